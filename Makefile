@@ -1,0 +1,52 @@
+# forage. `make run` and `make test` bring what they need; `make help` lists the rest.
+PREFIX ?= /usr/local
+export PATH := $(CURDIR)/.deps/bin:$(PATH)
+export ONCE
+
+.PHONY: all run test test-clients bench asan tsan fuzz coverage lint fmt install cross clean help
+
+all: ## build build/forage (the default)
+	@scripts/build release
+
+run: ## build, start the HTTP server and show it working (ONCE=1: then end it)
+	@scripts/run
+
+test: ## everything that must hold before a change lands; the last line counts
+	@scripts/test
+
+test-clients: ## connect the real clients of the vendors
+	@scripts/test clients
+
+bench: ## measure against the peers
+	@scripts/setup bench && scripts/build release && scripts/bench
+
+asan: ## unit and black-box tests under AddressSanitizer and UBSan
+	@scripts/test asan
+
+tsan: ## unit and black-box tests under ThreadSanitizer
+	@scripts/test tsan
+
+fuzz: ## fuzz every parser for FUZZ_SECONDS (60) and print the coverage reached
+	@scripts/setup test && scripts/fuzz
+
+coverage: ## line coverage of src/ by the unit and black-box tests
+	@scripts/setup test && scripts/coverage
+
+lint: ## formatting, house rules, static checks
+	@scripts/setup test && scripts/lint
+
+fmt: ## format the C sources
+	@scripts/setup test && git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+install: all ## install into PREFIX (/usr/local), below DESTDIR
+	@meson configure build -Dprefix="$(PREFIX)"
+	@meson install -C build --quiet $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
+
+cross: ## build for aarch64 and check the result
+	@scripts/check-cross
+
+clean: ## remove what was built (the libraries in .deps stay)
+	rm -rf build build-*
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

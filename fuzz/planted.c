@@ -1,0 +1,58 @@
+/* A fuzz target with a bug in it, on purpose. scripts/fuzz runs it first: when the fuzzer does not
+ * find this one, its silence about the real parsers means nothing.
+ *
+ * The input goes through the real JSON parser; behind that stands a reader of a small command, such
+ * as
+ * ["copy", "some text"], that trusts the length of the text. Only valid JSON of that shape reaches
+ * it, so finding it takes what finding a real bug takes: one step that leads to the next. */
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/limits.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLANTED_ROOM 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The bug: a text longer than the room is written past its end. */
+static void copy_text(const char *text)
+{
+    char *room = malloc(PLANTED_ROOM);
+    if (room == NULL) {
+        return;
+    }
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        room[i] = text[i];
+    }
+    free(room);
+}
+
+static void run_command(yyjson_val *command)
+{
+    const char *name = yyjson_get_str(yyjson_arr_get(command, 0));
+    if (name == NULL || strcmp(name, "copy") != 0) {
+        return;
+    }
+    const char *text = yyjson_get_str(yyjson_arr_get(command, 1));
+    if (text != NULL) {
+        copy_text(text);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_new(MIB(16));
+    if (arena == NULL) {
+        return 0;
+    }
+    struct json_problem problem;
+    yyjson_doc *doc = json_parse(arena, (const char *)data, size, &problem);
+    if (doc != NULL) {
+        run_command(yyjson_doc_get_root(doc));
+    }
+    arena_free(arena);
+    return 0;
+}

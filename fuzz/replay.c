@@ -1,0 +1,116 @@
+/* Runs a fuzz target over every file of its corpus, without the fuzzer: the inputs that were once
+ * interesting stay tests of every build, with every compiler and sanitizer.
+ *
+ *   replay_NAME CORPUS...        each a file or a folder of files
+ *
+ * A target reports a failure by ending the process, so whoever comes to the last line has passed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int fail(const char *path)
+{
+    fprintf(stderr, "replay: %s: %s\n", path, strerror(errno));
+    return -1;
+}
+
+/* The target gets a copy of exactly the input's size, so that a sanitizer sees the first byte
+ * beyond. */
+static int replay_descriptor(int fd, size_t size)
+{
+    uint8_t *data = malloc(size > 0 ? size : 1);
+    if (data == NULL) {
+        return -1;
+    }
+    size_t length = 0;
+    while (length < size) {
+        ssize_t count = read(fd, data + length, size - length);
+        if (count <= 0) {
+            free(data);
+            return -1;
+        }
+        length += (size_t)count;
+    }
+    LLVMFuzzerTestOneInput(data, size);
+    free(data);
+    return 0;
+}
+
+static int replay_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return fail(path);
+    }
+    struct stat info;
+    int result = fstat(fd, &info) == 0 ? replay_descriptor(fd, (size_t)info.st_size) : -1;
+    close(fd);
+    return result == 0 ? 0 : fail(path);
+}
+
+static int replay_folder(const char *path, size_t *count)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL) {
+        return fail(path);
+    }
+    int result = 0;
+    const struct dirent *entry;
+    while (result == 0 && (entry = readdir(folder)) != NULL) {
+        char name[PATH_MAX];
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        int length = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
+        if (length < 0 || (size_t)length >= sizeof name) {
+            result = -1;
+            break;
+        }
+        /* Printed before it runs: after a crash the last name is the culprit. */
+        printf("%s\n", name);
+        fflush(stdout);
+        result = replay_file(name);
+        (*count)++;
+    }
+    closedir(folder);
+    return result;
+}
+
+static int replay(const char *path, size_t *count)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        return fail(path);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return replay_folder(path, count);
+    }
+    (*count)++;
+    return replay_file(path);
+}
+
+int main(int argc, char **argv)
+{
+    size_t count = 0;
+    for (int i = 1; i < argc; i++) {
+        if (replay(argv[i], &count) != 0) {
+            return EXIT_FAILURE;
+        }
+    }
+    if (count == 0) {
+        fprintf(stderr, "replay: no input: name a corpus that is not empty\n");
+        return EXIT_FAILURE;
+    }
+    printf("%zu passed, 0 failed\n", count);
+    return EXIT_SUCCESS;
+}

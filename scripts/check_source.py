@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Checks the rules of the house that a compiler does not know. Each rule is a row of a table below.
+
+    scripts/check_source.py [RULE]       all rules, or one; prints FILE:LINE: what is wrong
+
+CONTRIBUTING.md says why the rules are what they are.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+LINE_COLUMNS = 100
+FUNCTION_LINES = 80
+FILE_LINES = 900
+
+# Functions that have no safe use here, and what to use instead.
+BANNED = {
+    "alloca": "the arena",
+    "asctime": "clock_stamp",
+    "atof": "strtod",
+    "atoi": "strtol",
+    "atol": "strtol",
+    "ctime": "clock_stamp",
+    "fork": "posix_spawn",
+    "gets": "read",
+    "gmtime": "gmtime_r",
+    "localtime": "localtime_r",
+    "popen": "posix_spawn",
+    "rand": "getrandom",
+    "random": "getrandom",
+    "sprintf": "snprintf, buf_printf or arena_printf",
+    "srand": "getrandom",
+    "strcat": "buf_puts",
+    "strcpy": "memcpy or arena_strdup",
+    "strncat": "buf_append",
+    "strncpy": "memcpy or arena_strndup",
+    "strtok": "strchr",
+    "system": "posix_spawn",
+    "tmpnam": "mkstemp",
+    "vsprintf": "vsnprintf",
+}
+
+# Which folders of src/ a folder may include, besides itself: the arrows of docs/architecture.md.
+MAY_INCLUDE = {
+    "base": [],
+    "call": ["base"],
+    "config": ["base"],
+    "guard": ["base", "call", "config"],
+    "registry": ["base", "call", "config", "guard"],
+    "ops": ["base", "call", "config", "guard", "registry"],
+    "mcp": ["base", "call", "guard", "registry"],
+    "tools": ["base", "call", "config", "guard", "ops", "registry"],
+    "app": ["base", "call", "config", "guard", "mcp", "ops", "registry", "tools"],
+    "doors": ["app", "base", "call", "config", "guard", "mcp", "ops", "registry"],
+    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "registry", "tools"],
+    "": ["cli"],
+}
+
+# Files that may include one folder more. What waits for the world does so in call_wait(), so these know
+# the call although the rest of base/ does not.
+EXCEPTIONS = {
+    "src/base/fetch.h": "call",
+    "src/base/proc.h": "call",
+    "src/base/resolve.h": "call",
+}
+
+# Words that must not be in any committed file, and why.
+UNWANTED = [
+    (r"\b(TODO|FIXME|XXX|HACK)\b", "finish it, or open an issue"),
+    (r"registry\.(npmjs|yarnpkg)|pypi\.org|pythonhosted\.org", "a package registry: use the machine's own settings"),
+    (r"(deb|security|ftp\.[a-z.]*)\.debian\.org|archive\.ubuntu\.com", "a mirror: use the machine's own settings"),
+    (r"\bartifactory\b|\bpkg\.dev\b", "a package registry: use the machine's own settings"),
+    (r"/(home|Users)/[A-Za-z0-9]|/root/", "a path of one person's machine"),
+]
+
+# Where the lists of the build stand: a file that matches must be found there by the second expression,
+# which gets the groups of the first.
+LISTED = [
+    (r"src/(\w+)/(\w+)\.c", "src/meson.build", r"'{0}': \[[^]]*'{1}'"),
+    (r"src/tools/(\w+)\.json", "src/meson.build", r"'definition_{0}'"),
+    (r"tests/unit/test_(\w+)\.c", "tests/meson.build", r"'{0}': \["),
+    (r"tests/conformance/(\w+)\.c", "tests/meson.build", r"conformance_sources = \[[^]]*'{0}'"),
+    (r"tests/conformance/data/(\w+)\.json", "tests/meson.build", r"conformance_data = \[[^]]*'{0}'"),
+    (r"fuzz/fuzz_(\w+)\.c", "fuzz/meson.build", r"'{0}'"),
+    (r"fuzz/fuzz_(\w+)\.c", "scripts/fuzz", r'"{0}": \['),
+]
+
+# Inputs of tests are what they are; the lock files are npm's.
+DATA = re.compile(r"fuzz/corpus/|(tests|tests/clients|bench)/package-lock\.json$")
+
+
+class Source:
+    """A committed text file: its path, its lines, and for C its lines without comments and strings."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(os.path.join(ROOT, path), "rb") as file:
+            self.text = file.read().decode("utf-8", "replace")
+        self.lines = self.text.split("\n")
+        self.is_c = path.endswith((".c", ".h"))
+        self.is_python = path.endswith(".py") or self.lines[0].endswith("python3")
+        self.is_shell = self.lines[0].endswith(("bash", "/sh"))
+        self.is_code = self.is_c or self.is_python or self.is_shell
+        self.code = strip_c(self.text).split("\n") if self.is_c else self.lines
+
+
+def strip_c(text):
+    """The text with comments and the insides of strings blanked; lines stay where they were."""
+    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+    def blank(match):
+        found = match.group(0)
+        if found[0] in "\"'":
+            return found[0] + " " * (len(found) - 2) + found[0]
+        return re.sub(r"[^\n]", " ", found)
+
+    return pattern.sub(blank, text)
+
+
+# ---- the rules: each takes a source and yields (line number, what is wrong) ----
+
+
+def check_banned(source):
+    pattern = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
+    for number, line in enumerate(source.code if source.is_c else [], 1):
+        for match in pattern.finditer(line):
+            yield number, f"{match[1]}() is banned: use {BANNED[match[1]]}"
+
+
+def check_layout(source):
+    if not source.is_code:
+        return
+    for number, line in enumerate(source.lines, 1):
+        if "\t" in line:
+            yield number, "a tab"
+        if line != line.rstrip():
+            yield number, "white space at the end of the line"
+        if source.is_c and len(line) > LINE_COLUMNS:
+            yield number, f"longer than {LINE_COLUMNS} columns"
+    if not source.text.endswith("\n") or source.text.endswith("\n\n"):
+        yield len(source.lines), "a file ends with one line break"
+
+
+def check_opening(source):
+    """A file begins with a comment on what it is for."""
+    if not source.is_code:
+        return
+    first = source.lines[1 if source.lines[0].startswith("#!") else 0]
+    begins = "/*" if source.is_c else '"""' if source.is_python else "#"
+    if not first.startswith(begins):
+        yield 1, "the file does not begin with a comment on what it is for"
+
+
+def check_sizes(source):
+    if not source.is_code:
+        return
+    if len(source.lines) > FILE_LINES:
+        yield 1, f"{len(source.lines)} lines, more than {FILE_LINES}: it holds more than one idea"
+    start = 0
+    # A test may be one long table; what it tests may not.
+    for number, line in enumerate(source.code if source.path.startswith("src/") else [], 1):
+        if line == "{":
+            start = number
+        elif line == "}" and start:
+            if number - start + 1 > FUNCTION_LINES:
+                yield start, f"a function of {number - start + 1} lines, more than {FUNCTION_LINES}"
+            start = 0
+
+
+def check_includes(source):
+    match = re.match(r"src/(?:(\w+)/)?\w+\.[ch]$", source.path)
+    if not match:
+        return
+    folder = match[1] or ""
+    if folder not in MAY_INCLUDE:
+        yield 1, f"src/{folder}/ has no row in MAY_INCLUDE of scripts/check_source.py"
+        return
+    allowed = MAY_INCLUDE[folder] + [folder, EXCEPTIONS.get(source.path)]
+    for number, line in enumerate(source.lines, 1):
+        include = re.match(r'\s*#\s*include\s+"(?:(\w+)/)?[^"]*"', line)
+        if include and include[1] and include[1] not in allowed:
+            yield number, f"src/{folder or 'main.c'} must not include {include[1]}/: an arrow the wrong way"
+
+
+def check_guards(source):
+    if not source.path.endswith(".h") or not source.path.startswith("src/"):
+        return
+    expected = "FORAGE_" + re.sub(r"\W", "_", source.path[len("src/") :]).upper()
+    if f"#ifndef {expected}\n#define {expected}\n" not in source.text:
+        yield 1, f"the include guard should be {expected}"
+
+
+def check_unwanted(source):
+    if source.path == "scripts/check_source.py":
+        return
+    for number, line in enumerate(source.lines, 1):
+        for pattern, reason in UNWANTED:
+            match = re.search(pattern, line)
+            if match:
+                yield number, f'"{match[0]}": {reason}'
+
+
+def check_listed(source):
+    for pattern, path, expected in LISTED:
+        match = re.fullmatch(pattern, source.path)
+        if match:
+            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                if not re.search(expected.format(*match.groups()), file.read()):
+                    yield 1, f"not named in {path}, so nothing builds or runs it"
+
+
+RULES = {
+    "banned": check_banned,
+    "layout": check_layout,
+    "opening": check_opening,
+    "sizes": check_sizes,
+    "includes": check_includes,
+    "guards": check_guards,
+    "unwanted": check_unwanted,
+    "listed": check_listed,
+}
+
+
+def committed_files():
+    """Tracked files and new ones that git does not ignore."""
+    output = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    ).stdout
+    paths = output.decode().split("\0")
+    return sorted(path for path in paths if path and os.path.isfile(os.path.join(ROOT, path)))
+
+
+def main():
+    rules = sys.argv[1:] or list(RULES)
+    unknown = [rule for rule in rules if rule not in RULES]
+    if unknown:
+        sys.exit(f"check_source: no rule {unknown[0]}; there are: " + ", ".join(RULES))
+    problems = 0
+    for path in committed_files():
+        if DATA.match(path):
+            continue
+        source = Source(path)
+        for rule in rules:
+            for number, text in RULES[rule](source):
+                problems += 1
+                print(f"{path}:{number}: {text} [{rule}]")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+/* The program put together: the registry with its tools, resources and prompts, the protocol, the
+ * worker pool, the callers and their limits. The doors and the command line get this and nothing
+ * else. */
+#ifndef FORAGE_APP_APP_H
+#define FORAGE_APP_APP_H
+
+#include "call/pool.h"
+#include "guard/callers.h"
+#include "mcp/mcp.h"
+#include "registry/registry.h"
+
+struct app;
+
+struct app_options {
+    const char *name; /* as clients see it */
+    const char *title;
+    /* Registers everything there is; NULL: what forage offers. */
+    int (*add_everything)(struct registry *registry);
+    unsigned features; /* of mcp.h */
+    size_t page_size;
+};
+
+/* The configuration must be loaded. NULL with the reason in `problem`. */
+struct app *app_new(const struct app_options *options, char *problem, size_t size);
+/* Waits for running calls; end them first. */
+struct app *app_free(struct app *app);
+
+struct registry *app_registry(struct app *app);
+struct mcp *app_mcp(struct app *app);
+struct pool *app_pool(struct app *app);
+const struct callers *app_callers(const struct app *app);
+
+/* Ends what runs: waits up to TIME_SHUTDOWN_GRACE_MS for calls to finish, then cancels the rest and
+ * ends the children. New calls must not come any more. */
+void app_finish_calls(struct app *app);
+
+#endif

@@ -1,0 +1,151 @@
+/* The prompts: what a user of a search server would want to start with. Their texts are
+ * prompts/NAME.md. */
+#include "app/resources.h"
+#include "base/limits.h"
+#include "embedded.h"
+
+#include <string.h>
+
+/* What an argument is when it was left out, and what completion offers for it. */
+static const struct {
+    const char *argument;
+    const char *values[6];
+} CHOICES[] = {
+    {"depth", {"detailed", "concise"}},
+    {"aspect", {"accuracy", "recency", "bias", "methods", "cost", "coverage"}},
+};
+
+static const char *default_of(const char *argument, size_t length)
+{
+    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
+        if (strlen(CHOICES[i].argument) == length &&
+            memcmp(CHOICES[i].argument, argument, length) == 0) {
+            return CHOICES[i].values[0];
+        }
+    }
+    return "";
+}
+
+/* Replaces each {{argument}}. What was put in is not looked at again. */
+static int fill(struct buf *out, const char *template, yyjson_val *arguments)
+{
+    const char *open;
+    while ((open = strstr(template, "{{")) != NULL) {
+        const char *close = strstr(open, "}}");
+        if (!close) {
+            break;
+        }
+        const char *name = open + 2;
+        size_t length = (size_t)(close - name);
+        const char *value = yyjson_get_str(yyjson_obj_getn(arguments, name, length));
+        buf_append(out, template, (size_t)(open - template));
+        buf_puts(out, value && *value ? value : default_of(name, length));
+        template = close + 2;
+    }
+    return buf_puts(out, template);
+}
+
+static int get_filled(struct call *call, const char *template, yyjson_val *arguments,
+                      yyjson_mut_doc *doc, yyjson_mut_val *messages)
+{
+    (void)call;
+    struct buf text;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    int status = fill(&text, template, arguments);
+    if (status == OK) {
+        yyjson_mut_val *content = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_str(doc, content, "type", "text");
+        yyjson_mut_obj_add_strncpy(doc, content, "text", text.data, text.length);
+        yyjson_mut_val *message = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_str(doc, message, "role", "user");
+        yyjson_mut_obj_add_val(doc, message, "content", content);
+        yyjson_mut_arr_append(messages, message);
+    }
+    buf_done(&text);
+    return status;
+}
+
+#define DEFINE_GET(name)                                                                           \
+    static int get_##name(struct call *call, yyjson_val *arguments, yyjson_mut_doc *doc,           \
+                          yyjson_mut_val *messages)                                                \
+    {                                                                                              \
+        return get_filled(call, prompt_##name, arguments, doc, messages);                          \
+    }
+
+DEFINE_GET(research_topic)
+DEFINE_GET(check_claim)
+DEFINE_GET(compare_sources)
+
+static int complete(struct call *call, const char *argument, const char *prefix,
+                    yyjson_mut_doc *doc, yyjson_mut_val *values)
+{
+    (void)call;
+    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
+        if (strcmp(CHOICES[i].argument, argument) != 0) {
+            continue;
+        }
+        for (size_t j = 0; j < sizeof CHOICES[i].values / sizeof *CHOICES[i].values; j++) {
+            const char *value = CHOICES[i].values[j];
+            if (value && strncmp(value, prefix, strlen(prefix)) == 0) {
+                yyjson_mut_arr_add_str(doc, values, value);
+            }
+        }
+    }
+    return OK;
+}
+
+static const struct prompt_argument RESEARCH_ARGUMENTS[] = {
+    {"topic", "Topic", "What to find out, in your own words.", true},
+    {"depth", "Depth", "\"detailed\" (the default) or \"concise\".", false},
+    {0},
+};
+
+static const struct prompt_argument CLAIM_ARGUMENTS[] = {
+    {"claim", "Claim", "The statement to check.", true},
+    {0},
+};
+
+static const struct prompt_argument COMPARE_ARGUMENTS[] = {
+    {"question", "Question", "What the sources should be compared on.", true},
+    {"aspect", "Aspect", "What to look at: accuracy (the default), recency, bias, methods...",
+     false},
+    {0},
+};
+
+static const struct prompt PROMPTS[] = {
+    {
+        .name = "research_topic",
+        .title = "Research a topic",
+        .description = "Several rounds of searching and reading, ending in a report with sources.",
+        .arguments = RESEARCH_ARGUMENTS,
+        .get = get_research_topic,
+        .complete = complete,
+    },
+    {
+        .name = "check_claim",
+        .title = "Check a claim",
+        .description = "Evidence for and against a statement, and a verdict.",
+        .arguments = CLAIM_ARGUMENTS,
+        .get = get_check_claim,
+        .complete = complete,
+    },
+    {
+        .name = "compare_sources",
+        .title = "Compare sources",
+        .description = "What independent sources say on a question, side by side.",
+        .arguments = COMPARE_ARGUMENTS,
+        .get = get_compare_sources,
+        .complete = complete,
+    },
+};
+
+int prompts_register(struct registry *registry)
+{
+    for (size_t i = 0; i < sizeof PROMPTS / sizeof *PROMPTS; i++) {
+        int status = registry_add_prompt(registry, &PROMPTS[i]);
+        if (status != OK) {
+            return status;
+        }
+    }
+    return OK;
+}

@@ -1,0 +1,272 @@
+/* JSON over yyjson, with our ceilings. */
+#include "base/json.h"
+
+#include "base/limits.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- yyjson's allocator, backed by an arena ---- */
+
+static void *arena_malloc(void *context, size_t size)
+{
+    return arena_alloc(context, size);
+}
+
+static void *arena_resize(void *context, void *old, size_t old_size, size_t size)
+{
+    return arena_realloc(context, old, old_size, size);
+}
+
+static void arena_forget(void *context, void *piece)
+{
+    (void)context;
+    (void)piece;
+}
+
+static yyjson_alc allocator(struct arena *arena)
+{
+    return (yyjson_alc){arena_malloc, arena_resize, arena_forget, arena};
+}
+
+/* ---- reading ---- */
+
+/* Depth is checked on the bytes, before a tree exists: what follows may then recurse. */
+static bool too_deep(const char *text, size_t length, size_t *offset)
+{
+    unsigned depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                i++;
+            } else if (c == '"') {
+                in_string = false;
+            }
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > LIMIT_JSON_DEPTH) {
+                *offset = i;
+                return true;
+            }
+        } else if ((c == ']' || c == '}') && depth) {
+            depth--;
+        }
+    }
+    return false;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+    yyjson_val *const *a = left;
+    yyjson_val *const *b = right;
+    size_t length_a = yyjson_get_len(*a);
+    size_t length_b = yyjson_get_len(*b);
+    int order =
+        memcmp(yyjson_get_str(*a), yyjson_get_str(*b), length_a < length_b ? length_a : length_b);
+    if (order == 0 && length_a != length_b) {
+        order = length_a < length_b ? -1 : 1;
+    }
+    return order;
+}
+
+static bool same_key(yyjson_val *a, yyjson_val *b)
+{
+    return yyjson_get_len(a) == yyjson_get_len(b) &&
+           memcmp(yyjson_get_str(a), yyjson_get_str(b), yyjson_get_len(a)) == 0;
+}
+
+/* A key that the object holds twice, or NULL. Small objects are compared pair by pair, large ones
+ * sorted, so that an object of a million keys cannot hold us up. */
+static yyjson_val *repeated_key(struct arena *arena, yyjson_val *object)
+{
+    enum { SMALL = 16 };
+    size_t count = yyjson_obj_size(object);
+    yyjson_val *small[SMALL];
+    yyjson_val **keys = small;
+    if (count > SMALL) {
+        keys = arena_alloc(arena, count * sizeof *keys);
+        if (!keys) {
+            return NULL; /* the arena is marked as failed */
+        }
+    }
+    size_t filled = 0;
+    size_t index, max;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(object, index, max, key, value)
+    {
+        for (size_t i = 0; count <= SMALL && i < filled; i++) {
+            if (same_key(keys[i], key)) {
+                return key;
+            }
+        }
+        keys[filled++] = key;
+    }
+    if (count > SMALL) {
+        qsort(keys, filled, sizeof *keys, compare_keys);
+        for (size_t i = 1; i < filled; i++) {
+            if (same_key(keys[i - 1], keys[i])) {
+                return keys[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static yyjson_val *find_repeated_key(struct arena *arena, yyjson_val *value)
+{
+    size_t index, max;
+    yyjson_val *key, *child;
+    yyjson_val *found = NULL;
+    if (yyjson_is_obj(value)) {
+        found = repeated_key(arena, value);
+        yyjson_obj_foreach(value, index, max, key, child)
+        {
+            if (found) {
+                break;
+            }
+            found = find_repeated_key(arena, child);
+        }
+    } else if (yyjson_is_arr(value)) {
+        yyjson_arr_foreach(value, index, max, child)
+        {
+            found = find_repeated_key(arena, child);
+            if (found) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+static void tell(struct json_problem *problem, size_t offset, const char *text)
+{
+    if (problem) {
+        problem->offset = offset;
+        snprintf(problem->text, sizeof problem->text, "%s", text);
+    }
+}
+
+yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
+                       struct json_problem *problem)
+{
+    size_t offset = 0;
+    if (too_deep(text, length, &offset)) {
+        tell(problem, offset, "nested deeper than 64 levels");
+        return NULL;
+    }
+    yyjson_alc alc = allocator(arena);
+    yyjson_read_err error = {0};
+    /* Without YYJSON_READ_INSITU the reader copies the text, so its type is only const in spirit.
+     */
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text, length, 0, &alc, &error);
+    if (!doc) {
+        tell(problem, error.pos, error.msg ? error.msg : "not JSON");
+        return NULL;
+    }
+    yyjson_val *twice = find_repeated_key(arena, yyjson_doc_get_root(doc));
+    if (twice) {
+        char message[sizeof problem->text];
+        snprintf(message, sizeof message, "duplicate key \"%.100s\"", yyjson_get_str(twice));
+        tell(problem, 0, message);
+        return NULL;
+    }
+    if (arena_failed(arena)) {
+        tell(problem, 0, "out of memory");
+        return NULL;
+    }
+    return doc;
+}
+
+/* Depth is bounded by json_parse. */
+bool json_holds_nul(yyjson_val *value)
+{
+    size_t index, max;
+    yyjson_val *key, *child;
+    bool found = false;
+    if (yyjson_is_str(value)) {
+        return memchr(yyjson_get_str(value), '\0', yyjson_get_len(value)) != NULL;
+    }
+    if (yyjson_is_obj(value)) {
+        yyjson_obj_foreach(value, index, max, key, child)
+        {
+            found = found || json_holds_nul(key) || json_holds_nul(child);
+        }
+    } else if (yyjson_is_arr(value)) {
+        yyjson_arr_foreach(value, index, max, child)
+        {
+            found = found || json_holds_nul(child);
+        }
+    }
+    return found;
+}
+
+const char *json_string(yyjson_val *object, const char *key)
+{
+    return yyjson_get_str(yyjson_obj_get(object, key));
+}
+
+/* ---- building and writing ---- */
+
+yyjson_mut_doc *json_new(struct arena *arena)
+{
+    yyjson_alc alc = allocator(arena);
+    return yyjson_mut_doc_new(&alc);
+}
+
+yyjson_mut_val *json_copy(yyjson_mut_doc *doc, yyjson_val *value)
+{
+    return yyjson_val_mut_copy(doc, value);
+}
+
+void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
+{
+    if (text) {
+        yyjson_mut_obj_add_str(doc, object, key, text);
+    }
+}
+
+static int append_written(struct buf *out, struct arena *arena, const char *text, size_t length)
+{
+    if (!text || arena_failed(arena)) {
+        return ERR_NOMEM;
+    }
+    return buf_append(out, text, length);
+}
+
+static int write_value(struct buf *out, struct arena *arena, const yyjson_mut_val *value,
+                       yyjson_write_flag flags)
+{
+    if (!value) {
+        return ERR_NOMEM;
+    }
+    yyjson_alc alc = allocator(arena);
+    size_t length = 0;
+    char *text = yyjson_mut_val_write_opts(value, flags, &alc, &length, NULL);
+    return append_written(out, arena, text, length);
+}
+
+int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value)
+{
+    return write_value(out, arena, value, 0);
+}
+
+int json_write_pretty(struct buf *out, struct arena *arena, const yyjson_mut_val *value)
+{
+    return write_value(out, arena, value, YYJSON_WRITE_PRETTY_TWO_SPACES);
+}
+
+int json_write_immutable(struct buf *out, struct arena *arena, yyjson_val *value)
+{
+    if (!value) {
+        return ERR_NOMEM;
+    }
+    yyjson_alc alc = allocator(arena);
+    size_t length = 0;
+    char *text = yyjson_val_write_opts(value, 0, &alc, &length, NULL);
+    return append_written(out, arena, text, length);
+}

@@ -1,0 +1,313 @@
+/* The call. It lives in its own arena: one allocation brings both, one takes them away. */
+#include "call/call.h"
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "call/errors.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_WAITED_FDS 64
+
+struct call {
+    struct arena *arena;
+    char request_id[CALL_ID_SIZE];
+    const struct caller *caller;
+    int64_t started_ms;
+    int64_t deadline_ms; /* INT64_MAX: none */
+    struct call_hooks hooks;
+    struct call_error error;
+    atomic_uint references;
+    atomic_bool cancelled;
+    pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
+    int cancel_event;            /* made by the first wait; -1 before */
+};
+
+struct call *call_new(const struct call_options *options)
+{
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct call *call = arena ? arena_zalloc(arena, sizeof *call) : NULL;
+    if (!call) {
+        arena_free(arena);
+        return NULL;
+    }
+    call->arena = arena;
+    call->caller = options->caller;
+    call->hooks = options->hooks;
+    call->started_ms = clock_now_ms();
+    call->deadline_ms = INT64_MAX;
+    call->cancel_event = -1;
+    atomic_init(&call->references, 1);
+    atomic_init(&call->cancelled, false);
+    pthread_mutex_init(&call->cancel_lock, NULL);
+    if (options->request_id) {
+        snprintf(call->request_id, sizeof call->request_id, "%s", options->request_id);
+    } else {
+        id_make(call->request_id);
+    }
+    if (options->timeout_ms > 0) {
+        call_limit_time(call, options->timeout_ms);
+    }
+    return call;
+}
+
+struct call *call_ref(struct call *call)
+{
+    atomic_fetch_add(&call->references, 1);
+    return call;
+}
+
+struct call *call_free(struct call *call)
+{
+    if (call && atomic_fetch_sub(&call->references, 1) == 1) {
+        event_close(call->cancel_event);
+        pthread_mutex_destroy(&call->cancel_lock);
+        arena_free(call->arena);
+    }
+    return NULL;
+}
+
+struct arena *call_arena(struct call *call)
+{
+    return call->arena;
+}
+
+const char *call_request_id(const struct call *call)
+{
+    return call->request_id;
+}
+
+const struct caller *call_caller(const struct call *call)
+{
+    return call->caller;
+}
+
+int64_t call_started_ms(const struct call *call)
+{
+    return call->started_ms;
+}
+
+void call_limit_time(struct call *call, int64_t timeout_ms)
+{
+    int64_t deadline = clock_now_ms() + timeout_ms;
+    if (deadline < call->deadline_ms) {
+        call->deadline_ms = deadline;
+    }
+}
+
+int64_t call_time_left_ms(const struct call *call)
+{
+    if (call->deadline_ms == INT64_MAX) {
+        return INT64_MAX;
+    }
+    int64_t left = call->deadline_ms - clock_now_ms();
+    return left > 0 ? left : 0;
+}
+
+/* ---- waiting ---- */
+
+void call_cancel(struct call *call)
+{
+    pthread_mutex_lock(&call->cancel_lock);
+    atomic_store(&call->cancelled, true);
+    if (call->cancel_event >= 0) {
+        event_signal(call->cancel_event);
+    }
+    pthread_mutex_unlock(&call->cancel_lock);
+}
+
+bool call_cancelled(const struct call *call)
+{
+    return atomic_load(&call->cancelled);
+}
+
+int call_check(const struct call *call)
+{
+    if (call_cancelled(call)) {
+        return ERR_CANCELLED;
+    }
+    return call_time_left_ms(call) > 0 ? OK : ERR_DEADLINE;
+}
+
+int call_cancel_fd(struct call *call)
+{
+    pthread_mutex_lock(&call->cancel_lock);
+    if (call->cancel_event < 0) {
+        call->cancel_event = event_open();
+        if (call->cancel_event >= 0 && atomic_load(&call->cancelled)) {
+            event_signal(call->cancel_event);
+        }
+    }
+    int event = call->cancel_event;
+    pthread_mutex_unlock(&call->cancel_lock);
+    return event;
+}
+
+/* How long one poll may take: the shorter of the caller's limit and the deadline. */
+static int poll_time(int64_t own_left, int64_t call_left)
+{
+    int64_t time = own_left < call_left ? own_left : call_left;
+    return time > INT_MAX ? INT_MAX : (int)time;
+}
+
+int call_wait(struct call *call, struct pollfd *fds, nfds_t count, int64_t timeout_ms)
+{
+    struct pollfd watched[MOST_WAITED_FDS + 1];
+    int event = call_cancel_fd(call);
+    if (event < 0 || count > MOST_WAITED_FDS) {
+        return ERR_IO;
+    }
+    if (count) {
+        memcpy(watched, fds, count * sizeof *fds);
+    }
+    watched[count] = (struct pollfd){.fd = event, .events = POLLIN};
+    int64_t end = timeout_ms < 0 ? INT64_MAX : clock_now_ms() + timeout_ms;
+    for (;;) {
+        int64_t own_left = end == INT64_MAX ? INT64_MAX : end - clock_now_ms();
+        if (own_left < 0) {
+            own_left = 0;
+        }
+        int64_t call_left = call_time_left_ms(call);
+        int ready = poll(watched, count + 1, poll_time(own_left, call_left));
+        if (ready < 0 && errno != EINTR) {
+            return ERR_IO;
+        }
+        if (call_cancelled(call)) {
+            return ERR_CANCELLED;
+        }
+        if (ready > 0 && count) {
+            memcpy(fds, watched, count * sizeof *fds);
+            return ready;
+        }
+        if (call_time_left_ms(call) == 0) {
+            return ERR_DEADLINE;
+        }
+        if (end != INT64_MAX && clock_now_ms() >= end) {
+            return 0;
+        }
+    }
+}
+
+int call_sleep(struct call *call, int64_t timeout_ms)
+{
+    return call_wait(call, NULL, 0, timeout_ms);
+}
+
+/* ---- speaking to whoever started it ---- */
+
+void call_progress(struct call *call, double done, double total, const char *format, ...)
+{
+    if (!call->hooks.progress) {
+        return;
+    }
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    call->hooks.progress(call->hooks.context, done, total, message);
+}
+
+void call_log(struct call *call, const char *level, const char *format, ...)
+{
+    if (!call->hooks.log) {
+        return;
+    }
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    call->hooks.log(call->hooks.context, level, text);
+}
+
+int call_ask(struct call *call, const char *key, const char *method, const char *params_json,
+             const char **response_json)
+{
+    if (!call->hooks.ask) {
+        return ERR_UNSUPPORTED;
+    }
+    return call->hooks.ask(call->hooks.context, call, key, method, params_json, response_json);
+}
+
+const char *call_resume_state(struct call *call)
+{
+    return call->hooks.resume_state ? call->hooks.resume_state(call->hooks.context) : NULL;
+}
+
+int call_keep_state(struct call *call, const char *state)
+{
+    return call->hooks.keep_state ? call->hooks.keep_state(call->hooks.context, state)
+                                  : ERR_UNSUPPORTED;
+}
+
+bool call_has_capability(struct call *call, const char *name)
+{
+    return call->hooks.has_capability && call->hooks.has_capability(call->hooks.context, name);
+}
+
+/* ---- failing ---- */
+
+int call_fail(struct call *call, const char *code, const char *format, ...)
+{
+    if (call->error.code) {
+        return ERR_FAILED;
+    }
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(call->arena, format, args);
+    va_end(args);
+    call->error.code = code;
+    call->error.message = message ? message : "out of memory";
+    return ERR_FAILED;
+}
+
+void call_fail_details(struct call *call, const char *json)
+{
+    call->error.details = arena_strdup(call->arena, json);
+}
+
+void call_fail_retry_after(struct call *call, int seconds)
+{
+    call->error.retry_after_s = seconds;
+}
+
+static const struct {
+    int status;
+    const char *code;
+    const char *message;
+} STATUS_ERRORS[] = {
+    {ERR_NOMEM, CODE_INTERNAL, "forage ran out of memory for this call; ask for less at once"},
+    {ERR_LIMIT, CODE_TOO_LARGE, "the work grew beyond a size limit; ask for less at once"},
+    {ERR_CANCELLED, CODE_CANCELLED, "the call was cancelled"},
+    {ERR_DEADLINE, CODE_TIMEOUT,
+     "the call ran out of time; try again, or raise KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS"},
+    {ERR_BUSY, CODE_BUSY, "forage is busy with as many calls as it may run; try again in a moment"},
+    {ERR_UNSUPPORTED, CODE_VALIDATION, "the client cannot answer what this tool has to ask"},
+};
+
+int call_fail_status(struct call *call, int status)
+{
+    if (status == OK || status == ERR_NEED_INPUT) {
+        return status;
+    }
+    for (size_t i = 0; i < sizeof STATUS_ERRORS / sizeof *STATUS_ERRORS; i++) {
+        if (STATUS_ERRORS[i].status == status) {
+            return call_fail(call, STATUS_ERRORS[i].code, "%s", STATUS_ERRORS[i].message);
+        }
+    }
+    return call_fail(call, CODE_INTERNAL, "internal error: %s; the log has the request id %s",
+                     status_name(status), call->request_id);
+}
+
+const struct call_error *call_error(const struct call *call)
+{
+    return call->error.code ? &call->error : NULL;
+}

@@ -1,0 +1,121 @@
+/* A call: one piece of work that somebody asked for, from the moment a door understood it to the
+ * moment its answer is on its way. It carries what every layer below needs: an arena, a deadline, a
+ * way to be cancelled, a way to report progress, who is asking, and a request id for the logs.
+ *
+ * One thread works on a call; any thread may cancel it. Everything that waits - a transfer, a
+ * child, a sleep, a name look-up - waits in call_wait(), which also watches the deadline and the
+ * cancellation, so that a cancelled call is over within milliseconds wherever it is. */
+#ifndef FORAGE_CALL_CALL_H
+#define FORAGE_CALL_CALL_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CALL_ID_SIZE 20
+
+struct call;
+struct caller; /* guard/callers.h */
+
+/* What a failed call tells its caller: a stable code, what happened and what to do about it. */
+struct call_error {
+    const char *code;    /* one of call/errors.h */
+    const char *message; /* in the call's arena */
+    const char *details; /* JSON text in the call's arena, or NULL */
+    int retry_after_s;   /* 0: not said */
+};
+
+/* How a call reaches back to whoever started it. Every member may be NULL. */
+struct call_hooks {
+    void *context;
+    /* "reading example.org", with how much is done of how much (total 0: unknown). */
+    void (*progress)(void *context, double done, double total, const char *message);
+    /* A line for the client's log, where a client asked for it. */
+    void (*log)(void *context, const char *level, const char *text);
+    /* See call_ask(). */
+    int (*ask)(void *context, struct call *call, const char *key, const char *method,
+               const char *params_json, const char **response_json);
+    /* See call_resume_state() and call_keep_state(). */
+    const char *(*resume_state)(void *context);
+    int (*keep_state)(void *context, const char *state);
+    /* See call_has_capability(). */
+    bool (*has_capability)(void *context, const char *name);
+};
+
+struct call_options {
+    const char *request_id; /* NULL: one is made */
+    const struct caller *caller;
+    int64_t timeout_ms; /* 0: none */
+    struct call_hooks hooks;
+};
+
+/* NULL when there is no memory. The call is shared by counting: call_free drops one reference. */
+struct call *call_new(const struct call_options *options);
+struct call *call_ref(struct call *call);
+struct call *call_free(struct call *call);
+
+struct arena *call_arena(struct call *call);
+const char *call_request_id(const struct call *call);
+const struct caller *call_caller(const struct call *call);
+int64_t call_started_ms(const struct call *call);
+/* Shortens the deadline to `timeout_ms` from now; it is never extended. */
+void call_limit_time(struct call *call, int64_t timeout_ms);
+/* Milliseconds until the deadline, never negative; INT64_MAX without one. */
+int64_t call_time_left_ms(const struct call *call);
+
+/* ---- waiting ---- */
+
+/* Ends the call early. May be called by any thread, more than once. */
+void call_cancel(struct call *call);
+bool call_cancelled(const struct call *call);
+/* OK, ERR_CANCELLED or ERR_DEADLINE; for loops that compute. */
+int call_check(const struct call *call);
+/* Waits until one of `fds` is ready, `timeout_ms` passes (negative: no limit of its own), the
+ * deadline comes or the call is cancelled. The number of ready descriptors, 0 when timeout_ms
+ * passed, ERR_CANCELLED, ERR_DEADLINE or ERR_IO. */
+int call_wait(struct call *call, struct pollfd *fds, nfds_t count, int64_t timeout_ms);
+/* OK after the whole time; ERR_CANCELLED or ERR_DEADLINE. */
+int call_sleep(struct call *call, int64_t timeout_ms);
+/* A descriptor that becomes readable when the call is cancelled, for libraries that do their own
+ * polling (curl_multi_poll): bound that wait by call_time_left_ms(). Owned by the call. Negative on
+ * failure. */
+int call_cancel_fd(struct call *call);
+
+/* ---- speaking to whoever started it ---- */
+
+void call_progress(struct call *call, double done, double total, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void call_log(struct call *call, const char *level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Asks the client something (method elicitation/create, sampling/createMessage or roots/list). OK
+ * with the client's result as JSON text; ERR_NEED_INPUT when the client has to call again with the
+ * answer (the handler returns that at once, after asking everything it wants to know);
+ * ERR_UNSUPPORTED when nobody can answer; otherwise a status as of call_wait. `key` tells one
+ * question of a handler from another. */
+int call_ask(struct call *call, const char *key, const char *method, const char *params_json,
+             const char **response_json);
+/* State that a handler which returned ERR_NEED_INPUT left for its next round, or NULL. It travels
+ * through the client, sealed against change but readable: no secrets. */
+const char *call_resume_state(struct call *call);
+int call_keep_state(struct call *call, const char *state);
+/* Whether the client declared a capability ("sampling", "elicitation", "roots"). */
+bool call_has_capability(struct call *call, const char *name);
+
+/* ---- failing ---- */
+
+/* Sets the error and returns ERR_FAILED. The first error stays. */
+int call_fail(struct call *call, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Adds details as JSON text, copied. */
+void call_fail_details(struct call *call, const char *json);
+void call_fail_retry_after(struct call *call, int seconds);
+/* Turns a status into the call's error where none is set (ERR_CANCELLED becomes CANCELLED and so
+ * on), and returns ERR_FAILED; OK and ERR_NEED_INPUT are returned as they are. */
+int call_fail_status(struct call *call, int status);
+const struct call_error *call_error(const struct call *call); /* NULL: none */
+
+#endif

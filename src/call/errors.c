@@ -1,0 +1,25 @@
+/* The HTTP status of each error code. */
+#include "call/errors.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+    const char *code;
+    int http_status;
+} ERRORS[] = {
+    {CODE_VALIDATION, 400}, {CODE_UNAUTHORIZED, 401}, {CODE_AUTH, 502},      {CODE_FORBIDDEN, 403},
+    {CODE_NOT_FOUND, 404},  {CODE_CONFLICT, 409},     {CODE_TOO_LARGE, 413}, {CODE_RATE_LIMIT, 429},
+    {CODE_CANCELLED, 499},  {CODE_PROVIDER, 502},     {CODE_PARSE, 502},     {CODE_BUSY, 503},
+    {CODE_CONFIG, 503},     {CODE_TIMEOUT, 504},      {CODE_INTERNAL, 500},
+};
+
+int error_http_status(const char *code)
+{
+    for (size_t i = 0; code && i < sizeof ERRORS / sizeof *ERRORS; i++) {
+        if (strcmp(code, ERRORS[i].code) == 0) {
+            return ERRORS[i].http_status;
+        }
+    }
+    return 500;
+}

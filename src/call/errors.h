@@ -1,0 +1,25 @@
+/* The codes that a failed call can carry, and the HTTP status that REST gives each. A code is
+ * stable: clients decide by it. */
+#ifndef FORAGE_CALL_ERRORS_H
+#define FORAGE_CALL_ERRORS_H
+
+#define CODE_VALIDATION   "VALIDATION"   /* the arguments; the message names the parameter */
+#define CODE_AUTH         "AUTH"         /* an upstream refused our key */
+#define CODE_UNAUTHORIZED "UNAUTHORIZED" /* the caller's token is missing or wrong */
+#define CODE_FORBIDDEN    "FORBIDDEN"    /* an address or host that is not allowed */
+#define CODE_NOT_FOUND    "NOT_FOUND"
+#define CODE_CONFLICT     "CONFLICT"
+#define CODE_TOO_LARGE    "TOO_LARGE"
+#define CODE_RATE_LIMIT   "RATE_LIMIT"
+#define CODE_PROVIDER     "PROVIDER" /* an upstream failed */
+#define CODE_PARSE        "PARSE"    /* an upstream answered with something else */
+#define CODE_BUSY         "BUSY"
+#define CODE_TIMEOUT      "TIMEOUT"
+#define CODE_CANCELLED    "CANCELLED"
+#define CODE_CONFIG       "CONFIG" /* something is not set up; the message names the variable */
+#define CODE_INTERNAL     "INTERNAL"
+
+/* 500 for a code that the table does not know. */
+int error_http_status(const char *code);
+
+#endif

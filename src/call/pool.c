@@ -1,0 +1,244 @@
+/* The worker pool. Idle threads wait in a stack; a job is handed to the one that became idle last,
+ * whose caches are warm. A thread that stays idle for a while leaves. */
+#include "call/pool.h"
+
+#include "base/status.h"
+#include "call/call.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define IDLE_SECONDS 10
+#define STACK_BYTES  ((size_t)512 * 1024)
+
+struct worker {
+    struct pool *pool;
+    pthread_cond_t has_job;
+    pool_job job; /* NULL while idle */
+    void *context;
+    struct call *call; /* a reference, while it has a job */
+    struct worker *next_idle;
+    struct worker *previous, *next; /* all workers */
+};
+
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t all_gone;
+    size_t limit;
+    size_t threads;
+    size_t running; /* threads with a job */
+    bool closing;
+    struct worker *idle;
+    struct worker *all;
+};
+
+struct pool *pool_new(size_t workers)
+{
+    struct pool *pool = calloc(1, sizeof *pool);
+    if (pool) {
+        pool->limit = workers;
+        pthread_mutex_init(&pool->lock, NULL);
+        pthread_cond_init(&pool->all_gone, NULL);
+    }
+    return pool;
+}
+
+static void remove_idle(struct pool *pool, struct worker *worker)
+{
+    struct worker **link = &pool->idle;
+    while (*link && *link != worker) {
+        link = &(*link)->next_idle;
+    }
+    if (*link) {
+        *link = worker->next_idle;
+    }
+}
+
+/* Waits for a job with the lock held. False when the thread should leave. */
+static bool wait_for_job(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += IDLE_SECONDS;
+    worker->next_idle = pool->idle;
+    pool->idle = worker;
+    while (!worker->job && !pool->closing) {
+        int error = pthread_cond_timedwait(&worker->has_job, &pool->lock, &until);
+        if (error == ETIMEDOUT && !worker->job) {
+            break;
+        }
+    }
+    if (!worker->job) {
+        remove_idle(pool, worker);
+        return false;
+    }
+    return true;
+}
+
+static void do_job(struct worker *worker)
+{
+    struct pool *pool = worker->pool;
+    pthread_mutex_unlock(&pool->lock);
+    worker->job(worker->context);
+    pthread_mutex_lock(&pool->lock);
+    worker->call = call_free(worker->call);
+    worker->job = NULL;
+    pool->running--;
+}
+
+static void add_worker(struct pool *pool, struct worker *worker)
+{
+    worker->next = pool->all;
+    if (pool->all) {
+        pool->all->previous = worker;
+    }
+    pool->all = worker;
+    pool->threads++;
+}
+
+static void remove_worker(struct pool *pool, struct worker *worker)
+{
+    if (worker->previous) {
+        worker->previous->next = worker->next;
+    } else {
+        pool->all = worker->next;
+    }
+    if (worker->next) {
+        worker->next->previous = worker->previous;
+    }
+    pool->threads--;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->lock);
+    do {
+        do_job(worker);
+    } while (wait_for_job(worker));
+    remove_worker(pool, worker);
+    if (pool->threads == 0) {
+        pthread_cond_broadcast(&pool->all_gone);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pthread_cond_destroy(&worker->has_job);
+    free(worker);
+    return NULL;
+}
+
+static void give_job(struct worker *worker, struct call *call, pool_job job, void *context)
+{
+    worker->call = call_ref(call);
+    worker->job = job;
+    worker->context = context;
+}
+
+static struct worker *worker_new(struct pool *pool)
+{
+    struct worker *worker = calloc(1, sizeof *worker);
+    if (!worker) {
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&worker->has_job, &attributes);
+    pthread_condattr_destroy(&attributes);
+    worker->pool = pool;
+    return worker;
+}
+
+/* With the lock held, so that the thread is counted before it can end. */
+static int start_worker(struct pool *pool, struct call *call, pool_job job, void *context)
+{
+    struct worker *worker = worker_new(pool);
+    if (!worker) {
+        return ERR_NOMEM;
+    }
+    give_job(worker, call, job, context);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_t thread;
+    int error = pthread_create(&thread, &attributes, work, worker);
+    pthread_attr_destroy(&attributes);
+    if (error) {
+        call_free(worker->call);
+        pthread_cond_destroy(&worker->has_job);
+        free(worker);
+        return ERR_NOMEM;
+    }
+    add_worker(pool, worker);
+    return OK;
+}
+
+int pool_run(struct pool *pool, struct call *call, pool_job job, void *context)
+{
+    int status = OK;
+    pthread_mutex_lock(&pool->lock);
+    struct worker *worker = pool->idle;
+    if (pool->closing || pool->running >= pool->limit) {
+        status = ERR_BUSY;
+    } else if (worker) {
+        pool->idle = worker->next_idle;
+        give_job(worker, call, job, context);
+        pthread_cond_signal(&worker->has_job);
+    } else {
+        status = start_worker(pool, call, job, context);
+    }
+    if (status == OK) {
+        pool->running++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return status;
+}
+
+size_t pool_running(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    size_t running = pool->running;
+    pthread_mutex_unlock(&pool->lock);
+    return running;
+}
+
+size_t pool_limit(const struct pool *pool)
+{
+    return pool->limit;
+}
+
+void pool_cancel_all(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (struct worker *worker = pool->all; worker; worker = worker->next) {
+        if (worker->call) {
+            call_cancel(worker->call);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+struct pool *pool_free(struct pool *pool)
+{
+    if (!pool) {
+        return NULL;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->closing = true;
+    for (struct worker *worker = pool->idle; worker; worker = worker->next_idle) {
+        pthread_cond_signal(&worker->has_job);
+    }
+    while (pool->threads) {
+        pthread_cond_wait(&pool->all_gone, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pthread_cond_destroy(&pool->all_gone);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+    return NULL;
+}

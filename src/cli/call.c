@@ -1,0 +1,199 @@
+/* `forage call TOOL key=value...`: runs a tool in this process and prints its result. Progress goes
+ * to standard error where a person can see it; Ctrl-C cancels the call. */
+#include "base/event.h"
+#include "base/limits.h"
+#include "base/proc.h"
+#include "base/signals.h"
+#include "cli/cli.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- arguments ---- */
+
+/* Whether a schema property takes plain text: then a value needs no quotes. */
+static bool takes_text(yyjson_val *property)
+{
+    yyjson_val *type = yyjson_obj_get(property, "type");
+    return !type || yyjson_equals_str(type, "string");
+}
+
+static yyjson_mut_val *parse_value(struct arena *arena, yyjson_mut_doc *doc, const char *text)
+{
+    yyjson_doc *parsed = json_parse(arena, text, strlen(text), NULL);
+    return parsed ? json_copy(doc, yyjson_doc_get_root(parsed)) : NULL;
+}
+
+/* One key=value (text, or JSON where the tool wants another type) or key:=json. */
+static int add_pair(struct arena *arena, const struct entry *entry, yyjson_mut_doc *doc,
+                    yyjson_mut_val *object, const char *pair)
+{
+    const char *equals = strchr(pair, '=');
+    if (!equals || equals == pair) {
+        return usage_error("\"%s\" is not key=value", pair);
+    }
+    bool json = equals[-1] == ':';
+    char *key = arena_strndup(arena, pair, (size_t)(equals - pair) - (json ? 1 : 0));
+    yyjson_val *property = yyjson_obj_get(yyjson_obj_get(entry->input_schema, "properties"), key);
+    yyjson_mut_val *value = NULL;
+    if (json || !takes_text(property)) {
+        value = parse_value(arena, doc, equals + 1);
+        if (!value && json) {
+            return usage_error("%s:= wants JSON, but \"%s\" came", key, equals + 1);
+        }
+    }
+    if (!value) {
+        value = yyjson_mut_str(doc, equals + 1);
+    }
+    yyjson_mut_obj_add(object, yyjson_mut_str(doc, key), value);
+    return EXIT_OK;
+}
+
+static int read_arguments(const struct arguments *given, struct arena *arena,
+                          const struct entry *entry, yyjson_val **arguments)
+{
+    struct arguments rest = *given;
+    const char *whole = "{}";
+    if (take_option(&rest, "--json", &whole) < 0) {
+        return EXIT_USAGE;
+    }
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *object = parse_value(arena, doc, whole);
+    if (!yyjson_mut_is_obj(object)) {
+        return usage_error("--json wants a JSON object");
+    }
+    for (int i = 0; i < rest.count; i++) {
+        int code = add_pair(arena, entry, doc, object, rest.values[i]);
+        if (code != EXIT_OK) {
+            return code;
+        }
+    }
+    struct buf text;
+    struct json_problem problem = {0};
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    yyjson_doc *parsed = json_write(&text, arena, object) == OK
+                             ? json_parse(arena, text.data, text.length, &problem)
+                             : NULL;
+    buf_done(&text);
+    *arguments = yyjson_doc_get_root(parsed);
+    return parsed ? EXIT_OK : usage_error("the arguments are wrong: %s", problem.text);
+}
+
+/* ---- running ---- */
+
+static void show_progress(void *context, double done, double total, const char *message)
+{
+    (void)context;
+    if (total > 0) {
+        fprintf(stderr, "\r\033[K[%.0f/%.0f] %s", done, total, message);
+    } else {
+        fprintf(stderr, "\r\033[K%s", message);
+    }
+}
+
+/* Waits for a signal while the call runs. */
+struct watch {
+    struct call *call;
+    int signals;
+    int done;
+};
+
+static void *watch_signals(void *context)
+{
+    struct watch *watch = context;
+    struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
+                               {.fd = watch->done, .events = POLLIN}};
+    while (poll(watched, 2, -1) < 0) {
+    }
+    if (watched[0].revents) {
+        call_cancel(watch->call);
+    }
+    return NULL;
+}
+
+static int print_reply(struct call *call, struct reply *reply)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    yyjson_mut_val *value = reply->structured ? reply->structured : reply->content;
+    int status = json_write_pretty(&text, call_arena(call), value);
+    buf_putc(&text, '\n');
+    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
+    buf_done(&text);
+    return code == EXIT_OK && reply->is_error ? EXIT_FAILED : code;
+}
+
+static int run_watched(struct app *app, const struct entry *entry, struct call *call,
+                       yyjson_val *arguments, int signals)
+{
+    struct watch watch = {.call = call, .signals = signals, .done = event_open()};
+    pthread_t watcher;
+    if (watch.done < 0 || pthread_create(&watcher, NULL, watch_signals, &watch) != 0) {
+        fputs("forage: cannot watch for signals\n", stderr);
+        event_close(watch.done);
+        return EXIT_FAILED;
+    }
+    struct reply reply;
+    int status = registry_run(app_registry(app), entry, call, arguments, &reply);
+    event_signal(watch.done);
+    pthread_join(watcher, NULL);
+    event_close(watch.done);
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+    if (status != OK) {
+        fputs("forage: this tool has to ask its client something, which a command line cannot "
+              "answer\n",
+              stderr);
+        return EXIT_FAILED;
+    }
+    return print_reply(call, &reply);
+}
+
+static int call_in(struct app *app, const struct arguments *given, int signals)
+{
+    const struct entry *entry = registry_tool(app_registry(app), given->values[0]);
+    if (!entry) {
+        return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->values[0]);
+    }
+    struct call_options options = {.caller = caller_local()};
+    if (isatty(STDERR_FILENO)) {
+        options.hooks.progress = show_progress;
+    }
+    struct call *call = call_new(&options);
+    if (!call) {
+        fputs("forage: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    struct arguments rest = {given->count - 1, given->values + 1};
+    yyjson_val *arguments = NULL;
+    int code = read_arguments(&rest, call_arena(call), entry, &arguments);
+    if (code == EXIT_OK) {
+        code = run_watched(app, entry, call, arguments, signals);
+    }
+    call_free(call);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    return code;
+}
+
+int command_call(const struct arguments *arguments)
+{
+    if (arguments->count == 0) {
+        return usage_error("which tool? `forage tools` lists them");
+    }
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    int signals = signals_open();
+    struct app *app = open_app();
+    if (!app || signals < 0) {
+        app_free(app);
+        return EXIT_USAGE;
+    }
+    code = call_in(app, arguments, signals);
+    app_free(app);
+    return code;
+}

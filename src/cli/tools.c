@@ -1,0 +1,204 @@
+/* `forage tools`: the list, one tool's definition, and the page of documentation that comes from
+ * it. */
+#include "base/limits.h"
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- for people ---- */
+
+static void list_tools(struct buf *out, const struct registry *registry)
+{
+    for (size_t i = 0; i < registry_tool_count(registry); i++) {
+        const struct entry *entry = registry_tool_at(registry, i);
+        struct readiness readiness = {.ready = true};
+        if (entry->tool->ready) {
+            entry->tool->ready(&readiness);
+        }
+        buf_printf(out, "%-26s %-10s %-6s %s\n", entry->name, entry->group,
+                   readiness.ready ? "ready" : "lacks",
+                   readiness.ready ? (entry->title ? entry->title : "") : readiness.lacks);
+    }
+}
+
+static void write_definition(struct buf *out, struct arena *arena, const struct entry *entry)
+{
+    yyjson_mut_doc *doc = json_new(arena);
+    json_write_pretty(out, arena, registry_public_definition(doc, entry));
+    buf_putc(out, '\n');
+}
+
+static void write_all_definitions(struct buf *out, struct arena *arena,
+                                  const struct registry *registry)
+{
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *tools = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < registry_tool_count(registry); i++) {
+        yyjson_mut_arr_append(tools,
+                              registry_public_definition(doc, registry_tool_at(registry, i)));
+    }
+    json_write_pretty(out, arena, tools);
+    buf_putc(out, '\n');
+}
+
+/* ---- the page of a tool ---- */
+
+/* A JSON value on one line, in the arena; "" for NULL. */
+static const char *one_line(struct arena *arena, yyjson_val *value)
+{
+    if (!value) {
+        return "";
+    }
+    struct buf text;
+    buf_init(&text, KIB(16));
+    const char *copy =
+        json_write_immutable(&text, arena, value) == OK ? arena_strdup(arena, text.data) : NULL;
+    buf_done(&text);
+    return copy ? copy : "";
+}
+
+static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *property)
+{
+    static const struct {
+        const char *keyword;
+        const char *words;
+    } BOUNDS[] = {
+        {"enum", "one of"},       {"minimum", "at least"},
+        {"maximum", "at most"},   {"minLength", "characters at least"},
+        {"maxLength", "at most"}, {"minItems", "items at least"},
+        {"maxItems", "at most"},  {"pattern", "pattern"},
+    };
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
+        yyjson_val *bound = yyjson_obj_get(property, BOUNDS[i].keyword);
+        if (bound) {
+            buf_printf(out, "%s%s %s", separator, BOUNDS[i].words, one_line(arena, bound));
+            separator = ", ";
+        }
+    }
+}
+
+static bool is_required(yyjson_val *schema, const char *name)
+{
+    size_t index, max;
+    yyjson_val *item;
+    yyjson_arr_foreach(yyjson_obj_get(schema, "required"), index, max, item)
+    {
+        if (yyjson_equals_str(item, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *schema)
+{
+    yyjson_val *properties = yyjson_obj_get(schema, "properties");
+    if (yyjson_obj_size(properties) == 0) {
+        buf_puts(out, "None.\n");
+        return;
+    }
+    buf_puts(out, "| name | type | needed | default | allowed | meaning |\n"
+                  "|---|---|---|---|---|---|\n");
+    size_t index, max;
+    yyjson_val *key, *property;
+    yyjson_obj_foreach(properties, index, max, key, property)
+    {
+        const char *type = json_string(property, "type");
+        const char *description = json_string(property, "description");
+        yyjson_val *value = yyjson_obj_get(property, "default");
+        buf_printf(out, "| `%s` | %s | %s | %s | ", yyjson_get_str(key), type ? type : "any",
+                   is_required(schema, yyjson_get_str(key)) ? "yes" : "no",
+                   value ? one_line(arena, value) : "");
+        write_bounds(out, arena, property);
+        buf_printf(out, " | %s |\n", description ? description : "");
+    }
+}
+
+static void write_example(struct buf *out, struct arena *arena, const struct entry *entry)
+{
+    size_t index, max;
+    yyjson_val *key, *property;
+    buf_printf(out, "\n## Example\n\n```sh\nforage call %s", entry->name);
+    yyjson_obj_foreach(yyjson_obj_get(entry->input_schema, "properties"), index, max, key, property)
+    {
+        yyjson_val *example = yyjson_arr_get_first(yyjson_obj_get(property, "examples"));
+        const char *text = yyjson_get_str(example);
+        if (example && is_required(entry->input_schema, yyjson_get_str(key))) {
+            buf_printf(out, text ? " %s='%s'" : " %s:='%s'", yyjson_get_str(key),
+                       text ? text : one_line(arena, example));
+        }
+    }
+    buf_puts(out, "\n```\n");
+}
+
+static void write_page(struct buf *out, struct arena *arena, const struct entry *entry)
+{
+    buf_printf(out,
+               "<!-- Made by `forage tools %s --markdown`; change src/tools/%s.json instead. -->\n"
+               "# %s\n\n%s\n\nGroup: `%s`. Over MCP: `tools/call` with the name `%s`. Over REST: "
+               "`POST /api/v1/tools/%s`.\n\n## Parameters\n\n",
+               entry->name, entry->name, entry->name, entry->description, entry->group, entry->name,
+               entry->name);
+    write_parameters(out, arena, entry->input_schema);
+    buf_puts(out, "\n## Result\n\n```json\n");
+    yyjson_mut_doc *doc = json_new(arena);
+    json_write_pretty(out, arena, json_copy(doc, entry->output_schema));
+    buf_puts(out, "\n```\n\n## Annotations\n\n");
+    buf_printf(out, "`%s`\n", one_line(arena, entry->annotations));
+    write_example(out, arena, entry);
+}
+
+static int describe(struct app *app, const char *name, bool json, bool markdown)
+{
+    const struct registry *registry = app_registry(app);
+    const struct entry *entry = name ? registry_tool(registry, name) : NULL;
+    if (name && !entry) {
+        return usage_error("there is no tool \"%s\"; `forage tools` lists them", name);
+    }
+    if (markdown && !entry) {
+        return usage_error("--markdown wants the name of a tool");
+    }
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    if (!arena) {
+        return EXIT_FAILED;
+    }
+    struct buf text;
+    buf_init(&text, MIB(8));
+    if (markdown) {
+        write_page(&text, arena, entry);
+    } else if (entry) {
+        write_definition(&text, arena, entry);
+    } else if (json) {
+        write_all_definitions(&text, arena, registry);
+    } else {
+        list_tools(&text, registry);
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    arena_free(arena);
+    return code;
+}
+
+int command_tools(const struct arguments *arguments)
+{
+    struct arguments rest = *arguments;
+    bool json = take_flag(&rest, "--json");
+    bool markdown = take_flag(&rest, "--markdown");
+    const char *name = rest.count ? rest.values[0] : NULL;
+    if (rest.count > 1) {
+        return usage_error("one tool at a time");
+    }
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    struct app *app = open_app();
+    if (!app) {
+        return EXIT_USAGE;
+    }
+    code = describe(app, name, json, markdown);
+    app_free(app);
+    return code;
+}

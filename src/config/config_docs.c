@@ -1,0 +1,357 @@
+/* The documentation, the example file and the listing of what is in force. Writers check
+ * buf_error() once, when all is written. */
+#include "config/config_docs.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "config/values.h"
+#include "config/variables.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LONGEST_LINE  96
+#define LONGEST_WORDS 400
+#define ARENA_BYTES   MIB(8)
+
+/* "An integer from 1 to 1024." */
+static const char *allowed_sentence(const struct variable *variable, char *words, size_t size)
+{
+    struct text_out out;
+    text_start(&out, words, size);
+    value_put_allowed(&out, variable);
+    text_put(&out, ".");
+    if (words[0] >= 'a' && words[0] <= 'z') {
+        words[0] = (char)(words[0] - 'a' + 'A');
+    }
+    return words;
+}
+
+/* ---- Markdown ---- */
+
+static const char MARKDOWN_HEAD[] =
+    "# Configuration\n"
+    "\n"
+    "<!-- Made from src/config/variables.c; change that, not this page. -->\n"
+    "\n"
+    "forage is configured by environment variables, and by one optional file of\n"
+    "`KEY=value` lines. A setting of the command line wins over the environment, the\n"
+    "environment over the file, and the file over the default. An empty value counts as\n"
+    "not set. A value that does not fit ends the program with exit code 2 and a message\n"
+    "that names the variable, what came, what is allowed and where it came from. `forage\n"
+    "config` prints what is in force.\n"
+    "\n"
+    "The file is the one that `FORAGE_CONFIG` names, else\n"
+    "`$XDG_CONFIG_HOME/forage/forage.env`, else `~/.config/forage/forage.env`. Its lines\n"
+    "look like this:\n"
+    "\n"
+    "```sh\n"
+    "# a comment\n"
+    "FORAGE_WORKERS=64          # ends at a # after a blank\n"
+    "export FORAGE_LOG_LEVEL=debug\n"
+    "FORAGE_TOOLS='taken as it is'\n"
+    "KINDLY_MCP_CONTEXT=\"with \\n \\t \\\" \\\\ \\$ escapes\"\n"
+    "```\n"
+    "\n"
+    "Nothing is expanded. `.env.example` is such a file with every variable in it. A file\n"
+    "that holds a secret should be readable by its owner only (`chmod 600`).\n";
+
+/* Text inside a cell: a bar would end it. */
+static void put_cell(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        buf_puts(out, *text == '|' ? "\\" : "");
+        buf_putc(out, *text);
+    }
+}
+
+static void put_row(struct buf *out, const struct variable *variable)
+{
+    char words[LONGEST_WORDS];
+    buf_printf(out, "| `%s` | ", variable->name);
+    if (variable->preset) {
+        buf_puts(out, "`");
+        put_cell(out, variable->preset);
+        buf_puts(out, "` | ");
+    } else {
+        buf_puts(out, "not set | ");
+    }
+    put_cell(out, variable->help);
+    if (variable->kind != VARIABLE_TEXT) {
+        buf_puts(out, " ");
+        put_cell(out, allowed_sentence(variable, words, sizeof words));
+    }
+    if (variable->more) {
+        buf_puts(out, " ");
+        put_cell(out, variable->more);
+    }
+    if (variable->secret) {
+        buf_puts(out, " Secret.");
+    }
+    if (variable->example) {
+        buf_puts(out, " Example: `");
+        put_cell(out, variable->example);
+        buf_puts(out, "`");
+    }
+    buf_puts(out, " |\n");
+}
+
+void config_write_markdown(struct buf *out)
+{
+    buf_puts(out, MARKDOWN_HEAD);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        buf_printf(out, "\n## %s\n\n%s\n\n", VARIABLE_GROUPS[group].title,
+                   VARIABLE_GROUPS[group].about);
+        buf_puts(out, "| Variable | Default | Meaning |\n|---|---|---|\n");
+        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+            if ((int)VARIABLES[i].group == group) {
+                put_row(out, &VARIABLES[i]);
+            }
+        }
+    }
+}
+
+/* ---- the example file ---- */
+
+static const char EXAMPLE_HEAD[] =
+    "# Configuration of forage, made from src/config/variables.c. Copy this file to\n"
+    "# ~/.config/forage/forage.env (or name it in FORAGE_CONFIG), take the # away from\n"
+    "# what you want to set, and keep the file to yourself where it holds a secret: chmod\n"
+    "# 600. `forage config` shows what is in force.\n";
+
+/* A comment, broken between words. */
+static void put_comment(struct buf *out, const char *text)
+{
+    size_t column = 0;
+    while (*text) {
+        size_t length = strcspn(text, " ");
+        if (column > 0 && column + 1 + length > LONGEST_LINE) {
+            buf_puts(out, "\n");
+            column = 0;
+        }
+        buf_puts(out, column ? " " : "# ");
+        buf_append(out, text, length);
+        column += length + (column ? 1 : 2);
+        text += length;
+        text += strspn(text, " ");
+    }
+    buf_puts(out, "\n");
+}
+
+static void put_example(struct buf *out, const struct variable *variable)
+{
+    char words[LONGEST_WORDS];
+    buf_puts(out, "\n");
+    put_comment(out, variable->help);
+    if (variable->more) {
+        put_comment(out, variable->more);
+    }
+    if (variable->kind != VARIABLE_TEXT) {
+        put_comment(out, allowed_sentence(variable, words, sizeof words));
+    }
+    const char *shown = variable->preset ? variable->preset : variable->example;
+    buf_printf(out, "#%s=%s\n", variable->name, shown ? shown : "");
+}
+
+void config_write_env_example(struct buf *out)
+{
+    buf_puts(out, EXAMPLE_HEAD);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        buf_printf(out, "\n# ---- %s ----\n", VARIABLE_GROUPS[group].title);
+        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+            if ((int)VARIABLES[i].group == group) {
+                put_example(out, &VARIABLES[i]);
+            }
+        }
+    }
+}
+
+/* ---- what is in force ---- */
+
+/* "set (24 characters)", or NULL when it is not. */
+static const char *mask(const struct variable *variable, char *words, size_t size)
+{
+    struct text_out out;
+    text_start(&out, words, size);
+    if (variable->kind == VARIABLE_LIST) {
+        size_t count;
+        config_list(variable->name, &count);
+        text_putf(&out, "set (%zu item%s)", count, count == 1 ? "" : "s");
+        return count ? words : NULL;
+    }
+    const char *text = config_text(variable->name);
+    if (!text) {
+        return NULL;
+    }
+    size_t count = text_count(text, strlen(text));
+    text_putf(&out, "set (%zu character%s)", count, count == 1 ? "" : "s");
+    return words;
+}
+
+/* Text on a terminal: as it is, unless something in it would be hidden. */
+static void put_visible(struct buf *out, const char *text)
+{
+    char quoted[8 * LONGEST_WORDS];
+    struct text_out line;
+    text_start(&line, quoted, sizeof quoted);
+    text_put_quoted(&line, text, strlen(text), LONGEST_WORDS);
+    size_t length = line.length;
+    bool plain = length == strlen(text) + 2 && memcmp(quoted + 1, text, length - 2) == 0;
+    buf_puts(out, plain ? text : quoted);
+}
+
+static void put_list(struct buf *out, const char *name)
+{
+    size_t count;
+    const char *const *items = config_list(name, &count);
+    for (size_t i = 0; i < count; i++) {
+        buf_puts(out, i ? "," : "");
+        put_visible(out, items[i]);
+    }
+    if (count == 0) {
+        buf_puts(out, "not set");
+    }
+}
+
+static void put_value(struct buf *out, const struct variable *variable)
+{
+    char words[LONGEST_WORDS];
+    struct text_out line;
+    const char *text;
+    if (variable->secret) {
+        text = mask(variable, words, sizeof words);
+        buf_puts(out, text ? text : "not set");
+        return;
+    }
+    switch (variable->kind) {
+    case VARIABLE_INTEGER:
+        buf_printf(out, "%" PRId64, config_int(variable->name));
+        break;
+    case VARIABLE_BOOLEAN:
+        buf_puts(out, config_bool(variable->name) ? "true" : "false");
+        break;
+    case VARIABLE_DURATION:
+        text_start(&line, words, sizeof words);
+        value_put_duration(&line, config_duration_ms(variable->name));
+        buf_puts(out, words);
+        break;
+    case VARIABLE_LIST:
+        put_list(out, variable->name);
+        break;
+    case VARIABLE_TEXT:
+    case VARIABLE_CHOICE:
+    case VARIABLE_PATH:
+        text = config_text(variable->name);
+        put_visible(out, text ? text : "not set");
+        break;
+    }
+}
+
+static void write_plain(struct buf *out)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        size_t length = strlen(VARIABLES[i].name);
+        widest = length > widest ? length : widest;
+    }
+    const char *file = config_file();
+    buf_printf(out, "configuration file: %s\n", file ? file : "none");
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        buf_printf(out, "\n%s\n", VARIABLE_GROUPS[group].title);
+        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+            if ((int)VARIABLES[i].group == group) {
+                buf_printf(out, "  %-*s  ", (int)widest, VARIABLES[i].name);
+                put_value(out, &VARIABLES[i]);
+                buf_printf(out, "  (%s)\n", config_origin(VARIABLES[i].name));
+            }
+        }
+    }
+    for (size_t i = 0; i < config_warning_count(); i++) {
+        buf_printf(out, "%swarning: %s\n", i ? "" : "\n", config_warning(i));
+    }
+}
+
+/* ---- the same, for programs ---- */
+
+static yyjson_mut_val *list_value(yyjson_mut_doc *doc, const char *name)
+{
+    size_t count;
+    const char *const *items = config_list(name, &count);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_arr_add_str(doc, list, items[i]);
+    }
+    return list;
+}
+
+static yyjson_mut_val *text_value(yyjson_mut_doc *doc, const char *text)
+{
+    return text ? yyjson_mut_strcpy(doc, text) : yyjson_mut_null(doc);
+}
+
+static yyjson_mut_val *json_value(yyjson_mut_doc *doc, const struct variable *variable)
+{
+    char words[LONGEST_WORDS];
+    if (variable->secret) {
+        return text_value(doc, mask(variable, words, sizeof words));
+    }
+    switch (variable->kind) {
+    case VARIABLE_INTEGER:
+        return yyjson_mut_sint(doc, config_int(variable->name));
+    case VARIABLE_BOOLEAN:
+        return yyjson_mut_bool(doc, config_bool(variable->name));
+    case VARIABLE_DURATION:
+        return yyjson_mut_real(doc, (double)config_duration_ms(variable->name) / 1000);
+    case VARIABLE_LIST:
+        return list_value(doc, variable->name);
+    case VARIABLE_TEXT:
+    case VARIABLE_CHOICE:
+    case VARIABLE_PATH:
+        break;
+    }
+    return text_value(doc, config_text(variable->name));
+}
+
+static yyjson_mut_val *effective_object(yyjson_mut_doc *doc)
+{
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_val(doc, root, "file", text_value(doc, config_file()));
+    yyjson_mut_val *variables = yyjson_mut_obj_add_arr(doc, root, "variables");
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable *variable = &VARIABLES[i];
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, variables);
+        yyjson_mut_obj_add_str(doc, one, "name", variable->name);
+        yyjson_mut_obj_add_val(doc, one, "value", json_value(doc, variable));
+        yyjson_mut_obj_add_bool(doc, one, "secret", variable->secret);
+        json_add_string(doc, one, "origin", config_origin(variable->name));
+    }
+    yyjson_mut_val *warnings = yyjson_mut_obj_add_arr(doc, root, "warnings");
+    for (size_t i = 0; i < config_warning_count(); i++) {
+        yyjson_mut_arr_add_str(doc, warnings, config_warning(i));
+    }
+    return root;
+}
+
+static void write_json(struct buf *out)
+{
+    struct arena *arena = arena_new(ARENA_BYTES);
+    yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
+    int status = doc ? json_write_pretty(out, arena, effective_object(doc)) : ERR_NOMEM;
+    buf_putc(out, '\n');
+    if (status != OK && buf_error(out) == OK) {
+        out->error = status;
+    }
+    arena_free(arena);
+}
+
+void config_write_effective(struct buf *out, bool json)
+{
+    if (json) {
+        write_json(out);
+    } else {
+        write_plain(out);
+    }
+}

@@ -1,0 +1,57 @@
+/* The variables of forage: each is declared once, in the table of variables.c, which is also what
+ * the documentation, .env.example and `forage config` are made from. */
+#ifndef FORAGE_CONFIG_VARIABLES_H
+#define FORAGE_CONFIG_VARIABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum variable_kind {
+    VARIABLE_TEXT,
+    VARIABLE_INTEGER,  /* between `least` and `most` */
+    VARIABLE_BOOLEAN,  /* 1/0, true/false, yes/no, on/off */
+    VARIABLE_DURATION, /* 250ms, 30s, 5m, 2h; `least` and `most` in milliseconds */
+    VARIABLE_LIST,     /* separated by commas */
+    VARIABLE_CHOICE,   /* one of `words` */
+    VARIABLE_PATH,     /* ~/ at its beginning is the home folder */
+};
+
+enum variable_group {
+    GROUP_SERVING,
+    GROUP_CALLERS,
+    GROUP_TOOLS,
+    GROUP_CALLS,
+    GROUP_LOGGING,
+    GROUP_NETWORK,
+    GROUP_FILE,
+    GROUP_COUNT,
+};
+
+struct variable_group_words {
+    const char *title;
+    const char *about;
+};
+
+struct variable {
+    const char *name;
+    enum variable_group group;
+    enum variable_kind kind;
+    bool secret; /* never shown; for a list, each item or what follows its first colon */
+    bool shared; /* other programs use the name too: a value that does not fit is ignored, with a
+                    warning */
+    int64_t unit_ms; /* what a plain number counts, for durations */
+    int64_t least, most;
+    const char *const *words; /* of a choice; NULL ends them */
+    const char *preset;       /* the default, as it would be written; NULL: not set */
+    const char *help;         /* one line */
+    const char *more;         /* or NULL */
+    const char *example;      /* or NULL */
+};
+
+/* By group, in the order in which they are shown. */
+extern const struct variable VARIABLES[];
+extern const size_t VARIABLE_COUNT;
+extern const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT];
+
+#endif

@@ -1,0 +1,31 @@
+/* The words of an answer: its status line and the headers that every answer has, and the answers
+ * that the server gives by itself. */
+#ifndef FORAGE_DOORS_ANSWERS_H
+#define FORAGE_DOORS_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ANSWER_HEAD_SIZE  512
+#define ANSWER_ERROR_SIZE 512
+
+struct answer_head {
+    int status;
+    const char *request_id;
+    size_t length; /* of the body */
+    bool streamed; /* the length is not known */
+    bool close;
+    int minor_version; /* of the client */
+};
+
+/* Writes status line and headers without the blank line; returns their length. */
+size_t answer_write_head(char out[ANSWER_HEAD_SIZE], const struct answer_head *head);
+/* Whether answers with this status have a body. */
+bool answer_has_body(int status);
+
+/* What the server says when it refuses by itself: a JSON body, its length, and the headers to it.
+ * `problem` is NULL for the words that go with the status. */
+size_t answer_write_error(char out[ANSWER_ERROR_SIZE], int status, const char *problem,
+                          const char *request_id, const char **headers);
+
+#endif

@@ -1,0 +1,214 @@
+/* May this request come in? Host and Origin guard against pages in a browser that speak to a server
+ * on the user's own machine (DNS rebinding, cross-site requests); the token tells who is calling.
+ */
+#include "base/log.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "doors/http.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const LOOPBACK_NAMES[] = {"localhost", "127.0.0.1", "[::1]", "::1"};
+
+bool is_loopback_host(const char *host)
+{
+    for (size_t i = 0; i < sizeof LOOPBACK_NAMES / sizeof *LOOPBACK_NAMES; i++) {
+        if (strcasecmp(host, LOOPBACK_NAMES[i]) == 0) {
+            return true;
+        }
+    }
+    struct in_addr address;
+    return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
+}
+
+static bool is_address(const char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    char bare[INET6_ADDRSTRLEN + 2];
+    size_t length = strlen(host);
+    if (length >= 2 && length < sizeof bare && host[0] == '[' && host[length - 1] == ']') {
+        memcpy(bare, host + 1, length - 2);
+        bare[length - 2] = '\0';
+        return inet_pton(AF_INET6, bare, address) == 1;
+    }
+    return inet_pton(AF_INET, host, address) == 1;
+}
+
+/* "name:port" or "[v6]:port" without its port; false when it is neither. */
+static bool without_port(struct slice value, char *host, size_t size)
+{
+    const char *end = value.data + value.length;
+    const char *start = value.data;
+    const char *stop = start;
+    if (value.length && *start == '[') {
+        stop = memchr(start, ']', value.length);
+        stop = stop ? stop + 1 : start;
+    } else {
+        while (stop < end && *stop != ':') {
+            stop++;
+        }
+    }
+    size_t length = (size_t)(stop - start);
+    bool has_port = stop < end && *stop == ':';
+    for (const char *c = stop + 1; has_port && c < end; c++) {
+        has_port = isdigit((unsigned char)*c);
+    }
+    if (length == 0 || length >= size || (stop < end && !has_port)) {
+        return false;
+    }
+    memcpy(host, start, length);
+    host[length] = '\0';
+    return true;
+}
+
+static bool listed(const char *setting, const char *text)
+{
+    for (const char *const *item = config_list(setting, NULL); *item; item++) {
+        if (strcasecmp(*item, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A server that others can reach may be called by any of its addresses: a page in a browser cannot
+ * make its host name an address. Names must be listed. */
+static bool host_allowed(const struct http_door *door, const char *host)
+{
+    return is_loopback_host(host) || strcasecmp(host, door->host) == 0 ||
+           listed("FORAGE_ALLOWED_HOSTS", host) || (!door->on_loopback && is_address(host));
+}
+
+static bool origin_allowed(const struct http_door *door, struct slice origin)
+{
+    char text[512];
+    char host[256];
+    if (origin.length >= sizeof text) {
+        return false;
+    }
+    memcpy(text, origin.data, origin.length);
+    text[origin.length] = '\0';
+    if (listed("FORAGE_ALLOWED_ORIGINS", text)) {
+        return true;
+    }
+    const char *rest = strstr(text, "://");
+    if (!rest || (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)) {
+        return false;
+    }
+    rest += 3;
+    return without_port((struct slice){rest, strlen(rest)}, host, sizeof host) &&
+           host_allowed(door, host);
+}
+
+/* A header that only a trusted proxy may set: the proxy runs on this machine, and the operator said
+ * so. */
+static struct slice forwarded(struct exchange *exchange, const char *name)
+{
+    if (!config_bool("FORAGE_TRUST_PROXY") || !is_loopback_host(exchange_peer(exchange))) {
+        return (struct slice){0};
+    }
+    struct slice value = exchange_header(exchange, name, NULL);
+    /* Proxies append: only the last entry was written by the one that we trust. */
+    for (size_t i = value.length; i > 0; i--) {
+        if (value.data[i - 1] == ',') {
+            value.data += i;
+            value.length -= i;
+            break;
+        }
+    }
+    while (value.length && *value.data == ' ') {
+        value.data++;
+        value.length--;
+    }
+    return value;
+}
+
+struct slice client_address(struct exchange *exchange)
+{
+    struct slice address = forwarded(exchange, "X-Forwarded-For");
+    if (address.length) {
+        return address;
+    }
+    const char *peer = exchange_peer(exchange);
+    return (struct slice){peer, strlen(peer)};
+}
+
+static struct slice host_of(struct exchange *exchange)
+{
+    struct slice host = forwarded(exchange, "X-Forwarded-Host");
+    return host.length ? host : exchange_header(exchange, "Host", NULL);
+}
+
+void write_base_url(struct buf *out, struct exchange *exchange)
+{
+    struct slice host = host_of(exchange);
+    bool secure = slice_is_any_case(forwarded(exchange, "X-Forwarded-Proto"), "https");
+    buf_printf(out, "%s://%.*s", secure ? "https" : "http", (int)host.length, host.data);
+}
+
+static void log_refusal(struct exchange *exchange, const char *what)
+{
+    struct slice client = client_address(exchange);
+    log_warn(exchange_id(exchange), "refused %s from %.*s", what, (int)client.length, client.data);
+}
+
+bool check_host_and_origin(const struct http_door *door, struct exchange *exchange)
+{
+    char host[256];
+    size_t origins = 0;
+    struct slice origin = exchange_header(exchange, "Origin", &origins);
+    if (!without_port(host_of(exchange), host, sizeof host) || !host_allowed(door, host)) {
+        log_refusal(exchange, "a Host");
+        respond_error(
+            exchange, CODE_FORBIDDEN,
+            "this Host is not one of this server's names; add it to FORAGE_ALLOWED_HOSTS");
+        return false;
+    }
+    if (origins > 1 || (origins == 1 && !origin_allowed(door, origin))) {
+        log_refusal(exchange, "an Origin");
+        respond_error(
+            exchange, CODE_FORBIDDEN,
+            "pages of this Origin may not call this server; add it to FORAGE_ALLOWED_ORIGINS");
+        return false;
+    }
+    return true;
+}
+
+const struct caller *check_caller(const struct http_door *door, struct exchange *exchange)
+{
+    size_t count = 0;
+    struct slice value = exchange_header(exchange, "Authorization", &count);
+    const struct caller *caller =
+        count > 1 ? NULL : callers_find(app_callers(door->app), value.data, value.length);
+    if (caller) {
+        return caller;
+    }
+    bool given = count > 0;
+    log_refusal(exchange, given ? "a token" : "a request without a token");
+    respond_error_status(
+        exchange, 401,
+        given ? "WWW-Authenticate: Bearer realm=\"forage\", error=\"invalid_token\"\r\n"
+              : "WWW-Authenticate: Bearer realm=\"forage\"\r\n",
+        CODE_UNAUTHORIZED,
+        given ? "the token is not one that this server knows"
+              : "a token is needed: send the header Authorization: Bearer TOKEN");
+    return NULL;
+}
+
+bool check_content_type(struct exchange *exchange)
+{
+    static const char JSON[] = "application/json";
+    struct slice type = exchange_header(exchange, "Content-Type", NULL);
+    size_t length = sizeof JSON - 1;
+    bool json = type.length >= length && strncasecmp(type.data, JSON, length) == 0 &&
+                (type.length == length || strchr("; \t", type.data[length]));
+    if (!json) {
+        respond_error_status(exchange, 415, NULL, CODE_VALIDATION,
+                             "the body must be JSON: send Content-Type: application/json");
+    }
+    return json;
+}

@@ -1,0 +1,610 @@
+/* One connection, walked through its phases: head, body, answer, and back to the head or to the
+ * end. All of it runs on the reactor's thread. A function that may close the connection says so,
+ * and its caller touches it no more. */
+#include "base/status.h"
+#include "doors/poller.h"
+#include "doors/server_internal.h"
+#include "doors/sockets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* At a time, so that one upload does not hold up the others. Not more than `pending` can keep:
+ * behind a chunked body the next requests may come along. */
+#define BODY_READ_BYTES LIMIT_HTTP_HEAD_BYTES
+
+/* A client that was refused may have a whole message in flight. */
+#define LINGER_BYTES (4 * LIMIT_MESSAGE_BYTES)
+#define LINGER_MS    2000
+
+/* What became of an exchange after its handler, or its socket, was given a chance. */
+enum outcome {
+    OUTCOME_WAITS,
+    OUTCOME_COMPLETE, /* the connection is free for the next request */
+    OUTCOME_OVER,     /* the connection may be closed by now */
+};
+
+struct connection *connection_new(int fd, const char *peer)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+    if (!connection) {
+        close(fd);
+        return NULL;
+    }
+    connection->fd = fd;
+    connection->due = DEADLINE_NEVER;
+    connection->alarm = (struct deadline){.at = DEADLINE_NEVER, .owner = connection};
+    buf_init(&connection->pending, LIMIT_HTTP_HEAD_BYTES);
+    snprintf(connection->peer, sizeof connection->peer, "%s", peer);
+    return connection;
+}
+
+bool connection_idle(const struct connection *connection)
+{
+    return connection->phase == PHASE_HEAD && !connection->begun;
+}
+
+/* ---- what it waits for, and how long ---- */
+
+static void watch(struct connection *connection, unsigned what)
+{
+    connection->wanted = what;
+    if (what & ~connection->watched) {
+        connection->watched = what;
+        poller_change(connection->reactor->poller, connection->fd, what, connection);
+    }
+}
+
+/* The poller told more than is wanted: now it is worth a system call to make it stop. */
+static void watch_less(struct connection *connection)
+{
+    connection->watched = connection->wanted;
+    poller_change(connection->reactor->poller, connection->fd, connection->wanted, connection);
+}
+
+int64_t connection_due(const struct connection *connection)
+{
+    const struct exchange *exchange = connection->exchange;
+    return exchange && exchange->timer_at < connection->due ? exchange->timer_at : connection->due;
+}
+
+void connection_schedule(struct connection *connection)
+{
+    int64_t at = connection_due(connection);
+    if (at < connection->alarm.at) {
+        deadlines_move(&connection->reactor->deadlines, &connection->alarm, at);
+    }
+}
+
+static void allow(struct connection *connection, int64_t ms)
+{
+    connection->due = connection->reactor->now + ms;
+    connection_schedule(connection);
+}
+
+/* ---- its exchange ---- */
+
+static void attach(struct connection *connection, struct exchange *exchange)
+{
+    connection->reactor->spare = NULL;
+    connection->exchange = exchange;
+    connection->begun = false;
+    connection->writing = false;
+    connection->sent_seen = 0;
+    connection->due = DEADLINE_NEVER;
+    exchange_begin(exchange, connection);
+}
+
+/* Makes the exchange the reactor's spare again. False when somebody else still holds it. */
+static bool recycle(struct connection *connection)
+{
+    struct reactor *reactor = connection->reactor;
+    if (reactor->spare || !exchange_recycle(connection->exchange)) {
+        return false;
+    }
+    reactor->spare = connection->exchange;
+    connection->exchange = NULL;
+    return true;
+}
+
+static void detach(struct connection *connection)
+{
+    if (!recycle(connection)) {
+        exchange_leave(connection->exchange);
+        connection->exchange = exchange_free(connection->exchange);
+    }
+}
+
+/* ---- the end ---- */
+
+void connection_close(struct connection *connection)
+{
+    struct reactor *reactor = connection->reactor;
+    if (connection->exchange) {
+        exchange_leave(connection->exchange);
+        exchange_free(connection->exchange);
+    }
+    /* Explicitly: a child between fork and exec still holds the descriptor, and would keep it
+     * watched. */
+    poller_remove(reactor->poller, connection->fd);
+    close(connection->fd);
+    deadlines_remove(&reactor->deadlines, &connection->alarm);
+    if (connection->previous) {
+        connection->previous->next = connection->next;
+    } else {
+        reactor->connections = connection->next;
+    }
+    if (connection->next) {
+        connection->next->previous = connection->previous;
+    }
+    atomic_fetch_sub(&reactor->load, 1);
+    atomic_fetch_sub(&reactor->server->connections, 1);
+    buf_done(&connection->pending);
+    free(connection);
+}
+
+/* Ends a connection whose last answer was sent. A socket closed with unread bytes sends a reset,
+ * which can overtake the answer; so the client gets a moment to read it and close. May close it. */
+static void linger(struct connection *connection)
+{
+    detach(connection);
+    buf_done(&connection->pending);
+    if (shutdown(connection->fd, SHUT_WR) != 0) {
+        connection_close(connection);
+        return;
+    }
+    connection->phase = PHASE_LINGER;
+    watch(connection, POLLER_READ);
+    allow(connection, LINGER_MS);
+}
+
+/* May close it. */
+static void drain(struct connection *connection)
+{
+    struct exchange *scratch = reactor_spare(connection->reactor);
+    ssize_t got = ERR_CLOSED;
+    if (scratch) {
+        got = socket_receive(connection->fd, scratch->bytes, sizeof scratch->bytes);
+    }
+    if (got > 0) {
+        connection->drained += (size_t)got;
+    }
+    if (got == ERR_CLOSED || connection->drained > LINGER_BYTES) {
+        connection_close(connection);
+    }
+}
+
+/* ---- after a callback ---- */
+
+/* A client that takes no byte of its answer has a limited time; each byte it takes starts it anew.
+ */
+static void time_writing(struct connection *connection, const struct exchange_state *state)
+{
+    bool moved = state->sent_total != connection->sent_seen;
+    if (!state->unsent) {
+        connection->due = DEADLINE_NEVER;
+    } else if (!connection->writing || moved) {
+        allow(connection, connection->reactor->server->options.write_ms);
+    }
+    connection->writing = state->unsent;
+    connection->sent_seen = state->sent_total;
+}
+
+/* Looks at what the exchange has come to and waits for what it needs. May close the connection. */
+static enum outcome settle(struct connection *connection)
+{
+    struct exchange_state state = exchange_state(connection->exchange);
+    if (state.broken) {
+        connection_close(connection);
+        return OUTCOME_OVER;
+    }
+    if (state.answer == ANSWER_DONE && !state.unsent) {
+        if (!state.close) {
+            return OUTCOME_COMPLETE;
+        }
+        linger(connection);
+        return OUTCOME_OVER;
+    }
+    connection->phase = PHASE_ANSWER;
+    time_writing(connection, &state);
+    watch(connection, (state.answer == ANSWER_DONE ? 0u : (unsigned)POLLER_LEFT) |
+                          (state.unsent ? (unsigned)POLLER_WRITE : 0u));
+    return OUTCOME_WAITS;
+}
+
+static void call_back(struct connection *connection,
+                      void (*function)(struct exchange *exchange, void *context), void *context)
+{
+    connection->exchange->in_callback = true;
+    function(connection->exchange, context);
+    connection->exchange->in_callback = false;
+}
+
+/* Answers with the server's own words and ends the connection. A handler that has seen the head is
+ * told that it will see no more. May close it. */
+static void refuse(struct connection *connection, int status, const char *problem)
+{
+    struct exchange *exchange = connection->exchange;
+    exchange_set_unread(exchange, true);
+    exchange_tell_gone(exchange);
+    exchange->in_callback = true;
+    int result = exchange_refuse(exchange, status, problem);
+    exchange->in_callback = false;
+    if (result == OK) {
+        settle(connection);
+    } else {
+        connection_close(connection);
+    }
+}
+
+/* Refuses where no request could be read. May close the connection. */
+static void refuse_unread(struct connection *connection, int status)
+{
+    const char *problem;
+    struct exchange *exchange = reactor_spare(connection->reactor);
+    if (!exchange) {
+        connection_close(connection);
+        return;
+    }
+    http_parse_head(NULL, 0, &exchange->head, &problem);
+    attach(connection, exchange);
+    refuse(connection, status, NULL);
+}
+
+/* ---- requests ---- */
+
+/* Keeps the beginning of the next request. False when there is no memory and the connection is
+ * closed. */
+static bool keep(struct connection *connection, const char *data, size_t length)
+{
+    buf_clear(&connection->pending);
+    if (length && buf_append(&connection->pending, data, length) != OK) {
+        connection_close(connection);
+        return false;
+    }
+    return true;
+}
+
+/* Waits for a request, of which `length` bytes are there. May close the connection. */
+static void await_head(struct connection *connection, const char *data, size_t length)
+{
+    const struct server *server = connection->reactor->server;
+    connection->phase = PHASE_HEAD;
+    if (length == 0) {
+        buf_done(&connection->pending);
+        if (server->stopping) {
+            connection_close(connection);
+            return;
+        }
+        allow(connection, server->options.idle_ms);
+    } else {
+        if (!keep(connection, data, length)) {
+            return;
+        }
+        if (!connection->begun) {
+            allow(connection, server->options.head_ms);
+        }
+        connection->begun = true;
+    }
+    watch(connection, POLLER_READ | POLLER_LEFT);
+}
+
+/* Waits for the rest of a body. May close the connection. */
+static void await_body(struct connection *connection, bool nothing_yet)
+{
+    char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    struct exchange *exchange = connection->exchange;
+    connection->phase = PHASE_BODY;
+    allow(connection, connection->reactor->server->options.body_ms);
+    watch(connection, POLLER_READ | POLLER_LEFT);
+    if (exchange->head.expect_continue && nothing_yet) {
+        struct iovec all = {go_on, sizeof go_on - 1};
+        if (socket_send(connection->fd, &all, 1) != (ssize_t)all.iov_len) {
+            connection_close(connection);
+        }
+    }
+}
+
+/* Takes `length` bytes at `data` for the body, where they may be decoded in place. 1 when the body
+ * is complete, with the decoded bytes in `*body`; 0 when it is not; minus a status. `*used` tells
+ * how many were taken. */
+static int decode_body(struct exchange *exchange, char *data, size_t length, struct slice *body,
+                       size_t *used)
+{
+    const struct http_request *request = &exchange->head.request;
+    if (request->content_length < 0) {
+        int result = http_read_chunks(&exchange->chunks, data, &length, used, LIMIT_MESSAGE_BYTES);
+        *body = (struct slice){data, length};
+        return result;
+    }
+    size_t missing = (size_t)request->content_length - exchange->body_length;
+    *used = length < missing ? length : missing;
+    *body = (struct slice){data, *used};
+    return *used == missing;
+}
+
+/* Takes the body from the bytes that came with the head, in place when it is all there. True when
+ * the request is complete or answered already; otherwise the connection may be closed. */
+static bool take_body(struct connection *connection, size_t *from, size_t end)
+{
+    struct exchange *exchange = connection->exchange;
+    const struct server_options *options = &connection->reactor->server->options;
+    struct http_request *request = &exchange->head.request;
+    struct slice body;
+    size_t used;
+    if (request->content_length > (int64_t)LIMIT_MESSAGE_BYTES) {
+        refuse(connection, 413, NULL);
+        return false;
+    }
+    if (request->content_length != 0) {
+        exchange_set_unread(exchange, true);
+    }
+    if (options->head) {
+        call_back(connection, options->head, options->context);
+    }
+    if (request->content_length == 0 || exchange_answered(exchange)) {
+        return true;
+    }
+    int result = decode_body(exchange, exchange->bytes + *from, end - *from, &body, &used);
+    *from += used;
+    if (result < 0) {
+        refuse(connection, -result, NULL);
+    } else if (result > 0) {
+        request->body = body;
+        exchange_set_unread(exchange, false);
+    } else {
+        char *room = exchange_body_room(exchange, body.length);
+        if (!room) {
+            connection_close(connection);
+            return false;
+        }
+        memcpy(room, body.data, body.length);
+        exchange->body_length += body.length;
+        await_body(connection, used == 0);
+    }
+    return result > 0;
+}
+
+/* Hands the complete request over. May close the connection. */
+static enum outcome hand_over(struct connection *connection)
+{
+    const struct server_options *options = &connection->reactor->server->options;
+    if (!exchange_answered(connection->exchange)) {
+        call_back(connection, options->request, options->context);
+    }
+    return settle(connection);
+}
+
+/* Brings the kept bytes into the reactor's spare exchange; their number in `*length`. NULL without
+ * memory, and then the connection is closed. */
+static struct exchange *take_pending(struct connection *connection, size_t *length)
+{
+    struct exchange *exchange = reactor_spare(connection->reactor);
+    if (!exchange) {
+        connection_close(connection);
+        return NULL;
+    }
+    *length = connection->pending.length;
+    if (*length) {
+        memcpy(exchange->bytes, connection->pending.data, *length);
+    }
+    return exchange;
+}
+
+/* Serves the requests in the `end` first bytes of the spare exchange, one after the other, until
+ * one is incomplete or has to wait for its answer. May close the connection. */
+static void serve(struct connection *connection, struct exchange *exchange, size_t end)
+{
+    size_t from = 0;
+    while (from < end) {
+        const char *problem;
+        int used = http_parse_head(exchange->bytes + from, end - from, &exchange->head, &problem);
+        if (used == 0) {
+            break;
+        }
+        attach(connection, exchange);
+        if (used < 0) {
+            refuse(connection, -used, problem);
+            return;
+        }
+        from += (size_t)used;
+        if (!take_body(connection, &from, end)) {
+            return;
+        }
+        enum outcome outcome = hand_over(connection);
+        if (outcome == OUTCOME_OVER) {
+            return;
+        }
+        if (outcome == OUTCOME_COMPLETE && recycle(connection)) {
+            continue;
+        }
+        if (!keep(connection, exchange->bytes + from, end - from) || outcome == OUTCOME_WAITS) {
+            return;
+        }
+        detach(connection);
+        exchange = take_pending(connection, &end);
+        from = 0;
+        if (!exchange) {
+            return;
+        }
+    }
+    await_head(connection, exchange->bytes + from, end - from);
+}
+
+/* The exchange is complete: on to the next. May close the connection. */
+static void next_request(struct connection *connection)
+{
+    size_t length;
+    detach(connection);
+    struct exchange *exchange = take_pending(connection, &length);
+    if (exchange) {
+        serve(connection, exchange, length);
+    }
+}
+
+/* May close the connection. */
+static void read_head(struct connection *connection)
+{
+    size_t length;
+    struct exchange *exchange = take_pending(connection, &length);
+    if (!exchange) {
+        return;
+    }
+    ssize_t got =
+        socket_receive(connection->fd, exchange->bytes + length, sizeof exchange->bytes - length);
+    if (got > 0) {
+        serve(connection, exchange, length + (size_t)got);
+    } else if (got == ERR_CLOSED) {
+        connection_close(connection);
+    }
+}
+
+/* May close the connection. */
+static void read_body(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    struct http_request *request = &exchange->head.request;
+    size_t size = BODY_READ_BYTES;
+    if (request->content_length > 0 &&
+        (size_t)request->content_length - exchange->body_length < size) {
+        size = (size_t)request->content_length - exchange->body_length;
+    }
+    char *room = exchange_body_room(exchange, size);
+    ssize_t got = room ? socket_receive(connection->fd, room, size) : ERR_CLOSED;
+    if (got < 0) {
+        if (got == ERR_CLOSED) {
+            connection_close(connection);
+        }
+        return;
+    }
+    struct slice body;
+    size_t used;
+    int result = decode_body(exchange, room, (size_t)got, &body, &used);
+    exchange->body_length += body.length;
+    if (result < 0) {
+        refuse(connection, -result, NULL);
+        return;
+    }
+    if (result == 0 || !keep(connection, room + used, (size_t)got - used)) {
+        return;
+    }
+    request->body = (struct slice){exchange->body, exchange->body_length};
+    connection->due = DEADLINE_NEVER;
+    exchange_set_unread(exchange, false);
+    if (hand_over(connection) == OUTCOME_COMPLETE) {
+        next_request(connection);
+    }
+}
+
+/* ---- what happens to it ---- */
+
+/* Sends what waits, and goes on if that was all. May close the connection. */
+static void write_answer(struct connection *connection)
+{
+    exchange_flush(connection->exchange);
+    if (settle(connection) == OUTCOME_COMPLETE) {
+        next_request(connection);
+    }
+}
+
+void connection_ready(struct connection *connection)
+{
+    if (connection->phase == PHASE_ANSWER || exchange_answered(connection->exchange)) {
+        write_answer(connection);
+    }
+}
+
+void connection_adopt(struct connection *connection, struct reactor *reactor)
+{
+    connection->reactor = reactor;
+    connection->watched = connection->wanted = POLLER_READ | POLLER_LEFT;
+    connection->previous = NULL;
+    connection->next = reactor->connections;
+    if (deadlines_add(&reactor->deadlines, &connection->alarm) != OK) {
+        close(connection->fd);
+        atomic_fetch_sub(&reactor->load, 1);
+        atomic_fetch_sub(&reactor->server->connections, 1);
+        free(connection);
+        return;
+    }
+    if (connection->next) {
+        connection->next->previous = connection;
+    }
+    reactor->connections = connection;
+    if (poller_add(reactor->poller, connection->fd, connection->watched, connection) != OK) {
+        connection_close(connection);
+        return;
+    }
+    if (connection->surplus) {
+        refuse_unread(connection, 503);
+    } else {
+        await_head(connection, NULL, 0);
+    }
+}
+
+/* The client sends no more. A half-closed connection counts as left, unless only the sending of a
+ * complete answer remains. May close it. */
+static void client_left(struct connection *connection)
+{
+    if (exchange_state(connection->exchange).answer == ANSWER_DONE) {
+        write_answer(connection);
+    } else {
+        connection_close(connection);
+    }
+}
+
+void connection_event(struct connection *connection, unsigned what)
+{
+    if (what & POLLER_BROKEN) {
+        connection_close(connection);
+        return;
+    }
+    if (!(what & connection->wanted)) {
+        watch_less(connection);
+        return;
+    }
+    switch (connection->phase) {
+    case PHASE_HEAD:
+        read_head(connection);
+        break;
+    case PHASE_BODY:
+        read_body(connection);
+        break;
+    case PHASE_ANSWER:
+        if (what & connection->wanted & POLLER_LEFT) {
+            client_left(connection);
+        } else {
+            write_answer(connection);
+        }
+        break;
+    case PHASE_LINGER:
+        drain(connection);
+        break;
+    }
+}
+
+static void fire_timer(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    exchange->timer_at = DEADLINE_NEVER;
+    if (exchange_state(exchange).answer != ANSWER_DONE) {
+        call_back(connection, exchange->timer_fire, exchange->timer_context);
+    }
+    connection_ready(connection);
+}
+
+void connection_expire(struct connection *connection)
+{
+    if (connection->exchange && connection->exchange->timer_at <= connection->reactor->now) {
+        fire_timer(connection);
+    } else if (connection->phase == PHASE_HEAD && connection->begun) {
+        refuse_unread(connection, 408);
+    } else if (connection->phase == PHASE_BODY) {
+        refuse(connection, 408, NULL);
+    } else {
+        connection_close(connection);
+    }
+}

@@ -1,0 +1,289 @@
+/* The HTTP door: which path leads where, what is checked first, and the server's life from its
+ * first connection to its last. */
+#include "doors/http.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/signals.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "doors/doors.h"
+#include "ops/metrics.h"
+#include "ops/status.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+/* ---- helpers for the routes ---- */
+
+bool slice_is(struct slice slice, const char *text)
+{
+    return slice.length == strlen(text) && memcmp(slice.data, text, slice.length) == 0;
+}
+
+bool slice_is_any_case(struct slice slice, const char *text)
+{
+    return slice.length == strlen(text) && strncasecmp(slice.data, text, slice.length) == 0;
+}
+
+char *slice_copy(struct arena *arena, struct slice slice)
+{
+    return slice.data ? arena_strndup(arena, slice.data, slice.length) : NULL;
+}
+
+/* The origin was checked when the head came: whoever is still here may read the answer. */
+static void add_cors(struct buf *headers, struct exchange *exchange)
+{
+    struct slice origin = exchange_header(exchange, "Origin", NULL);
+    if (origin.data) {
+        buf_printf(headers,
+                   "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n"
+                   "Access-Control-Expose-Headers: Mcp-Session-Id, X-Request-Id, Retry-After\r\n",
+                   (int)origin.length, origin.data);
+    }
+}
+
+void answer_headers(struct buf *lines, struct exchange *exchange, const char *type,
+                    const char *more)
+{
+    buf_init(lines, LIMIT_HTTP_HEAD_BYTES);
+    if (type) {
+        buf_printf(lines, "Content-Type: %s\r\nCache-Control: no-store\r\n", type);
+    }
+    if (more) {
+        buf_puts(lines, more);
+    }
+    add_cors(lines, exchange);
+}
+
+void respond(struct exchange *exchange, int status, const char *headers, const char *type,
+             const char *body, size_t length)
+{
+    struct buf lines;
+    answer_headers(&lines, exchange, type, headers);
+    exchange_respond(exchange, status, lines.data, body, length);
+    buf_done(&lines);
+}
+
+void respond_error_status(struct exchange *exchange, int status, const char *headers,
+                          const char *code, const char *message)
+{
+    struct buf body;
+    buf_init(&body, KIB(8));
+    buf_printf(&body,
+               "{\"success\":false,\"error\":{\"code\":\"%s\",\"message\":\"%s\","
+               "\"request_id\":\"%s\"}}",
+               code, message, exchange_id(exchange));
+    respond(exchange, status, headers, "application/json", body.data, body.length);
+    buf_done(&body);
+}
+
+void respond_error(struct exchange *exchange, const char *code, const char *message)
+{
+    respond_error_status(exchange, error_http_status(code), NULL, code, message);
+}
+
+/* ---- small routes ---- */
+
+static void serve_health(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller)
+{
+    (void)door;
+    (void)caller;
+    char body[160];
+    int length =
+        snprintf(body, sizeof body,
+                 "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f}",
+                 FORAGE_VERSION, status_uptime_s());
+    respond(exchange, 200, NULL, "application/json", body, (size_t)length);
+}
+
+static void serve_metrics(struct http_door *door, struct exchange *exchange,
+                          const struct caller *caller)
+{
+    (void)caller;
+    struct server *server = atomic_load(&door->server);
+    struct metrics_extra extra = {
+        .connections = server ? server_connections(server) : 0,
+        .workers_running = pool_running(app_pool(door->app)),
+        .workers_limit = pool_limit(app_pool(door->app)),
+    };
+    struct buf text;
+    buf_init(&text, MIB(1));
+    metrics_write(&text, app_registry(door->app), &extra);
+    if (buf_error(&text) == OK) {
+        respond(exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
+                text.length);
+    } else {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
+    }
+    buf_done(&text);
+}
+
+/* ---- routing ---- */
+
+typedef void (*route_handler)(struct http_door *door, struct exchange *exchange,
+                              const struct caller *caller);
+
+static const struct route {
+    const char *method;
+    const char *path; /* ending in "/": anything below it */
+    route_handler handler;
+    bool open; /* no token needed */
+    bool json; /* the body must be JSON */
+} ROUTES[] = {
+    {"POST", "/mcp", serve_mcp, false, true},
+    {"GET", "/health", serve_health, true, false},
+    {"GET", "/metrics", serve_metrics, false, false},
+    {"GET", "/api/v1/tools", serve_tool_list, false, false},
+    {"POST", "/api/v1/tools/", serve_tool_call, false, true},
+    {"GET", "/api/v1/openapi.json", serve_openapi, false, false},
+};
+
+static bool path_matches(const struct route *route, struct slice path)
+{
+    size_t length = strlen(route->path);
+    if (route->path[length - 1] == '/') {
+        return path.length > length && memcmp(path.data, route->path, length) == 0;
+    }
+    return slice_is(path, route->path);
+}
+
+/* The route, or NULL with the methods that the path knows in `allowed` (empty: no such path). */
+static const struct route *find_route(const struct http_request *request, char *allowed,
+                                      size_t size)
+{
+    const struct route *found = NULL;
+    allowed[0] = '\0';
+    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
+        const struct route *route = &ROUTES[i];
+        if (!path_matches(route, request->path)) {
+            continue;
+        }
+        size_t length = strlen(allowed);
+        snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", route->method);
+        bool head_of_get = slice_is(request->method, "HEAD") && strcmp(route->method, "GET") == 0;
+        if (slice_is(request->method, route->method) || head_of_get) {
+            found = route;
+        }
+    }
+    return found;
+}
+
+/* A browser asks before it sends: yes, for an origin that passed the check. */
+static void serve_preflight(struct exchange *exchange, const char *allowed)
+{
+    char headers[512];
+    snprintf(headers, sizeof headers,
+             "Access-Control-Allow-Methods: %s\r\n"
+             "Access-Control-Allow-Headers: Authorization, Content-Type, Accept, Mcp-Session-Id, "
+             "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID\r\n"
+             "Access-Control-Max-Age: 600\r\n",
+             allowed);
+    respond(exchange, 204, headers, NULL, "", 0);
+}
+
+static void refuse_method(struct exchange *exchange, const char *allowed)
+{
+    char headers[128];
+    snprintf(headers, sizeof headers, "Allow: %s\r\n", allowed);
+    respond_error_status(
+        exchange, 405, headers, CODE_VALIDATION,
+        "this path does not know this method; the Allow header names what it knows");
+}
+
+/* Everything that can be refused is refused before the body is read. */
+static void on_head(struct exchange *exchange, void *context)
+{
+    struct http_door *door = context;
+    const struct http_request *request = exchange_request(exchange);
+    char allowed[64];
+    if (!check_host_and_origin(door, exchange)) {
+        return;
+    }
+    const struct route *route = find_route(request, allowed, sizeof allowed);
+    if (!route && !*allowed) {
+        respond_error(
+            exchange, CODE_NOT_FOUND,
+            "there is nothing here; try /mcp, /api/v1/tools, /api/v1/openapi.json, /health "
+            "or /metrics");
+    } else if (slice_is(request->method, "OPTIONS")) {
+        serve_preflight(exchange, allowed);
+    } else if (!route) {
+        refuse_method(exchange, allowed);
+    } else if (route->open || check_caller(door, exchange)) {
+        if (route->json) {
+            check_content_type(exchange);
+        }
+    }
+}
+
+static void on_request(struct exchange *exchange, void *context)
+{
+    struct http_door *door = context;
+    char allowed[64];
+    const struct route *route = find_route(exchange_request(exchange), allowed, sizeof allowed);
+    const struct caller *caller = route->open ? NULL : check_caller(door, exchange);
+    if (route->open || caller) {
+        route->handler(door, exchange, caller);
+    }
+}
+
+/* ---- the server's life ---- */
+
+/* Answers that are still on their way when the calls are over get a moment to arrive. */
+static void finish_sending(struct server *server)
+{
+    static const struct timespec PAUSE = {.tv_nsec = 2 * 1000 * 1000};
+    int64_t end = clock_now_ms() + TIME_SHUTDOWN_SEND_MS;
+    while (server_connections(server) && clock_now_ms() < end) {
+        nanosleep(&PAUSE, NULL);
+    }
+}
+
+int door_http(struct app *app, int signals)
+{
+    const char *host = config_text("MCP_SERVER_HOST");
+    struct http_door door = {.app = app, .host = host, .on_loopback = is_loopback_host(host)};
+    char problem[256];
+    if (!door.on_loopback && callers_count(app_callers(app)) == 0) {
+        log_error(
+            NULL,
+            "MCP_SERVER_HOST=%s can be reached from other machines, and there are no tokens: set "
+            "FORAGE_TOKENS=name:token (or FORAGE_TOKENS_FILE), or stay on 127.0.0.1",
+            host);
+        return 2;
+    }
+    struct server_options options = {
+        .host = host,
+        .port = (uint16_t)config_int("MCP_SERVER_PORT"),
+        .reactors = (unsigned)config_int("FORAGE_REACTORS"),
+        .context = &door,
+        .head = on_head,
+        .request = on_request,
+    };
+    struct server *server = server_start(&options, problem, sizeof problem);
+    if (!server) {
+        log_error(NULL, "cannot serve on %s: %s", host, problem);
+        return EXIT_FAILURE;
+    }
+    atomic_store(&door.server, server);
+    log_info(NULL, "forage %s serves http://%s%s%s:%u (MCP at /mcp, REST at /api/v1)",
+             FORAGE_VERSION, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "",
+             server_port(server));
+    struct pollfd watched = {.fd = signals, .events = POLLIN};
+    while (poll(&watched, 1, -1) <= 0 || !signals_take(signals)) {
+    }
+    log_info(NULL, "ending: running calls get %d seconds", TIME_SHUTDOWN_GRACE_MS / 1000);
+    server_stop_accepting(server);
+    mcp_close_listeners(app_mcp(app));
+    app_finish_calls(app);
+    finish_sending(server);
+    server_free(server);
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,313 @@
+/* MCP over Streamable HTTP: one message per POST. The answer is JSON, or a stream of server-sent
+ * events when the call has something to say before its answer or takes long. A client that closes
+ * its connection cancels its call. */
+#include "base/limits.h"
+#include "call/errors.h"
+#include "doors/http.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One POST to /mcp. It belongs to its exchange and is freed with it. */
+struct post {
+    struct http_door *door;
+    struct exchange *exchange;
+    struct arena *arena;
+    struct mcp_work *work;
+    bool takes_events;      /* the client accepts a stream */
+    bool wants_events_only; /* and nothing else */
+    pthread_mutex_t lock;   /* guards what follows: worker and reactor both stream */
+    bool streaming;
+    bool ended;
+};
+
+static void post_free(void *context)
+{
+    struct post *post = context;
+    mcp_work_free(post->work);
+    pthread_mutex_destroy(&post->lock);
+    arena_free(post->arena);
+    free(post);
+}
+
+/* ---- events ---- */
+
+static void send_comment(struct exchange *exchange, void *context)
+{
+    (void)context;
+    if (exchange_stream_send(exchange, ": still here\n\n", 14) == OK) {
+        exchange_set_timer(exchange, TIME_SSE_COMMENT_MS, send_comment, NULL);
+    }
+}
+
+/* With the lock held. */
+static void start_stream(struct post *post)
+{
+    struct buf lines;
+    const char *label = mcp_work_new_label(post->work);
+    answer_headers(&lines, post->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");
+    if (label) {
+        buf_printf(&lines, "Mcp-Session-Id: %s\r\n", label);
+    }
+    exchange_stream_start(post->exchange, 200, lines.data);
+    buf_done(&lines);
+    post->streaming = true;
+}
+
+/* With the lock held. */
+static void send_event(struct post *post, const char *message, size_t length)
+{
+    struct buf event;
+    buf_init(&event, length + 64);
+    buf_puts(&event, "event: message\ndata: ");
+    buf_append(&event, message, length);
+    buf_puts(&event, "\n\n");
+    if (buf_error(&event) == OK) {
+        exchange_stream_send(post->exchange, event.data, event.length);
+    }
+    buf_done(&event);
+}
+
+/* The sink: what the call says while it runs. A client that takes no stream hears only the answer.
+ */
+static void send_message(void *context, const char *message, size_t length)
+{
+    struct post *post = context;
+    pthread_mutex_lock(&post->lock);
+    if (!post->ended && (post->takes_events || post->streaming)) {
+        if (!post->streaming) {
+            start_stream(post);
+        }
+        send_event(post, message, length);
+    }
+    pthread_mutex_unlock(&post->lock);
+}
+
+/* A subscription is over. */
+static void end_stream(void *context)
+{
+    struct post *post = context;
+    pthread_mutex_lock(&post->lock);
+    post->ended = true;
+    exchange_stream_end(post->exchange);
+    pthread_mutex_unlock(&post->lock);
+}
+
+/* The call takes long: open the stream, so that the client sees a sign of life. */
+static void open_stream(struct exchange *exchange, void *context)
+{
+    struct post *post = context;
+    pthread_mutex_lock(&post->lock);
+    bool open = !post->ended;
+    if (open && !post->streaming) {
+        start_stream(post);
+    }
+    pthread_mutex_unlock(&post->lock);
+    if (open) {
+        send_comment(exchange, NULL);
+    }
+}
+
+/* ---- answering ---- */
+
+static void send_answer(struct post *post)
+{
+    size_t length = 0;
+    const char *answer = mcp_work_answer(post->work, &length);
+    int status = mcp_work_http_status(post->work);
+    const char *label = mcp_work_new_label(post->work);
+    pthread_mutex_lock(&post->lock);
+    post->ended = true;
+    if (!post->streaming && post->wants_events_only && answer && status == 200) {
+        start_stream(post);
+    }
+    if (post->streaming) {
+        if (answer) {
+            send_event(post, answer, length);
+        }
+        exchange_stream_end(post->exchange);
+    } else {
+        const char *headers =
+            label ? arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", label) : NULL;
+        headers = status == 503 ? "Retry-After: 1\r\n" : headers;
+        respond(post->exchange, status, headers, answer ? "application/json" : NULL, answer,
+                length);
+    }
+    pthread_mutex_unlock(&post->lock);
+}
+
+static void run_post(void *context)
+{
+    struct post *post = context;
+    struct exchange *exchange = post->exchange;
+    mcp_work_run(post->work);
+    send_answer(post);
+    exchange_free(exchange);
+}
+
+static void client_gone(void *context)
+{
+    struct post *post = context;
+    mcp_work_cancel(post->work);
+}
+
+static void run_slow(struct post *post)
+{
+    exchange_ref(post->exchange);
+    exchange_on_gone(post->exchange, client_gone, post);
+    if (post->takes_events) {
+        exchange_set_timer(post->exchange, TIME_SSE_OPEN_MS, open_stream, post);
+    }
+    if (pool_run(app_pool(post->door->app), mcp_work_call(post->work), run_post, post) != OK) {
+        mcp_work_refuse_busy(post->work);
+        send_answer(post);
+        exchange_free(post->exchange);
+    }
+}
+
+static void run_listening(struct post *post)
+{
+    mcp_work_run(post->work);
+    if (mcp_work_kind(post->work) == MCP_DONE) {
+        send_answer(post);
+    } else {
+        exchange_set_timer(post->exchange, TIME_SSE_COMMENT_MS, send_comment, NULL);
+    }
+}
+
+/* ---- receiving ---- */
+
+/* Whether an Accept header names a type. */
+static bool accepts(struct slice accept, const char *type)
+{
+    size_t length = strlen(type);
+    for (size_t i = 0; i + length <= accept.length; i++) {
+        if (slice_is_any_case((struct slice){accept.data + i, length}, type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_accept(struct post *post)
+{
+    struct slice accept = exchange_header(post->exchange, "Accept", NULL);
+    bool any = !accept.data || accept.length == 0 || accepts(accept, "*/*");
+    bool json = any || accepts(accept, "application/json") || accepts(accept, "application/*");
+    bool events = accepts(accept, "text/event-stream");
+    post->takes_events = events;
+    post->wants_events_only = events && !json;
+    if (!json && !events) {
+        respond_error_status(post->exchange, 406, NULL, CODE_VALIDATION,
+                             "send Accept: application/json, text/event-stream");
+    }
+    return json || events;
+}
+
+/* The session label, if it is one that we could have given. */
+static bool read_label(struct post *post, const char **label)
+{
+    struct slice value = exchange_header(post->exchange, "Mcp-Session-Id", NULL);
+    *label = NULL;
+    if (!value.data) {
+        return true;
+    }
+    bool visible = value.length > 0 && value.length <= LIMIT_SESSION_LABEL_CHARS;
+    for (size_t i = 0; visible && i < value.length; i++) {
+        visible = value.data[i] > 0x20 && value.data[i] < 0x7f;
+    }
+    if (!visible) {
+        respond_error(post->exchange, CODE_VALIDATION,
+                      "Mcp-Session-Id must be 1 to 128 visible ASCII characters");
+        return false;
+    }
+    *label = slice_copy(post->arena, value);
+    return true;
+}
+
+/* A header that mirrors the body; NULL when absent. One that came more than once is made to agree
+ * with nothing: a proxy might have gone by another of them. */
+static const char *mirror_header(struct post *post, const char *name)
+{
+    size_t count = 0;
+    const char *value = slice_copy(post->arena, exchange_header(post->exchange, name, &count));
+    return value && count > 1 ? arena_printf(post->arena, "%s, ...", value) : value;
+}
+
+static const char *find_param(void *context, const char *name)
+{
+    struct post *post = context;
+    const char *header = arena_printf(post->arena, "Mcp-Param-%s", name);
+    return header ? mirror_header(post, header) : NULL;
+}
+
+static void receive(struct post *post, const struct caller *caller, const char *label)
+{
+    struct exchange *exchange = post->exchange;
+    struct mcp_headers headers = {
+        .protocol_version = mirror_header(post, "MCP-Protocol-Version"),
+        .method = mirror_header(post, "Mcp-Method"),
+        .name = mirror_header(post, "Mcp-Name"),
+        .param = find_param,
+        .context = post,
+    };
+    struct mcp_peer peer = {
+        .headers = &headers,
+        .session_label = label,
+        .caller = caller,
+        .request_id = exchange_id(exchange),
+    };
+    struct slice body = exchange_request(exchange)->body;
+    post->work = mcp_receive(app_mcp(post->door->app), &peer, body.data, body.length);
+}
+
+static struct post *post_new(struct http_door *door, struct exchange *exchange)
+{
+    struct post *post = calloc(1, sizeof *post);
+    struct arena *arena = arena_new(LIMIT_HTTP_HEAD_BYTES * 4);
+    if (!post || !arena) {
+        free(post);
+        arena_free(arena);
+        return NULL;
+    }
+    post->door = door;
+    post->exchange = exchange;
+    post->arena = arena;
+    pthread_mutex_init(&post->lock, NULL);
+    exchange_set_user(exchange, post, post_free);
+    return post;
+}
+
+void serve_mcp(struct http_door *door, struct exchange *exchange, const struct caller *caller)
+{
+    const char *label;
+    struct post *post = post_new(door, exchange);
+    if (!post) {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
+        return;
+    }
+    if (!check_accept(post) || !read_label(post, &label)) {
+        return;
+    }
+    receive(post, caller, label);
+    if (!post->work) {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
+        return;
+    }
+    mcp_work_set_sink(post->work, &(struct mcp_sink){post, send_message, end_stream});
+    switch (mcp_work_kind(post->work)) {
+    case MCP_SLOW:
+        run_slow(post);
+        return;
+    case MCP_LISTEN:
+        run_listening(post);
+        return;
+    case MCP_QUICK:
+        mcp_work_run(post->work);
+        break;
+    case MCP_DONE:
+        break;
+    }
+    send_answer(post);
+}

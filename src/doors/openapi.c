@@ -1,0 +1,172 @@
+/* The OpenAPI 3.1 description of the REST interface, made from the tool definitions. */
+#include "base/limits.h"
+#include "base/redact.h"
+#include "call/errors.h"
+#include "doors/http.h"
+
+#include <string.h>
+
+static yyjson_mut_val *add_object(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key)
+{
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_val(doc, parent, key, object);
+    return object;
+}
+
+static yyjson_mut_val *add_reference(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key,
+                                     const char *target)
+{
+    yyjson_mut_val *object = add_object(doc, parent, key);
+    yyjson_mut_obj_add_str(doc, object, "$ref", target);
+    return object;
+}
+
+static yyjson_mut_val *add_response(yyjson_mut_doc *doc, yyjson_mut_val *responses,
+                                    const char *status, const char *description, const char *type)
+{
+    yyjson_mut_val *response = add_object(doc, responses, status);
+    yyjson_mut_obj_add_str(doc, response, "description", description);
+    return type ? add_object(doc, add_object(doc, response, "content"), type) : NULL;
+}
+
+/* The statuses that a failed call can have; their body is always the same. */
+static const struct {
+    const char *status;
+    const char *description;
+} FAILURES[] = {
+    {"400", "An argument is wrong; the message names it."},
+    {"401", "The token is missing or wrong."},
+    {"403", "The Host, the Origin or an address is not allowed."},
+    {"404", "There is no such thing."},
+    {"409", "It conflicts with what is there."},
+    {"429", "Too often; Retry-After tells when to come back."},
+    {"502", "An upstream failed."},
+    {"503", "Busy, or not configured."},
+    {"504", "Out of time."},
+};
+
+static void add_tool(yyjson_mut_doc *doc, yyjson_mut_val *paths, struct arena *arena,
+                     const struct entry *entry)
+{
+    const char *path = arena_printf(arena, "/api/v1/tools/%s", entry->name);
+    yyjson_mut_val *post = add_object(doc, add_object(doc, paths, path ? path : ""), "post");
+    yyjson_mut_obj_add_str(doc, post, "operationId", entry->name);
+    json_add_string(doc, post, "summary", entry->title);
+    json_add_string(doc, post, "description", entry->description);
+    yyjson_mut_val *tags = yyjson_mut_arr(doc);
+    yyjson_mut_arr_add_str(doc, tags, entry->group);
+    yyjson_mut_obj_add_val(doc, post, "tags", tags);
+    yyjson_mut_val *request = add_object(doc, post, "requestBody");
+    yyjson_mut_val *json = add_object(doc, add_object(doc, request, "content"), "application/json");
+    yyjson_mut_obj_add_val(doc, json, "schema", json_copy(doc, entry->input_schema));
+    yyjson_mut_val *responses = add_object(doc, post, "responses");
+    yyjson_mut_val *success =
+        add_response(doc, responses, "200", "The result.", "application/json");
+    if (entry->output_schema) {
+        yyjson_mut_obj_add_val(doc, success, "schema", json_copy(doc, entry->output_schema));
+    }
+    for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
+        yyjson_mut_val *failure = add_response(doc, responses, FAILURES[i].status,
+                                               FAILURES[i].description, "application/json");
+        add_reference(doc, failure, "schema", "#/components/schemas/Failure");
+    }
+}
+
+static const struct {
+    const char *path;
+    const char *operation;
+    const char *summary;
+    const char *type;
+} PLAIN_GETS[] = {
+    {"/api/v1/tools", "list_tools", "The tools that are switched on.", "application/json"},
+    {"/api/v1/openapi.json", "openapi", "This description.", "application/json"},
+    {"/health", "health", "Whether the server is up. Needs no token.", "application/json"},
+    {"/metrics", "metrics", "Numbers in Prometheus' text format.", "text/plain"},
+};
+
+static void add_plain_gets(yyjson_mut_doc *doc, yyjson_mut_val *paths)
+{
+    for (size_t i = 0; i < sizeof PLAIN_GETS / sizeof *PLAIN_GETS; i++) {
+        yyjson_mut_val *get = add_object(doc, add_object(doc, paths, PLAIN_GETS[i].path), "get");
+        yyjson_mut_obj_add_str(doc, get, "operationId", PLAIN_GETS[i].operation);
+        yyjson_mut_obj_add_str(doc, get, "summary", PLAIN_GETS[i].summary);
+        yyjson_mut_val *responses = add_object(doc, get, "responses");
+        add_response(doc, responses, "200", PLAIN_GETS[i].summary, PLAIN_GETS[i].type);
+    }
+}
+
+static yyjson_mut_val *add_typed(yyjson_mut_doc *doc, yyjson_mut_val *properties, const char *name,
+                                 const char *type)
+{
+    yyjson_mut_val *property = add_object(doc, properties, name);
+    yyjson_mut_obj_add_str(doc, property, "type", type);
+    return property;
+}
+
+static void add_components(yyjson_mut_doc *doc, yyjson_mut_val *root)
+{
+    yyjson_mut_val *components = add_object(doc, root, "components");
+    yyjson_mut_val *schemes = add_object(doc, components, "securitySchemes");
+    yyjson_mut_val *bearer = add_object(doc, schemes, "token");
+    yyjson_mut_obj_add_str(doc, bearer, "type", "http");
+    yyjson_mut_obj_add_str(doc, bearer, "scheme", "bearer");
+    yyjson_mut_val *failure = add_object(doc, add_object(doc, components, "schemas"), "Failure");
+    yyjson_mut_obj_add_str(doc, failure, "type", "object");
+    yyjson_mut_val *properties = add_object(doc, failure, "properties");
+    add_typed(doc, properties, "success", "boolean");
+    yyjson_mut_val *error = add_typed(doc, properties, "error", "object");
+    yyjson_mut_val *parts = add_object(doc, error, "properties");
+    add_typed(doc, parts, "code", "string");
+    add_typed(doc, parts, "message", "string");
+    add_typed(doc, parts, "request_id", "string");
+    add_typed(doc, parts, "retry_after_s", "integer");
+}
+
+static yyjson_mut_val *describe(struct http_door *door, struct exchange *exchange,
+                                struct arena *arena, yyjson_mut_doc *doc)
+{
+    const struct registry *registry = app_registry(door->app);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, root, "openapi", "3.1.0");
+    yyjson_mut_val *info = add_object(doc, root, "info");
+    yyjson_mut_obj_add_str(doc, info, "title", "forage");
+    yyjson_mut_obj_add_str(doc, info, "version", FORAGE_VERSION);
+    yyjson_mut_obj_add_str(doc, info, "description",
+                           "Search for AI agents. The same tools are served over MCP at /mcp.");
+    struct buf url;
+    buf_init(&url, KIB(1));
+    write_base_url(&url, exchange);
+    yyjson_mut_val *server = yyjson_mut_obj(doc);
+    json_add_string(doc, server, "url", url.data ? arena_strdup(arena, url.data) : NULL);
+    buf_done(&url);
+    yyjson_mut_val *servers = yyjson_mut_arr(doc);
+    yyjson_mut_arr_append(servers, server);
+    yyjson_mut_obj_add_val(doc, root, "servers", servers);
+    yyjson_mut_val *paths = add_object(doc, root, "paths");
+    add_plain_gets(doc, paths);
+    for (size_t i = 0; i < registry_tool_count(registry); i++) {
+        add_tool(doc, paths, arena, registry_tool_at(registry, i));
+    }
+    add_components(doc, root);
+    if (callers_count(app_callers(door->app))) {
+        yyjson_mut_val *security = yyjson_mut_arr(doc);
+        yyjson_mut_val *token = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_val(doc, token, "token", yyjson_mut_arr(doc));
+        yyjson_mut_arr_append(security, token);
+        yyjson_mut_obj_add_val(doc, root, "security", security);
+    }
+    return root;
+}
+
+void serve_openapi(struct http_door *door, struct exchange *exchange, const struct caller *caller)
+{
+    (void)caller;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
+    if (doc) {
+        respond_json(exchange, arena, 200, NULL, describe(door, exchange, arena, doc));
+    } else {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
+    }
+    arena_free(arena);
+}

@@ -1,0 +1,190 @@
+/* What the parts of the server share: server.c (reactors, accepting), connection.c (one
+ * connection's steps) and exchange.c (requests and their answers).
+ *
+ * Who owns what. A connection belongs to its reactor and is touched by no other thread. An exchange
+ * is counted: the connection holds one reference while it works on it, whoever answers later holds
+ * others. It outlives its connection and even the server; what other threads may touch of it is
+ * behind its lock. A reactor is counted by its exchanges, so that they may always ring its bell.
+ *
+ * An exchange is also the memory that requests are read into: a reactor keeps a spare one, and only
+ * a request that is not answered at once takes it away. So requests never move, and an idle
+ * connection has neither a buffer nor an exchange. */
+#ifndef FORAGE_DOORS_SERVER_INTERNAL_H
+#define FORAGE_DOORS_SERVER_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/id.h"
+#include "doors/deadlines.h"
+#include "doors/http_parse.h"
+#include "doors/server.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct reactor {
+    struct server *server; /* valid while its thread runs */
+    pthread_t thread;
+    int poller;
+    int bell; /* an event of base/event.h: other threads left something below */
+    _Atomic(struct exchange *) ready;
+    _Atomic(struct connection *) arrivals;
+    _Atomic size_t load; /* connections, on their way here or here */
+    _Atomic unsigned references;
+    /* Its thread only: */
+    struct connection *connections;
+    struct deadlines deadlines;
+    struct exchange *spare;
+    int64_t now;
+    bool stopped; /* it knows that the server stops accepting */
+};
+
+struct server {
+    struct server_options options; /* without gaps: defaults filled in, host NULL */
+    struct reactor **reactors;
+    unsigned reactor_count;
+    unsigned running; /* reactors whose thread was started */
+    uint16_t port;
+    _Atomic bool stopping;
+    _Atomic bool ending;
+    _Atomic size_t connections;
+    /* The first reactor's thread only: */
+    int listening;
+    int64_t accept_again_at; /* DEADLINE_NEVER: accepting goes on */
+};
+
+enum phase {
+    PHASE_HEAD,   /* idle, or a head is coming in */
+    PHASE_BODY,   /* a body is coming in */
+    PHASE_ANSWER, /* the handler works, or its answer is on its way out */
+    PHASE_LINGER, /* all is said; the client's last bytes are drained */
+};
+
+struct connection {
+    struct reactor *reactor;
+    struct connection *previous;
+    struct connection *next;
+    struct exchange *exchange;
+    struct deadline alarm; /* when the reactor looks at it, never later than `due` */
+    int64_t due;           /* when the phase must be over */
+    struct buf pending;    /* the beginning of the next request */
+    size_t sent_seen;
+    size_t drained;
+    int fd;
+    enum phase phase;
+    unsigned wanted;  /* what it waits for */
+    unsigned watched; /* what the poller was told, which may be more */
+    bool begun;       /* the first byte of a head has come */
+    bool writing;     /* `due` is about unsent bytes */
+    bool surplus;     /* over the ceiling: to be answered with 503 */
+    char peer[INET6_ADDRSTRLEN];
+};
+
+enum answer { ANSWER_NONE, ANSWER_STREAM, ANSWER_DONE };
+
+struct exchange {
+    struct reactor *reactor;
+    _Atomic unsigned references;
+    _Atomic int answer; /* written under the lock */
+
+    pthread_mutex_t lock;
+    pthread_cond_t gone_returned;
+    /* Under the lock: */
+    void (*gone)(void *context);
+    void *gone_context;
+    struct buf out;
+    size_t out_sent;
+    size_t sent_total;
+    bool unread;       /* the body was not read: the connection cannot go on */
+    bool close;        /* the answer said that the connection closes */
+    bool broken;       /* the answer cannot be sent */
+    bool closed;       /* the connection is gone */
+    bool gone_running; /* on the reactor's thread */
+    bool queued;       /* in the reactor's `ready` list */
+    struct exchange *next_ready;
+
+    /* The reactor's thread only: */
+    struct connection *connection;
+    bool in_callback; /* answers may go straight to the socket */
+    int64_t timer_at;
+    void (*timer_fire)(struct exchange *exchange, void *context);
+    void *timer_context;
+    size_t body_length;
+    size_t body_capacity;
+    struct http_chunks chunks;
+
+    /* Set before the handler sees it: */
+    void *user;
+    void (*free_user)(void *user);
+    char *body; /* of a request that did not come in one piece */
+    bool is_head_method;
+    int minor_version;
+    char id[ID_SIZE];
+    char peer[INET6_ADDRSTRLEN];
+    struct http_head head;
+    char bytes[LIMIT_HTTP_HEAD_BYTES];
+};
+
+/* What a connection needs to know of its exchange, read in one go. */
+struct exchange_state {
+    enum answer answer;
+    bool unsent;
+    bool broken;
+    bool close;
+    size_t sent_total;
+};
+
+/* ---- server.c ---- */
+
+/* The reactor that this thread runs; NULL on other threads. */
+struct reactor *reactor_here(void);
+/* The spare exchange, made where there is none; NULL without memory. */
+struct exchange *reactor_spare(struct reactor *reactor);
+/* Hands an exchange over to the reactor's thread, with a reference. True when its bell must be
+ * rung. */
+bool reactor_leave(struct reactor *reactor, struct exchange *exchange);
+void reactor_ring(struct reactor *reactor);
+struct reactor *reactor_ref(struct reactor *reactor);
+struct reactor *reactor_free(struct reactor *reactor);
+
+/* ---- exchange.c ---- */
+
+struct exchange *exchange_new(struct reactor *reactor);
+/* Begins a request of `connection`. */
+void exchange_begin(struct exchange *exchange, struct connection *connection);
+/* Makes it ready for another request, if nobody else has a reference. */
+bool exchange_recycle(struct exchange *exchange);
+/* Room for `size` more bytes of the body; NULL without memory. */
+char *exchange_body_room(struct exchange *exchange, size_t size);
+void exchange_set_unread(struct exchange *exchange, bool unread);
+struct exchange_state exchange_state(struct exchange *exchange);
+/* Sends what waits, as far as the socket takes it. */
+void exchange_flush(struct exchange *exchange);
+/* Calls `gone`, if the answer is not complete. */
+void exchange_tell_gone(struct exchange *exchange);
+/* The connection is gone. */
+void exchange_leave(struct exchange *exchange);
+/* The reactor took it out of its `ready` list. */
+void exchange_taken(struct exchange *exchange);
+/* Answers with the server's own words. A status. */
+int exchange_refuse(struct exchange *exchange, int status, const char *problem);
+
+/* ---- connection.c ---- */
+
+/* NULL without memory, and then the descriptor is closed. */
+struct connection *connection_new(int fd, const char *peer);
+/* Puts it among the connections of this thread's reactor. */
+void connection_adopt(struct connection *connection, struct reactor *reactor);
+void connection_event(struct connection *connection, unsigned what);
+/* Another thread did something with its exchange. */
+void connection_ready(struct connection *connection);
+/* When it wants to be looked at. */
+int64_t connection_due(const struct connection *connection);
+/* Its exchange has a new timer. */
+void connection_schedule(struct connection *connection);
+/* Its time has come. */
+void connection_expire(struct connection *connection);
+bool connection_idle(const struct connection *connection);
+void connection_close(struct connection *connection);
+
+#endif

@@ -1,0 +1,31 @@
+/* Who is calling. Operators give each caller a name and a bearer token; everything that belongs to
+ * a caller (limits, history, memory) hangs on the name. Tokens are kept only as digests and
+ * compared in constant time. Without tokens there is one caller, "local", and the server stays on
+ * loopback. */
+#ifndef FORAGE_GUARD_CALLERS_H
+#define FORAGE_GUARD_CALLERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct caller {
+    const char *name;
+};
+
+struct callers;
+
+/* The caller of stdio, of the command line and of a server without tokens. */
+const struct caller *caller_local(void);
+
+/* `pairs` are name:token texts, ended by a NULL, `path` names a file with one name:token per line;
+ * either may be NULL. NULL with the reason in `problem` when one of them is wrong; an empty set when
+ * both are absent. */
+struct callers *callers_new(const char *const *pairs, const char *path, char *problem, size_t size);
+struct callers *callers_free(struct callers *callers);
+size_t callers_count(const struct callers *callers);
+/* The caller of an Authorization header's value ("Bearer ..."); NULL when it names none. Without
+ * tokens the local caller, whatever the header says. */
+const struct caller *callers_find(const struct callers *callers, const char *authorization,
+                                  size_t length);
+
+#endif

@@ -1,0 +1,7 @@
+/* forage: search for AI agents. Everything begins in cli/. */
+#include "cli/cli.h"
+
+int main(int argc, char **argv)
+{
+    return cli_main(argc, argv);
+}

@@ -1,0 +1,152 @@
+/* Building what goes back to the client. */
+#include "base/redact.h"
+#include "mcp/internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char MCP_LINE_TOO_LONG[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
+    "\"the message is longer than 4 MiB\"}}";
+
+/* How long a client may keep a list or a resource: they change only with a new process. */
+#define CACHE_MS 300000
+
+/* The answer when even an error could not be built. */
+static void answer_out_of_memory(struct mcp_work *work)
+{
+    static const char TEXT[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+                               "\"message\":\"out of memory\"}}";
+    buf_done(&work->answer);
+    buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
+    buf_append(&work->answer, TEXT, sizeof TEXT - 1);
+    work->http_status = 500;
+}
+
+static void write_answer(struct mcp_work *work, yyjson_mut_val *envelope)
+{
+    buf_clear(&work->answer);
+    int status = work->doc ? json_write(&work->answer, work->arena, envelope) : ERR_NOMEM;
+    redact_buf(&work->answer, 0);
+    if (status != OK || buf_error(&work->answer) != OK) {
+        answer_out_of_memory(work);
+    }
+}
+
+static yyjson_mut_val *envelope_for(struct mcp_work *work)
+{
+    yyjson_mut_doc *doc = work->doc;
+    yyjson_mut_val *envelope = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, envelope, "jsonrpc", "2.0");
+    yyjson_mut_obj_add_val(doc, envelope, "id",
+                           work->id ? json_copy(doc, work->id) : yyjson_mut_null(doc));
+    return envelope;
+}
+
+/* What every modern result carries. */
+static void add_modern_fields(struct mcp_work *work, yyjson_mut_val *result)
+{
+    yyjson_mut_doc *doc = work->doc;
+    if (!yyjson_mut_obj_get(result, "resultType")) {
+        yyjson_mut_obj_add_str(doc, result, "resultType", "complete");
+    }
+    yyjson_mut_val *meta = yyjson_mut_obj_get(result, "_meta");
+    if (!meta) {
+        meta = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_val(doc, result, "_meta", meta);
+    }
+    yyjson_mut_val *info = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, info, "name", work->mcp->options.name);
+    yyjson_mut_obj_add_str(doc, info, "version", work->mcp->options.version);
+    yyjson_mut_obj_add_val(doc, meta, META_SERVER_INFO, info);
+    if (work->method && work->method->cacheable) {
+        yyjson_mut_obj_add_int(doc, result, "ttlMs", CACHE_MS);
+        yyjson_mut_obj_add_str(doc, result, "cacheScope", "private");
+    }
+}
+
+void answer_result(struct mcp_work *work, yyjson_mut_val *result)
+{
+    if (work->modern) {
+        add_modern_fields(work, result);
+    }
+    yyjson_mut_val *envelope = envelope_for(work);
+    yyjson_mut_obj_add_val(work->doc, envelope, "result", result);
+    work->http_status = 200;
+    write_answer(work, envelope);
+}
+
+static const struct {
+    int code;
+    int legacy_status;
+    int modern_status;
+} HTTP_STATUS[] = {
+    {RPC_PARSE, 400, 400},
+    {RPC_INVALID_REQUEST, 400, 400},
+    {RPC_METHOD_NOT_FOUND, 200, 404},
+    {RPC_INTERNAL, 200, 200},
+    {RPC_BUSY, 503, 503},
+    {RPC_HEADER_MISMATCH, 400, 400},
+    {RPC_MISSING_CAPABILITY, 400, 400},
+    {RPC_UNSUPPORTED_VERSION, 400, 400},
+};
+
+static int http_status_of(int code, bool modern)
+{
+    for (size_t i = 0; i < sizeof HTTP_STATUS / sizeof *HTTP_STATUS; i++) {
+        if (HTTP_STATUS[i].code == code) {
+            return modern ? HTTP_STATUS[i].modern_status : HTTP_STATUS[i].legacy_status;
+        }
+    }
+    return 200;
+}
+
+void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(work->arena, format, args);
+    va_end(args);
+    yyjson_mut_doc *doc = work->doc;
+    yyjson_mut_val *envelope = envelope_for(work);
+    yyjson_mut_val *error = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_int(doc, error, "code", code);
+    yyjson_mut_obj_add_str(doc, error, "message", message ? message : "out of memory");
+    if (!data) {
+        data = yyjson_mut_obj(doc);
+    }
+    yyjson_mut_obj_add_str(doc, data, "requestId", call_request_id(work->call));
+    yyjson_mut_obj_add_val(doc, error, "data", data);
+    yyjson_mut_obj_add_val(doc, envelope, "error", error);
+    work->http_status = http_status_of(code, work->modern);
+    write_answer(work, envelope);
+}
+
+void message_begin(struct message *message)
+{
+    message->arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    message->doc = message->arena ? json_new(message->arena) : NULL;
+    message->params = yyjson_mut_obj(message->doc);
+}
+
+void message_send(struct message *message, struct mcp_work *work, const char *method,
+                  const char *id)
+{
+    yyjson_mut_doc *doc = message->doc;
+    yyjson_mut_val *envelope = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, envelope, "jsonrpc", "2.0");
+    json_add_string(doc, envelope, "id", id);
+    yyjson_mut_obj_add_str(doc, envelope, "method", method);
+    yyjson_mut_obj_add_val(doc, envelope, "params", message->params);
+    struct buf text;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    if (work->sink.send && json_write(&text, message->arena, envelope) == OK) {
+        redact_buf(&text, 0);
+        if (buf_error(&text) == OK) {
+            work->sink.send(work->sink.context, text.data, text.length);
+        }
+    }
+    buf_done(&text);
+    arena_free(message->arena);
+}

@@ -1,0 +1,192 @@
+/* What the files of mcp/ share. */
+#ifndef FORAGE_MCP_INTERNAL_H
+#define FORAGE_MCP_INTERNAL_H
+
+#include "base/id.h"
+#include "base/limits.h"
+#include "base/sha256.h"
+#include "mcp/mcp.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* JSON-RPC and MCP error codes. */
+enum rpc_error {
+    RPC_PARSE = -32700,
+    RPC_INVALID_REQUEST = -32600,
+    RPC_METHOD_NOT_FOUND = -32601,
+    RPC_INVALID_PARAMS = -32602,
+    RPC_INTERNAL = -32603,
+    RPC_LEGACY_RESOURCE_NOT_FOUND = -32002,
+    RPC_BUSY = -32000,
+    RPC_HEADER_MISMATCH = -32020,
+    RPC_MISSING_CAPABILITY = -32021,
+    RPC_UNSUPPORTED_VERSION = -32022,
+};
+
+#define META_VERSION      "io.modelcontextprotocol/protocolVersion"
+#define META_CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
+#define META_LOG_LEVEL    "io.modelcontextprotocol/logLevel"
+#define META_SERVER_INFO  "io.modelcontextprotocol/serverInfo"
+#define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
+
+#define MODERN_VERSION         "2026-07-28"
+#define NEWEST_LEGACY_VERSION  "2025-11-25"
+#define VERSION_WITHOUT_HEADER "2025-03-26"
+
+struct mcp_session {
+    pthread_mutex_t lock;
+    const char *version; /* negotiated legacy version, or NULL */
+    bool can_sample, can_elicit, can_list_roots;
+};
+
+/* A question to a legacy client that waits for its answer. */
+struct ask {
+    struct ask *next;
+    char id[8 + ID_SECRET_SIZE];
+    const struct caller *caller; /* only the one who was asked may answer */
+    int event;
+    char *response; /* JSON text of the result, from malloc; NULL until it is there */
+    bool failed;
+};
+
+struct listener {
+    struct mcp_work *work; /* NULL: free */
+    unsigned lists;        /* bits of 1 << enum mcp_list */
+};
+
+struct mcp {
+    struct mcp_options options;
+    unsigned char seal_key[SHA256_SIZE];
+    atomic_bool ending;   /* what is cancelled now was not cancelled by its client */
+    pthread_mutex_t lock; /* guards what follows */
+    struct mcp_work *in_flight;
+    struct ask *asks;
+    size_t ask_count;
+    struct listener listeners[LIMIT_LISTENERS];
+    int log_level; /* of legacy clients, by logging/setLevel; they share it, as there are no
+                      sessions */
+};
+
+struct input_request {
+    struct input_request *next;
+    const char *key, *method, *params;
+};
+
+typedef void (*method_run)(struct mcp_work *work);
+
+struct method {
+    const char *name;
+    method_run run;
+    unsigned eras;     /* ERA_LEGACY | ERA_MODERN */
+    unsigned features; /* all of these must be on */
+    bool cacheable;    /* modern answers carry ttlMs and cacheScope */
+};
+
+enum { ERA_LEGACY = 1, ERA_MODERN = 2 };
+
+struct mcp_work {
+    struct mcp *mcp;
+    struct call *call;
+    struct arena *arena; /* the call's */
+    struct mcp_session *session;
+    const struct mcp_headers *headers; /* only while receiving */
+    bool over_http;
+    const char *peer_key; /* tells one client from another */
+    const char *new_label;
+    enum mcp_kind kind;
+    struct mcp_sink sink;
+
+    /* the message */
+    bool modern;
+    const char *version;
+    const struct method *method;
+    yyjson_val *id; /* NULL: a notification */
+    yyjson_val *params;
+    yyjson_val *meta;
+    yyjson_val *progress_token;
+    double last_progress;
+    const struct entry *entry; /* tools/call */
+
+    /* questions to the client */
+    yyjson_val *input_responses;
+    const char *resume_state;
+    const char *kept_state;
+    struct input_request *input_requests;
+    const char *missing_capability;
+
+    /* a batch */
+    struct mcp_work **parts;
+    size_t part_count;
+
+    /* the answer */
+    yyjson_mut_doc *doc;
+    struct buf answer;
+    int http_status;
+    struct mcp_work *next_in_flight;
+    bool registered;
+};
+
+/* ---- answer.c: building answers ---- */
+
+/* Answers with a result object; modern fields are added. */
+void answer_result(struct mcp_work *work, yyjson_mut_val *result);
+/* Answers with an error; `data` may be NULL. The HTTP status follows from code and era unless
+ * given. */
+void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A notification or question to the client while the work runs. It has memory of its own: a call
+ * may send any number, and a subscription lasts. */
+struct message {
+    struct arena *arena;
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *params; /* to be filled in */
+};
+
+void message_begin(struct message *message);
+/* A message with an id is a question. What cannot be built or sent is lost. */
+void message_send(struct message *message, struct mcp_work *work, const char *method,
+                  const char *id);
+
+/* ---- era.c: which era, and is the envelope right ---- */
+
+/* Decides the era of a request or notification and checks what its era demands. OK, or ERR_INVALID
+ * after answering with the error. */
+int era_decide(struct mcp_work *work, const char *method);
+/* The same version as a constant where it is a legacy one, else NULL. */
+const char *era_legacy_version(const char *version);
+
+/* ---- methods.c and calls.c: what the methods do ---- */
+
+const struct method *method_find(const struct mcp_work *work, const char *name);
+void method_notification(struct mcp_work *work, const char *name);
+/* The place of a syslog-style level in its order, or -1. */
+int log_level_index(const char *name);
+void call_tool(struct mcp_work *work);
+void get_prompt(struct mcp_work *work);
+void read_resource(struct mcp_work *work);
+void complete_argument(struct mcp_work *work);
+/* Prepares a tools/call while it is received: finds the tool, decides whether it is quick. */
+int prepare_tool_call(struct mcp_work *work);
+
+/* ---- ask.c: questions to the client ---- */
+
+extern const struct call_hooks WORK_HOOKS; /* the context is the work */
+/* Takes inputResponses and requestState from the params. OK, or ERR_INVALID after answering. */
+int ask_read_inputs(struct mcp_work *work);
+/* Answers with what the call has asked (ERR_NEED_INPUT) or with what the client lacks. */
+void ask_answer(struct mcp_work *work, int status);
+/* A JSON-RPC response from a client: hands it to whoever asked. */
+void ask_receive_response(struct mcp_work *work, yyjson_val *message);
+
+/* ---- listen.c ---- */
+
+void listen_start(struct mcp_work *work);
+void listen_stop(struct mcp_work *work);
+
+/* ---- mcp.c ---- */
+
+/* Cancels the request with that id of the same client. */
+void cancel_request(struct mcp_work *work, yyjson_val *request_id);
+
+#endif

@@ -1,0 +1,453 @@
+/* From bytes to work: parsing, batches, routing, and the requests in flight. */
+#include "mcp/mcp.h"
+
+#include "base/id.h"
+#include "guard/callers.h"
+#include "mcp/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the server and its sessions ---- */
+
+struct mcp *mcp_new(const struct mcp_options *options)
+{
+    struct mcp *mcp = calloc(1, sizeof *mcp);
+    if (!mcp) {
+        return NULL;
+    }
+    mcp->options = *options;
+    if (mcp->options.page_size == 0) {
+        mcp->options.page_size = 100;
+    }
+    pthread_mutex_init(&mcp->lock, NULL);
+    if (id_random(mcp->seal_key, sizeof mcp->seal_key) != OK) {
+        return mcp_free(mcp);
+    }
+    return mcp;
+}
+
+struct mcp *mcp_free(struct mcp *mcp)
+{
+    if (mcp) {
+        pthread_mutex_destroy(&mcp->lock);
+        free(mcp);
+    }
+    return NULL;
+}
+
+struct mcp_session *mcp_session_new(void)
+{
+    struct mcp_session *session = calloc(1, sizeof *session);
+    if (session) {
+        pthread_mutex_init(&session->lock, NULL);
+    }
+    return session;
+}
+
+struct mcp_session *mcp_session_free(struct mcp_session *session)
+{
+    if (session) {
+        pthread_mutex_destroy(&session->lock);
+        free(session);
+    }
+    return NULL;
+}
+
+/* ---- requests in flight ---- */
+
+static void register_work(struct mcp_work *work)
+{
+    struct mcp *mcp = work->mcp;
+    pthread_mutex_lock(&mcp->lock);
+    work->next_in_flight = mcp->in_flight;
+    mcp->in_flight = work;
+    work->registered = true;
+    pthread_mutex_unlock(&mcp->lock);
+}
+
+static void unregister_work(struct mcp_work *work)
+{
+    if (!work->registered) {
+        return;
+    }
+    struct mcp *mcp = work->mcp;
+    pthread_mutex_lock(&mcp->lock);
+    struct mcp_work **link = &mcp->in_flight;
+    while (*link && *link != work) {
+        link = &(*link)->next_in_flight;
+    }
+    if (*link) {
+        *link = work->next_in_flight;
+    }
+    work->registered = false;
+    pthread_mutex_unlock(&mcp->lock);
+}
+
+static bool same_id(yyjson_val *a, yyjson_val *b)
+{
+    return a && b && yyjson_equals(a, b);
+}
+
+void cancel_request(struct mcp_work *work, yyjson_val *request_id)
+{
+    struct mcp *mcp = work->mcp;
+    pthread_mutex_lock(&mcp->lock);
+    for (struct mcp_work *other = mcp->in_flight; other; other = other->next_in_flight) {
+        if (strcmp(other->peer_key, work->peer_key) == 0 && same_id(other->id, request_id)) {
+            call_cancel(other->call);
+        }
+    }
+    pthread_mutex_unlock(&mcp->lock);
+}
+
+/* ---- receiving ---- */
+
+/* Clients that share no session and no label share no requests either: their ids may collide. */
+static const char *make_peer_key(struct mcp_work *work, const struct mcp_peer *peer)
+{
+    const char *caller = peer->caller ? peer->caller->name : "";
+    if (peer->session) {
+        return "stdio";
+    }
+    const char *label = peer->session_label ? peer->session_label : call_request_id(work->call);
+    return arena_printf(work->arena, "%s\n%s", caller, label);
+}
+
+static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
+{
+    struct mcp_work *work = calloc(1, sizeof *work);
+    if (!work) {
+        return NULL;
+    }
+    struct call_options options = {
+        .request_id = peer->request_id, .caller = peer->caller, .hooks = WORK_HOOKS};
+    options.hooks.context = work;
+    work->call = call_new(&options);
+    if (!work->call) {
+        free(work);
+        return NULL;
+    }
+    work->mcp = mcp;
+    work->arena = call_arena(work->call);
+    work->session = peer->session;
+    work->headers = peer->headers;
+    work->over_http = peer->session == NULL;
+    work->kind = MCP_DONE;
+    work->http_status = 202;
+    work->last_progress = -1;
+    buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
+    work->doc = json_new(work->arena);
+    work->peer_key = make_peer_key(work, peer);
+    if (!work->doc || !work->peer_key) {
+        return mcp_work_free(work);
+    }
+    return work;
+}
+
+static bool valid_id(yyjson_val *id)
+{
+    return yyjson_is_int(id) || (yyjson_is_str(id) && yyjson_get_len(id) <= LIMIT_REQUEST_ID_CHARS);
+}
+
+static void decide_kind(struct mcp_work *work)
+{
+    if (work->method->run == call_tool) {
+        if (prepare_tool_call(work) == OK) {
+            work->kind = work->entry->quick ? MCP_QUICK : MCP_SLOW;
+        }
+    } else {
+        work->kind = work->method->run == listen_start ? MCP_LISTEN : MCP_QUICK;
+    }
+    if (work->kind == MCP_SLOW || work->kind == MCP_LISTEN) {
+        register_work(work);
+    }
+}
+
+/* A message with a method: a request when it has an id. */
+static void receive_method(struct mcp_work *work, yyjson_val *message, yyjson_val *method)
+{
+    const char *name = yyjson_get_str(method);
+    yyjson_val *id = yyjson_obj_get(message, "id");
+    if (id && !valid_id(id)) {
+        answer_error(work, RPC_INVALID_REQUEST, NULL,
+                     "id must be an integer or a string of at most %d characters",
+                     LIMIT_REQUEST_ID_CHARS);
+        return;
+    }
+    work->id = id;
+    if (json_holds_nul(message)) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL,
+                     "a string in the message holds a NUL character (\\u0000); leave it out");
+        return;
+    }
+    work->params = yyjson_obj_get(message, "params");
+    if (work->params && !yyjson_is_obj(work->params)) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL, "params must be an object");
+        return;
+    }
+    work->meta = yyjson_obj_get(work->params, "_meta");
+    if (work->meta && !yyjson_is_obj(work->meta)) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta must be an object");
+        return;
+    }
+    if (era_decide(work, name) != OK) {
+        return;
+    }
+    if (!id) {
+        method_notification(work, name);
+        return;
+    }
+    yyjson_val *token = yyjson_obj_get(work->meta, "progressToken");
+    work->progress_token = token && valid_id(token) ? token : NULL;
+    work->method = method_find(work, name);
+    if (!work->method) {
+        answer_error(work, RPC_METHOD_NOT_FOUND, NULL, "there is no method \"%.128s\"", name);
+        return;
+    }
+    decide_kind(work);
+}
+
+static void receive_one(struct mcp_work *work, yyjson_val *message)
+{
+    if (!yyjson_is_obj(message)) {
+        answer_error(work, RPC_INVALID_REQUEST, NULL, "a message is a JSON object");
+        return;
+    }
+    const char *version = json_string(message, "jsonrpc");
+    yyjson_val *method = yyjson_obj_get(message, "method");
+    if (!version || strcmp(version, "2.0") != 0) {
+        answer_error(work, RPC_INVALID_REQUEST, NULL, "jsonrpc must be \"2.0\"");
+    } else if (yyjson_is_str(method)) {
+        receive_method(work, message, method);
+        /* A notification is never answered; only HTTP has a status to say that it was wrong. */
+        if (!yyjson_obj_get(message, "id") && !work->over_http) {
+            buf_clear(&work->answer);
+        }
+    } else if (method) {
+        answer_error(work, RPC_INVALID_REQUEST, NULL, "method must be a string");
+    } else if (yyjson_obj_get(message, "result") || yyjson_obj_get(message, "error")) {
+        ask_receive_response(work, message);
+    } else {
+        answer_error(work, RPC_INVALID_REQUEST, NULL,
+                     "a message has a method, a result or an error");
+    }
+}
+
+/* ---- batches, which only the early legacy versions know ---- */
+
+static bool batches_allowed(const struct mcp_work *work)
+{
+    const char *version = work->over_http ? work->headers->protocol_version
+                          : work->session ? work->session->version
+                                          : NULL;
+    return !version || strcmp(version, "2025-03-26") == 0 || strcmp(version, "2024-11-05") == 0;
+}
+
+static void merge_kind(struct mcp_work *work, enum mcp_kind kind)
+{
+    if (kind == MCP_SLOW || (kind == MCP_QUICK && work->kind == MCP_DONE)) {
+        work->kind = kind;
+    }
+}
+
+static void receive_batch(struct mcp_work *work, const struct mcp_peer *peer, yyjson_val *batch)
+{
+    size_t count = yyjson_arr_size(batch);
+    if (!batches_allowed(work) || count == 0 || count > LIMIT_BATCH_MESSAGES) {
+        answer_error(work, RPC_INVALID_REQUEST, NULL,
+                     count == 0 ? "a batch holds at least one message"
+                     : count > LIMIT_BATCH_MESSAGES
+                         ? "a batch holds at most 64 messages"
+                         : "this protocol version knows no batches; send one message at a time");
+        return;
+    }
+    work->parts = arena_zalloc(work->arena, count * sizeof *work->parts);
+    if (!work->parts) {
+        answer_error(work, RPC_INTERNAL, NULL, "out of memory");
+        return;
+    }
+    size_t index, max;
+    yyjson_val *message;
+    yyjson_arr_foreach(batch, index, max, message)
+    {
+        struct mcp_work *part = work_new(work->mcp, peer);
+        if (!part) {
+            answer_error(work, RPC_INTERNAL, NULL, "out of memory");
+            work->kind = MCP_DONE;
+            return;
+        }
+        work->parts[work->part_count++] = part;
+        const char *method = json_string(message, "method");
+        if (method && strcmp(method, "initialize") == 0) {
+            answer_error(part, RPC_INVALID_REQUEST, NULL, "initialize cannot be part of a batch");
+        } else if (yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(message, "params"), "_meta"),
+                                  META_VERSION)) {
+            answer_error(part, RPC_INVALID_REQUEST, NULL, "the %s protocol knows no batches",
+                         MODERN_VERSION);
+        } else {
+            receive_one(part, message);
+        }
+        merge_kind(work, part->kind);
+    }
+    if (work->kind == MCP_DONE) {
+        mcp_work_run(work);
+    }
+}
+
+struct mcp_work *mcp_receive(struct mcp *mcp, const struct mcp_peer *peer, const char *text,
+                             size_t length)
+{
+    struct mcp_work *work = work_new(mcp, peer);
+    if (!work) {
+        return NULL;
+    }
+    struct json_problem problem = {0};
+    yyjson_doc *doc = json_parse(work->arena, text, length, &problem);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    if (!doc) {
+        bool duplicate = strncmp(problem.text, "duplicate", 9) == 0;
+        answer_error(work, duplicate ? RPC_INVALID_REQUEST : RPC_PARSE, NULL,
+                     "not a valid message: %s, at byte %zu", problem.text, problem.offset);
+    } else if (yyjson_is_arr(root)) {
+        receive_batch(work, peer, root);
+    } else {
+        receive_one(work, root);
+    }
+    work->headers = NULL;
+    return work;
+}
+
+/* ---- running and answering ---- */
+
+enum mcp_kind mcp_work_kind(const struct mcp_work *work)
+{
+    return work->kind;
+}
+
+void mcp_work_set_sink(struct mcp_work *work, const struct mcp_sink *sink)
+{
+    work->sink = *sink;
+    for (size_t i = 0; i < work->part_count; i++) {
+        work->parts[i]->sink = *sink;
+    }
+}
+
+static void join_answers(struct mcp_work *work)
+{
+    buf_clear(&work->answer);
+    for (size_t i = 0; i < work->part_count; i++) {
+        size_t length;
+        const char *answer = mcp_work_answer(work->parts[i], &length);
+        if (answer) {
+            buf_putc(&work->answer, work->answer.length ? ',' : '[');
+            buf_append(&work->answer, answer, length);
+        }
+    }
+    if (work->answer.length) {
+        buf_putc(&work->answer, ']');
+        work->http_status = 200;
+    }
+    if (buf_error(&work->answer) != OK) {
+        buf_done(&work->answer);
+        buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
+        answer_error(work, RPC_INTERNAL, NULL, "the answers are too large for one batch");
+    }
+}
+
+void mcp_work_run(struct mcp_work *work)
+{
+    if (work->parts) {
+        for (size_t i = 0; i < work->part_count; i++) {
+            mcp_work_run(work->parts[i]);
+        }
+        join_answers(work);
+    } else if (work->kind != MCP_DONE) {
+        work->method->run(work);
+    }
+    if (work->kind != MCP_LISTEN) {
+        unregister_work(work);
+        /* A cancelled request gets no answer: its client has stopped waiting for it. */
+        if (call_cancelled(work->call) && !atomic_load(&work->mcp->ending)) {
+            buf_clear(&work->answer);
+        }
+        work->kind = MCP_DONE;
+    }
+}
+
+void mcp_work_refuse_busy(struct mcp_work *work)
+{
+    unregister_work(work);
+    for (size_t i = 0; i < work->part_count; i++) {
+        mcp_work_refuse_busy(work->parts[i]);
+    }
+    if (work->parts) {
+        join_answers(work);
+    } else if (work->kind != MCP_DONE) {
+        answer_error(
+            work, RPC_BUSY, NULL,
+            "forage is busy with as many calls as it may run (FORAGE_WORKERS); try again in "
+            "a moment");
+    }
+    work->kind = MCP_DONE;
+}
+
+void mcp_work_cancel(struct mcp_work *work)
+{
+    call_cancel(work->call);
+    for (size_t i = 0; i < work->part_count; i++) {
+        call_cancel(work->parts[i]->call);
+    }
+}
+
+void mcp_cancel_all(struct mcp *mcp)
+{
+    atomic_store(&mcp->ending, true);
+    pthread_mutex_lock(&mcp->lock);
+    for (struct mcp_work *work = mcp->in_flight; work; work = work->next_in_flight) {
+        call_cancel(work->call);
+    }
+    pthread_mutex_unlock(&mcp->lock);
+}
+
+struct call *mcp_work_call(struct mcp_work *work)
+{
+    return work->call;
+}
+
+const char *mcp_work_answer(const struct mcp_work *work, size_t *length)
+{
+    *length = work->answer.length;
+    return work->answer.length ? work->answer.data : NULL;
+}
+
+int mcp_work_http_status(const struct mcp_work *work)
+{
+    return work->answer.length ? work->http_status : 202;
+}
+
+const char *mcp_work_new_label(const struct mcp_work *work)
+{
+    return work->new_label;
+}
+
+const char *mcp_work_request_id(const struct mcp_work *work)
+{
+    return call_request_id(work->call);
+}
+
+struct mcp_work *mcp_work_free(struct mcp_work *work)
+{
+    if (!work) {
+        return NULL;
+    }
+    listen_stop(work);
+    unregister_work(work);
+    for (size_t i = 0; i < work->part_count; i++) {
+        mcp_work_free(work->parts[i]);
+    }
+    buf_done(&work->answer);
+    call_free(work->call);
+    free(work);
+    return NULL;
+}

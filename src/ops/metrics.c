@@ -1,0 +1,93 @@
+/* The numbers of /metrics. */
+#include "ops/metrics.h"
+
+#include "ops/status.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void begin(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void one(struct buf *out, const char *name, const char *type, const char *help, double value)
+{
+    begin(out, name, type, help);
+    buf_printf(out, "%s %.17g\n", name, value);
+}
+
+static double resident_bytes(void)
+{
+    unsigned long long total = 0;
+    unsigned long long resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file) {
+        if (fscanf(file, "%llu %llu", &total, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(file);
+    }
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double processor_seconds(void)
+{
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+enum field { CALLS, FAILURES, SECONDS, RUNNING };
+
+static double field_of(const struct entry *entry, enum field field)
+{
+    switch (field) {
+    case CALLS:
+        return (double)atomic_load(&entry->counts->calls);
+    case FAILURES:
+        return (double)atomic_load(&entry->counts->failures);
+    case SECONDS:
+        return (double)atomic_load(&entry->counts->total_us) / 1e6;
+    case RUNNING:
+        return (double)atomic_load(&entry->counts->running);
+    }
+    return 0;
+}
+
+static const struct {
+    enum field field;
+    const char *name, *type, *help;
+} PER_TOOL[] = {
+    {CALLS, "forage_tool_calls_total", "counter", "Calls of a tool."},
+    {FAILURES, "forage_tool_failures_total", "counter", "Calls that ended in an error."},
+    {SECONDS, "forage_tool_seconds_total", "counter", "Time spent in calls of a tool."},
+    {RUNNING, "forage_tool_running", "gauge", "Calls that run now."},
+};
+
+void metrics_write(struct buf *out, const struct registry *registry,
+                   const struct metrics_extra *extra)
+{
+    begin(out, "forage_build_info", "gauge", "The version, as a label.");
+    buf_printf(out, "forage_build_info{version=\"%s\"} 1\n", FORAGE_VERSION);
+    one(out, "forage_uptime_seconds", "gauge", "Seconds since the start.", status_uptime_s());
+    one(out, "forage_http_connections", "gauge", "Open HTTP connections.",
+        (double)extra->connections);
+    one(out, "forage_workers_running", "gauge", "Workers that have a call.",
+        (double)extra->workers_running);
+    one(out, "forage_workers_limit", "gauge", "Most calls that may run at once.",
+        (double)extra->workers_limit);
+    one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
+        processor_seconds());
+    for (size_t i = 0; i < sizeof PER_TOOL / sizeof *PER_TOOL; i++) {
+        begin(out, PER_TOOL[i].name, PER_TOOL[i].type, PER_TOOL[i].help);
+        for (size_t tool = 0; tool < registry_tool_count(registry); tool++) {
+            const struct entry *entry = registry_tool_at(registry, tool);
+            buf_printf(out, "%s{tool=\"%s\"} %.17g\n", PER_TOOL[i].name, entry->name,
+                       field_of(entry, PER_TOOL[i].field));
+        }
+    }
+}

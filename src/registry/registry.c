@@ -1,0 +1,274 @@
+/* The registry: what is registered, what is selected, and how to find it. Running is in run.c. */
+#include "registry/registry.h"
+
+#include "base/limits.h"
+#include "config/config.h"
+#include "registry/internal.h"
+#include "registry/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REGISTRY_ARENA_BYTES MIB(8)
+
+struct registry *registry_new(void)
+{
+    struct registry *registry = calloc(1, sizeof *registry);
+    if (registry) {
+        registry->arena = arena_new(REGISTRY_ARENA_BYTES);
+        if (!registry->arena) {
+            free(registry);
+            return NULL;
+        }
+    }
+    return registry;
+}
+
+struct registry *registry_free(struct registry *registry)
+{
+    if (registry) {
+        arena_free(registry->arena);
+        free(registry);
+    }
+    return NULL;
+}
+
+void registry_set_gate(struct registry *registry, const struct gate *gate)
+{
+    registry->gate = *gate;
+}
+
+/* ---- tools ---- */
+
+/* A tool's own deadline, or the one of all tools. */
+static int64_t timeout_of(yyjson_val *own)
+{
+    yyjson_val *timeout = yyjson_obj_get(own, "timeoutMs");
+    if (yyjson_is_int(timeout)) {
+        return yyjson_get_sint(timeout);
+    }
+    return config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
+}
+
+static int fill_entry(struct registry *registry, struct entry *entry, const struct tool *tool)
+{
+    struct json_problem problem;
+    yyjson_doc *doc =
+        json_parse(registry->arena, tool->definition, strlen(tool->definition), &problem);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *own = yyjson_obj_get(root, "forage");
+    *entry = (struct entry){
+        .tool = tool,
+        .name = json_string(root, "name"),
+        .group = json_string(own, "group"),
+        .title = json_string(root, "title"),
+        .description = json_string(root, "description"),
+        .definition = root,
+        .input_schema = yyjson_obj_get(root, "inputSchema"),
+        .output_schema = yyjson_obj_get(root, "outputSchema"),
+        .annotations = yyjson_obj_get(root, "annotations"),
+        .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
+        .timeout_ms = timeout_of(own),
+        .counts = arena_zalloc(registry->arena, sizeof *entry->counts),
+    };
+    char words[256];
+    if (!entry->name || !entry->group || !entry->description || !entry->input_schema ||
+        schema_check(entry->input_schema, words, sizeof words) != OK ||
+        (entry->output_schema && schema_check(entry->output_schema, words, sizeof words) != OK)) {
+        return arena_failed(registry->arena) ? ERR_NOMEM : ERR_INVALID;
+    }
+    return entry->counts ? OK : ERR_NOMEM;
+}
+
+int registry_add_tool(struct registry *registry, const struct tool *tool)
+{
+    if (registry->tool_count == MOST_TOOLS) {
+        return ERR_LIMIT;
+    }
+    struct entry *entry = &registry->tools[registry->tool_count];
+    int status = fill_entry(registry, entry, tool);
+    if (status == OK && registry_tool(registry, entry->name)) {
+        status = ERR_INVALID;
+    }
+    if (status == OK) {
+        registry->tool_count++;
+    }
+    return status;
+}
+
+size_t registry_tool_count(const struct registry *registry)
+{
+    return registry->tool_count;
+}
+
+const struct entry *registry_tool_at(const struct registry *registry, size_t index)
+{
+    return &registry->tools[index];
+}
+
+const struct entry *registry_tool(const struct registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        if (strcmp(registry->tools[i].name, name) == 0) {
+            return &registry->tools[i];
+        }
+    }
+    return NULL;
+}
+
+yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry)
+{
+    yyjson_mut_val *copy = json_copy(doc, entry->definition);
+    yyjson_mut_obj_remove_key(copy, "forage");
+    return copy;
+}
+
+/* ---- selection ---- */
+
+/* Switches what one word names; false when it names nothing. */
+static bool switch_word(const struct registry *registry, const char *word, bool on, bool *selected)
+{
+    bool known = strcmp(word, "all") == 0;
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
+        if (strcmp(word, "all") == 0 || strcmp(word, entry->name) == 0 ||
+            strcmp(word, entry->group) == 0) {
+            selected[i] = on;
+            known = true;
+        }
+    }
+    return known;
+}
+
+static void keep_selected(struct registry *registry, const bool *selected)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        if (selected[i]) {
+            registry->tools[kept++] = registry->tools[i];
+        }
+    }
+    registry->tool_count = kept;
+}
+
+int registry_select(struct registry *registry, const char *selection, char *problem, size_t size)
+{
+    if (!selection || !*selection) {
+        return OK;
+    }
+    char *words = arena_strdup(registry->arena, selection);
+    if (!words) {
+        return ERR_NOMEM;
+    }
+    bool selected[MOST_TOOLS] = {false};
+    bool first = true;
+    char *rest = NULL;
+    for (char *word = strtok_r(words, ", \t", &rest); word; word = strtok_r(NULL, ", \t", &rest)) {
+        bool on = *word != '-';
+        if (first && !on) {
+            switch_word(registry, "all", true, selected);
+        }
+        first = false;
+        if (!switch_word(registry, on ? word : word + 1, on, selected)) {
+            snprintf(problem, size, "FORAGE_TOOLS: there is no tool or group \"%s\"",
+                     on ? word : word + 1);
+            return ERR_INVALID;
+        }
+    }
+    keep_selected(registry, selected);
+    return OK;
+}
+
+/* ---- resources and prompts ---- */
+
+int registry_add_resource(struct registry *registry, const struct resource *resource)
+{
+    if (registry->resource_count == MOST_RESOURCES) {
+        return ERR_LIMIT;
+    }
+    registry->resources[registry->resource_count++] = resource;
+    return OK;
+}
+
+size_t registry_resource_count(const struct registry *registry)
+{
+    return registry->resource_count;
+}
+
+const struct resource *registry_resource_at(const struct registry *registry, size_t index)
+{
+    return registry->resources[index];
+}
+
+bool resource_is_template(const struct resource *resource)
+{
+    return strchr(resource->uri, '{') != NULL;
+}
+
+/* A {variable} stands for one or more characters other than "/". */
+static bool template_matches(const char *pattern, const char *uri)
+{
+    while (*pattern) {
+        if (*pattern != '{') {
+            if (*pattern++ != *uri++) {
+                return false;
+            }
+            continue;
+        }
+        pattern = strchr(pattern, '}');
+        if (!pattern) {
+            return false;
+        }
+        pattern++;
+        size_t length = strcspn(uri, "/");
+        for (; length > 0; length--) {
+            if (template_matches(pattern, uri + length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    return *uri == '\0';
+}
+
+const struct resource *registry_resource(const struct registry *registry, const char *uri)
+{
+    for (size_t i = 0; i < registry->resource_count; i++) {
+        const struct resource *resource = registry->resources[i];
+        if (resource_is_template(resource) ? template_matches(resource->uri, uri)
+                                           : strcmp(resource->uri, uri) == 0) {
+            return resource;
+        }
+    }
+    return NULL;
+}
+
+int registry_add_prompt(struct registry *registry, const struct prompt *prompt)
+{
+    if (registry->prompt_count == MOST_PROMPTS) {
+        return ERR_LIMIT;
+    }
+    registry->prompts[registry->prompt_count++] = prompt;
+    return OK;
+}
+
+size_t registry_prompt_count(const struct registry *registry)
+{
+    return registry->prompt_count;
+}
+
+const struct prompt *registry_prompt_at(const struct registry *registry, size_t index)
+{
+    return registry->prompts[index];
+}
+
+const struct prompt *registry_prompt(const struct registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->prompt_count; i++) {
+        if (strcmp(registry->prompts[i]->name, name) == 0) {
+            return registry->prompts[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,154 @@
+/* The registry: every tool, resource and prompt that the program offers, and the one way to run
+ * them. The doors (MCP, REST, the command line) differ in how they spell a request and an answer;
+ * what happens in between is here, so that a tool behaves the same however it is reached.
+ *
+ * A tool is two files: its definition in JSON (src/tools/NAME.json: name, group, title,
+ * description, annotations, inputSchema, outputSchema, and under "forage" whether it is quick and
+ * its deadline) and its handler in C (src/tools/NAME.c). The definition is embedded at build time
+ * and is the source of the documentation, the OpenAPI description and the checks on arguments. */
+#ifndef FORAGE_REGISTRY_REGISTRY_H
+#define FORAGE_REGISTRY_REGISTRY_H
+
+#include "base/json.h"
+#include "call/call.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- what a tool, a resource and a prompt are ---- */
+
+/* What a handler fills in. Values belong to `doc`, which lives in the call's arena. */
+struct reply {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *structured; /* an object; the text block is the same JSON */
+    yyjson_mut_val
+        *content;  /* an array of MCP content blocks to send instead of that text, or NULL */
+    bool is_error; /* a failure that the handler described itself, in `structured` or `content` */
+};
+
+/* Whether a tool can work. `lacks` is what to set or install, in the registry's own words. */
+struct readiness {
+    bool ready;
+    char lacks[256];
+};
+
+struct tool {
+    const char *definition; /* JSON text */
+    /* OK, ERR_FAILED after call_fail(), ERR_NEED_INPUT after call_ask(), or any status. The
+     * arguments have passed the input schema and its defaults are filled in. */
+    int (*run)(struct call *call, yyjson_val *arguments, struct reply *reply);
+    /* NULL: always ready. Must be quick; called at any time. */
+    void (*ready)(struct readiness *readiness);
+};
+
+/* One content of a resource: text, or bytes in base64. */
+struct resource_content {
+    const char *uri;  /* NULL: the one that was asked for */
+    const char *mime; /* NULL: the resource's */
+    const char *text;
+    const char *blob_base64;
+};
+
+typedef int (*completer)(struct call *call, const char *argument, const char *prefix,
+                         yyjson_mut_doc *doc, yyjson_mut_val *values);
+
+struct resource {
+    const char *uri; /* with {variables}: a template */
+    const char *name;
+    const char *title;
+    const char *description;
+    const char *mime;
+    int (*read)(struct call *call, const char *uri, struct resource_content *content);
+    completer complete; /* for a template's variables, or NULL */
+};
+
+struct prompt_argument {
+    const char *name;
+    const char *title;
+    const char *description;
+    bool required;
+};
+
+struct prompt {
+    const char *name;
+    const char *title;
+    const char *description;
+    const struct prompt_argument *arguments; /* ends with a NULL name; may be NULL */
+    /* Fills `messages`, an array of MCP prompt messages. */
+    int (*get)(struct call *call, yyjson_val *arguments, yyjson_mut_doc *doc,
+               yyjson_mut_val *messages);
+    completer complete; /* or NULL */
+};
+
+/* ---- the registry ---- */
+
+struct registry;
+
+struct registry *registry_new(void);
+struct registry *registry_free(struct registry *registry);
+/* Definitions must outlive the registry. ERR_INVALID for a definition that does not parse, lacks a
+ * part or repeats a name. */
+int registry_add_tool(struct registry *registry, const struct tool *tool);
+int registry_add_resource(struct registry *registry, const struct resource *resource);
+int registry_add_prompt(struct registry *registry, const struct prompt *prompt);
+/* Keeps the tools that `selection` names ("web,memory,-memory_delete": names and groups, "all", a
+ * minus takes away, a list that starts with a minus starts from all). ERR_INVALID with the unknown
+ * word in `problem`. NULL or "" keeps all. */
+int registry_select(struct registry *registry, const char *selection, char *problem, size_t size);
+
+/* What a tool has done so far. */
+struct tool_counts {
+    _Atomic uint64_t calls;
+    _Atomic uint64_t failures;
+    _Atomic uint64_t total_us;
+    _Atomic uint32_t running;
+};
+
+/* A registered tool, with what its definition says. */
+struct entry {
+    const struct tool *tool;
+    const char *name, *group, *title, *description;
+    yyjson_val *definition; /* the whole object */
+    yyjson_val *input_schema, *output_schema;
+    yyjson_val *annotations;
+    bool quick;         /* never waits: runs on the connection's thread */
+    int64_t timeout_ms; /* for the whole call */
+    struct tool_counts *counts;
+};
+
+/* Decides whether a call may run now: limits per caller, budgets. OK, or ERR_FAILED after
+ * call_fail(). */
+struct gate {
+    void *context;
+    int (*admit)(void *context, struct call *call, const struct entry *entry);
+};
+
+void registry_set_gate(struct registry *registry, const struct gate *gate);
+
+size_t registry_tool_count(const struct registry *registry);
+const struct entry *registry_tool_at(const struct registry *registry, size_t index);
+const struct entry *registry_tool(const struct registry *registry, const char *name);
+size_t registry_resource_count(const struct registry *registry);
+const struct resource *registry_resource_at(const struct registry *registry, size_t index);
+bool resource_is_template(const struct resource *resource);
+/* The resource with that URI, or the template that matches it. */
+const struct resource *registry_resource(const struct registry *registry, const char *uri);
+size_t registry_prompt_count(const struct registry *registry);
+const struct prompt *registry_prompt_at(const struct registry *registry, size_t index);
+const struct prompt *registry_prompt(const struct registry *registry, const char *name);
+
+/* A tool's definition as clients see it, without what is only for us. */
+yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry);
+
+/* Runs a tool: checks the arguments, the caller's limits and the deadline, calls the handler,
+ * counts and logs. OK, or ERR_NEED_INPUT, or ERR_UNSUPPORTED; any failure is OK with `reply`
+ * holding {success: false, error: {...}} and is_error set, and the code also in call_error(). */
+int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
+                 yyjson_val *arguments, struct reply *reply);
+
+/* Builds {success: false, error: {code, message, details?}} from the call's error. */
+yyjson_mut_val *registry_error_body(struct call *call, yyjson_mut_doc *doc);
+
+#endif

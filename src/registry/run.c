@@ -1,0 +1,148 @@
+/* Running a tool, the same way for every door: arguments, gate, deadline, handler, error body,
+ * counts and the one log line. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "call/errors.h"
+#include "guard/callers.h"
+#include "registry/internal.h"
+#include "registry/schema.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+static bool lacks_a_default(yyjson_val *schema, yyjson_val *arguments)
+{
+    size_t index, max;
+    yyjson_val *key, *property;
+    yyjson_obj_foreach(yyjson_obj_get(schema, "properties"), index, max, key, property)
+    {
+        if (yyjson_obj_get(property, "default") &&
+            !yyjson_obj_getn(arguments, yyjson_get_str(key), yyjson_get_len(key))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The arguments that the handler sees: an object, with defaults filled in. */
+static yyjson_val *complete_arguments(struct call *call, const struct entry *entry,
+                                      yyjson_val *arguments)
+{
+    struct arena *arena = call_arena(call);
+    if (!arguments) {
+        yyjson_doc *empty = json_parse(arena, "{}", 2, NULL);
+        arguments = yyjson_doc_get_root(empty);
+    }
+    if (!lacks_a_default(entry->input_schema, arguments)) {
+        return arguments;
+    }
+    yyjson_mut_doc *doc = json_new(arena);
+    struct buf text;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    yyjson_val *complete = NULL;
+    if (doc &&
+        json_write(&text, arena, schema_with_defaults(doc, entry->input_schema, arguments)) == OK) {
+        complete = yyjson_doc_get_root(json_parse(arena, text.data, text.length, NULL));
+    }
+    buf_done(&text);
+    return complete;
+}
+
+static int check_and_run(struct registry *registry, const struct entry *entry, struct call *call,
+                         yyjson_val *arguments, struct reply *reply)
+{
+    char problem[LIMIT_ERROR_CHARS];
+    arguments = complete_arguments(call, entry, arguments);
+    if (!arguments) {
+        return ERR_NOMEM;
+    }
+    if (schema_validate(entry->input_schema, arguments, problem, sizeof problem) != OK) {
+        return call_fail(call, CODE_VALIDATION, "%s", problem);
+    }
+    if (registry->gate.admit) {
+        int status = registry->gate.admit(registry->gate.context, call, entry);
+        if (status != OK) {
+            return status;
+        }
+    }
+    call_limit_time(call, entry->timeout_ms);
+    reply->doc = json_new(call_arena(call));
+    if (!reply->doc) {
+        return ERR_NOMEM;
+    }
+    int status = entry->tool->run(call, arguments, reply);
+    if (status == OK && !reply->structured && !reply->content) {
+        return ERR_NOMEM;
+    }
+    return status;
+}
+
+yyjson_mut_val *registry_error_body(struct call *call, yyjson_mut_doc *doc)
+{
+    const struct call_error *error = call_error(call);
+    yyjson_mut_val *body = yyjson_mut_obj(doc);
+    yyjson_mut_val *inner = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, body, "success", false);
+    yyjson_mut_obj_add_val(doc, body, "error", inner);
+    yyjson_mut_obj_add_str(doc, inner, "code", error ? error->code : CODE_INTERNAL);
+    yyjson_mut_obj_add_str(doc, inner, "message", error ? error->message : "unknown error");
+    if (error && error->details) {
+        yyjson_doc *details =
+            json_parse(call_arena(call), error->details, strlen(error->details), NULL);
+        yyjson_mut_obj_add_val(doc, inner, "details", json_copy(doc, yyjson_doc_get_root(details)));
+    }
+    if (error && error->retry_after_s > 0) {
+        yyjson_mut_obj_add_int(doc, inner, "retry_after_s", error->retry_after_s);
+    }
+    yyjson_mut_obj_add_str(doc, inner, "request_id", call_request_id(call));
+    return body;
+}
+
+static void count(const struct entry *entry, bool failed, int64_t took_us)
+{
+    atomic_fetch_add(&entry->counts->calls, 1);
+    atomic_fetch_add(&entry->counts->total_us, (uint64_t)took_us);
+    if (failed) {
+        atomic_fetch_add(&entry->counts->failures, 1);
+    }
+}
+
+static void log_call(const struct entry *entry, struct call *call, int status, bool failed,
+                     int64_t took_us)
+{
+    const struct caller *caller = call_caller(call);
+    const struct call_error *error = call_error(call);
+    const char *outcome = error ? error->code : failed ? "error" : status_name(status);
+    /* Quick calls that succeed are too many to be news; the metrics count them. */
+    void (*say)(const char *, const char *, ...) = entry->quick && !failed ? log_debug : log_info;
+    say(call_request_id(call), "tool=%s caller=%s status=%s ms=%lld.%03lld", entry->name,
+        caller ? caller->name : "-", outcome, (long long)(took_us / 1000),
+        (long long)(took_us % 1000));
+}
+
+int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
+                 yyjson_val *arguments, struct reply *reply)
+{
+    int64_t began = clock_now_us();
+    *reply = (struct reply){0};
+    atomic_fetch_add(&entry->counts->running, 1);
+    int status = check_and_run(registry, entry, call, arguments, reply);
+    atomic_fetch_sub(&entry->counts->running, 1);
+    bool unfinished = status == ERR_NEED_INPUT || (status == ERR_UNSUPPORTED && !call_error(call));
+    bool failed = (status != OK && !unfinished) || reply->is_error;
+    if (status != OK && !unfinished) {
+        call_fail_status(call, status);
+        if (!reply->doc) {
+            reply->doc = json_new(call_arena(call));
+        }
+        reply->structured = registry_error_body(call, reply->doc);
+        reply->content = NULL;
+        reply->is_error = true;
+        status = OK;
+    }
+    int64_t took_us = clock_now_us() - began;
+    count(entry, failed, took_us);
+    log_call(entry, call, status, failed, took_us);
+    return status;
+}

@@ -1,0 +1,589 @@
+/* The validator: walks a schema and a value side by side. Where alternatives have to be tried it
+ * walks quietly first, and speaks only when it knows which words help. */
+#include "registry/schema.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "registry/pattern.h"
+#include "registry/schema_values.h"
+#include "registry/schema_words.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static const char TOO_LARGE[] = "the arguments are too large to be checked";
+
+struct walk {
+    yyjson_val *root; /* where references lead */
+    struct text_out out;
+    unsigned quiet; /* not 0: only the answer counts, not the words */
+    unsigned nesting;
+    size_t steps; /* that are left */
+    bool gave_up; /* the value could not be checked to its end, whatever the parts say */
+    int problems;
+};
+
+static bool check_value(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                        const struct schema_path *path);
+
+/* ---- complaints ---- */
+
+/* Whether a problem is to be told now; begins its sentence then. */
+static bool speak(struct walk *walk)
+{
+    if (walk->quiet || walk->problems == SCHEMA_MOST_PROBLEMS) {
+        return false;
+    }
+    text_put(&walk->out, walk->problems ? ". Also: " : "");
+    walk->problems++;
+    return true;
+}
+
+/* Whether there is any point in looking for more problems. */
+static bool curious(const struct walk *walk)
+{
+    return !walk->quiet && !walk->gave_up && walk->problems < SCHEMA_MOST_PROBLEMS;
+}
+
+static bool give_up(struct walk *walk, const char *why)
+{
+    if (!walk->gave_up) {
+        walk->gave_up = true;
+        walk->quiet = 0;
+        if (speak(walk)) {
+            text_put(&walk->out, why);
+        }
+    }
+    return false;
+}
+
+/* "depth must be one of "concise", "detailed", but "deep" came". Always false. */
+static bool must_be(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                    const struct schema_path *path, enum schema_emphasis emphasis)
+{
+    if (speak(walk)) {
+        schema_put_path(&walk->out, path);
+        text_put(&walk->out, " must be ");
+        schema_put_allowed(&walk->out, walk->root, schema);
+        text_put(&walk->out, ", but ");
+        schema_put_value(&walk->out, value, emphasis);
+        text_put(&walk->out, " came");
+    }
+    return false;
+}
+
+/* ---- strings, numbers, arrays ---- */
+
+static bool check_pattern(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                          const struct schema_path *path)
+{
+    yyjson_val *pattern = yyjson_obj_get(schema, "pattern");
+    if (!yyjson_is_str(pattern)) {
+        return true;
+    }
+    int matches = pattern_match(yyjson_get_str(pattern), yyjson_get_len(pattern),
+                                yyjson_get_str(value), yyjson_get_len(value));
+    if (matches < 0) {
+        return give_up(walk, "a string is too long to be checked against its pattern");
+    }
+    return matches || must_be(walk, schema, value, path, SHOW_VALUE);
+}
+
+static bool check_string(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    yyjson_val *least = yyjson_obj_get(schema, "minLength");
+    yyjson_val *most = yyjson_obj_get(schema, "maxLength");
+    if (least || most) {
+        size_t length = text_count(yyjson_get_str(value), yyjson_get_len(value));
+        if (length < yyjson_get_uint(least) || (most && length > yyjson_get_uint(most))) {
+            return must_be(walk, schema, value, path, SHOW_VALUE_AND_LENGTH);
+        }
+    }
+    return check_pattern(walk, schema, value, path);
+}
+
+static bool check_number(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    yyjson_val *least = yyjson_obj_get(schema, "minimum");
+    yyjson_val *most = yyjson_obj_get(schema, "maximum");
+    yyjson_val *above = yyjson_obj_get(schema, "exclusiveMinimum");
+    yyjson_val *below = yyjson_obj_get(schema, "exclusiveMaximum");
+    bool fits = (!least || schema_compare(value, least) >= 0) &&
+                (!most || schema_compare(value, most) <= 0) &&
+                (!above || schema_compare(value, above) > 0) &&
+                (!below || schema_compare(value, below) < 0);
+    return fits || must_be(walk, schema, value, path, SHOW_VALUE);
+}
+
+static bool tell_repeated(struct walk *walk, size_t first, size_t second, yyjson_val *item,
+                          const struct schema_path *path)
+{
+    if (speak(walk)) {
+        schema_put_path(&walk->out, path);
+        text_putf(&walk->out, " must not hold the same item twice, but items %zu and %zu are both ",
+                  first, second);
+        schema_put_value(&walk->out, item, SHOW_VALUE);
+    }
+    return false;
+}
+
+static bool check_unique(struct walk *walk, yyjson_val *array, const struct schema_path *path)
+{
+    size_t index, max;
+    yyjson_val *item;
+    yyjson_arr_foreach(array, index, max, item)
+    {
+        yyjson_val *earlier = yyjson_arr_get_first(array);
+        for (size_t i = 0; i < index; i++) {
+            if (schema_equal(earlier, item, &walk->steps)) {
+                return tell_repeated(walk, i, index, item, path);
+            }
+            if (walk->steps == 0) {
+                return give_up(walk, TOO_LARGE);
+            }
+            earlier = unsafe_yyjson_get_next(earlier);
+        }
+    }
+    return true;
+}
+
+static bool check_array(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                        const struct schema_path *path)
+{
+    yyjson_val *items = yyjson_obj_get(schema, "items");
+    yyjson_val *most = yyjson_obj_get(schema, "maxItems");
+    size_t count = yyjson_arr_size(value);
+    if (count < yyjson_get_uint(yyjson_obj_get(schema, "minItems")) ||
+        (most && count > yyjson_get_uint(most))) {
+        return must_be(walk, schema, value, path, SHOW_VALUE);
+    }
+    bool valid = true;
+    size_t index, max;
+    yyjson_val *item;
+    yyjson_arr_foreach(value, index, max, item)
+    {
+        if (!items || (!valid && !curious(walk))) {
+            break;
+        }
+        struct schema_path here = {.parent = path, .index = index};
+        valid = check_value(walk, items, item, &here) && valid;
+    }
+    if (valid && yyjson_is_true(yyjson_obj_get(schema, "uniqueItems"))) {
+        valid = check_unique(walk, value, path);
+    }
+    return valid;
+}
+
+/* ---- objects ---- */
+
+static bool tell_unknown(struct walk *walk, yyjson_val *key, yyjson_val *properties,
+                         const struct schema_path *path)
+{
+    if (speak(walk)) {
+        text_put(&walk->out, "unknown parameter ");
+        text_put_quoted(&walk->out, yyjson_get_str(key), yyjson_get_len(key), SCHEMA_SHOWN_CHARS);
+        if (path) {
+            text_put(&walk->out, " in ");
+            schema_put_path(&walk->out, path);
+        }
+        text_put(&walk->out, "; ");
+        schema_put_names(&walk->out, key, properties);
+    }
+    return false;
+}
+
+static bool tell_missing(struct walk *walk, yyjson_val *name, yyjson_val *property,
+                         const struct schema_path *path)
+{
+    if (speak(walk)) {
+        struct schema_path here = {.parent = path, .key = name};
+        schema_put_path(&walk->out, &here);
+        text_put(&walk->out, " is required");
+        if (yyjson_is_obj(property) && yyjson_obj_size(property)) {
+            text_put(&walk->out, " (");
+            schema_put_allowed(&walk->out, walk->root, property);
+            text_put(&walk->out, ")");
+        }
+    }
+    return false;
+}
+
+static bool check_required(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                           const struct schema_path *path)
+{
+    yyjson_val *properties = yyjson_obj_get(schema, "properties");
+    bool valid = true;
+    size_t index, max;
+    yyjson_val *name;
+    yyjson_arr_foreach(yyjson_obj_get(schema, "required"), index, max, name)
+    {
+        const char *text = yyjson_get_str(name);
+        size_t length = yyjson_get_len(name);
+        if (text && !yyjson_obj_getn(value, text, length)) {
+            yyjson_val *property = yyjson_obj_getn(properties, text, length);
+            valid = tell_missing(walk, name, property, path);
+        }
+        if (!valid && !curious(walk)) {
+            break;
+        }
+    }
+    return valid;
+}
+
+static bool check_members(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                          const struct schema_path *path)
+{
+    yyjson_val *properties = yyjson_obj_get(schema, "properties");
+    yyjson_val *others = yyjson_obj_get(schema, "additionalProperties");
+    bool valid = true;
+    size_t index, max;
+    yyjson_val *key, *member;
+    yyjson_obj_foreach(value, index, max, key, member)
+    {
+        if (!valid && !curious(walk)) {
+            break;
+        }
+        struct schema_path here = {.parent = path, .key = key};
+        yyjson_val *property =
+            yyjson_obj_getn(properties, yyjson_get_str(key), yyjson_get_len(key));
+        if (property) {
+            valid = check_value(walk, property, member, &here) && valid;
+        } else if (yyjson_is_false(others)) {
+            valid = tell_unknown(walk, key, properties, path);
+        } else if (others) {
+            valid = check_value(walk, others, member, &here) && valid;
+        }
+    }
+    return valid;
+}
+
+static bool check_object(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    bool valid = check_members(walk, schema, value, path);
+    if (valid || curious(walk)) {
+        valid = check_required(walk, schema, value, path) && valid;
+    }
+    return valid;
+}
+
+/* ---- schemas that combine others ---- */
+
+static bool passes_quietly(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                           const struct schema_path *path)
+{
+    if (walk->gave_up) {
+        return false;
+    }
+    unsigned quiet = walk->quiet++;
+    bool passes = check_value(walk, schema, value, path);
+    walk->quiet = quiet;
+    return passes;
+}
+
+/* Whether an alternative is about this kind of value: its type fits, and so does every member whose
+ * value the alternative fixes ({"kind": {"const": "range"}}). */
+static bool is_about(struct walk *walk, yyjson_val *alternative, yyjson_val *value)
+{
+    alternative = schema_resolve(walk->root, alternative);
+    unsigned types = schema_types(alternative);
+    if (types && !(types & schema_types_of(value))) {
+        return false;
+    }
+    yyjson_obj_iter properties = yyjson_obj_iter_with(yyjson_obj_get(alternative, "properties"));
+    yyjson_val *name;
+    while ((name = yyjson_obj_iter_next(&properties)) != NULL) {
+        yyjson_val *fixed = yyjson_obj_get(yyjson_obj_iter_get_val(name), "const");
+        yyjson_val *member = yyjson_obj_getn(value, yyjson_get_str(name), yyjson_get_len(name));
+        if (fixed && member && !schema_equal(fixed, member, &walk->steps)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* No alternative holds. For an array or an object of which only one alternative can have been
+ * meant, that one's own complaint helps most; otherwise all that is allowed is listed. */
+static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
+                                const struct schema_path *path)
+{
+    if (!curious(walk)) {
+        return false;
+    }
+    yyjson_val *meant = NULL;
+    size_t candidates = 0;
+    size_t index, max;
+    yyjson_val *alternative;
+    yyjson_arr_foreach(alternatives, index, max, alternative)
+    {
+        if (is_about(walk, alternative, value)) {
+            meant = alternative;
+            candidates++;
+        }
+    }
+    if (candidates == 1 && yyjson_is_ctn(value)) {
+        return check_value(walk, meant, value, path);
+    }
+    if (speak(walk)) {
+        schema_put_path(&walk->out, path);
+        text_put(&walk->out, " must be ");
+        schema_put_alternatives(&walk->out, walk->root, alternatives);
+        text_put(&walk->out, ", but ");
+        schema_put_value(&walk->out, value, candidates ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
+        text_put(&walk->out, " came");
+    }
+    return false;
+}
+
+static size_t count_passing(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
+                            const struct schema_path *path, size_t enough)
+{
+    size_t passing = 0;
+    size_t index, max;
+    yyjson_val *alternative;
+    yyjson_arr_foreach(alternatives, index, max, alternative)
+    {
+        if (passing == enough) {
+            break;
+        }
+        passing += passes_quietly(walk, alternative, value, path);
+    }
+    return passing;
+}
+
+static bool check_any_of(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    return count_passing(walk, alternatives, value, path, 1) == 1 ||
+           tell_no_alternative(walk, alternatives, value, path);
+}
+
+static bool check_one_of(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    size_t passing = count_passing(walk, alternatives, value, path, 2);
+    if (passing == 1) {
+        return true;
+    }
+    if (passing == 0) {
+        return tell_no_alternative(walk, alternatives, value, path);
+    }
+    if (speak(walk)) {
+        schema_put_path(&walk->out, path);
+        text_put(&walk->out, " must be exactly one of these, but ");
+        schema_put_value(&walk->out, value, SHOW_VALUE);
+        text_put(&walk->out, " is more than one of them: ");
+        schema_put_alternatives(&walk->out, walk->root, alternatives);
+    }
+    return false;
+}
+
+static bool check_all_of(struct walk *walk, yyjson_val *parts, yyjson_val *value,
+                         const struct schema_path *path)
+{
+    bool valid = true;
+    size_t index, max;
+    yyjson_val *part;
+    yyjson_arr_foreach(parts, index, max, part)
+    {
+        valid = check_value(walk, part, value, path);
+        if (!valid) {
+            break;
+        }
+    }
+    return valid;
+}
+
+static bool check_not(struct walk *walk, yyjson_val *refused, yyjson_val *value,
+                      const struct schema_path *path)
+{
+    if (!passes_quietly(walk, refused, value, path)) {
+        return true;
+    }
+    if (speak(walk)) {
+        schema_put_path(&walk->out, path);
+        text_put(&walk->out, " must not be ");
+        schema_put_allowed(&walk->out, walk->root, refused);
+        text_put(&walk->out, ", but ");
+        schema_put_value(&walk->out, value, SHOW_VALUE);
+        text_put(&walk->out, " came");
+    }
+    return false;
+}
+
+static bool check_combinations(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                               const struct schema_path *path)
+{
+    static const struct {
+        const char *keyword;
+        bool (*check)(struct walk *, yyjson_val *, yyjson_val *, const struct schema_path *);
+    } COMBINATIONS[] = {{"allOf", check_all_of},
+                        {"anyOf", check_any_of},
+                        {"oneOf", check_one_of},
+                        {"not", check_not}};
+    for (size_t i = 0; i < sizeof COMBINATIONS / sizeof *COMBINATIONS; i++) {
+        yyjson_val *inner = yyjson_obj_get(schema, COMBINATIONS[i].keyword);
+        if (inner && !COMBINATIONS[i].check(walk, inner, value, path)) {
+            return false;
+        }
+    }
+    yyjson_val *condition = yyjson_obj_get(schema, "if");
+    if (condition) {
+        bool holds = passes_quietly(walk, condition, value, path);
+        yyjson_val *branch = yyjson_obj_get(schema, holds ? "then" : "else");
+        return !branch || check_value(walk, branch, value, path);
+    }
+    return true;
+}
+
+/* ---- one value ---- */
+
+static bool check_choices(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                          const struct schema_path *path)
+{
+    yyjson_val *constant = yyjson_obj_get(schema, "const");
+    yyjson_val *choices = yyjson_obj_get(schema, "enum");
+    bool listed = !choices;
+    size_t index, max;
+    yyjson_val *choice;
+    yyjson_arr_foreach(choices, index, max, choice)
+    {
+        if (schema_equal(choice, value, &walk->steps)) {
+            listed = true;
+            break;
+        }
+    }
+    if (constant && !schema_equal(constant, value, &walk->steps)) {
+        listed = false;
+    }
+    if (!listed && walk->steps == 0) {
+        return give_up(walk, TOO_LARGE); /* the comparisons stopped early */
+    }
+    return listed || must_be(walk, schema, value, path, SHOW_VALUE);
+}
+
+static bool check_by_type(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                          const struct schema_path *path)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_STR:
+        return check_string(walk, schema, value, path);
+    case YYJSON_TYPE_NUM:
+        return check_number(walk, schema, value, path);
+    case YYJSON_TYPE_ARR:
+        return check_array(walk, schema, value, path);
+    case YYJSON_TYPE_OBJ:
+        return check_object(walk, schema, value, path);
+    default:
+        return true;
+    }
+}
+
+static bool check_keywords(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                           const struct schema_path *path)
+{
+    unsigned types = schema_types(schema);
+    unsigned came = schema_types_of(value);
+    if (types && !(types & came)) {
+        /* 3.5 for an integer is no wrong kind of value, just a wrong number. */
+        bool near = (types & SCHEMA_INTEGER) && (came & SCHEMA_NUMBER);
+        return must_be(walk, schema, value, path, near ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
+    }
+    yyjson_val *ref = yyjson_obj_get(schema, "$ref");
+    if (ref) {
+        yyjson_val *target = schema_referenced(walk->root, ref);
+        if (!target || !check_value(walk, target, value, path)) {
+            return false;
+        }
+    }
+    return check_choices(walk, schema, value, path) && check_by_type(walk, schema, value, path) &&
+           check_combinations(walk, schema, value, path);
+}
+
+static bool check_value(struct walk *walk, yyjson_val *schema, yyjson_val *value,
+                        const struct schema_path *path)
+{
+    if (walk->gave_up) {
+        return false;
+    }
+    if (walk->steps == 0) {
+        return give_up(walk, TOO_LARGE);
+    }
+    if (walk->nesting == SCHEMA_MOST_NESTING) {
+        return give_up(walk, "the arguments are nested too deeply to be checked");
+    }
+    if (yyjson_is_false(schema)) {
+        return must_be(walk, schema, value, path, SHOW_VALUE);
+    }
+    walk->steps--;
+    walk->nesting++;
+    bool valid = check_keywords(walk, schema, value, path);
+    walk->nesting--;
+    return valid;
+}
+
+int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value, char *problem,
+                         size_t size)
+{
+    struct walk walk = {.root = root, .steps = SCHEMA_MOST_STEPS};
+    text_start(&walk.out, problem, size);
+    bool valid = check_value(&walk, schema, value, NULL);
+    return valid && !walk.gave_up ? OK : ERR_INVALID;
+}
+
+int schema_validate(yyjson_val *schema, yyjson_val *value, char *problem, size_t size)
+{
+    return schema_validate_part(schema, schema, value, problem, size);
+}
+
+/* ---- defaults ---- */
+
+/* 3.0 becomes 3. Equal for every reader, and readable as an integer. */
+static void make_whole(yyjson_mut_val *value)
+{
+    yyjson_mut_val *key, *child;
+    size_t index, max;
+    if (yyjson_mut_is_obj(value)) {
+        yyjson_mut_obj_foreach(value, index, max, key, child)
+        {
+            make_whole(child);
+        }
+    } else if (yyjson_mut_is_arr(value)) {
+        yyjson_mut_arr_foreach(value, index, max, child)
+        {
+            make_whole(child);
+        }
+    } else if (yyjson_mut_is_real(value)) {
+        double number = yyjson_mut_get_real(value);
+        if (schema_is_whole(number)) {
+            yyjson_mut_set_sint(value, (int64_t)number);
+        }
+    }
+}
+
+yyjson_mut_val *schema_with_defaults(yyjson_mut_doc *doc, yyjson_val *schema, yyjson_val *value)
+{
+    yyjson_mut_val *copy = value ? json_copy(doc, value) : yyjson_mut_obj(doc);
+    make_whole(copy);
+    if (!yyjson_mut_is_obj(copy)) {
+        return copy;
+    }
+    yyjson_obj_iter properties =
+        yyjson_obj_iter_with(yyjson_obj_get(schema_resolve(schema, schema), "properties"));
+    yyjson_val *name;
+    while ((name = yyjson_obj_iter_next(&properties)) != NULL) {
+        yyjson_val *property = yyjson_obj_iter_get_val(name);
+        yyjson_val *preset = yyjson_obj_get(property, "default");
+        preset = preset ? preset : yyjson_obj_get(schema_resolve(schema, property), "default");
+        const char *text = yyjson_get_str(name);
+        size_t length = yyjson_get_len(name);
+        if (preset && !yyjson_mut_obj_getn(copy, text, length) &&
+            !yyjson_mut_obj_add(copy, yyjson_mut_strncpy(doc, text, length),
+                                json_copy(doc, preset))) {
+            return NULL;
+        }
+    }
+    return copy;
+}

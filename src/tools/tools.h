@@ -1,0 +1,13 @@
+/* Every tool of forage, for the table in tools.c. A new tool is a definition NAME.json, a handler
+ * NAME.c and a line here and there. */
+#ifndef FORAGE_TOOLS_TOOLS_H
+#define FORAGE_TOOLS_TOOLS_H
+
+#include "registry/registry.h"
+
+extern const struct tool TOOL_FORAGE_STATUS;
+
+/* Registers them all. A status. */
+int tools_register(struct registry *registry);
+
+#endif

@@ -1,0 +1,79 @@
+"""Fixtures: the servers that most tests share, and clients of their own for the rest.
+
+FORAGE names the program under test (build/forage), FORAGE_CONFORMANCE the program with the fixtures
+(forage-conformance beside it): the same library with tools that sleep, fetch and report progress.
+"""
+
+import os
+
+import pytest
+from http_client import exchange, request
+from programs import CONFORMANCE, FORAGE, Server, Stdio
+
+ALICE = "alice-token-0123456789"
+BOB = "bob-token-9876543210"
+
+
+def pytest_configure():
+    for path in (FORAGE, CONFORMANCE):
+        if not os.access(path, os.X_OK):
+            pytest.exit(f"{path} is missing: build it first", returncode=2)
+
+
+def still_well(server):
+    """Whatever a test did to the server, it lives and answers."""
+    assert server.alive(), f"the server died:\n{server.log.text()}"
+    assert exchange(server.port, request("GET", "/health")).status == 200
+
+
+@pytest.fixture(scope="session")
+def shared_server():
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_guarded():
+    with Server(FORAGE_TOKENS=f"alice:{ALICE},bob:{BOB}") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_fixtures():
+    with Server(CONFORMANCE) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server):
+    """`forage serve`, without tokens."""
+    yield shared_server
+    still_well(shared_server)
+
+
+@pytest.fixture
+def guarded(shared_guarded):
+    """`forage serve` with tokens for alice and bob."""
+    yield shared_guarded
+    still_well(shared_guarded)
+
+
+@pytest.fixture
+def fixtures(shared_fixtures):
+    """The fixtures, served."""
+    yield shared_fixtures
+    still_well(shared_fixtures)
+
+
+@pytest.fixture
+def stdio():
+    """`forage mcp` with a client."""
+    with Stdio() as client:
+        yield client
+
+
+@pytest.fixture
+def fixtures_stdio():
+    """The fixtures over stdio, with a client."""
+    with Stdio(CONFORMANCE) as client:
+        yield client

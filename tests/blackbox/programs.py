@@ -1,0 +1,268 @@
+"""The programs under test: how they are started, spoken to and ended.
+
+A test never waits by the clock: it waits for a line of the log, a message or an end, with PATIENCE as the
+ceiling beyond which something is broken. The ceiling is generous, since sanitizers and busy machines make
+everything slower.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FORAGE = os.path.abspath(os.environ.get("FORAGE", ROOT / "build" / "forage"))
+CONFORMANCE = os.path.abspath(
+    os.environ.get("FORAGE_CONFORMANCE", os.path.join(os.path.dirname(FORAGE), "forage-conformance"))
+)
+PATIENCE = 30.0
+
+# What a program inherits from us: nothing that could configure it, but what a sanitizer or a coverage
+# build needs.
+INHERITED = re.compile(r"PATH|LD_LIBRARY_PATH|(A|L|T|UB)SAN_OPTIONS|GCOV_.*|LLVM_PROFILE_FILE|TMPDIR|LANG")
+
+
+def environment(settings):
+    variables = {name: value for name, value in os.environ.items() if INHERITED.fullmatch(name)}
+    # A home of its own, which is not there: the configuration file of whoever runs the tests stays out.
+    variables["HOME"] = "/nonexistent"
+    variables.update({name: str(value) for name, value in settings.items()})
+    return variables
+
+
+def wait_until(condition, patience=PATIENCE):
+    """Waits for something that only looking can tell; what the condition gave."""
+    end = time.monotonic() + patience
+    while not (value := condition()):
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.001)
+    return value
+
+
+def run(*arguments, program=FORAGE, stdin=b"", argv0=None, **settings):
+    """Runs a command to its end; its exit code and output are text."""
+    completed = subprocess.run(
+        [argv0 or program, *map(str, arguments)],
+        executable=program,
+        input=stdin,
+        capture_output=True,
+        env=environment(settings),
+        timeout=PATIENCE,
+        check=False,
+    )
+    completed.stdout = completed.stdout.decode()
+    completed.stderr = completed.stderr.decode()
+    return completed
+
+
+class Lines:
+    """The lines of a stream, collected by a thread as they come, each with the time it came."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._changed = threading.Condition()
+        self._lines = []
+        self._ended = False
+        self._thread = threading.Thread(target=self._collect, daemon=True)
+        self._thread.start()
+
+    def _collect(self):
+        for line in self._stream:
+            with self._changed:
+                self._lines.append((time.monotonic(), line))
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        self._stream.close()
+
+    def all(self):
+        with self._changed:
+            return [line for _, line in self._lines]
+
+    def text(self):
+        return b"".join(self.all()).decode(errors="replace")
+
+    def join(self):
+        self._thread.join(PATIENCE)
+
+    def wait(self, wanted, patience=PATIENCE):
+        """The first (time, line) of which `wanted` is true; None when the stream ended without it."""
+        end = time.monotonic() + patience
+        seen = 0
+        with self._changed:
+            while True:
+                for stamp, line in self._lines[seen:]:
+                    seen += 1
+                    if wanted(line):
+                        return stamp, line
+                if self._ended:
+                    return None
+                if not self._changed.wait(end - time.monotonic()):
+                    raise TimeoutError("waited in vain; so far:\n" + "".join(map(repr, self._lines)))
+
+
+class Program:
+    """A running program. Its log is collected; whoever starts it ends it, by its id."""
+
+    def __init__(self, arguments, program=FORAGE, launcher=(), stdin=subprocess.DEVNULL, stdout=None, **settings):
+        # What must stay empty goes to a file, so that nobody has to read it in time.
+        self.output = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [*launcher, program, *map(str, arguments)],
+            stdin=stdin,
+            stdout=stdout or self.output,
+            stderr=subprocess.PIPE,
+            env=environment(settings),
+        )
+        self.log = Lines(self.process.stderr)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def wait_log(self, pattern, patience=PATIENCE):
+        """The time at which a line of the log matched, and the match."""
+        wanted = re.compile(pattern)
+        found = self.log.wait(lambda line: wanted.search(line.decode(errors="replace")), patience)
+        assert found, f"the program ended without logging {pattern!r}:\n{self.log.text()}"
+        return found[0], wanted.search(found[1].decode(errors="replace"))
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, patience=PATIENCE):
+        """Waits for its end; the exit code."""
+        code = self.process.wait(patience)
+        self.log.join()
+        return code
+
+    def stray_output(self):
+        self.output.seek(0)
+        return self.output.read()
+
+    def kill(self):
+        """For a test that failed half-way."""
+        if self.alive():
+            self.process.kill()
+        self.process.wait()
+        self.output.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None:
+                self.end()
+        finally:
+            self.kill()
+
+    def end(self):
+        """Asks it to end, as an operator would, and checks that it does so properly."""
+        if self.alive():
+            self.signal(signal.SIGTERM)
+        code = self.wait()
+        assert code == 0, f"exit code {code}; the log:\n{self.log.text()}"
+        assert self.stray_output() == b"", "standard output belongs to the protocol"
+
+
+class Server(Program):
+    """`forage serve` on a free port of loopback."""
+
+    def __init__(self, program=FORAGE, launcher=(), **settings):
+        settings = {"MCP_SERVER_PORT": 0, **settings}
+        super().__init__(["serve"], program, launcher, **settings)
+        try:
+            _, match = self.wait_log(r"serves http://(\S+):(\d+) ")
+        except BaseException:
+            self.kill()
+            raise
+        self.port = int(match[2])
+
+
+class Stdio(Program):
+    """`forage mcp`, and a client that speaks with it line by line."""
+
+    def __init__(self, program=FORAGE, launcher=(), **settings):
+        super().__init__(["mcp"], program, launcher, subprocess.PIPE, subprocess.PIPE, **settings)
+        self.answers = Lines(self.process.stdout)
+        self._last_id = 0
+
+    def send(self, message):
+        """A message, or bytes that may be none."""
+        data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def messages(self):
+        """All that came so far."""
+        return [json.loads(line) for line in self.answers.all()]
+
+    def wait_message(self, wanted, patience=PATIENCE):
+        found = self.answers.wait(lambda line: wanted(json.loads(line)), patience)
+        assert found, f"the program ended without an answer; the log:\n{self.log.text()}"
+        return json.loads(found[1])
+
+    def answer(self, id, patience=PATIENCE):
+        """The answer to the request with that id."""
+        return self.wait_message(
+            lambda message: isinstance(message, dict) and "method" not in message and message.get("id") == id,
+            patience,
+        )
+
+    def new_id(self):
+        self._last_id += 1
+        return f"test-{self._last_id}"
+
+    def ask(self, method, params=None, **more):
+        """Sends a request and waits for its answer."""
+        message = {"jsonrpc": "2.0", "id": self.new_id(), "method": method, **more}
+        if params is not None:
+            message["params"] = params
+        self.send(message)
+        return self.answer(message["id"])
+
+    def tell(self, method, params=None):
+        """Sends a notification."""
+        message = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            message["params"] = params
+        self.send(message)
+
+    def handshake(self, version="2025-11-25", **capabilities):
+        answer = self.ask(
+            "initialize",
+            {
+                "protocolVersion": version,
+                "capabilities": capabilities,
+                "clientInfo": {"name": "blackbox", "version": "1"},
+            },
+        )
+        self.tell("notifications/initialized")
+        return answer["result"]
+
+    def close(self):
+        """Closes its standard input, as a client does that leaves, and checks that it ends properly."""
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        code = self.wait()
+        self.answers.join()
+        assert code == 0, f"exit code {code}; the log:\n{self.log.text()}"
+
+    end = close
+
+    def kill(self):
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        super().kill()

@@ -1,0 +1,223 @@
+"""Graceful shutdown: no new calls, running ones get five seconds, children end, exit code 0.
+
+What takes those seconds is started when this file begins, and looked at when it ends."""
+
+import os
+import signal
+import time
+
+import pytest
+from http_client import Closed, Connection, exchange, request, running_calls
+from messages import call, initialize, tool_call
+from programs import CONFORMANCE, FORAGE, Server, Stdio, wait_until
+
+
+def start(server, tool, arguments, **headers):
+    """Starts a call and waits until it runs."""
+    connection = Connection(server.port)
+    before = running_calls(server, tool)
+    connection.send(request(headers=headers, body=tool_call(tool, arguments)))
+    wait_until(lambda: running_calls(server, tool) == before + 1)
+    return connection
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("program", [FORAGE, CONFORMANCE], ids=["forage", "fixtures"])
+def test_idle(program, number):
+    with Server(program) as server:
+        server.signal(number)
+        assert server.wait() == 0
+
+
+def test_running_call_finishes():
+    with Server(CONFORMANCE) as server, start(server, "test_sleep", {"ms": 700}) as connection:
+        server.signal(signal.SIGTERM)
+        answer = connection.response()
+        assert "isError" not in answer.json()["result"]
+        connection.close()
+        assert server.wait() == 0
+
+
+def test_running_call_over_rest_finishes():
+    with Server(CONFORMANCE) as server, Connection(server.port) as connection:
+        connection.send(request("POST", "/api/v1/tools/test_sleep", body={"ms": 700}))
+        wait_until(lambda: running_calls(server, "test_sleep") == 1)
+        server.signal(signal.SIGTERM)
+        assert connection.response().status == 200
+        assert server.wait() == 0
+
+
+def test_stream_finishes():
+    with Server(CONFORMANCE) as server, Connection(server.port) as connection:
+        connection.send(request(body=tool_call("test_progress", {"steps": 50, "ms": 20}, token=1)))
+        events = connection.events(connection.head())
+        next(events)
+        server.signal(signal.SIGTERM)
+        *_, (_, answer) = events
+        assert "isError" not in answer["result"]
+        assert server.wait() == 0
+
+
+def test_large_answer_arrives():
+    """An answer that is on its way is sent to its end."""
+    with Server(CONFORMANCE) as server, Connection(server.port, receive_bytes=65536) as connection:
+        connection.send(request(body=tool_call("test_big", {"chars": 6_000_000})))
+        response = connection.head()
+        server.signal(signal.SIGTERM)
+        server.wait_log("ending")
+        body = b"".join(connection.pieces(response))
+        assert len(body) > 6_000_000
+        assert server.wait() == 0
+
+
+def test_many_answers_arrive():
+    """None is lost in the last moment, however many there are."""
+    with Server(CONFORMANCE) as server:
+        connections = [Connection(server.port) for _ in range(60)]
+        for connection in connections:
+            connection.send(request(body=tool_call("test_sleep", {"ms": 1000})))
+        wait_until(lambda: running_calls(server, "test_sleep") == 60)
+        server.signal(signal.SIGTERM)
+        assert {connection.response().status for connection in connections} == {200}
+        assert server.wait() == 0
+        for connection in connections:
+            connection.close()
+
+
+def test_new_connections_are_refused():
+    """Nobody new gets in; who is idle is sent away; a call that runs goes on."""
+    with (
+        Server(CONFORMANCE) as server,
+        Connection(server.port) as idle,
+        start(server, "test_sleep", {"ms": 700}) as connection,
+    ):
+        assert idle.exchange(request("GET", "/health")).status == 200
+        server.signal(signal.SIGTERM)
+        assert idle.wait_closed() == b""
+
+        def refused():
+            try:
+                exchange(server.port, request("GET", "/health"))
+            except (ConnectionRefusedError, Closed):
+                return True
+            return False
+
+        wait_until(refused)
+        assert "result" in connection.response().json()
+        assert connection.wait_closed() == b""
+        assert server.wait() == 0
+
+
+def test_half_a_request_holds_nothing_up():
+    with Server(CONFORMANCE) as server, Connection(server.port) as connection:
+        connection.send(request(body=initialize())[:-10])
+        began = time.monotonic()
+        server.end()
+        assert time.monotonic() - began < 10
+
+
+def test_second_signal_changes_nothing():
+    with Server(CONFORMANCE) as server, start(server, "test_sleep", {"ms": 700}) as connection:
+        server.signal(signal.SIGTERM)
+        server.wait_log("ending")
+        server.signal(signal.SIGTERM)
+        assert "isError" not in connection.response().json()["result"]
+        assert server.wait() == 0
+
+
+def test_port_is_free_again():
+    with Server() as first:
+        port = first.port
+    with Server(MCP_SERVER_PORT=port) as second:
+        assert second.port == port
+
+
+# ---- calls that do not end by themselves ----
+
+
+class Endless:
+    """A server and a stdio program that were told to end in the middle of endless calls of every kind."""
+
+    def __init__(self, folder):
+        self.server = Server(CONFORMANCE)
+        self.stdio = Stdio(CONFORMANCE)
+        self.folder = folder
+        self.as_json = self.call({"name": "test_sleep", "arguments": {"ms": 600_000}}, Accept="application/json")
+        self.as_events = self.call({"name": "test_sleep", "arguments": {"ms": 600_000}})
+        self.over_rest = Connection(self.server.port)
+        self.over_rest.send(request("POST", "/api/v1/tools/test_sleep", body={"ms": 600_000}))
+        self.polite = self.child("polite", "sleep 600")
+        self.stubborn = self.child("stubborn", "trap '' TERM; while :; do sleep 1; done")
+        wait_until(lambda: running_calls(self.server, "test_sleep") == 3)
+        self.stdio.send(tool_call("test_sleep", {"ms": 600_000}))
+        self.stdio.ask("ping")
+        self.began = time.monotonic()
+        self.server.signal(signal.SIGTERM)
+        self.stdio.process.stdin.close()
+
+    def call(self, params, **headers):
+        connection = Connection(self.server.port)
+        connection.send(request(headers=headers, body=call("tools/call", params)))
+        return connection
+
+    def child(self, name, script):
+        """Starts a shell as the child of a call; its process id, which is also its group's."""
+        told = self.folder / name
+        script = f"echo $$ > {told}; {script}"
+        self.call({"name": "test_child", "arguments": {"command": "sh", "args": ["-c", script]}})
+        return int(wait_until(lambda: told.exists() and told.read_text()))
+
+
+@pytest.fixture(scope="module")
+def endless(tmp_path_factory):
+    everything = Endless(tmp_path_factory.mktemp("endless"))
+    with everything.server, everything.stdio:
+        yield everything
+
+
+@pytest.fixture(scope="module", autouse=True)
+def endless_starts_early(endless):
+    """It ends beside the other tests of this file."""
+
+
+def group_exists(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def check_cancelled(body):
+    assert body["success"] is False and body["error"]["code"] == "CANCELLED"
+
+
+def test_endless_call_is_cancelled(endless):
+    """Its client did not ask for that, and is told."""
+    with endless.as_json:
+        answer = endless.as_json.response().json()
+    assert answer["id"] == 1 and answer["result"]["isError"] is True
+    check_cancelled(answer["result"]["structuredContent"])
+
+
+def test_endless_stream_is_cancelled(endless):
+    with endless.as_events:
+        *_, (_, answer) = endless.as_events.events(endless.as_events.head())
+    check_cancelled(answer["result"]["structuredContent"])
+
+
+def test_endless_call_over_rest_is_cancelled(endless):
+    with endless.over_rest:
+        check_cancelled(endless.over_rest.response().json())
+
+
+def test_endless_call_over_stdio_is_cancelled(endless):
+    check_cancelled(endless.stdio.answer(1)["result"]["structuredContent"])
+    assert endless.stdio.wait() == 0
+
+
+def test_children_end(endless):
+    """The one at once, the other, which does not listen, five seconds later and by force."""
+    assert endless.server.wait() == 0
+    assert not group_exists(endless.polite) and not group_exists(endless.stubborn)
+    assert 9 < time.monotonic() - endless.began

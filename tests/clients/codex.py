@@ -1,0 +1,64 @@
+"""Codex: a conversation in which the model calls the tool. (`codex mcp list` reads only its configuration.)"""
+
+import json
+import os
+
+from harness import HTTP, HTTP_TOKEN, Launch, Mode, expect, expect_called, expect_conversation
+from harness import expect_listed, program
+
+NAME = "Codex"
+# Its switch for the modern protocol takes effect over HTTP only.
+MODES = [
+    Mode("conversation", "2025-06-18"),
+    Mode("modern conversation", "2026-07-28", transports=(HTTP, HTTP_TOKEN)),
+]
+
+# JSON strings and arrays of strings are TOML as well.
+CONFIGURATION = """\
+model = "gpt-5"
+model_provider = "fake"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[model_providers.fake]
+name = "fake"
+base_url = {model}
+wire_api = "responses"
+env_key = "FAKE_MODEL_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[mcp_servers.forage]
+{server}
+"""
+
+
+def launch(mode, way, folder, model):
+    lines = (
+        [f"command = {json.dumps(way.command[0])}", f"args = {json.dumps(way.command[1:])}"]
+        if way.command
+        else [f"url = {json.dumps(way.url)}"]
+    )
+    if way.headers:
+        headers = ", ".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in way.headers.items())
+        lines.append(f"http_headers = {{ {headers} }}")
+    home = os.path.join(folder, "codex")
+    os.mkdir(home)
+    with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
+        file.write(CONFIGURATION.format(model=json.dumps(model.origin + "/v1"), server="\n".join(lines)))
+    command = [program("codex"), "exec", "--json", "--skip-git-repo-check", "--ephemeral"]
+    if mode == "modern conversation":
+        command += ["--enable", "mcp_2026_07_28"]
+    environment = {"CODEX_HOME": home, "FAKE_MODEL_KEY": "none"}
+    return Launch(command + ["--sandbox", "read-only", "-"], environment, "What is the status of forage?")
+
+
+def check(_mode, seen):
+    expect_listed(seen.recording)
+    expect_called(seen.recording)
+    expect_conversation(seen.model, seen.recording, seen.outcome)
+    items = [json.loads(line).get("item", {}) for line in seen.outcome.stdout.splitlines()]
+    calls = [item["status"] for item in items if item.get("type") == "mcp_tool_call"]
+    expect(calls[-1:] == ["completed"], f"the client shows the tool's calls {calls}")

@@ -1,0 +1,252 @@
+"""What every client test needs: a folder of its own, bounded processes, a running `forage serve`, and the
+checks that all clients share."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass, field
+
+from fake_model import FINAL_WORDS, TOOL
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FORAGE = os.path.abspath(os.environ.get("FORAGE") or os.path.join(ROOT, "build", "forage"))
+PACKAGES = os.path.join(ROOT, ".deps", "clients", "node_modules")
+TOKEN = "token-of-the-client-tests"
+SECONDS_PER_CLIENT = 60
+
+
+class Failure(Exception):
+    """A check that did not hold, in words."""
+
+
+def expect(condition, words):
+    if not condition:
+        raise Failure(words)
+
+
+# ---- how a client is run, and how it reaches forage ----
+
+STDIO, HTTP, HTTP_TOKEN = "stdio", "http", "http+token"
+
+
+@dataclass
+class Mode:
+    """One way to run a client, and the protocol version that it then speaks."""
+
+    name: str
+    version: str
+    transports: tuple = (STDIO, HTTP, HTTP_TOKEN)
+    # Whether it is also run with a broken answer to tools/list, and must then fail.
+    broken: bool = True
+
+
+@dataclass
+class Way:
+    """The way to forage, as a client is told of it: a command to start, or an address and its headers."""
+
+    command: list = field(default_factory=list)
+    url: str = ""
+    headers: dict = field(default_factory=dict)
+
+
+def relay_command(recording, breaking):
+    relay = [sys.executable, "-B", os.path.join(HERE, "relay_stdio.py")]
+    return relay + (["--break"] if breaking else []) + [recording, FORAGE, "mcp"]
+
+
+# ---- processes ----
+
+
+@dataclass
+class Launch:
+    """How to start a client; the environment is added to the bare one of its folder."""
+
+    command: list
+    environment: dict = field(default_factory=dict)
+    stdin: str = ""
+
+
+@dataclass
+class Outcome:
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def output(self):
+        return self.stdout + self.stderr
+
+    def tail(self, lines=25):
+        return "\n".join(self.output.strip().splitlines()[-lines:])
+
+
+def installed(*parts):
+    """A file below node_modules; one that is missing is a failure, never a reason to skip."""
+    path = os.path.join(PACKAGES, *parts)
+    expect(os.path.exists(path), f"there is no {path}; scripts/setup clients installs it")
+    return path
+
+
+def program(name):
+    """The program that a package installs under this name."""
+    return installed(".bin", name)
+
+
+def bare_environment(folder):
+    """Nothing of the user's: no key, no configuration. Whatever a client wants outside this machine is
+    sent to a port where nobody listens, so that it fails at once rather than by the network's mood."""
+    nowhere = "http://127.0.0.1:9"
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": folder,
+        "TMPDIR": folder,
+        "XDG_CONFIG_HOME": os.path.join(folder, ".config"),
+        "XDG_CACHE_HOME": os.path.join(folder, ".cache"),
+        "XDG_DATA_HOME": os.path.join(folder, ".local/share"),
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+        "HTTP_PROXY": nowhere,
+        "HTTPS_PROXY": nowhere,
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+def end_group(process):
+    """Ends a process that was started as the leader of a group, and what it left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run_client(launch, folder):
+    """Runs it in its folder until it ends; one that takes too long is a failure."""
+    # Files rather than pipes: a grandchild that outlives the client would keep a pipe open.
+    out, err = (os.path.join(folder, name) for name in ("client.stdout", "client.stderr"))
+    text = os.path.join(folder, "client.stdin")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write(launch.stdin)
+    with open(text, "rb") as stdin, open(out, "wb") as stdout, open(err, "wb") as stderr:
+        process = subprocess.Popen(
+            launch.command,
+            cwd=folder,
+            env={**bare_environment(folder), **launch.environment},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(timeout=SECONDS_PER_CLIENT)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            end_group(process)
+    texts = []
+    for path in (out, err):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            texts.append(file.read())
+    outcome = Outcome(status, *texts)
+    expect(status is not None, f"took longer than {SECONDS_PER_CLIENT} s\n{outcome.tail()}")
+    return outcome
+
+
+class ForageServer:
+    """`forage serve` on a free port of loopback, with one token or none."""
+
+    def __init__(self, folder, token=None):
+        self.folder = folder
+        self.token = token
+
+    def __enter__(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        environment = {**bare_environment(self.folder), "MCP_SERVER_PORT": str(self.port)}
+        if self.token:
+            environment["FORAGE_TOKENS"] = "client-tests:" + self.token
+        with open(os.path.join(self.folder, "forage.log"), "wb") as log:
+            self.process = subprocess.Popen(
+                [FORAGE, "serve"],
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            self._await_health()
+        except Failure:
+            end_group(self.process)
+            raise
+        return self
+
+    def _await_health(self):
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                opener.open(f"http://127.0.0.1:{self.port}/health", timeout=5).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise Failure("forage serve did not come up\n" + self.log())
+
+    def log(self):
+        with open(os.path.join(self.folder, "forage.log"), encoding="utf-8", errors="replace") as file:
+            return "".join(file.readlines()[-15:])
+
+    def __exit__(self, kind, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            pass
+        end_group(self.process)
+        if kind is None:
+            status = self.process.returncode
+            expect(status == 0, f"forage serve ended with {status}\n{self.log()}")
+
+
+# ---- what must hold for every client ----
+
+
+def expect_listed(recording):
+    """forage got a tools/list and answered it with its tools."""
+    expect(recording.sent("tools/list"), "forage received no tools/list, but " + recording.story())
+    names = [tool["name"] for result in recording.results("tools/list") for tool in result["tools"]]
+    expect(TOOL in names, f"forage answered tools/list without {TOOL}: {names}")
+
+
+def expect_called(recording):
+    """forage got a call of its status tool and answered it with a good result."""
+    calls = [call for call in recording.sent("tools/call") if call["message"]["params"]["name"] == TOOL]
+    expect(calls, f"forage received no tools/call of {TOOL}, but " + recording.story())
+    for result in recording.results("tools/call"):
+        expect(not result.get("isError"), f"forage answered tools/call with an error: {result}")
+    expect(recording.results("tools/call"), "forage did not answer tools/call with a result")
+
+
+def expect_version(recording, version):
+    """The client spoke this version of the protocol, and only this."""
+    expect(recording.versions() == [version], f"not in {version}, but " + recording.story())
+
+
+def expect_success(outcome):
+    expect(outcome.status == 0, f"the client ended with {outcome.status}\n{outcome.tail()}")
+
+
+def expect_conversation(model, recording, outcome):
+    """The model was offered the tool, asked for it, and got forage's own answer back."""
+    expect(any(name.endswith(TOOL) for name in model.offered), f"the model was not offered {TOOL}")
+    expect(model.results, "the model never got the tool's result\n" + outcome.tail())
+    version = recording.server_version()
+    expect(version and version in model.results[-1], f"the result lacks {version}: {model.results[-1]}")
+    expect(FINAL_WORDS in outcome.stdout, "the model's last words do not show\n" + outcome.tail())

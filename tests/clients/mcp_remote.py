@@ -1,0 +1,20 @@
+"""mcp-remote: gives a client that knows only stdio a server that speaks HTTP. Here the client is SDK v1."""
+
+import json
+
+import sdk
+from harness import HTTP, HTTP_TOKEN, Launch, Mode, program
+
+NAME = "mcp-remote"
+MODES = [Mode("v1", "2025-11-25", transports=(HTTP, HTTP_TOKEN))]
+
+
+def launch(mode, way, folder, _model):
+    command = [program("mcp-remote"), way.url, "--transport", "http-only"]
+    for name, value in way.headers.items():
+        command += ["--header", f"{name}: {value}"]
+    script = sdk.script(f"sdk_{mode}.mjs", folder)
+    return Launch(["node", script, json.dumps({"command": command})])
+
+
+check = sdk.check

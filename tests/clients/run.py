@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Connects the vendors' own programs to forage.
+
+    run.py                 every case
+    run.py codex http      the cases whose line contains each of these words
+    run.py --list          the cases
+    run.py --keep ...      leaves the folder of each failed case, with its recording and outputs
+
+A case is one client, in one of its modes, over one transport. A relay of ours between the two records what
+passes (recording.py). A case passes when forage received and answered the client's tools/list (or what it
+sends instead) and the client shows forage as connected, with its tools; where the client talks to a model, a
+fake one (fake_model.py) asks for forage_status, and the result must come back to it.
+
+Each client also has cases that must fail, so that its checks are known to be able to: in those the relay
+breaks the answer to tools/list, or the token is wrong, and the case passes when the check notices.
+
+A client is a module: its NAME, its MODES, launch() that says how to start it, and check().
+
+FORAGE names the program (build/forage); the clients are in .deps/clients (scripts/setup clients).
+The last line counts: "N passed, N failed".
+"""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import claude_code
+import codex
+import gemini_cli
+import inspector
+import mcp_remote
+import sdk
+from fake_model import FakeModel
+from harness import FORAGE, HTTP_TOKEN, ROOT, STDIO, TOKEN, Failure, ForageServer, Mode, Outcome, Way
+from harness import expect_success, expect_version, relay_command, run_client
+from recording import Recording
+from relay_http import HttpRelay
+
+CLIENTS = [sdk, inspector, claude_code, gemini_cli, codex, mcp_remote]
+
+
+@dataclass
+class Case:
+    client: object
+    mode: Mode
+    transport: str
+    # What is made wrong on purpose: nothing, "broken list" or "wrong token".
+    wrong: str = ""
+
+    @property
+    def name(self):
+        words = f"{self.client.NAME} {self.mode.name}, {self.transport}"
+        return words + (f", {self.wrong}: must fail" if self.wrong else "")
+
+
+@dataclass
+class Seen:
+    """What a case left behind for the client's check."""
+
+    outcome: Outcome
+    recording: Recording
+    model: FakeModel
+
+
+def all_cases():
+    modes = [(client, mode) for client in CLIENTS for mode in client.MODES]
+    for client, mode in modes:
+        for transport in mode.transports:
+            yield Case(client, mode, transport)
+    for client, mode in modes:
+        if mode.broken:
+            yield Case(client, mode, mode.transports[0], "broken list")
+    for client in CLIENTS:
+        yield Case(client, client.MODES[0], HTTP_TOKEN, "wrong token")
+
+
+@contextlib.contextmanager
+def open_way(case, folder, recording):
+    """The way to forage that the client is told of, open as long as the case runs."""
+    breaking = case.wrong == "broken list"
+    if case.transport == STDIO:
+        yield Way(command=relay_command(recording, breaking))
+        return
+    token = TOKEN if case.transport == HTTP_TOKEN else None
+    sent = "not-" + TOKEN if case.wrong == "wrong token" else token
+    headers = {"Authorization": "Bearer " + sent} if sent else {}
+    with ForageServer(folder, token) as server, HttpRelay(server.port, recording, breaking) as relay:
+        yield Way(url=relay.origin + "/mcp", headers=headers)
+
+
+def attempt(case, folder):
+    """Runs one case; what passed between the two, and what is wrong or None."""
+    path = os.path.join(folder, "recording")
+    place = os.path.join(folder, "home")
+    os.mkdir(place)
+    problem = None
+    try:
+        with FakeModel() as model, open_way(case, folder, path) as way:
+            outcome = run_client(case.client.launch(case.mode.name, way, place, model), place)
+            recording = Recording(path)
+            expect_success(outcome)
+            expect_version(recording, case.mode.version)
+            case.client.check(case.mode.name, Seen(outcome, recording, model))
+    except Failure as failure:
+        problem = str(failure)
+    except Exception as error:  # output that a check cannot read fails that case, not the whole run
+        problem = f"{type(error).__name__}: {error}"
+    return Recording(path), problem
+
+
+def judge(case, recording, problem):
+    """Whether the case went as it should, and what to say of it."""
+    if not case.wrong:
+        return not problem, problem or recording.story()
+    # It must fail for the reason that we made, not for another one.
+    reached = {
+        "broken list": bool(recording.results("tools/list")),
+        "wrong token": 401 in recording.statuses(),
+    }
+    if not reached[case.wrong]:
+        return False, f"did not come as far as the {case.wrong}: {problem}"
+    return bool(problem), problem.splitlines()[0] if problem else "the check did not notice"
+
+
+def run_case(case, keep):
+    """Runs one case in a folder of its own; whether it passed, and its line."""
+    started = time.monotonic()
+    folder = tempfile.mkdtemp(prefix="forage-client-")
+    good = False
+    try:
+        good, words = judge(case, *attempt(case, folder))
+    finally:
+        if keep and not good:
+            words += f"\nkept in {folder}"
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    seconds = time.monotonic() - started
+    lines = "\n      ".join(words.strip().splitlines())
+    return good, f"{'PASS' if good else 'FAIL'}  {case.name:54}  {seconds:4.1f} s  {lines}"
+
+
+def main():
+    words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    cases = [case for case in all_cases() if all(word.lower() in case.name.lower() for word in words)]
+    if "--list" in sys.argv:
+        print("\n".join(case.name for case in cases))
+        return 0
+    os.environ["PATH"] = os.path.join(ROOT, ".deps", "bin") + os.pathsep + os.environ["PATH"]
+    if not os.access(FORAGE, os.X_OK):
+        print(f"there is no {FORAGE}; make builds it\n0 passed, {len(cases)} failed")
+        return 1
+    passed = 0
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        for good, line in pool.map(lambda case: run_case(case, "--keep" in sys.argv), cases):
+            passed += good
+            print(line, flush=True)
+    print(f"{passed} passed, {len(cases) - passed} failed")
+    return 0 if cases and passed == len(cases) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

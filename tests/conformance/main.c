@@ -1,0 +1,62 @@
+/* forage-conformance: the protocol of forage with the conformance suite's tools, resources and
+ * prompts instead of its own. Started as `forage-conformance serve` or `forage-conformance mcp`, it
+ * is configured as forage is. */
+#include "app/app.h"
+#include "base/signals.h"
+#include "cli/cli.h"
+#include "doors/doors.h"
+#include "fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int add_everything(struct registry *registry)
+{
+    /* The suite calls whichever tool is listed first without arguments: that one needs none. */
+    static int (*const PARTS[])(struct registry *) = {
+        add_content_tools, add_speaking_tools, add_asking_tools, add_round_tools,
+        add_change_tools,  add_stuck_tools,    add_resources,    add_prompts,
+    };
+    int status = OK;
+    for (size_t i = 0; status == OK && i < sizeof PARTS / sizeof *PARTS; i++) {
+        status = PARTS[i](registry);
+    }
+    return status;
+}
+
+static int open_door(int (*door)(struct app *app, int signals))
+{
+    static const struct app_options OPTIONS = {
+        .name = "forage-conformance",
+        .title = "forage under test",
+        .add_everything = add_everything,
+        .features = MCP_LOGGING | MCP_SUBSCRIBE | MCP_LIST_CHANGED,
+    };
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    int signals = signals_open();
+    char problem[512] = "cannot watch for signals";
+    struct app *app = signals < 0 ? NULL : app_new(&OPTIONS, problem, sizeof problem);
+    if (!app) {
+        fprintf(stderr, "forage-conformance: %s\n", problem);
+        return EXIT_FAILED;
+    }
+    change_tools_use(app_mcp(app));
+    code = door(app, signals);
+    app_free(app);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "serve") == 0) {
+        return open_door(door_http);
+    }
+    if (argc == 2 && strcmp(argv[1], "mcp") == 0) {
+        return open_door(door_stdio);
+    }
+    fputs("Usage: forage-conformance serve | mcp\n", stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,750 @@
+/* The configuration: which source wins, tables of values that are understood and refused, warnings,
+ * secrets, and the pages that are made from the table of variables. */
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/redact.h"
+#include "base/status.h"
+#include "config/config.h"
+#include "config/config_docs.h"
+#include "config/envfile.h"
+#include "config/values.h"
+#include "config/variables.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define MOST_ENTRIES 8
+
+static char folder[] = "/tmp/forage-test-XXXXXX";
+static char file_path[64];
+
+static int make_folder(void **state)
+{
+    *state = arena_new(MIB(64));
+    snprintf(file_path, sizeof file_path, "%s/forage.env", mkdtemp(folder));
+    return *state ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    config_unload();
+    redact_reset();
+    unlink(file_path);
+    rmdir(folder);
+    *state = arena_free(*state);
+    return 0;
+}
+
+/* Each test begins without a file, a configuration or secrets. */
+static int begin(void **state)
+{
+    (void)state;
+    config_unload();
+    redact_reset();
+    unlink(file_path);
+    return 0;
+}
+
+static void write_file(const char *text)
+{
+    FILE *stream = fopen(file_path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+    assert_int_equal(chmod(file_path, 0600), 0);
+}
+
+/* Loads with the given entries as the environment (NULL ends them), beside the file of this test.
+ */
+static int load(struct arena *arena, char *const *entries, struct buf *problem)
+{
+    char *environment[MOST_ENTRIES + 2] = {arena_printf(arena, "FORAGE_CONFIG=%s", file_path)};
+    size_t count = access(file_path, F_OK) == 0;
+    for (; *entries; entries++) {
+        environment[count++] = *entries;
+    }
+    environment[count] = NULL;
+    buf_init(problem, MIB(1));
+    return config_load(environment, NULL, problem);
+}
+
+static void load_one(struct arena *arena, const char *entry)
+{
+    char *entries[] = {entry ? arena_strdup(arena, entry) : NULL, NULL};
+    struct buf problem;
+    int status = load(arena, entries, &problem);
+    if (status != OK) {
+        fail_msg("%s: %s", entry ? entry : "nothing", problem.data);
+    }
+    assert_int_equal(problem.length, 0);
+    buf_done(&problem);
+}
+
+/* ---- sources ---- */
+
+static void knows_its_defaults(void **state)
+{
+    load_one(*state, NULL);
+    size_t count = 1;
+    assert_string_equal(config_text("MCP_SERVER_HOST"), "127.0.0.1");
+    assert_int_equal(config_int("MCP_SERVER_PORT"), 3000);
+    assert_int_equal(config_int("FORAGE_WORKERS"), 128);
+    assert_int_equal(config_int("FORAGE_REACTORS"), 0);
+    assert_int_equal(config_int("FORAGE_MAX_RESULT_CHARS"), LIMIT_RESULT_CHARS);
+    assert_int_equal(config_int("FORAGE_CALLS_PER_MINUTE"), 0);
+    assert_int_equal(config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS"),
+                     TIME_CALL_DEADLINE_MS);
+    assert_string_equal(config_text("FORAGE_LOG_LEVEL"), "info");
+    assert_string_equal(config_text("FORAGE_TOOLS"), "all");
+    assert_false(config_bool("FORAGE_TRUST_PROXY"));
+    assert_false(config_bool("DEBUG"));
+    assert_null(config_text("FORAGE_TOKENS_FILE"));
+    assert_null(config_text("KINDLY_MCP_CONTEXT"));
+    assert_null(config_list("FORAGE_TOKENS", &count)[0]);
+    assert_int_equal(count, 0);
+    assert_string_equal(config_origin("FORAGE_WORKERS"), "default");
+    assert_false(config_is_set("FORAGE_WORKERS"));
+    assert_null(config_file());
+    assert_int_equal(config_warning_count(), 0);
+}
+
+static void lets_the_strongest_source_win(void **state)
+{
+    struct arena *arena = *state;
+    char *config = arena_printf(arena, "FORAGE_CONFIG=%s", file_path);
+    char workers[] = "FORAGE_WORKERS=2";
+    char second[] = "FORAGE_WORKERS=3";
+    char port[] = "MCP_SERVER_PORT=";
+    char *environment[] = {config, workers, second, port, NULL};
+    char host[] = "MCP_SERVER_HOST=::1";
+    char *overrides[] = {host, NULL};
+    struct buf problem;
+    buf_init(&problem, MIB(1));
+    write_file("# here\nFORAGE_WORKERS=9\nMCP_SERVER_PORT=8080\nMCP_SERVER_HOST=0.0.0.0\n"
+               "FORAGE_REACTORS=\n");
+    assert_int_equal(config_load(environment, overrides, &problem), OK);
+    assert_int_equal(config_int("FORAGE_WORKERS"), 2);
+    assert_string_equal(config_origin("FORAGE_WORKERS"), "environment");
+    assert_int_equal(config_int("MCP_SERVER_PORT"), 8080);
+    assert_string_equal(config_origin("MCP_SERVER_PORT"), arena_printf(arena, "%s:3", file_path));
+    assert_string_equal(config_text("MCP_SERVER_HOST"), "::1");
+    assert_string_equal(config_origin("MCP_SERVER_HOST"), "command line");
+    assert_true(config_is_set("MCP_SERVER_HOST"));
+    assert_string_equal(config_origin("FORAGE_REACTORS"), "default");
+    assert_string_equal(config_file(), file_path);
+    assert_int_equal(config_warning_count(), 0);
+    buf_done(&problem);
+}
+
+static void finds_the_usual_file(void **state)
+{
+    struct arena *arena = *state;
+    char *inner = arena_printf(arena, "%s/.config", folder);
+    char *last = arena_printf(arena, "%s/.config/forage", folder);
+    char *usual = arena_printf(arena, "%s/.config/forage/forage.env", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(mkdir(last, 0700), 0);
+    write_file("FORAGE_WORKERS=7\n");
+    assert_int_equal(rename(file_path, usual), 0);
+
+    load_one(arena, arena_printf(arena, "XDG_CONFIG_HOME=%s", inner));
+    assert_int_equal(config_int("FORAGE_WORKERS"), 7);
+    load_one(arena, arena_printf(arena, "HOME=%s", folder));
+    assert_int_equal(config_int("FORAGE_WORKERS"), 7);
+    assert_string_equal(config_file(), usual);
+    load_one(arena, "HOME=/nonexistent");
+    assert_int_equal(config_int("FORAGE_WORKERS"), 128);
+    int here = open(".", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(chdir(folder), 0);
+    load_one(arena, "XDG_CONFIG_HOME=.config");
+    assert_int_equal(config_int("FORAGE_WORKERS"), 128);
+    assert_int_equal(fchdir(here), 0);
+    close(here);
+
+    char *home = arena_printf(arena, "HOME=%s", folder);
+    char named[] = "FORAGE_CONFIG=~/.config/forage/forage.env";
+    char *entries[] = {home, named, NULL};
+    struct buf problem;
+    assert_int_equal(load(arena, entries, &problem), OK);
+    assert_string_equal(config_file(), usual);
+    buf_done(&problem);
+    unlink(usual);
+    rmdir(last);
+    rmdir(inner);
+}
+
+static void insists_on_a_named_file(void **state)
+{
+    char missing[] = "FORAGE_CONFIG=/nonexistent/forage.env";
+    char *entries[] = {missing, NULL};
+    struct buf problem;
+    assert_int_equal(load(*state, entries, &problem), ERR_IO);
+    assert_string_equal(problem.data, "the configuration file /nonexistent/forage.env "
+                                      "(FORAGE_CONFIG): No such file or directory\n");
+    buf_done(&problem);
+
+    write_file("A=1\nno setting\n");
+    char *none[] = {NULL};
+    assert_int_equal(load(*state, none, &problem), ERR_INVALID);
+    assert_string_equal(problem.data,
+                        arena_printf(*state,
+                                     "the configuration file %s (FORAGE_CONFIG): line 2: expected "
+                                     "KEY=value, or a comment that begins with #\n",
+                                     file_path));
+    buf_done(&problem);
+}
+
+/* ---- values ---- */
+
+static void understands_values(void **state)
+{
+    static const struct {
+        const char *entry;
+        int64_t expected;
+    } CASES[] = {
+        {"MCP_SERVER_PORT=0", 0},
+        {"MCP_SERVER_PORT=65535", 65535},
+        {"MCP_SERVER_PORT= 80 ", 80},
+        {"MCP_SERVER_PORT=0080", 80},
+        {"FORAGE_TRUST_PROXY=1", 1},
+        {"FORAGE_TRUST_PROXY=true", 1},
+        {"FORAGE_TRUST_PROXY=Yes", 1},
+        {"FORAGE_TRUST_PROXY=ON", 1},
+        {"FORAGE_TRUST_PROXY=0", 0},
+        {"FORAGE_TRUST_PROXY=FALSE", 0},
+        {"FORAGE_TRUST_PROXY=no", 0},
+        {"FORAGE_TRUST_PROXY= off ", 0},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1", 1000},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=600", 600000},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=2.5", 2500},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1500ms", 1500},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=30s", 30000},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1.25S", 1250},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=10m", 600000},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=0.05h", 180000},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        load_one(*state, CASES[i].entry);
+        char *name = arena_strndup(*state, CASES[i].entry, strcspn(CASES[i].entry, "="));
+        int64_t got = strcmp(name, "MCP_SERVER_PORT") == 0      ? config_int(name)
+                      : strcmp(name, "FORAGE_TRUST_PROXY") == 0 ? config_bool(name)
+                                                                : config_duration_ms(name);
+        if (got != CASES[i].expected) {
+            fail_msg("%s: %lld", CASES[i].entry, (long long)got);
+        }
+        assert_string_equal(config_origin(name), "environment");
+    }
+}
+
+static void understands_words(void **state)
+{
+    static const struct {
+        const char *entry;
+        const char *expected;
+    } CASES[] = {
+        {"FORAGE_LOG_LEVEL=debug", "debug"},
+        {"FORAGE_LOG_LEVEL=WARN", "warn"},
+        {"FORAGE_TOOLS=web,-memory_delete", "web,-memory_delete"},
+        {"KINDLY_MCP_CONTEXT= spaced out ", "spaced out"},
+        {"KINDLY_MCP_CONTEXT=\u4e2d\u6587", "\u4e2d\u6587"},
+        {"FORAGE_TOKENS_FILE=/etc/tokens", "/etc/tokens"},
+        {"FORAGE_TOKENS_FILE=~/tokens", "~/tokens"}, /* no HOME, no meaning */
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        load_one(*state, CASES[i].entry);
+        char *name = arena_strndup(*state, CASES[i].entry, strcspn(CASES[i].entry, "="));
+        assert_string_equal(config_text(name), CASES[i].expected);
+    }
+    char home[] = "HOME=/srv/somebody";
+    char tokens[] = "FORAGE_TOKENS_FILE=~/tokens";
+    char *entries[] = {home, tokens, NULL};
+    struct buf problem;
+    assert_int_equal(load(*state, entries, &problem), OK);
+    assert_string_equal(config_text("FORAGE_TOKENS_FILE"), "/srv/somebody/tokens");
+    buf_done(&problem);
+}
+
+static void understands_lists(void **state)
+{
+    static const struct {
+        const char *entry;
+        const char *items[4];
+    } CASES[] = {
+        {"FORAGE_ALLOWED_HOSTS=a", {"a"}},
+        {"FORAGE_ALLOWED_HOSTS=a,b,c", {"a", "b", "c"}},
+        {"FORAGE_ALLOWED_HOSTS= a ,\tb c , ", {"a", "b c"}},
+        {"FORAGE_ALLOWED_HOSTS=,,a,,b,", {"a", "b"}},
+        {"FORAGE_ALLOWED_HOSTS=,", {NULL}},
+        {"FORAGE_ALLOWED_HOSTS=", {NULL}},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        load_one(*state, CASES[i].entry);
+        size_t count, expected = 0;
+        const char *const *items = config_list("FORAGE_ALLOWED_HOSTS", &count);
+        for (; CASES[i].items[expected]; expected++) {
+            assert_true(expected < count);
+            assert_string_equal(items[expected], CASES[i].items[expected]);
+        }
+        assert_int_equal(count, expected);
+        assert_null(items[count]);
+        assert_ptr_equal(config_list("FORAGE_ALLOWED_HOSTS", NULL), items);
+    }
+}
+
+#define DURATION                                                                                   \
+    "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS must be a duration from 1s to 10m, such as 30s or 2m "      \
+    "(a plain number counts seconds), but "
+#define PORT "MCP_SERVER_PORT must be an integer from 0 to 65535, but "
+
+static void refuses_values(void **state)
+{
+    static const struct {
+        const char *entry;
+        const char *problem;
+    } CASES[] = {
+        {"MCP_SERVER_PORT=65536", PORT "\"65536\" came (environment)\n"},
+        {"MCP_SERVER_PORT=-1", PORT "\"-1\" came (environment)\n"},
+        {"MCP_SERVER_PORT=+1", PORT "\"+1\" came (environment)\n"},
+        {"MCP_SERVER_PORT=80x", PORT "\"80x\" came (environment)\n"},
+        {"MCP_SERVER_PORT=8 0", PORT "\"8 0\" came (environment)\n"},
+        {"MCP_SERVER_PORT=0x50", PORT "\"0x50\" came (environment)\n"},
+        {"MCP_SERVER_PORT=80.0", PORT "\"80.0\" came (environment)\n"},
+        {"MCP_SERVER_PORT=-", PORT "\"-\" came (environment)\n"},
+        {"MCP_SERVER_PORT=99999999999999999999999",
+         PORT "\"99999999999999999999999\" came (environment)\n"},
+        {"FORAGE_WORKERS=0", "FORAGE_WORKERS must be an integer from 1 to 1024, but \"0\" came "
+                             "(environment)\n"},
+        {"FORAGE_TRUST_PROXY=maybe", "FORAGE_TRUST_PROXY must be true or false (also 1/0, yes/no, "
+                                     "on/off), but \"maybe\" came (environment)\n"},
+        {"FORAGE_TRUST_PROXY=2", "FORAGE_TRUST_PROXY must be true or false (also 1/0, yes/no, "
+                                 "on/off), but \"2\" came (environment)\n"},
+        {"FORAGE_LOG_LEVEL=loud", "FORAGE_LOG_LEVEL must be one of error, warn, info, debug, but "
+                                  "\"loud\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=0", DURATION "\"0\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=601", DURATION "\"601\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=600.5", DURATION "\"600.5\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=999ms", DURATION "\"999ms\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1h", DURATION "\"1h\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5 m", DURATION "\"5 m\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5d", DURATION "\"5d\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=.5m", DURATION "\".5m\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5.", DURATION "\"5.\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1.0001", DURATION "\"1.0001\" came (environment)\n"},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=999999999999999h",
+         DURATION "\"999999999999999h\" came (environment)\n"},
+        {"KINDLY_MCP_CONTEXT=\xff", "KINDLY_MCP_CONTEXT must be valid UTF-8, but \"\ufffd\" came "
+                                    "(environment)\n"},
+        {"FORAGE_TOKENS=alice:\xff"
+         "0123456789",
+         "FORAGE_TOKENS must be valid UTF-8, but a value of 17 characters came (environment)\n"},
+        {"MCP_SERVER_PORT=\x1b[31m", PORT "\"\\u001b[31m\" came (environment)\n"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char *entries[] = {arena_strdup(*state, CASES[i].entry), NULL};
+        struct buf problem;
+        int status = load(*state, entries, &problem);
+        if (status != ERR_INVALID || strcmp(problem.data, CASES[i].problem) != 0) {
+            fail_msg("%s: %d %s", CASES[i].entry, status, problem.data);
+        }
+        buf_done(&problem);
+    }
+    char *text = arena_alloc(*state, LIMIT_CONFIG_VALUE_BYTES + 64);
+    assert_non_null(text);
+    memset(text, 'x', LIMIT_CONFIG_VALUE_BYTES + 63);
+    text[LIMIT_CONFIG_VALUE_BYTES + 63] = '\0';
+    memcpy(text, "MCP_SERVER_HOST=", 16);
+    char *entries[] = {text, NULL};
+    struct buf problem;
+    assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
+    assert_memory_equal(problem.data, "MCP_SERVER_HOST must be at most 32 KiB long, but \"x", 50);
+    buf_done(&problem);
+}
+
+static void tells_every_wrong_value(void **state)
+{
+    char level[] = "FORAGE_LOG_LEVEL=loud";
+    char *entries[] = {level, NULL};
+    struct buf problem;
+    load_one(*state, NULL);
+    write_file("\nFORAGE_WORKERS=many\nFORAGE_REACTORS=99\n");
+    assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
+    assert_string_equal(
+        problem.data,
+        arena_printf(*state,
+                     "FORAGE_LOG_LEVEL must be one of error, warn, info, debug, but \"loud\" came "
+                     "(environment)\n"
+                     "FORAGE_REACTORS must be an integer from 0 to 16, but \"99\" came (%s:3)\n"
+                     "FORAGE_WORKERS must be an integer from 1 to 1024, but \"many\" came (%s:2)\n",
+                     file_path, file_path));
+    buf_done(&problem);
+    /* What was loaded before is still in force. */
+    assert_int_equal(config_int("FORAGE_WORKERS"), 128);
+}
+
+/* ---- warnings ---- */
+
+static void warns_of_unknown_names(void **state)
+{
+    struct arena *arena = *state;
+    char mistyped[] = "FORAGE_WORKRES=5";
+    char unknown[] = "FORAGE_ENTIRELY_ELSE=5";
+    char foreign[] = "PATH=/bin";
+    char no_equals[] = "FORAGE_NOTHING";
+    char *entries[] = {mistyped, unknown, foreign, no_equals, NULL};
+    struct buf problem;
+    write_file("MCP_SERVER_PROT=1\nSOMETHING=2\nFORAGE_CONFIG=/x\nFORAGE_WORKERS=1\n"
+               "FORAGE_WORKERS=2\n");
+    assert_int_equal(load(arena, entries, &problem), OK);
+    const char *expected[] = {
+        "unknown variable FORAGE_WORKRES (environment); did you mean FORAGE_WORKERS?",
+        "unknown variable FORAGE_ENTIRELY_ELSE (environment)",
+        arena_printf(arena,
+                     "unknown variable MCP_SERVER_PROT (%s:1); did you mean MCP_SERVER_PORT?",
+                     file_path),
+        arena_printf(arena, "unknown variable SOMETHING (%s:2)", file_path),
+        arena_printf(arena, "FORAGE_CONFIG has no effect inside the file (%s:3)", file_path),
+        arena_printf(arena, "FORAGE_WORKERS is set a second time, which holds (%s:5)", file_path),
+    };
+    assert_int_equal(config_warning_count(), COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        assert_string_equal(config_warning(i), expected[i]);
+    }
+    assert_null(config_warning(COUNT(expected)));
+    assert_int_equal(config_int("FORAGE_WORKERS"), 2);
+    buf_done(&problem);
+}
+
+static void forgives_a_name_that_others_use(void **state)
+{
+    load_one(*state, "DEBUG=mcp:*");
+    assert_false(config_bool("DEBUG"));
+    assert_string_equal(config_origin("DEBUG"), "default");
+    assert_int_equal(config_warning_count(), 1);
+    assert_string_equal(
+        config_warning(0),
+        "DEBUG must be true or false (also 1/0, yes/no, on/off), but \"mcp:*\" came "
+        "(environment); it is ignored");
+    load_one(*state, "DEBUG=1");
+    assert_true(config_bool("DEBUG"));
+}
+
+static void bounds_its_warnings(void **state)
+{
+    struct buf text, problem;
+    buf_init(&text, MIB(1));
+    for (int i = 0; i < 1000; i++) {
+        buf_printf(&text, "UNKNOWN_%d=1\n", i);
+    }
+    write_file(text.data);
+    char *none[] = {NULL};
+    assert_int_equal(load(*state, none, &problem), OK);
+    assert_int_equal(config_warning_count(), 64);
+    buf_done(&problem);
+    buf_done(&text);
+}
+
+/* ---- secrets ---- */
+
+static void keeps_secrets(void **state)
+{
+    static const char TOKENS[] = "FORAGE_TOKENS=alice:0123456789abcdef, bare-secret-token";
+    load_one(*state, TOKENS);
+    size_t count;
+    const char *const *items = config_list("FORAGE_TOKENS", &count);
+    assert_int_equal(count, 2);
+    assert_string_equal(items[0], "alice:0123456789abcdef");
+    assert_true(redact_needed("x 0123456789abcdef y", 20));
+    assert_true(redact_needed("bare-secret-token", 17));
+    assert_false(redact_needed("alice", 5));
+    for (int json = 0; json < 2; json++) {
+        struct buf shown;
+        buf_init(&shown, MIB(1));
+        config_write_effective(&shown, json);
+        assert_int_equal(buf_error(&shown), OK);
+        assert_non_null(strstr(shown.data, "set (2 items)"));
+        assert_false(redact_needed(shown.data, shown.length));
+        assert_null(strstr(shown.data, "alice"));
+        buf_done(&shown);
+    }
+}
+
+static void warns_of_readable_secrets(void **state)
+{
+    char *none[] = {NULL};
+    struct buf problem;
+    write_file("FORAGE_TOKENS=alice:0123456789abcdef\n");
+    assert_int_equal(load(*state, none, &problem), OK);
+    assert_int_equal(config_warning_count(), 0);
+    buf_done(&problem);
+
+    assert_int_equal(chmod(file_path, 0640), 0);
+    assert_int_equal(load(*state, none, &problem), OK);
+    assert_int_equal(config_warning_count(), 1);
+    assert_string_equal(config_warning(0),
+                        arena_printf(*state,
+                                     "%s holds FORAGE_TOKENS and others can read it (mode 0640); "
+                                     "run: chmod 600 %s",
+                                     file_path, file_path));
+    buf_done(&problem);
+
+    write_file("FORAGE_WORKERS=4\n");
+    assert_int_equal(chmod(file_path, 0644), 0);
+    assert_int_equal(load(*state, none, &problem), OK);
+    assert_int_equal(config_warning_count(), 0);
+    buf_done(&problem);
+}
+
+/* ---- mistakes of the program ---- */
+
+static void ask_undeclared(void)
+{
+    config_text("FORAGE_UNDECLARED");
+}
+
+static void ask_prefix(void)
+{
+    config_int("FORAGE_WORKER");
+}
+
+static void ask_wrong_kind(void)
+{
+    config_int("FORAGE_LOG_LEVEL");
+}
+
+static void ask_unloaded(void)
+{
+    config_unload();
+    config_int("FORAGE_WORKERS");
+}
+
+static sigjmp_buf mistake;
+
+static void leave_mistake(int signal_number)
+{
+    siglongjmp(mistake, signal_number);
+}
+
+static void ends_on_mistakes(void **state)
+{
+    static void (*const MISTAKES[])(void) = {ask_undeclared, ask_prefix, ask_wrong_kind,
+                                             ask_unloaded};
+    struct sigaction leave = {.sa_handler = leave_mistake};
+    struct sigaction before;
+    load_one(*state, NULL);
+    assert_int_equal(sigaction(SIGABRT, &leave, &before), 0);
+    volatile size_t aborted = 0;
+    for (volatile size_t i = 0; i < COUNT(MISTAKES); i++) {
+        if (sigsetjmp(mistake, 1) == 0) {
+            MISTAKES[i]();
+        } else {
+            aborted++;
+        }
+    }
+    sigaction(SIGABRT, &before, NULL);
+    assert_int_equal(aborted, COUNT(MISTAKES));
+}
+
+/* ---- the table and its pages ---- */
+
+static void declares_sound_variables(void **state)
+{
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable *variable = &VARIABLES[i];
+        struct config_value value;
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(VARIABLES[j].name, variable->name);
+        }
+        assert_int_equal(value_parse(variable, variable->preset, NULL, *state, &value), OK);
+        assert_int_equal(value_parse(variable, variable->example, NULL, *state, &value), OK);
+        assert_true(variable->group < GROUP_COUNT);
+        assert_true(i == 0 || VARIABLES[i - 1].group <= variable->group);
+        assert_null(strchr(variable->help, '\n'));
+        assert_int_equal(variable->help[strlen(variable->help) - 1], '.');
+        assert_true(variable->preset || variable->example);
+        bool numeric = variable->kind == VARIABLE_INTEGER || variable->kind == VARIABLE_DURATION;
+        assert_true(!numeric || (variable->preset && variable->least < variable->most));
+        assert_true((variable->kind == VARIABLE_DURATION) == (variable->unit_ms > 0));
+        assert_true((variable->kind == VARIABLE_CHOICE) == (variable->words != NULL));
+        /* The name as the configuration sees it. */
+        load_one(*state, NULL);
+        assert_string_equal(config_origin(variable->name), "default");
+    }
+}
+
+static void writes_durations(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t duration_ms;
+        const char *expected;
+    } CASES[] = {{0, "0ms"},     {1, "1ms"},     {1500, "1500ms"}, {1000, "1s"},
+                 {90000, "90s"}, {120000, "2m"}, {3600000, "1h"},  {5400000, "90m"}};
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char text[40];
+        struct text_out out;
+        text_start(&out, text, sizeof text);
+        value_put_duration(&out, CASES[i].duration_ms);
+        assert_string_equal(text, CASES[i].expected);
+    }
+}
+
+static void documents_every_variable(void **state)
+{
+    (void)state;
+    struct buf page;
+    buf_init(&page, MIB(1));
+    config_write_markdown(&page);
+    assert_int_equal(buf_error(&page), OK);
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        char row[200];
+        snprintf(row, sizeof row, "\n| `%s` | %s%s%s | ", VARIABLES[i].name,
+                 VARIABLES[i].preset ? "`" : "",
+                 VARIABLES[i].preset ? VARIABLES[i].preset : "not set",
+                 VARIABLES[i].preset ? "`" : "");
+        if (!strstr(page.data, row)) {
+            fail_msg("%s is missing", row);
+        }
+    }
+    assert_non_null(strstr(page.data, "| `FORAGE_WORKERS` | `128` | Calls that may wait for the "
+                                      "outside world at once; further ones are told that we are "
+                                      "busy. An integer from 1 to 1024. |\n"));
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        char title[80];
+        snprintf(title, sizeof title, "\n## %s\n", VARIABLE_GROUPS[group].title);
+        assert_non_null(strstr(page.data, title));
+    }
+    buf_done(&page);
+}
+
+/* With every # before a setting taken away, the example is a file that loads. */
+static void writes_an_example_that_loads(void **state)
+{
+    struct buf page, problem;
+    buf_init(&page, MIB(1));
+    config_write_env_example(&page);
+    assert_int_equal(buf_error(&page), OK);
+    struct envfile file;
+    char words[200];
+    assert_int_equal(envfile_parse(*state, page.data, page.length, &file, words, sizeof words), OK);
+    assert_int_equal(file.count, 0);
+    size_t settings = 0;
+    for (char *line = page.data; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (line[0] == '#' && line[1] != ' ' && line[1] != '\0') {
+            line[0] = ' ';
+            settings++;
+        }
+        assert_true(strcspn(line, "\n") <= 100);
+    }
+    assert_int_equal(settings, VARIABLE_COUNT);
+    write_file(page.data);
+    char *none[] = {NULL};
+    assert_int_equal(load(*state, none, &problem), OK);
+    assert_int_equal(config_warning_count(), 1); /* of FORAGE_CONFIG, which belongs elsewhere */
+    assert_true(config_is_set("FORAGE_WORKERS"));
+    buf_done(&problem);
+    buf_done(&page);
+}
+
+static void shows_what_is_in_force(void **state)
+{
+    char hosts[] = "FORAGE_ALLOWED_HOSTS=a.example,b.example";
+    char context[] = "KINDLY_MCP_CONTEXT=odd\x1b[31m";
+    char *entries[] = {hosts, context, NULL};
+    struct buf problem, page;
+    write_file("FORAGE_WORKERS=64\nKINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=90\n");
+    assert_int_equal(load(*state, entries, &problem), OK);
+    buf_init(&page, MIB(1));
+    config_write_effective(&page, false);
+    const char *lines[] = {
+        arena_printf(*state, "configuration file: %s\n", file_path),
+        "  MCP_SERVER_PORT                    3000  (default)\n",
+        "  FORAGE_ALLOWED_HOSTS               a.example,b.example  (environment)\n",
+        "  FORAGE_TRUST_PROXY                 false  (default)\n",
+        "  FORAGE_TOKENS                      not set  (default)\n",
+        "  KINDLY_MCP_CONTEXT                 \"odd\\u001b[31m\"  (environment)\n",
+        arena_printf(*state, "  FORAGE_WORKERS                     64  (%s:1)\n", file_path),
+        arena_printf(*state, "  KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS  90s  (%s:2)\n", file_path),
+    };
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        if (!strstr(page.data, lines[i])) {
+            fail_msg("%s is missing in\n%s", lines[i], page.data);
+        }
+    }
+    buf_done(&problem);
+    buf_done(&page);
+}
+
+static void shows_it_to_programs(void **state)
+{
+    struct buf page;
+    load_one(*state, "FORAGE_ALLOWED_HOSTS=a.example,b.example");
+    buf_init(&page, MIB(1));
+    config_write_effective(&page, true);
+    yyjson_doc *doc = json_parse(*state, page.data, page.length, NULL);
+    assert_non_null(doc);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *variables = yyjson_obj_get(root, "variables");
+    assert_true(yyjson_is_null(yyjson_obj_get(root, "file")));
+    assert_int_equal(yyjson_arr_size(yyjson_obj_get(root, "warnings")), 0);
+    assert_int_equal(yyjson_arr_size(variables), VARIABLE_COUNT);
+    size_t index, max;
+    yyjson_val *one;
+    yyjson_arr_foreach(variables, index, max, one)
+    {
+        const char *name = json_string(one, "name");
+        yyjson_val *value = yyjson_obj_get(one, "value");
+        assert_string_equal(name, VARIABLES[index].name);
+        assert_string_equal(json_string(one, "origin"), config_origin(name));
+        if (strcmp(name, "FORAGE_ALLOWED_HOSTS") == 0) {
+            assert_string_equal(yyjson_get_str(yyjson_arr_get(value, 1)), "b.example");
+        } else if (strcmp(name, "MCP_SERVER_PORT") == 0) {
+            assert_int_equal(yyjson_get_int(value), 3000);
+        } else if (strcmp(name, "FORAGE_TRUST_PROXY") == 0) {
+            assert_true(yyjson_is_false(value));
+        } else if (strcmp(name, "FORAGE_TOKENS") == 0) {
+            assert_true(yyjson_is_null(value) && yyjson_get_bool(yyjson_obj_get(one, "secret")));
+        }
+    }
+    buf_done(&page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(knows_its_defaults, begin),
+        cmocka_unit_test_setup(lets_the_strongest_source_win, begin),
+        cmocka_unit_test_setup(finds_the_usual_file, begin),
+        cmocka_unit_test_setup(insists_on_a_named_file, begin),
+        cmocka_unit_test_setup(understands_values, begin),
+        cmocka_unit_test_setup(understands_words, begin),
+        cmocka_unit_test_setup(understands_lists, begin),
+        cmocka_unit_test_setup(refuses_values, begin),
+        cmocka_unit_test_setup(tells_every_wrong_value, begin),
+        cmocka_unit_test_setup(warns_of_unknown_names, begin),
+        cmocka_unit_test_setup(forgives_a_name_that_others_use, begin),
+        cmocka_unit_test_setup(bounds_its_warnings, begin),
+        cmocka_unit_test_setup(keeps_secrets, begin),
+        cmocka_unit_test_setup(warns_of_readable_secrets, begin),
+        cmocka_unit_test_setup(ends_on_mistakes, begin),
+        cmocka_unit_test_setup(declares_sound_variables, begin),
+        cmocka_unit_test_setup(writes_durations, begin),
+        cmocka_unit_test_setup(documents_every_variable, begin),
+        cmocka_unit_test_setup(writes_an_example_that_loads, begin),
+        cmocka_unit_test_setup(shows_what_is_in_force, begin),
+        cmocka_unit_test_setup(shows_it_to_programs, begin),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

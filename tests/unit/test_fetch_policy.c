@@ -1,0 +1,230 @@
+/* Where a fetch may go: the address policy on every hop and connection, and proxies. */
+#include "fetch_fixture.h"
+#include "guard/address.h"
+
+/* ---- the policy ---- */
+
+static int forbid_66(void *context, const char *host, const struct sockaddr *address)
+{
+    int *asked = context;
+    struct sockaddr_in ipv4;
+    (void)host;
+    memcpy(&ipv4, address, sizeof ipv4);
+    if (asked) {
+        (*asked)++;
+    }
+    return ipv4.sin_addr.s_addr == inet_addr("127.0.0.66") ? ERR_INVALID : OK;
+}
+
+static void asks_the_policy_on_every_hop(void **state)
+{
+    struct fixture *fixture = *state;
+    int asked = 0;
+    char target[200];
+    snprintf(target, sizeof target, "http://x.at-127-0-0-66.test:%d/plain", fixture->closed->port);
+    struct fetch_request request = {
+        .url = redirect_to(fixture, 302, target), .allow = forbid_66, .allow_context = &asked};
+    struct fetch_response response = run(fixture, request);
+    assert_failure(response, FETCH_FORBIDDEN);
+    assert_string_equal(response.error, "x.at-127-0-0-66.test: the address is not allowed");
+    assert_int_equal(response.status, 0);
+    assert_int_equal(loopback_connections(fixture->open), 1);
+    /* Seen from the target's side. */
+    assert_int_equal(loopback_connections(fixture->closed), 0);
+    /* Once for each address when resolved, then when connecting and before sending. */
+    assert_int_equal(asked, 4);
+    request.allow = NULL;
+    assert_failure(run(fixture, request), FETCH_OK);
+    assert_int_equal(loopback_connections(fixture->closed), 1);
+}
+
+static void public_addresses_only(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const HOSTS[] = {
+        "127.0.0.1",
+        "127.1",
+        "0x7f.1",
+        "2130706433",
+        "017700000001",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "0.0.0.0",
+        "0",
+        "[::]",
+        "a.at-127-0-0-1.test",
+        "a.at-10-0-0-1.test",
+        "a.at-169-254-169-254.test",
+        "two.test",
+        "169.254.169.254",
+    };
+    for (size_t i = 0; i < COUNT(HOSTS); i++) {
+        struct fetch_request request = {.url = url_to(fixture, HOSTS[i], "/plain"),
+                                        .allow = address_allow};
+        assert_failure(run(fixture, request), FETCH_FORBIDDEN);
+        request.url = redirect_to(fixture, 302, request.url);
+        struct address_policy *policy = address_policy_new("a.at-127-0-0-1.test", NULL, 0);
+        request.allow_context = policy;
+        bool opened = strcmp(HOSTS[i], "a.at-127-0-0-1.test") == 0;
+        assert_failure(run(fixture, request), opened ? FETCH_OK : FETCH_FORBIDDEN);
+        address_policy_free(policy);
+    }
+    /* All that ever connected is the one host that was opened. */
+    assert_int_equal(loopback_connections(fixture->open), 1);
+}
+
+/* A policy that changes its mind stands for an address that was never checked. */
+static int allow_once(void *context, const char *host, const struct sockaddr *address)
+{
+    int *left = context;
+    (void)host;
+    (void)address;
+    return (*left)-- > 0 ? OK : ERR_INVALID;
+}
+
+static void asks_again_before_connecting(void **state)
+{
+    struct fixture *fixture = *state;
+    int left = 1;
+    struct fetch_request request = {.allow = allow_once, .allow_context = &left};
+    assert_failure(get(fixture, request, "/plain"), FETCH_FORBIDDEN);
+    assert_int_equal(loopback_connections(fixture->open), 0);
+}
+
+/* A connection that was opened without a policy is not used for a request that has one, even when
+ * the name now has an address that is allowed. */
+static void asks_again_on_used_connections(void **state)
+{
+    struct fixture *fixture = *state;
+    fake_names_switch("127.0.0.1");
+    struct fetch_request request = {.url = url_to(fixture, "switch.test", "/echo")};
+    assert_failure(run(fixture, request), FETCH_OK);
+    fake_names_switch("192.0.2.1");
+    struct address_policy *policy = address_policy_new("192.0.2.1", NULL, 0);
+    request.allow = address_allow;
+    request.allow_context = policy;
+    assert_failure(run(fixture, request), FETCH_FORBIDDEN);
+    address_policy_free(policy);
+}
+
+/* What was resolved is what is connected to, whatever the name means a moment later. */
+static void pins_what_was_checked(void **state)
+{
+    struct fixture *fixture = *state;
+    fake_names_switch("127.0.0.1");
+    struct fetch_request request = {.url = url_to(fixture, "switch.test", "/plain")};
+    int before = fake_names_count();
+    assert_failure(run(fixture, request), FETCH_OK);
+    assert_int_equal(fake_names_count(), before + 1);
+    fetch_shutdown();
+    fake_names_switch("127.0.0.66");
+    request.url = arena_printf(call_arena(fixture->call), "http://switch.test:%d/plain",
+                               fixture->closed->port);
+    assert_failure(run(fixture, request), FETCH_OK);
+    assert_int_equal(loopback_connections(fixture->closed), 1);
+}
+
+/* ---- proxies ---- */
+
+static void chooses_the_proxy(void **state)
+{
+    struct fixture *fixture = *state;
+    char proxy[100];
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", fixture->open->port);
+    static const struct {
+        const char *variable;
+        const char *except;
+        bool used;
+    } CASES[] = {
+        {"http_proxy", NULL, true},          {"all_proxy", NULL, true},
+        {"ALL_PROXY", NULL, true},           {"HTTP_PROXY", NULL, false},
+        {"https_proxy", NULL, false},        {"HTTPS_PROXY", NULL, false},
+        {"http_proxy", "*", false},          {"http_proxy", "other.test", true},
+        {"http_proxy", "test", false},       {"http_proxy", ".test", false},
+        {"http_proxy", "est", true},         {"http_proxy", "a, x.TEST. b", true},
+        {"http_proxy", "a, 66.test", true},  {"http_proxy", "x.at-127-0-0-66.test", false},
+        {"http_proxy", "127.0.0.0/8", true}, {"http_proxy", "", true},
+    };
+    const char *target = arena_printf(call_arena(fixture->call),
+                                      "http://x.at-127-0-0-66.test:%d/echo", fixture->closed->port);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        setenv(CASES[i].variable, proxy, 1);
+        if (CASES[i].except) {
+            setenv("no_proxy", CASES[i].except, 1);
+        }
+        struct fetch_response response = run(fixture, (struct fetch_request){.url = target});
+        unsetenv(CASES[i].variable);
+        unsetenv("no_proxy");
+        assert_failure(response, FETCH_OK);
+        bool used = strncmp(response.body, "GET http://x.at-127-0-0-66.test:", 32) == 0;
+        if (used != CASES[i].used) {
+            fail_msg("%s with no_proxy \"%s\"", CASES[i].variable,
+                     CASES[i].except ? CASES[i].except : "");
+        }
+    }
+}
+
+static void exempts_ranges_from_the_proxy(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *except;
+        bool used;
+    } CASES[] = {
+        {"127.0.0.66", false},    {"127.0.0.67", true},    {"127.0.0.0/8", false},
+        {"127.0.0.64/29", false}, {"127.0.0.72/29", true}, {"127.0.0.66/33", true},
+        {"::/0", true},           {"126.0.0.0/7", false},
+    };
+    char proxy[100];
+    snprintf(proxy, sizeof proxy, "http://127.0.0.1:%d", fixture->open->port);
+    const char *target =
+        arena_printf(call_arena(fixture->call), "http://127.0.0.66:%d/echo", fixture->closed->port);
+    setenv("http_proxy", proxy, 1);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        setenv("NO_PROXY", CASES[i].except, 1);
+        struct fetch_response response = run(fixture, (struct fetch_request){.url = target});
+        assert_failure(response, FETCH_OK);
+        assert_int_equal(strncmp(response.body, "GET http://127", 14) == 0, CASES[i].used);
+    }
+    unsetenv("NO_PROXY");
+    unsetenv("http_proxy");
+}
+
+/* Through a proxy the target is resolved and checked first; the proxy itself may be anywhere. */
+static void checks_the_target_behind_a_proxy(void **state)
+{
+    struct fixture *fixture = *state;
+    char proxy[100];
+    snprintf(proxy, sizeof proxy, "http://127.0.0.66:%d", fixture->closed->port);
+    setenv("http_proxy", proxy, 1);
+    struct fetch_request request = {.url = "http://a.at-127-0-0-66.test/echo", .allow = forbid_66};
+    assert_failure(run(fixture, request), FETCH_FORBIDDEN);
+    request.url = "http://nothing.test/echo";
+    assert_failure(run(fixture, request), FETCH_NO_NAME);
+    assert_int_equal(loopback_connections(fixture->closed), 0);
+    request.url = "http://a.at-192-0-2-1.test/echo";
+    struct fetch_response response = run(fixture, request);
+    assert_failure(response, FETCH_OK);
+    assert_memory_equal(response.body, "GET http://a.at-192-0-2-1.test/echo", 35);
+    /* Without a policy the proxy resolves. */
+    request.allow = NULL;
+    request.url = "http://nothing.test/echo";
+    assert_failure(run(fixture, request), FETCH_OK);
+    unsetenv("http_proxy");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(asks_the_policy_on_every_hop),  TEST(public_addresses_only),
+        TEST(asks_again_before_connecting),  TEST(asks_again_on_used_connections),
+        TEST(pins_what_was_checked),         TEST(chooses_the_proxy),
+        TEST(exempts_ranges_from_the_proxy), TEST(checks_the_target_behind_a_proxy),
+    };
+    forget_proxies();
+    return cmocka_run_group_tests_name("fetch_policy", tests, NULL, NULL);
+}

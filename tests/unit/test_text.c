@@ -1,0 +1,182 @@
+/* Text: UTF-8 that is and is not, messages that are cut between code points, quoting, and guesses.
+ */
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void tells_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool valid;
+        size_t count; /* of code points; a wrong byte counts as one */
+    } CASES[] = {
+        {"", true, 0},
+        {"abc", true, 3},
+        {"\u00e9\u4e2d\U0001F600", true, 3},
+        {"\x7f\xc2\x80\xdf\xbf", true, 3},
+        {"\xe0\xa0\x80\xef\xbf\xbf", true, 2},
+        {"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", true, 2},
+        {"\x80", false, 1},
+        {"a\xff"
+         "b",
+         false, 3},
+        {"\xc3", false, 1},
+        {"\xe4\xb8", false, 2},
+        {"\xc3(", false, 2},
+        {"\xc0\x80", false, 2},             /* a long spelling of NUL */
+        {"\xe0\x80\x80", false, 3},         /* the same, longer */
+        {"\xf0\x80\x80\x80", false, 4},     /* and longer still */
+        {"\xed\xa0\x80", false, 3},         /* a surrogate */
+        {"\xf4\x90\x80\x80", false, 4},     /* beyond the last code point */
+        {"\xf8\x88\x80\x80\x80", false, 5}, /* five bytes */
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        size_t length = strlen(CASES[i].text);
+        if (text_is_utf8(CASES[i].text, length) != CASES[i].valid ||
+            text_count(CASES[i].text, length) != CASES[i].count) {
+            fail_msg("case %zu: %d, %zu", i, text_is_utf8(CASES[i].text, length),
+                     text_count(CASES[i].text, length));
+        }
+    }
+}
+
+static void takes_code_points(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "a\u00e9\u4e2d\U0001F600\xff";
+    static const uint32_t POINTS[] = {'a', 0xE9, 0x4E2D, 0x1F600, TEXT_REPLACEMENT};
+    const char *at = TEXT;
+    const char *end = TEXT + strlen(TEXT);
+    for (size_t i = 0; i < COUNT(POINTS); i++) {
+        assert_int_equal(text_next(&at, end), POINTS[i]);
+    }
+    assert_ptr_equal(at, end);
+    assert_int_equal(text_prefix(TEXT, strlen(TEXT), 0), 0);
+    assert_int_equal(text_prefix(TEXT, strlen(TEXT), 3), 6);
+    assert_int_equal(text_prefix(TEXT, strlen(TEXT), 99), strlen(TEXT));
+}
+
+static void cuts_between_code_points(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "ab\u00e9\u4e2d\U0001F600z"; /* 1 1 2 3 4 1 bytes */
+    static const size_t FITS[] = {0, 0, 1, 2, 2, 4, 4, 4, 7, 7, 7, 7, 11, 12, 12};
+    for (size_t size = 0; size < COUNT(FITS); size++) {
+        char by_bytes[16] = "untouched";
+        char by_format[16] = "untouched";
+        struct text_out out;
+        text_start(&out, by_bytes, size);
+        text_put(&out, TEXT);
+        assert_int_equal(out.length, FITS[size]);
+        assert_int_equal(out.cut, size < 13);
+        text_put(&out, "more");
+        text_start(&out, by_format, size);
+        text_putf(&out, "%s", TEXT);
+        assert_int_equal(out.length, FITS[size]);
+        text_putf(&out, "%s", "more");
+        if (size == 0) {
+            assert_string_equal(by_bytes, "untouched");
+            assert_string_equal(by_format, "untouched");
+        } else if (size < 13) {
+            assert_int_equal(strlen(by_bytes), FITS[size]);
+            assert_memory_equal(by_bytes, TEXT, FITS[size]);
+            assert_string_equal(by_format, by_bytes);
+        }
+    }
+}
+
+static void quotes_safely(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t most;
+        const char *expected;
+    } CASES[] = {
+        {"", 5, "\"\""},
+        {"plain", 5, "\"plain\""},
+        {"plainer", 5, "\"plain\u2026\""},
+        {"\u4e2d\u6587\u5b57", 2, "\"\u4e2d\u6587\u2026\""},
+        {"say \"hi\" \\o/", 60, "\"say \\\"hi\\\" \\\\o/\""},
+        {"a\b\f\n\r\tb", 60, "\"a\\b\\f\\n\\r\\tb\""},
+        {"\x1b[31mred\x7f", 60, "\"\\u001b[31mred\\u007f\""},
+        {"\xc2\x85\u00ad\u200b\u202e\u2066\ufeff", 60,
+         "\"\\u0085\\u00ad\\u200b\\u202e\\u2066\\ufeff\""},
+        {"\U000E0041", 60, "\"\\udb40\\udc41\""},
+        {"a\xff"
+         "b",
+         60, "\"a\ufffdb\""},
+        {"\u00e9\U0001F600", 60, "\"\u00e9\U0001F600\""},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char text[200];
+        struct text_out out;
+        text_start(&out, text, sizeof text);
+        text_put_quoted(&out, CASES[i].text, strlen(CASES[i].text), CASES[i].most);
+        assert_string_equal(text, CASES[i].expected);
+    }
+}
+
+static void guesses_what_was_meant(void **state)
+{
+    (void)state;
+    static const char *const CANDIDATES[] = {"query",  "num_results", "max_chars", "depth",
+                                             "region", "url",         "start"};
+    static const struct {
+        const char *word;
+        const char *expected; /* NULL: no guess */
+    } CASES[] = {
+        {"qery", "query"},
+        {"querry", "query"},
+        {"uqery", "query"},
+        {"QUERY", "query"},
+        {"quarry", "query"},
+        {"numResults", "num_results"},
+        {"num_result", "num_results"},
+        {"maxchars", "max_chars"},
+        {"max", "max_chars"},
+        {"dept", "depth"},
+        {"uri", "url"},
+        {"u", NULL},
+        {"", NULL},
+        {"limit", NULL},
+        {"x", NULL},
+        {"completely_else", NULL},
+        {"xyz", NULL},
+        {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct text_guess guess;
+        text_guess_start(&guess, CASES[i].word, strlen(CASES[i].word));
+        for (size_t j = 0; j < COUNT(CANDIDATES); j++) {
+            text_guess_try(&guess, CANDIDATES[j], strlen(CANDIDATES[j]));
+        }
+        const char *got = guess.best ? guess.best : "none";
+        const char *expected = CASES[i].expected ? CASES[i].expected : "none";
+        if (strcmp(got, expected) != 0) {
+            fail_msg("%s: %s instead of %s", CASES[i].word, got, expected);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_utf8),
+        cmocka_unit_test(takes_code_points),
+        cmocka_unit_test(cuts_between_code_points),
+        cmocka_unit_test(quotes_safely),
+        cmocka_unit_test(guesses_what_was_meant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
