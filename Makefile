@@ -18,7 +18,7 @@ test-clients: ## connect the real clients of the vendors
 	@scripts/test clients
 
 bench: ## measure against the peers
-	@scripts/setup bench && scripts/build release && scripts/bench
+	@scripts/bench
 
 asan: ## unit and black-box tests under AddressSanitizer and UBSan
 	@scripts/test asan

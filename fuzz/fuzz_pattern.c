@@ -64,6 +64,46 @@ static void check_laws(const struct input *input, int answer)
     require(twice <= 0 || answer == 1, "two match but not one");
 }
 
+/* The pattern that is the text itself, with something around it, on the text `times` times. */
+static int match_itself(const struct input *input, const char *before, const char *after, int times)
+{
+    struct buf pattern, text;
+    buf_init(&pattern, MIB(1));
+    buf_init(&text, MIB(1));
+    buf_puts(&pattern, before);
+    for (size_t i = 0; i < input->text_length; i++) {
+        char c = input->text[i];
+        buf_puts(&pattern, c && strchr("^$\\.*+?()[]{}|/", c) ? "\\" : "");
+        buf_putc(&pattern, c);
+    }
+    buf_puts(&pattern, after);
+    for (int i = 0; i < times; i++) {
+        buf_append(&text, input->text, input->text_length);
+    }
+    int answer = -1;
+    if (buf_error(&pattern) == OK && buf_error(&text) == OK) {
+        answer = pattern_match(pattern.data, pattern.length, text.data, text.length);
+    }
+    buf_done(&pattern);
+    buf_done(&text);
+    return answer < 0 ? -1 : answer;
+}
+
+static void check_text(const struct input *input)
+{
+    require(match_itself(input, "", "", 1) != 0, "a text does not hold itself");
+    require(match_itself(input, "^", "$", 1) != 0, "a text is not itself");
+    require(match_itself(input, "^(?:", ")+$", 3) != 0, "three are not one or more");
+    require(match_itself(input, "^(?:", "){2,3}$", 2) != 0, "two are not two or three");
+    require(match_itself(input, "^(?:", "){0,3}$", 3) != 0, "three are not up to three");
+    if (input->text_length > 0) {
+        require(match_itself(input, "^", "$", 2) <= 0, "two are one");
+        require(match_itself(input, "^(?:", "){2}$", 3) <= 0, "three are two");
+        require(match_itself(input, "^(?:", "){2,}$", 1) <= 0, "one is two or more");
+        require(match_itself(input, "^(?:", ")?$", 2) <= 0, "two are one or none");
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {.pattern = (const char *)data};
@@ -86,5 +126,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (answer >= 0) {
         check_laws(&input, answer);
     }
+    check_text(&input);
     return 0;
 }

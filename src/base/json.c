@@ -250,6 +250,13 @@ static int write_value(struct buf *out, struct arena *arena, const yyjson_mut_va
     return append_written(out, arena, text, length);
 }
 
+const char *json_text(struct arena *arena, const yyjson_mut_val *value, size_t *length)
+{
+    yyjson_alc alc = allocator(arena);
+    char *text = value ? yyjson_mut_val_write_opts(value, 0, &alc, length, NULL) : NULL;
+    return arena_failed(arena) ? NULL : text;
+}
+
 int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value)
 {
     return write_value(out, arena, value, 0);

@@ -26,6 +26,8 @@ yyjson_mut_doc *json_new(struct arena *arena);
 yyjson_mut_val *json_copy(yyjson_mut_doc *doc, yyjson_val *value);
 /* Appends `value`, compact. */
 int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value);
+/* The same as text in the arena, for what is written more than once; NULL without memory. */
+const char *json_text(struct arena *arena, const yyjson_mut_val *value, size_t *length);
 int json_write_pretty(struct buf *out, struct arena *arena, const yyjson_mut_val *value);
 int json_write_immutable(struct buf *out, struct arena *arena, yyjson_val *value);
 /* Whether a string or a key in `value` holds a NUL (written \u0000): a C string would end there, so

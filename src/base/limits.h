@@ -47,6 +47,9 @@
 #define LIMIT_CONFIG_FILE_BYTES KIB(256)
 #define LIMIT_CONFIG_VALUE_BYTES KIB(32)
 
+/* Descriptors beyond the connections of clients: transfers, children, files */
+#define LIMIT_OTHER_DESCRIPTORS 2048
+
 /* Fetching and children */
 #define LIMIT_URL_BYTES KIB(8)
 #define LIMIT_FETCH_BODY_BYTES MIB(16)

@@ -48,7 +48,8 @@ struct call *call_new(const struct call_options *options)
     atomic_init(&call->cancelled, false);
     pthread_mutex_init(&call->cancel_lock, NULL);
     if (options->request_id) {
-        snprintf(call->request_id, sizeof call->request_id, "%s", options->request_id);
+        memcpy(call->request_id, options->request_id,
+               strnlen(options->request_id, sizeof call->request_id - 1));
     } else {
         id_make(call->request_id);
     }

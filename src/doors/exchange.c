@@ -106,7 +106,8 @@ struct slice exchange_header(const struct exchange *exchange, const char *name, 
     struct slice found = {NULL, 0};
     size_t seen = 0;
     for (size_t i = 0; i < request->header_count; i++) {
-        if (http_same_name(request->headers[i].name, wanted) && seen++ == 0) {
+        struct slice given = request->headers[i].name;
+        if (given.length == wanted.length && http_same_name(given, wanted) && seen++ == 0) {
             found = request->headers[i].value;
         }
     }

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* ---- helpers for the routes ---- */
@@ -154,25 +155,33 @@ static bool path_matches(const struct route *route, struct slice path)
     return slice_is(path, route->path);
 }
 
-/* The route, or NULL with the methods that the path knows in `allowed` (empty: no such path). */
-static const struct route *find_route(const struct http_request *request, char *allowed,
-                                      size_t size)
+static bool method_matches(const struct route *route, struct slice method)
 {
-    const struct route *found = NULL;
-    allowed[0] = '\0';
+    return slice_is(method, route->method) ||
+           (slice_is(method, "HEAD") && strcmp(route->method, "GET") == 0);
+}
+
+static const struct route *find_route(const struct http_request *request)
+{
     for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
-        const struct route *route = &ROUTES[i];
-        if (!path_matches(route, request->path)) {
-            continue;
-        }
-        size_t length = strlen(allowed);
-        snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", route->method);
-        bool head_of_get = slice_is(request->method, "HEAD") && strcmp(route->method, "GET") == 0;
-        if (slice_is(request->method, route->method) || head_of_get) {
-            found = route;
+        if (method_matches(&ROUTES[i], request->method) &&
+            path_matches(&ROUTES[i], request->path)) {
+            return &ROUTES[i];
         }
     }
-    return found;
+    return NULL;
+}
+
+/* The methods that a path knows; empty when there is no such path. */
+static void list_methods(struct slice path, char *allowed, size_t size)
+{
+    allowed[0] = '\0';
+    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
+        if (path_matches(&ROUTES[i], path)) {
+            size_t length = strlen(allowed);
+            snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", ROUTES[i].method);
+        }
+    }
 }
 
 /* A browser asks before it sends: yes, for an origin that passed the check. */
@@ -197,41 +206,48 @@ static void refuse_method(struct exchange *exchange, const char *allowed)
         "this path does not know this method; the Allow header names what it knows");
 }
 
-/* Everything that can be refused is refused before the body is read. */
-static void on_head(struct exchange *exchange, void *context)
+/* No route for this path and method: say so, or answer a browser's question. */
+static void answer_unrouted(struct exchange *exchange, const struct http_request *request)
 {
-    struct http_door *door = context;
-    const struct http_request *request = exchange_request(exchange);
     char allowed[64];
-    if (!check_host_and_origin(door, exchange)) {
-        return;
-    }
-    const struct route *route = find_route(request, allowed, sizeof allowed);
-    if (!route && !*allowed) {
+    list_methods(request->path, allowed, sizeof allowed);
+    if (!*allowed) {
         respond_error(
             exchange, CODE_NOT_FOUND,
             "there is nothing here; try /mcp, /api/v1/tools, /api/v1/openapi.json, /health "
             "or /metrics");
     } else if (slice_is(request->method, "OPTIONS")) {
         serve_preflight(exchange, allowed);
-    } else if (!route) {
+    } else {
         refuse_method(exchange, allowed);
-    } else if (route->open || check_caller(door, exchange)) {
-        if (route->json) {
-            check_content_type(exchange);
-        }
+    }
+}
+
+/* Everything that can be refused is refused before the body is read. Who is calling is kept with
+ * the exchange until the body is there. */
+static void on_head(struct exchange *exchange, void *context)
+{
+    struct http_door *door = context;
+    const struct http_request *request = exchange_request(exchange);
+    if (!check_host_and_origin(door, exchange)) {
+        return;
+    }
+    const struct route *route = find_route(request);
+    if (!route) {
+        answer_unrouted(exchange, request);
+        return;
+    }
+    const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
+    if (caller && (!route->json || check_content_type(exchange))) {
+        /* Nobody writes to it; an exchange just has no other pocket. */
+        exchange_set_user(exchange, (void *)(uintptr_t)caller, NULL);
     }
 }
 
 static void on_request(struct exchange *exchange, void *context)
 {
-    struct http_door *door = context;
-    char allowed[64];
-    const struct route *route = find_route(exchange_request(exchange), allowed, sizeof allowed);
-    const struct caller *caller = route->open ? NULL : check_caller(door, exchange);
-    if (route->open || caller) {
-        route->handler(door, exchange, caller);
-    }
+    const struct route *route = find_route(exchange_request(exchange));
+    route->handler(context, exchange, exchange_user(exchange));
 }
 
 /* ---- the server's life ---- */
@@ -243,6 +259,21 @@ static void finish_sending(struct server *server)
     int64_t end = clock_now_ms() + TIME_SHUTDOWN_SEND_MS;
     while (server_connections(server) && clock_now_ms() < end) {
         nanosleep(&PAUSE, NULL);
+    }
+}
+
+/* Each connection is a descriptor, and the usual limit of 1,024 is below our own. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    rlim_t wanted = LIMIT_HTTP_CONNECTIONS + LIMIT_OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
+    }
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
+        log_warn(NULL, "only %llu descriptors: fewer than %d connections can be held",
+                 (unsigned long long)limit.rlim_cur, LIMIT_HTTP_CONNECTIONS);
     }
 }
 
@@ -259,6 +290,7 @@ int door_http(struct app *app, int signals)
             host);
         return 2;
     }
+    allow_descriptors();
     struct server_options options = {
         .host = host,
         .port = (uint16_t)config_int("MCP_SERVER_PORT"),

@@ -178,31 +178,47 @@ static void run_listening(struct post *post)
 
 /* ---- receiving ---- */
 
-/* Whether an Accept header names a type. */
-static bool accepts(struct slice accept, const char *type)
+/* What an Accept header names; its weights and parameters do not matter to us. */
+struct accepted {
+    bool json;
+    bool events;
+};
+
+static struct accepted read_accept(struct slice accept)
 {
-    size_t length = strlen(type);
-    for (size_t i = 0; i + length <= accept.length; i++) {
-        if (slice_is_any_case((struct slice){accept.data + i, length}, type)) {
-            return true;
+    static const char BLANKS[] = " \t";
+    struct accepted accepted = {.json = accept.length == 0};
+    const char *end = accept.data + accept.length;
+    for (const char *item = accept.data; item < end;) {
+        const char *comma = memchr(item, ',', (size_t)(end - item));
+        const char *stop = comma ? comma : end;
+        const char *semicolon = memchr(item, ';', (size_t)(stop - item));
+        struct slice type = {item, (size_t)((semicolon ? semicolon : stop) - item)};
+        while (type.length && strchr(BLANKS, type.data[0])) {
+            type.data++;
+            type.length--;
         }
+        while (type.length && strchr(BLANKS, type.data[type.length - 1])) {
+            type.length--;
+        }
+        accepted.events = accepted.events || slice_is_any_case(type, "text/event-stream");
+        accepted.json = accepted.json || slice_is_any_case(type, "application/json") ||
+                        slice_is(type, "*/*") || slice_is_any_case(type, "application/*");
+        item = comma ? comma + 1 : end;
     }
-    return false;
+    return accepted;
 }
 
 static bool check_accept(struct post *post)
 {
-    struct slice accept = exchange_header(post->exchange, "Accept", NULL);
-    bool any = !accept.data || accept.length == 0 || accepts(accept, "*/*");
-    bool json = any || accepts(accept, "application/json") || accepts(accept, "application/*");
-    bool events = accepts(accept, "text/event-stream");
-    post->takes_events = events;
-    post->wants_events_only = events && !json;
-    if (!json && !events) {
+    struct accepted accepted = read_accept(exchange_header(post->exchange, "Accept", NULL));
+    post->takes_events = accepted.events;
+    post->wants_events_only = accepted.events && !accepted.json;
+    if (!accepted.json && !accepted.events) {
         respond_error_status(post->exchange, 406, NULL, CODE_VALIDATION,
                              "send Accept: application/json, text/event-stream");
     }
-    return json || events;
+    return accepted.json || accepted.events;
 }
 
 /* The session label, if it is one that we could have given. */

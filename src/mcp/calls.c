@@ -28,24 +28,24 @@ int prepare_tool_call(struct mcp_work *work)
     return ask_read_inputs(work);
 }
 
-/* Content for clients that do not read structuredContent: the same JSON as text. */
-static yyjson_mut_val *content_of(struct mcp_work *work, struct reply *reply)
+/* The result twice: structured, and the same JSON as text for clients that do not read that. It is
+ * written once. */
+static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mut_val *result)
 {
-    if (reply->content) {
-        return reply->content;
+    size_t length = 0;
+    const char *text = json_text(work->arena, reply->structured, &length);
+    if (!text) {
+        return; /* the arena is marked, and answer_result() sees it */
     }
-    struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    yyjson_mut_val *content = NULL;
-    if (json_write(&text, work->arena, reply->structured) == OK) {
+    if (!reply->content) {
         yyjson_mut_val *block = yyjson_mut_obj(reply->doc);
         yyjson_mut_obj_add_str(reply->doc, block, "type", "text");
-        yyjson_mut_obj_add_strncpy(reply->doc, block, "text", text.data, text.length);
-        content = yyjson_mut_arr(reply->doc);
-        yyjson_mut_arr_append(content, block);
+        yyjson_mut_obj_add_strn(reply->doc, block, "text", text, length);
+        reply->content = yyjson_mut_arr(reply->doc);
+        yyjson_mut_arr_append(reply->content, block);
     }
-    buf_done(&text);
-    return content;
+    yyjson_mut_obj_add_val(reply->doc, result, "structuredContent",
+                           yyjson_mut_rawn(reply->doc, text, length));
 }
 
 void call_tool(struct mcp_work *work)
@@ -59,10 +59,10 @@ void call_tool(struct mcp_work *work)
     }
     work->doc = reply.doc;
     yyjson_mut_val *result = yyjson_mut_obj(reply.doc);
-    yyjson_mut_obj_add_val(reply.doc, result, "content", content_of(work, &reply));
     if (reply.structured) {
-        yyjson_mut_obj_add_val(reply.doc, result, "structuredContent", reply.structured);
+        add_structured(work, &reply, result);
     }
+    yyjson_mut_obj_add_val(reply.doc, result, "content", reply.content);
     if (reply.is_error) {
         yyjson_mut_obj_add_bool(reply.doc, result, "isError", true);
     }

@@ -92,7 +92,7 @@ struct mcp_work {
     struct mcp_session *session;
     const struct mcp_headers *headers; /* only while receiving */
     bool over_http;
-    const char *peer_key; /* tells one client from another */
+    const char *label; /* of the client's session over HTTP, or NULL */
     const char *new_label;
     enum mcp_kind kind;
     struct mcp_sink sink;

@@ -89,12 +89,23 @@ static bool same_id(yyjson_val *a, yyjson_val *b)
     return a && b && yyjson_equals(a, b);
 }
 
+/* Over HTTP clients are told apart by their labels: without one, no two requests are of the same
+ * client, as the ids of strangers may collide. */
+static bool same_client(const struct mcp_work *a, const struct mcp_work *b)
+{
+    if (a->session || b->session) {
+        return a->session == b->session;
+    }
+    return call_caller(a->call) == call_caller(b->call) && a->label && b->label &&
+           strcmp(a->label, b->label) == 0;
+}
+
 void cancel_request(struct mcp_work *work, yyjson_val *request_id)
 {
     struct mcp *mcp = work->mcp;
     pthread_mutex_lock(&mcp->lock);
     for (struct mcp_work *other = mcp->in_flight; other; other = other->next_in_flight) {
-        if (strcmp(other->peer_key, work->peer_key) == 0 && same_id(other->id, request_id)) {
+        if (same_client(other, work) && same_id(other->id, request_id)) {
             call_cancel(other->call);
         }
     }
@@ -102,17 +113,6 @@ void cancel_request(struct mcp_work *work, yyjson_val *request_id)
 }
 
 /* ---- receiving ---- */
-
-/* Clients that share no session and no label share no requests either: their ids may collide. */
-static const char *make_peer_key(struct mcp_work *work, const struct mcp_peer *peer)
-{
-    const char *caller = peer->caller ? peer->caller->name : "";
-    if (peer->session) {
-        return "stdio";
-    }
-    const char *label = peer->session_label ? peer->session_label : call_request_id(work->call);
-    return arena_printf(work->arena, "%s\n%s", caller, label);
-}
 
 static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
 {
@@ -138,8 +138,8 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
     work->last_progress = -1;
     buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
     work->doc = json_new(work->arena);
-    work->peer_key = make_peer_key(work, peer);
-    if (!work->doc || !work->peer_key) {
+    work->label = arena_strdup(work->arena, peer->session_label);
+    if (!work->doc || (peer->session_label && !work->label)) {
         return mcp_work_free(work);
     }
     return work;

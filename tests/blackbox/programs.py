@@ -44,6 +44,18 @@ def wait_until(condition, patience=PATIENCE):
     return value
 
 
+def group_lives(group):
+    """Whether a process of the group still runs. The dead whom nobody has buried yet do not count."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue  # it has just gone
+        if int(its_group) == group and state not in "ZX":
+            return True
+    return False
+
+
 def run(*arguments, program=FORAGE, stdin=b"", argv0=None, **settings):
     """Runs a command to its end; its exit code and output are text."""
     completed = subprocess.run(

@@ -2,14 +2,13 @@
 
 What takes those seconds is started when this file begins, and looked at when it ends."""
 
-import os
 import signal
 import time
 
 import pytest
 from http_client import Closed, Connection, exchange, request, running_calls
-from messages import call, initialize, tool_call
-from programs import CONFORMANCE, FORAGE, Server, Stdio, wait_until
+from messages import initialize, tool_call
+from programs import CONFORMANCE, FORAGE, Server, Stdio, group_lives, wait_until
 
 
 def start(server, tool, arguments, **headers):
@@ -135,57 +134,45 @@ def test_port_is_free_again():
 # ---- calls that do not end by themselves ----
 
 
+SLEEP = {"ms": 600_000}
+
+
 class Endless:
-    """A server and a stdio program that were told to end in the middle of endless calls of every kind."""
+    """A server and a stdio program that are told to end in the middle of endless calls of every kind."""
 
-    def __init__(self, folder):
-        self.server = Server(CONFORMANCE)
-        self.stdio = Stdio(CONFORMANCE)
-        self.folder = folder
-        self.as_json = self.call({"name": "test_sleep", "arguments": {"ms": 600_000}}, Accept="application/json")
-        self.as_events = self.call({"name": "test_sleep", "arguments": {"ms": 600_000}})
-        self.over_rest = Connection(self.server.port)
-        self.over_rest.send(request("POST", "/api/v1/tools/test_sleep", body={"ms": 600_000}))
-        self.polite = self.child("polite", "sleep 600")
-        self.stubborn = self.child("stubborn", "trap '' TERM; while :; do sleep 1; done")
-        wait_until(lambda: running_calls(self.server, "test_sleep") == 3)
-        self.stdio.send(tool_call("test_sleep", {"ms": 600_000}))
-        self.stdio.ask("ping")
+    def __init__(self, server, stdio, folder):
+        self.server, self.stdio, self.folder = server, stdio, folder
+        self.as_json = start(server, "test_sleep", SLEEP, Accept="application/json")
+        self.as_events = start(server, "test_sleep", SLEEP)
+        self.over_rest = Connection(server.port)
+        self.over_rest.send(request("POST", "/api/v1/tools/test_sleep", body=SLEEP))
+        wait_until(lambda: running_calls(server, "test_sleep") == 3)
+        self.parents = []
+        self.polite = self.start_child("polite", "sleep 600")
+        self.stubborn = self.start_child("stubborn", "trap '' TERM; while :; do sleep 1; done")
+        stdio.send(tool_call("test_sleep", SLEEP))
+        stdio.ask("ping")
         self.began = time.monotonic()
-        self.server.signal(signal.SIGTERM)
-        self.stdio.process.stdin.close()
+        server.signal(signal.SIGTERM)
+        stdio.process.stdin.close()
 
-    def call(self, params, **headers):
-        connection = Connection(self.server.port)
-        connection.send(request(headers=headers, body=call("tools/call", params)))
-        return connection
-
-    def child(self, name, script):
+    def start_child(self, name, script):
         """Starts a shell as the child of a call; its process id, which is also its group's."""
         told = self.folder / name
-        script = f"echo $$ > {told}; {script}"
-        self.call({"name": "test_child", "arguments": {"command": "sh", "args": ["-c", script]}})
+        arguments = {"command": "sh", "args": ["-c", f"echo $$ > {told}; {script}"]}
+        self.parents.append(start(self.server, "test_child", arguments))
         return int(wait_until(lambda: told.exists() and told.read_text()))
 
 
 @pytest.fixture(scope="module")
 def endless(tmp_path_factory):
-    everything = Endless(tmp_path_factory.mktemp("endless"))
-    with everything.server, everything.stdio:
-        yield everything
+    with Server(CONFORMANCE) as server, Stdio(CONFORMANCE) as stdio:
+        yield Endless(server, stdio, tmp_path_factory.mktemp("endless"))
 
 
 @pytest.fixture(scope="module", autouse=True)
 def endless_starts_early(endless):
     """It ends beside the other tests of this file."""
-
-
-def group_exists(group):
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def check_cancelled(body):
@@ -219,5 +206,5 @@ def test_endless_call_over_stdio_is_cancelled(endless):
 def test_children_end(endless):
     """The one at once, the other, which does not listen, five seconds later and by force."""
     assert endless.server.wait() == 0
-    assert not group_exists(endless.polite) and not group_exists(endless.stubborn)
+    assert not group_lives(endless.polite) and not group_lives(endless.stubborn)
     assert 9 < time.monotonic() - endless.began

@@ -1,9 +1,18 @@
-"""Claude Code: its list of servers with their health, and a conversation in which the model calls the tool."""
+"""Claude Code: its list of servers with their health, and a conversation in which the model calls the
+tool, in both eras of the protocol."""
 
 import json
 import os
 
-from harness import Launch, Mode, expect, expect_called, expect_conversation, expect_listed, installed
+from harness import (
+    Launch,
+    Mode,
+    expect,
+    expect_called,
+    expect_conversation,
+    expect_listed,
+    installed,
+)
 
 NAME = "Claude Code"
 MODES = [
@@ -28,7 +37,14 @@ def launch(mode, way, folder, model):
     if mode == "mcp list":
         command += ["mcp", "list"]
     else:
-        command += ["-p", "--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"]
+        command += [
+            "-p",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--model",
+            "claude-sonnet-4-5",
+        ]
         command += ["--allowedTools", "mcp__forage__forage_status"]
     environment = {
         "CLAUDE_CONFIG_DIR": settings,

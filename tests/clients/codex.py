@@ -1,4 +1,5 @@
-"""Codex: a conversation in which the model calls the tool. (`codex mcp list` reads only its configuration.)"""
+"""Codex: a conversation in which the model calls the tool. (`codex mcp list` only reads its own
+configuration.)"""
 
 import json
 import os
@@ -42,17 +43,23 @@ def launch(mode, way, folder, model):
         else [f"url = {json.dumps(way.url)}"]
     )
     if way.headers:
-        headers = ", ".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in way.headers.items())
+        headers = ", ".join(
+            f"{json.dumps(name)} = {json.dumps(value)}" for name, value in way.headers.items()
+        )
         lines.append(f"http_headers = {{ {headers} }}")
     home = os.path.join(folder, "codex")
     os.mkdir(home)
     with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
-        file.write(CONFIGURATION.format(model=json.dumps(model.origin + "/v1"), server="\n".join(lines)))
+        file.write(
+            CONFIGURATION.format(model=json.dumps(model.origin + "/v1"), server="\n".join(lines))
+        )
     command = [program("codex"), "exec", "--json", "--skip-git-repo-check", "--ephemeral"]
     if mode == "modern conversation":
         command += ["--enable", "mcp_2026_07_28"]
     environment = {"CODEX_HOME": home, "FAKE_MODEL_KEY": "none"}
-    return Launch(command + ["--sandbox", "read-only", "-"], environment, "What is the status of forage?")
+    return Launch(
+        command + ["--sandbox", "read-only", "-"], environment, "What is the status of forage?"
+    )
 
 
 def check(_mode, seen):

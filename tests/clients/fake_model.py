@@ -1,8 +1,9 @@
-"""The models of three vendors, played on loopback, so that their programs run a whole conversation without
-an account: the model asks for forage_status once, and when it has the result it says FINAL_WORDS.
+"""The models of three vendors, played on loopback, so that their programs run a whole conversation
+without an account: the model asks for forage_status once, and when it has the result it says
+FINAL_WORDS.
 
-It takes no part in the MCP connection: the client's own code connects to forage, offers the model the
-tools that forage listed, calls the one that the model asked for, and gives the model the result.
+It takes no part in the MCP connection: the client's own code connects to forage, offers the model
+the tools that forage listed, calls the one that the model asked for, and gives it the result.
 """
 
 import json
@@ -32,7 +33,13 @@ class Anthropic:
     @staticmethod
     def _message(block, delta, stop_reason):
         usage = {"input_tokens": 1, "output_tokens": 1}
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "fake", "content": []}
+        message = {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "fake",
+            "content": [],
+        }
         events = [
             {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}},
             {"type": "content_block_start", "index": 0, "content_block": block},
@@ -48,7 +55,9 @@ class Anthropic:
         return self._message(block, {"type": "input_json_delta", "partial_json": "{}"}, "tool_use")
 
     def say(self, words):
-        return self._message({"type": "text", "text": ""}, {"type": "text_delta", "text": words}, "end_turn")
+        return self._message(
+            {"type": "text", "text": ""}, {"type": "text_delta", "text": words}, "end_turn"
+        )
 
 
 class Gemini:
@@ -122,7 +131,9 @@ class OpenAI:
 
     def say(self, words):
         content = [{"type": "output_text", "text": words, "annotations": []}]
-        return self._item({"type": "message", "id": "msg_1", "role": "assistant", "content": content})
+        return self._item(
+            {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+        )
 
 
 VENDORS = [Anthropic(), Gemini(), OpenAI()]

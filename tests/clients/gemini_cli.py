@@ -1,5 +1,5 @@
-"""Gemini CLI: its list of servers, for which it sends a ping, and a conversation in which the model calls the
-tool."""
+"""Gemini CLI: its list of servers, for which it sends a ping, and a conversation in which the model
+calls the tool."""
 
 import json
 import os
@@ -21,7 +21,11 @@ def launch(mode, way, folder, model):
         # Without trust a run without a terminal is not offered the server's tools.
         "mcpServers": {"forage": {**server, "trust": True, "timeout": 20000}},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 1},
+        "general": {
+            "enableAutoUpdate": False,
+            "enableAutoUpdateNotification": False,
+            "maxAttempts": 1,
+        },
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
     }

@@ -99,7 +99,8 @@ def program(name):
 
 def bare_environment(folder):
     """Nothing of the user's: no key, no configuration. Whatever a client wants outside this machine is
-    sent to a port where nobody listens, so that it fails at once rather than by the network's mood."""
+    sent to a port where nobody listens, so that it fails at once rather than by the network's mood.
+    """
     nowhere = "http://127.0.0.1:9"
     return {
         "PATH": os.environ["PATH"],
@@ -200,7 +201,9 @@ class ForageServer:
         raise Failure("forage serve did not come up\n" + self.log())
 
     def log(self):
-        with open(os.path.join(self.folder, "forage.log"), encoding="utf-8", errors="replace") as file:
+        with open(
+            os.path.join(self.folder, "forage.log"), encoding="utf-8", errors="replace"
+        ) as file:
             return "".join(file.readlines()[-15:])
 
     def __exit__(self, kind, *_):
@@ -227,7 +230,9 @@ def expect_listed(recording):
 
 def expect_called(recording):
     """forage got a call of its status tool and answered it with a good result."""
-    calls = [call for call in recording.sent("tools/call") if call["message"]["params"]["name"] == TOOL]
+    calls = [
+        call for call in recording.sent("tools/call") if call["message"]["params"]["name"] == TOOL
+    ]
     expect(calls, f"forage received no tools/call of {TOOL}, but " + recording.story())
     for result in recording.results("tools/call"):
         expect(not result.get("isError"), f"forage answered tools/call with an error: {result}")
@@ -235,8 +240,10 @@ def expect_called(recording):
 
 
 def expect_version(recording, version):
-    """The client spoke this version of the protocol, and only this."""
+    """The client spoke this version of the protocol, and only this, and forage agreed to it."""
     expect(recording.versions() == [version], f"not in {version}, but " + recording.story())
+    agreed = {result["protocolVersion"] for result in recording.results("initialize")}
+    expect(agreed <= {version}, f"forage answered {version} with {agreed}")
 
 
 def expect_success(outcome):
@@ -248,5 +255,7 @@ def expect_conversation(model, recording, outcome):
     expect(any(name.endswith(TOOL) for name in model.offered), f"the model was not offered {TOOL}")
     expect(model.results, "the model never got the tool's result\n" + outcome.tail())
     version = recording.server_version()
-    expect(version and version in model.results[-1], f"the result lacks {version}: {model.results[-1]}")
+    expect(
+        version and version in model.results[-1], f"the result lacks {version}: {model.results[-1]}"
+    )
     expect(FINAL_WORDS in outcome.stdout, "the model's last words do not show\n" + outcome.tail())

@@ -14,7 +14,9 @@ def launch(mode, way, _folder, _model):
     for name, value in way.headers.items():
         target += ["--header", f"{name}: {value}"]
     command = [program("mcp-inspector"), "--cli", *target]
-    return Launch(command + ["--protocol-era", mode, "--method", "tools/list", "--strict", "--format", "json"])
+    return Launch(
+        command + ["--protocol-era", mode, "--method", "tools/list", "--strict", "--format", "json"]
+    )
 
 
 def check(_mode, seen):

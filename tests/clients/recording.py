@@ -19,7 +19,9 @@ def messages_of(text):
         value = json.loads(text)
     except ValueError:
         return []
-    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
+    return [
+        item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)
+    ]
 
 
 class Recorder:
@@ -80,7 +82,9 @@ class Recording:
         """What forage answered: the whole message, or None."""
         for entry in self._from("forage"):
             message = entry["message"]
-            same = entry["channel"] == request["channel"] and message.get("id") == request["message"].get("id")
+            same = entry["channel"] == request["channel"] and message.get("id") == request[
+                "message"
+            ].get("id")
             if same and "method" not in message:
                 return message
         return None

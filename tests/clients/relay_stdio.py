@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """relay_stdio.py [--break] RECORDING PROGRAM [ARGUMENT...]
 
 Stands between a client and `forage mcp`: the client starts this, this starts the program, and every line

@@ -36,7 +36,18 @@ import inspector
 import mcp_remote
 import sdk
 from fake_model import FakeModel
-from harness import FORAGE, HTTP_TOKEN, ROOT, STDIO, TOKEN, Failure, ForageServer, Mode, Outcome, Way
+from harness import (
+    FORAGE,
+    HTTP_TOKEN,
+    ROOT,
+    STDIO,
+    TOKEN,
+    Failure,
+    ForageServer,
+    Mode,
+    Outcome,
+    Way,
+)
 from harness import expect_success, expect_version, relay_command, run_client
 from recording import Recording
 from relay_http import HttpRelay
@@ -89,7 +100,9 @@ def open_way(case, folder, recording):
     token = TOKEN if case.transport == HTTP_TOKEN else None
     sent = "not-" + TOKEN if case.wrong == "wrong token" else token
     headers = {"Authorization": "Bearer " + sent} if sent else {}
-    with ForageServer(folder, token) as server, HttpRelay(server.port, recording, breaking) as relay:
+    with ForageServer(folder, token) as server, HttpRelay(
+        server.port, recording, breaking
+    ) as relay:
         yield Way(url=relay.origin + "/mcp", headers=headers)
 
 
@@ -131,7 +144,7 @@ def run_case(case, keep):
     """Runs one case in a folder of its own; whether it passed, and its line."""
     started = time.monotonic()
     folder = tempfile.mkdtemp(prefix="forage-client-")
-    good = False
+    good, words = False, "was interrupted"
     try:
         good, words = judge(case, *attempt(case, folder))
     finally:
@@ -146,7 +159,9 @@ def run_case(case, keep):
 
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    cases = [case for case in all_cases() if all(word.lower() in case.name.lower() for word in words)]
+    cases = [
+        case for case in all_cases() if all(word.lower() in case.name.lower() for word in words)
+    ]
     if "--list" in sys.argv:
         print("\n".join(case.name for case in cases))
         return 0

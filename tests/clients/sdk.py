@@ -22,7 +22,9 @@ def script(name, folder):
 
 
 def describe(way):
-    return json.dumps({"command": way.command} if way.command else {"url": way.url, "headers": way.headers})
+    return json.dumps(
+        {"command": way.command} if way.command else {"url": way.url, "headers": way.headers}
+    )
 
 
 def launch(mode, way, folder, _model):

@@ -43,17 +43,19 @@ struct loopback_client {
     int index;
 };
 
-static inline void loopback_send(int client, const void *data, size_t length)
+/* False when the client has left. */
+static inline bool loopback_send(int client, const void *data, size_t length)
 {
     const char *at = data;
     while (length) {
         ssize_t sent = send(client, at, length, MSG_NOSIGNAL);
         if (sent <= 0) {
-            return;
+            return false;
         }
         at += sent;
         length -= (size_t)sent;
     }
+    return true;
 }
 
 static inline void loopback_say(int client, const char *text)
