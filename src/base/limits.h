@@ -29,7 +29,6 @@
 
 /* Calls */
 #define LIMIT_CALL_ARENA_BYTES MIB(64)
-#define LIMIT_RESULT_CHARS 60000
 #define LIMIT_ERROR_CHARS 2000
 #define LIMIT_PENDING_ASKS 256   /* questions to clients waiting for an answer */
 #define LIMIT_LISTENERS 256      /* open subscriptions/listen streams */

@@ -157,6 +157,9 @@ int load_configuration(void)
     }
     buf_done(&problem);
     int level = log_level_parse(config_text("FORAGE_LOG_LEVEL"));
+    if (config_bool("DEBUG") && !config_is_set("FORAGE_LOG_LEVEL")) {
+        level = LOG_LEVEL_DEBUG;
+    }
     log_set_level(level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
     for (size_t i = 0; i < config_warning_count(); i++) {
         log_warn(NULL, "%s", config_warning(i));

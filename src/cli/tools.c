@@ -118,11 +118,11 @@ static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *s
 
 static void write_example(struct buf *out, struct arena *arena, const struct entry *entry)
 {
-    size_t index, max;
-    yyjson_val *key, *property;
+    yyjson_val *key;
     buf_printf(out, "\n## Example\n\n```sh\nforage call %s", entry->name);
-    yyjson_obj_foreach(yyjson_obj_get(entry->input_schema, "properties"), index, max, key, property)
-    {
+    yyjson_obj_iter each = yyjson_obj_iter_with(yyjson_obj_get(entry->input_schema, "properties"));
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *property = yyjson_obj_iter_get_val(key);
         yyjson_val *example = yyjson_arr_get_first(yyjson_obj_get(property, "examples"));
         const char *text = yyjson_get_str(example);
         if (example && is_required(entry->input_schema, yyjson_get_str(key))) {

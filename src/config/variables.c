@@ -6,10 +6,9 @@ static const char *const LOG_LEVELS[] = {"error", "warn", "info", "debug", NULL}
 const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT] = {
     [GROUP_SERVING] = {"Serving", "Where `forage serve` listens and what it believes."},
     [GROUP_CALLERS] = {"Callers", "Who may call, and how often."},
-    [GROUP_TOOLS] = {"Tools and results", "Which tools are offered and how much they return."},
+    [GROUP_TOOLS] = {"Tools", "Which tools are offered, and to whom."},
     [GROUP_CALLS] = {"Calls", "How many calls run at once and for how long."},
     [GROUP_LOGGING] = {"Logging", "What is written to stderr."},
-    [GROUP_NETWORK] = {"Network", "Which addresses may be reached."},
     [GROUP_FILE] = {"Configuration file", "Where more of these settings are read from."},
 };
 
@@ -95,21 +94,11 @@ const struct variable VARIABLES[] = {
         .example = "web,memory,-memory_delete",
     },
     {
-        .name = "FORAGE_MAX_RESULT_CHARS",
-        .group = GROUP_TOOLS,
-        .kind = VARIABLE_INTEGER,
-        .least = 1000,
-        .most = 2000000,
-        .preset = "60000",
-        .help = "Largest result of a call, in characters.",
-        .more = "What is cut says so, and how to read on.",
-    },
-    {
         .name = "KINDLY_MCP_CONTEXT",
         .group = GROUP_TOOLS,
         .kind = VARIABLE_TEXT,
         .help = "The client that forage works for, as `--context` names it.",
-        .more = "The status shows it, and it picks that client's result budget.",
+        .more = "The status shows it.",
         .example = "claude-code",
     },
     {
@@ -160,13 +149,6 @@ const struct variable VARIABLES[] = {
         .more =
             "Secrets stay out even then. Other programs use this name too: a value that is neither "
             "true nor false is ignored, with a warning.",
-    },
-    {
-        .name = "FORAGE_ALLOW_PRIVATE_HOSTS",
-        .group = GROUP_NETWORK,
-        .kind = VARIABLE_LIST,
-        .help = "Hosts that tools may reach although their address is not public.",
-        .example = "wiki.internal,localhost:8080",
     },
     {
         .name = "FORAGE_CONFIG",

@@ -23,7 +23,6 @@ enum variable_group {
     GROUP_TOOLS,
     GROUP_CALLS,
     GROUP_LOGGING,
-    GROUP_NETWORK,
     GROUP_FILE,
     GROUP_COUNT,
 };

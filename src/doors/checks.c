@@ -163,15 +163,15 @@ bool check_host_and_origin(const struct http_door *door, struct exchange *exchan
     struct slice origin = exchange_header(exchange, "Origin", &origins);
     if (!without_port(host_of(exchange), host, sizeof host) || !host_allowed(door, host)) {
         log_refusal(exchange, "a Host");
-        respond_error(
-            exchange, CODE_FORBIDDEN,
+        respond_forbidden(
+            exchange,
             "this Host is not one of this server's names; add it to FORAGE_ALLOWED_HOSTS");
         return false;
     }
     if (origins > 1 || (origins == 1 && !origin_allowed(door, origin))) {
         log_refusal(exchange, "an Origin");
-        respond_error(
-            exchange, CODE_FORBIDDEN,
+        respond_forbidden(
+            exchange,
             "pages of this Origin may not call this server; add it to FORAGE_ALLOWED_ORIGINS");
         return false;
     }

@@ -71,16 +71,32 @@ void respond(struct exchange *exchange, int status, const char *headers, const c
     buf_done(&lines);
 }
 
+static void write_error_body(struct buf *body, struct exchange *exchange, const char *code,
+                             const char *message)
+{
+    buf_init(body, KIB(8));
+    buf_printf(body,
+               "{\"success\":false,\"error\":{\"code\":\"%s\",\"message\":\"%s\","
+               "\"request_id\":\"%s\"}}",
+               code, message, exchange_id(exchange));
+}
+
 void respond_error_status(struct exchange *exchange, int status, const char *headers,
                           const char *code, const char *message)
 {
     struct buf body;
-    buf_init(&body, KIB(8));
-    buf_printf(&body,
-               "{\"success\":false,\"error\":{\"code\":\"%s\",\"message\":\"%s\","
-               "\"request_id\":\"%s\"}}",
-               code, message, exchange_id(exchange));
+    write_error_body(&body, exchange, code, message);
     respond(exchange, status, headers, "application/json", body.data, body.length);
+    buf_done(&body);
+}
+
+void respond_forbidden(struct exchange *exchange, const char *message)
+{
+    struct buf body;
+    write_error_body(&body, exchange, CODE_FORBIDDEN, message);
+    exchange_respond(exchange, error_http_status(CODE_FORBIDDEN),
+                     "Content-Type: application/json\r\nCache-Control: no-store\r\n", body.data,
+                     body.length);
     buf_done(&body);
 }
 

@@ -29,6 +29,9 @@ void answer_headers(struct buf *lines, struct exchange *exchange, const char *ty
 void respond_error(struct exchange *exchange, const char *code, const char *message);
 void respond_error_status(struct exchange *exchange, int status, const char *headers,
                           const char *code, const char *message);
+/* Answers a request whose Host or Origin is not allowed: without CORS headers, so that the page
+ * that sent it cannot read the answer. */
+void respond_forbidden(struct exchange *exchange, const char *message);
 /* Answers with a document; CORS headers are added. */
 void respond(struct exchange *exchange, int status, const char *headers, const char *type,
              const char *body, size_t length);

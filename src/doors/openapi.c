@@ -29,6 +29,43 @@ static yyjson_mut_val *add_response(yyjson_mut_doc *doc, yyjson_mut_val *respons
     return type ? add_object(doc, add_object(doc, response, "content"), type) : NULL;
 }
 
+/* Makes the references of a schema to its own parts begin at `place`, where it now stands. */
+static void move_references(struct arena *arena, yyjson_mut_val *schema, const char *place)
+{
+    size_t index, max;
+    yyjson_mut_val *key, *value;
+    if (yyjson_mut_is_arr(schema)) {
+        yyjson_mut_arr_foreach(schema, index, max, value)
+        {
+            move_references(arena, value, place);
+        }
+        return;
+    }
+    yyjson_mut_obj_foreach(schema, index, max, key, value)
+    {
+        const char *target = yyjson_mut_get_str(value);
+        if (yyjson_mut_equals_str(key, "$ref") && target && *target == '#') {
+            const char *moved = arena_printf(arena, "%s%s", place, target + 1);
+            yyjson_mut_set_str(value, moved ? moved : "");
+        } else {
+            move_references(arena, value, place);
+        }
+    }
+}
+
+static void add_schema(yyjson_mut_doc *doc, struct arena *arena, yyjson_mut_val *content,
+                       yyjson_val *schema, const struct entry *entry, const char *part)
+{
+    yyjson_mut_val *copy = json_copy(doc, schema);
+    const char *place =
+        arena_printf(arena, "#/paths/~1api~1v1~1tools~1%s/post/%s/content/application~1json/schema",
+                     entry->name, part);
+    if (place) {
+        move_references(arena, copy, place);
+    }
+    yyjson_mut_obj_add_val(doc, content, "schema", copy);
+}
+
 /* The statuses that a failed call can have; their body is always the same. */
 static const struct {
     const char *status;
@@ -58,12 +95,12 @@ static void add_tool(yyjson_mut_doc *doc, yyjson_mut_val *paths, struct arena *a
     yyjson_mut_obj_add_val(doc, post, "tags", tags);
     yyjson_mut_val *request = add_object(doc, post, "requestBody");
     yyjson_mut_val *json = add_object(doc, add_object(doc, request, "content"), "application/json");
-    yyjson_mut_obj_add_val(doc, json, "schema", json_copy(doc, entry->input_schema));
+    add_schema(doc, arena, json, entry->input_schema, entry, "requestBody");
     yyjson_mut_val *responses = add_object(doc, post, "responses");
     yyjson_mut_val *success =
         add_response(doc, responses, "200", "The result.", "application/json");
     if (entry->output_schema) {
-        yyjson_mut_obj_add_val(doc, success, "schema", json_copy(doc, entry->output_schema));
+        add_schema(doc, arena, success, entry->output_schema, entry, "responses/200");
     }
     for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
         yyjson_mut_val *failure = add_response(doc, responses, FAILURES[i].status,

@@ -371,10 +371,10 @@ int ask_read_inputs(struct mcp_work *work)
         answer_error(work, RPC_INVALID_PARAMS, NULL, "inputResponses must be an object");
         return ERR_INVALID;
     }
-    size_t index, max;
-    yyjson_val *key, *response;
-    yyjson_obj_foreach(responses, index, max, key, response)
-    {
+    yyjson_val *key;
+    yyjson_obj_iter each = yyjson_obj_iter_with(responses);
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *response = yyjson_obj_iter_get_val(key);
         if (!yyjson_is_obj(response)) {
             answer_error(work, RPC_INVALID_PARAMS, NULL, "inputResponses.%.64s must be an object",
                          yyjson_get_str(key));

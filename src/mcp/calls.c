@@ -132,10 +132,10 @@ void read_resource(struct mcp_work *work)
 static int check_prompt_arguments(struct mcp_work *work, const struct prompt *prompt,
                                   yyjson_val *arguments)
 {
-    size_t index, max;
-    yyjson_val *key, *value;
-    yyjson_obj_foreach(arguments, index, max, key, value)
-    {
+    yyjson_val *key;
+    yyjson_obj_iter each = yyjson_obj_iter_with(arguments);
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
         if (!yyjson_is_str(value)) {
             answer_error(work, RPC_INVALID_PARAMS, NULL, "argument \"%.128s\" must be a string",
                          yyjson_get_str(key));

@@ -113,11 +113,11 @@ static int check_param_headers(struct mcp_work *work)
     const char *tool = json_string(work->params, "name");
     const struct entry *entry = tool ? registry_tool(work->mcp->options.registry, tool) : NULL;
     yyjson_val *arguments = yyjson_obj_get(work->params, "arguments");
-    size_t index, max;
-    yyjson_val *key, *property;
-    yyjson_obj_foreach(yyjson_obj_get(entry ? entry->input_schema : NULL, "properties"), index, max,
-                       key, property)
-    {
+    yyjson_val *key;
+    yyjson_obj_iter each =
+        yyjson_obj_iter_with(yyjson_obj_get(entry ? entry->input_schema : NULL, "properties"));
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *property = yyjson_obj_iter_get_val(key);
         const char *header = json_string(property, "x-mcp-header");
         yyjson_val *value = yyjson_obj_get(arguments, yyjson_get_str(key));
         if (!header || !work->headers->param) {

@@ -13,10 +13,10 @@
 
 static bool lacks_a_default(yyjson_val *schema, yyjson_val *arguments)
 {
-    size_t index, max;
-    yyjson_val *key, *property;
-    yyjson_obj_foreach(yyjson_obj_get(schema, "properties"), index, max, key, property)
-    {
+    yyjson_val *key;
+    yyjson_obj_iter each = yyjson_obj_iter_with(yyjson_obj_get(schema, "properties"));
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *property = yyjson_obj_iter_get_val(key);
         if (yyjson_obj_get(property, "default") &&
             !yyjson_obj_getn(arguments, yyjson_get_str(key), yyjson_get_len(key))) {
             return true;

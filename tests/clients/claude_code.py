@@ -1,5 +1,5 @@
-"""Claude Code: its list of servers with their health, and a conversation in which the model calls the
-tool, in both eras of the protocol."""
+"""Claude Code: its list of servers with their health, and a conversation in which the model calls
+the tool, in both eras of the protocol."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""What every client test needs: a folder of its own, bounded processes, a running `forage serve`, and the
-checks that all clients share."""
+"""What every client test needs: a folder of its own, bounded processes, a running `forage serve`,
+and the checks that all clients share."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ class Mode:
 
 @dataclass
 class Way:
-    """The way to forage, as a client is told of it: a command to start, or an address and its headers."""
+    """The way to forage, as a client is told of it: a command, or an address and its headers."""
 
     command: list = field(default_factory=list)
     url: str = ""
@@ -98,9 +98,8 @@ def program(name):
 
 
 def bare_environment(folder):
-    """Nothing of the user's: no key, no configuration. Whatever a client wants outside this machine is
-    sent to a port where nobody listens, so that it fails at once rather than by the network's mood.
-    """
+    """Nothing of the user's: no key, no configuration. Whatever a client wants outside this machine
+    is sent to a port where nobody listens: it fails at once, on every machine."""
     nowhere = "http://127.0.0.1:9"
     return {
         "PATH": os.environ["PATH"],

@@ -1,4 +1,5 @@
-"""mcp-remote: gives a client that knows only stdio a server that speaks HTTP. Here the client is SDK v1."""
+"""mcp-remote: gives a client that knows only stdio a server that speaks HTTP. The client here is
+the TypeScript SDK v1."""
 
 import json
 

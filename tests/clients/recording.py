@@ -2,8 +2,8 @@
 
 A recording is a file of JSON objects, one a line, in the order of their passing:
     {"channel": "...", "from": "client" or "forage", "message": {a JSON-RPC message}, "status": 200}
-The channel is one process on stdio and one exchange on HTTP: an answer is in its request's channel. The
-status is that of HTTP, on the answers only.
+The channel is one process on stdio and one exchange on HTTP: an answer is in its request's channel.
+The status is that of HTTP, on the answers only.
 """
 
 import json
@@ -25,8 +25,8 @@ def messages_of(text):
 
 
 class Recorder:
-    """Writes one channel of a recording and, where a test wants to see its checks fail, breaks the answers
-    to tools/list on their way to the client."""
+    """Writes one channel of a recording and, where a test wants to see its checks fail, breaks the
+    answers to tools/list on their way to the client."""
 
     def __init__(self, path, channel, breaking=False):
         self.path = path
@@ -113,7 +113,7 @@ class Recording:
         return None
 
     def story(self):
-        """The client's messages in words: how it opened, in which version, and what it asked next."""
+        """The client's messages in words: how it opened, in which version, and what came next."""
         words, told = {}, set()
         for entry in self._from("client"):
             method, version = entry["message"].get("method"), version_of(entry["message"])

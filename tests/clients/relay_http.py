@@ -1,7 +1,8 @@
 """A recording reverse proxy on loopback between a client and `forage serve`.
 
-It passes on every header as it came, streams server-sent events, and records the messages both ways (see
-recording.py). The bytes are not changed, except when it is told to break the answers to tools/list.
+It passes on every header as it came, streams server-sent events, and records the messages both
+ways (see recording.py). Nothing is changed, except when it is told to break the answers to
+tools/list.
 """
 
 import http.client

@@ -1,7 +1,8 @@
 """relay_stdio.py [--break] RECORDING PROGRAM [ARGUMENT...]
 
-Stands between a client and `forage mcp`: the client starts this, this starts the program, and every line
-that passes is also recorded (see recording.py). The bytes are not changed, except with --break.
+Stands between a client and `forage mcp`: the client starts this, this starts the program, and every
+line that passes is also recorded (see recording.py). Nothing is changed, except with --break: then
+the answers to tools/list are.
 """
 
 import os

@@ -6,13 +6,15 @@
     run.py --list          the cases
     run.py --keep ...      leaves the folder of each failed case, with its recording and outputs
 
-A case is one client, in one of its modes, over one transport. A relay of ours between the two records what
-passes (recording.py). A case passes when forage received and answered the client's tools/list (or what it
-sends instead) and the client shows forage as connected, with its tools; where the client talks to a model, a
-fake one (fake_model.py) asks for forage_status, and the result must come back to it.
+A case is one client, in one of its modes, over one transport. A relay of ours between the two
+records what passes (recording.py). A case passes when forage received and answered the client's
+tools/list (or what it sends instead) and the client shows forage as connected, with its tools.
+Where the client talks to a model, a fake one (fake_model.py) asks for forage_status, and the result
+must come back to it.
 
-Each client also has cases that must fail, so that its checks are known to be able to: in those the relay
-breaks the answer to tools/list, or the token is wrong, and the case passes when the check notices.
+Each client also has cases that must fail, so that its checks are known to be able to: there the
+relay breaks the answer to tools/list, or the token is wrong, and the case passes when the check
+notices.
 
 A client is a module: its NAME, its MODES, launch() that says how to start it, and check().
 

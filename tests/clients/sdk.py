@@ -1,4 +1,5 @@
-"""The official TypeScript SDK: version 1, and version 2 in each way that it can choose a protocol version."""
+"""The official TypeScript SDK: version 1, and version 2 in each way that it can choose a protocol
+version."""
 
 import json
 import os

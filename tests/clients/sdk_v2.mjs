@@ -1,4 +1,5 @@
-// The TypeScript SDK v2 as a client: connects, lists the tools, calls forage_status, and prints what it saw.
+// The TypeScript SDK v2 as a client: connects, lists the tools, calls forage_status, and prints
+// what it saw.
 //   sdk_v2.mjs MODE '{"command": [...]}' or sdk_v2.mjs MODE '{"url": "...", "headers": {...}}'
 // MODE is legacy, auto, or the one version that is accepted.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

@@ -124,21 +124,29 @@ static inline void answer_bomb(int client)
     }
 }
 
+/* Says the same until the client leaves. */
+static inline void repeat(int client, const char *start, const char *text)
+{
+    loopback_send(client, start, strlen(start));
+    while (loopback_send(client, text, strlen(text))) {
+    }
+}
+
+#define FILLER "X-Filler: 0123456789012345678901234567890123456789\r\n"
+
 static inline void answer_endless_head(int client)
 {
-    loopback_say(client, "HTTP/1.1 200 OK\r\n");
-    for (int i = 0; i < 20000; i++) {
-        loopback_say(client, "X-Filler: 0123456789012345678901234567890123456789\r\n");
-    }
+    repeat(client, "HTTP/1.1 200 OK\r\n", FILLER);
 }
 
 static inline void answer_endless(int client)
 {
-    static char block[8192];
-    loopback_say(client, "HTTP/1.1 200 OK\r\n\r\n");
-    for (int i = 0; i < 4096; i++) {
-        loopback_send(client, block, sizeof block);
-    }
+    repeat(client, "HTTP/1.1 200 OK\r\n\r\n", FILLER FILLER FILLER FILLER FILLER FILLER);
+}
+
+static inline void answer_redirect_with_endless_body(int client)
+{
+    repeat(client, "HTTP/1.1 301 Moved\r\nLocation: /plain\r\n\r\n", FILLER);
 }
 
 /* Disconnecting this way sends a reset. */
@@ -147,15 +155,6 @@ static inline void answer_reset(int client)
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     loopback_say(client, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly");
     connect(client, &nobody, sizeof nobody);
-}
-
-static inline void answer_redirect_with_long_body(int client)
-{
-    static char block[8192];
-    loopback_say(client, "HTTP/1.1 301 Moved\r\nLocation: /plain\r\n\r\n");
-    for (int i = 0; i < 4096; i++) {
-        loopback_send(client, block, sizeof block);
-    }
 }
 
 /* False when the connection ends with this answer. */
@@ -170,7 +169,7 @@ static inline bool answer(int client, const char *path, const char *request)
         {"/endless-head", answer_endless_head},
         {"/endless", answer_endless},
         {"/reset", answer_reset},
-        {"/redirect-long", answer_redirect_with_long_body},
+        {"/redirect-endless", answer_redirect_with_endless_body},
     };
     for (size_t i = 0; i < COUNT(ANSWERS); i++) {
         if (strcmp(path, ANSWERS[i].path) == 0) {

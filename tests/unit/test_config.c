@@ -102,7 +102,6 @@ static void knows_its_defaults(void **state)
     assert_int_equal(config_int("MCP_SERVER_PORT"), 3000);
     assert_int_equal(config_int("FORAGE_WORKERS"), 128);
     assert_int_equal(config_int("FORAGE_REACTORS"), 0);
-    assert_int_equal(config_int("FORAGE_MAX_RESULT_CHARS"), LIMIT_RESULT_CHARS);
     assert_int_equal(config_int("FORAGE_CALLS_PER_MINUTE"), 0);
     assert_int_equal(config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS"),
                      TIME_CALL_DEADLINE_MS);

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-#define BOUND_US     1000000
+#define BOUND_US     500000
 
 /* ---- servers that stop half-way ---- */
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -110,6 +111,40 @@ static void says_why_it_did_not_start(void **state)
         assert_string_equal(result.output, "");
     }
     assert_int_equal(proc_count(), 0);
+}
+
+static size_t open_descriptors(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder)) {
+        count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+/* Whichever descriptor is the one too many, none is lost. */
+static void starts_nothing_without_descriptors(void **state)
+{
+    struct proc_options options = {.arguments = (const char *const[]){"true", NULL}, .input = ""};
+    struct proc_result result;
+    struct rlimit before;
+    assert_int_equal(proc_run(*state, &options, &result), OK);
+    size_t count = open_descriptors();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int failures = 0;
+    for (rlim_t limit = 4; limit < 24; limit++) {
+        struct rlimit tight = {.rlim_cur = limit, .rlim_max = before.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &tight);
+        int status = proc_run(*state, &options, &result);
+        setrlimit(RLIMIT_NOFILE, &before);
+        failures += status == ERR_IO;
+        assert_true(status == ERR_IO || status == OK);
+        assert_int_equal(open_descriptors(), count);
+    }
+    assert_true(failures > 0 && failures < 20);
 }
 
 static void sees_only_its_environment(void **state)
@@ -595,18 +630,6 @@ static void many_end_at_once(void **state)
     assert_true(ended < BOUND_US);
 }
 
-static size_t open_descriptors(void)
-{
-    size_t count = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder)) {
-        count++;
-    }
-    closedir(folder);
-    return count;
-}
-
 static size_t descriptors_at_start;
 
 static void leaves_nothing_behind(void **state)
@@ -626,6 +649,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(reports_how_it_ended),
         TEST(says_why_it_did_not_start),
+        TEST(starts_nothing_without_descriptors),
         TEST(sees_only_its_environment),
         TEST(runs_in_its_directory),
         TEST(inherits_no_descriptor),
