@@ -5,8 +5,9 @@
  * A request becomes an *exchange*. The handler runs on the connection's reactor thread and must not
  * wait: it answers at once, or keeps a reference and lets another thread answer. Functions marked
  * (any thread) may be called from anywhere; the rest only from a callback. When the client leaves
- * before its answer is complete (FIN, reset, or a connection that timed out) `gone` is called once
- * on the reactor thread, and whatever is sent afterwards goes nowhere.
+ * before its answer is complete (FIN, reset, a connection that timed out, or a body that the server
+ * had to refuse) `gone` is called once on the reactor thread, and whatever is sent afterwards goes
+ * nowhere.
  *
  * Strict where HTTP is ambiguous: one request at a time, a Content-Length or chunked body but not
  * both, no obsolete line folding, no bare LF, a Host header exactly once. What it refuses it

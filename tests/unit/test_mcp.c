@@ -301,30 +301,58 @@ static void mirrored_parameters_agree(void **state)
 
 /* ---- more than one message ---- */
 
+/* Sends a sealed state back, as `caller`, to the tool `tool`. The answer is to be freed. */
+static char *send_state(struct test_server *server, const struct caller *caller, const char *tool,
+                        const char *sealed)
+{
+    struct mcp_headers headers = {.protocol_version = MODERN, .method = "tools/call", .name = tool};
+    struct mcp_peer peer = {.headers = &headers, .caller = caller};
+    char message[2048];
+    int status;
+    snprintf(message, sizeof message,
+             "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+             "\"requestState\":\"%s\",\"inputResponses\":{\"name\":{}}," META_ELICIT "}}",
+             tool, sealed);
+    return test_server_send(server, &peer, message, strlen(message), &status);
+}
+
 static void state_comes_back_sealed(void **state)
 {
     struct test_server *server = *state;
+    static const struct caller STRANGER = {"stranger"};
     struct mcp_headers headers = {
         .protocol_version = MODERN, .method = "tools/call", .name = "ask_name"};
     int status;
     char *first = send(server, &headers, NULL,
                        REQUEST("tools/call", CALL("ask_name", "") "," META_ELICIT), &status);
     char *begin = strstr(first, "\"requestState\":\"") + strlen("\"requestState\":\"");
-    char sealed[256];
+    char sealed[256], changed[256], later[256], longer[256];
     snprintf(sealed, sizeof sealed, "%.*s", (int)strcspn(begin, "\""), begin);
-    char message[2048];
-    static const char FORMAT[] =
-        "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/call\",\"params\":{\"name\":\"ask_name\","
-        "\"requestState\":\"%s%s\",\"inputResponses\":{\"name\":{}}," META_ELICIT "}}";
-    snprintf(message, sizeof message, FORMAT, sealed, "");
-    char *second = send(server, &headers, NULL, message, &status);
-    expect("sealed state", second, "\"state\":\"round-1\"");
-    snprintf(message, sizeof message, FORMAT, sealed, "-TAMPERED");
-    char *third = send(server, &headers, NULL, message, &status);
-    expect("tampered state", third, "-32602");
     free(first);
-    free(second);
-    free(third);
+    snprintf(longer, sizeof longer, "%s-TAMPERED", sealed);
+    snprintf(changed, sizeof changed, "%s", sealed);
+    char *payload = strchr(changed, '.') + 1;
+    payload[0] = payload[0] == 'c' ? 'd' : 'c';   /* another state under the same seal */
+    snprintf(later, sizeof later, "9%s", sealed); /* another time under the same seal */
+    const struct {
+        const char *name;
+        const struct caller *caller;
+        const char *tool, *state, *answer;
+    } CASES[] = {
+        {"as it was", caller_local(), "ask_name", sealed, "\"state\":\"round-1\""},
+        {"something appended", caller_local(), "ask_name", longer, "-32602"},
+        {"another payload", caller_local(), "ask_name", changed, "-32602"},
+        {"another time", caller_local(), "ask_name", later, "-32602"},
+        {"for another tool", caller_local(), "fail", sealed, "-32602"},
+        {"by another caller", &STRANGER, "ask_name", sealed, "-32602"},
+        {"nothing", caller_local(), "ask_name", "", "-32602"},
+        {"dots", caller_local(), "ask_name", "..", "-32602"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char *answer = send_state(server, CASES[i].caller, CASES[i].tool, CASES[i].state);
+        expect(CASES[i].name, answer, CASES[i].answer);
+        free(answer);
+    }
 }
 
 static void progress_and_logs_go_to_the_sink(void **state)
