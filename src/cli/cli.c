@@ -191,9 +191,11 @@ int print_buf(struct buf *text)
 
 int command_version(const struct arguments *arguments)
 {
-    (void)arguments;
-    printf("forage %s\n", FORAGE_VERSION);
-    return EXIT_OK;
+    int code = refuse_rest(arguments);
+    if (code == EXIT_OK) {
+        printf("forage %s\n", FORAGE_VERSION);
+    }
+    return code;
 }
 
 /* ---- which program, which command ---- */

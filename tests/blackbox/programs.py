@@ -56,11 +56,10 @@ def group_lives(group):
     return False
 
 
-def run(*arguments, program=FORAGE, stdin=b"", argv0=None, **settings):
-    """Runs a command to its end; its exit code and output are text."""
+def run(*arguments, program=FORAGE, stdin=b"", **settings):
+    """Runs a command to its end; its exit code, and its output as text."""
     completed = subprocess.run(
-        [argv0 or program, *map(str, arguments)],
-        executable=program,
+        [program, *map(str, arguments)],
         input=stdin,
         capture_output=True,
         env=environment(settings),

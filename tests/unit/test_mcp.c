@@ -326,7 +326,7 @@ static void state_comes_back_sealed(void **state)
     char *first = send(server, &headers, NULL,
                        REQUEST("tools/call", CALL("ask_name", "") "," META_ELICIT), &status);
     char *begin = strstr(first, "\"requestState\":\"") + strlen("\"requestState\":\"");
-    char sealed[256], changed[256], later[256], longer[256];
+    char sealed[200], changed[256], later[256], longer[256];
     snprintf(sealed, sizeof sealed, "%.*s", (int)strcspn(begin, "\""), begin);
     free(first);
     snprintf(longer, sizeof longer, "%s-TAMPERED", sealed);

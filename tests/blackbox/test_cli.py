@@ -1,0 +1,430 @@
+"""The command line: what a person or a script sees."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+from http_client import exchange, request
+from messages import call
+from programs import FORAGE, Program, environment, run
+
+COMMANDS = ["mcp", "serve", "call", "tools", "config", "version"]
+SECRET = "alice:hush-hush-0123456789"
+
+
+def lines(*messages):
+    return "".join(json.dumps(message) + "\n" for message in messages).encode()
+
+
+# ---- help ----
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_help(word):
+    completed = run(word)
+    assert completed.returncode == 0 and completed.stderr == ""
+    for command in COMMANDS:
+        assert re.search(rf"^  forage {command}\b", completed.stdout, re.M)
+    assert "Exit codes" in completed.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("word", ["--help", "-h"])
+def test_help_of_a_command(command, word):
+    completed = run(command, word)
+    assert completed.returncode == 0 and completed.stderr == ""
+    assert completed.stdout.startswith(f"Usage: forage {command}")
+
+
+def test_without_a_command():
+    """Help, but on stderr: nothing was asked for."""
+    completed = run()
+    assert completed.returncode == 2 and completed.stdout == "" and "forage serve" in completed.stderr
+
+
+@pytest.mark.parametrize("word", ["version", "--version"])
+def test_version(word):
+    completed = run(word)
+    assert completed.returncode == 0 and re.fullmatch(r"forage \d+\.\d+\.\d+\S*\n", completed.stdout)
+
+
+# ---- wrong arguments: exit code 2, a word of explanation, a hint ----
+
+WRONG = [
+    (["nothing"], "nothing"),
+    (["Serve"], "Serve"),
+    (["--nothing"], "--nothing"),
+    (["mcp", "more"], "more"),
+    (["serve", "more"], "more"),
+    (["serve", "--port"], "--port needs a value"),
+    (["serve", "--host"], "--host needs a value"),
+    (["serve", "--prot", "80"], "--prot"),
+    (["call"], "which tool"),
+    (["call", "no_such_tool"], "no_such_tool"),
+    (["call", "forage_status", "word"], "word"),
+    (["call", "forage_status", "=value"], "=value"),
+    (["call", "forage_status", "tool:=nothing"], "tool"),
+    (["call", "forage_status", "--json"], "--json needs a value"),
+    (["call", "forage_status", "--json", "[]"], "--json"),
+    (["call", "forage_status", "--json", "{"], "--json"),
+    (["call", "forage_status", "tool=a", "tool=b"], "tool"),
+    (["tools", "no_such_tool"], "no_such_tool"),
+    (["tools", "one", "two"], "one tool at a time"),
+    (["tools", "--markdown"], "--markdown"),
+    (["config", "more"], "more"),
+    (["config", "--json", "--markdown"], "exclude"),
+    (["version", "more"], "more"),
+    (["tools", "--config"], "--config needs a value"),
+]
+
+
+@pytest.mark.parametrize("arguments, naming", WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_wrong_arguments(arguments, naming):
+    completed = run(*arguments)
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert naming in completed.stderr and "forage --help" in completed.stderr
+
+
+# ---- wrong settings: exit code 2, naming the variable, what came and what is allowed ----
+
+WRONG_SETTINGS = [
+    ("MCP_SERVER_PORT", "http", "65535"),
+    ("MCP_SERVER_PORT", "-1", "65535"),
+    ("MCP_SERVER_PORT", "65536", "65535"),
+    ("MCP_SERVER_PORT", "80 ", ""),
+    ("FORAGE_WORKERS", "0", "1024"),
+    ("FORAGE_WORKERS", "99999999999999999999", "1024"),
+    ("FORAGE_LOG_LEVEL", "loud", "debug"),
+    ("FORAGE_TRUST_PROXY", "perhaps", ""),
+    ("FORAGE_MAX_RESULT_CHARS", "5", "1000"),
+    ("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS", "soon", ""),
+    ("FORAGE_CALLS_PER_MINUTE", "-5", ""),
+    ("FORAGE_TOOLS", "no_such_tool", "no_such_tool"),
+    ("FORAGE_TOKENS", "nonsense", "name:token"),
+]
+
+
+@pytest.mark.parametrize("name, value, allowed", WRONG_SETTINGS)
+def test_wrong_settings(name, value, allowed):
+    for command in (["serve"], ["mcp"], ["tools"], ["call", "forage_status"]):
+        completed = run(*command, **{"MCP_SERVER_PORT": 0, name: value})
+        if name == "MCP_SERVER_PORT" and value.strip() == "80":
+            continue  # blanks around a number may be forgiven
+        assert completed.returncode == 2 and completed.stdout == "", command
+        assert name in completed.stderr and allowed in completed.stderr
+
+
+def test_every_wrong_setting_is_named_at_once():
+    completed = run("tools", FORAGE_WORKERS="x", FORAGE_LOG_LEVEL="y")
+    assert "FORAGE_WORKERS" in completed.stderr and "FORAGE_LOG_LEVEL" in completed.stderr
+
+
+def test_options_are_settings():
+    completed = run("serve", "--port", "99999")
+    assert completed.returncode == 2 and "MCP_SERVER_PORT" in completed.stderr and "command line" in completed.stderr
+    completed = run("serve", "--host=0.0.0.0", "--port=0")
+    assert completed.returncode == 2 and "MCP_SERVER_HOST" in completed.stderr
+
+
+def test_mistyped_variable_is_noticed():
+    completed = run("tools", FORAGE_WORKER="5")
+    assert completed.returncode == 0
+    assert "FORAGE_WORKER" in completed.stderr and "FORAGE_WORKERS" in completed.stderr
+
+
+# ---- call ----
+
+
+def test_call():
+    completed = run("call", "forage_status")
+    assert completed.returncode == 0
+    assert json.loads(completed.stdout)["success"] is True
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["tool=forage_status"], ['tool:="forage_status"'], ["--json", '{"tool":"forage_status"}'], ['--json={"tool":"forage_status"}']],
+)
+def test_call_with_arguments(arguments):
+    completed = run("call", "forage_status", *arguments)
+    assert completed.returncode == 0, completed.stderr
+    assert [tool["name"] for tool in json.loads(completed.stdout)["tools"]] == ["forage_status"]
+
+
+@pytest.mark.parametrize(
+    "arguments, naming",
+    [
+        (["tool:=5"], "tool"),
+        (["tool=="], "="),
+        (["tool="], "tool"),
+        (["tool=5"], "5"),
+        (["other=x"], "other"),
+        (["--json", '{"tool":"nothing"}'], "nothing"),
+    ],
+)
+def test_call_that_fails(arguments, naming):
+    """The answer is still an answer, on stdout; the exit code tells."""
+    completed = run("call", "forage_status", *arguments)
+    assert completed.returncode == 1
+    error = json.loads(completed.stdout)["error"]
+    assert error["code"] == "VALIDATION" and naming in error["message"]
+
+
+def test_call_of_a_tool_that_is_switched_off():
+    completed = run("call", "forage_status", FORAGE_TOOLS="-forage_status")
+    assert completed.returncode == 2 and "forage_status" in completed.stderr
+
+
+@pytest.mark.parametrize("command", [["call", "forage_status"], ["tools"], ["config"]], ids=" ".join)
+def test_output_that_cannot_be_written(command):
+    with open("/dev/full", "wb") as full:
+        completed = subprocess.run(
+            [FORAGE, *command], stdout=full, stderr=subprocess.PIPE, env=environment({}), timeout=60, check=False
+        )
+    assert completed.returncode == 1 and b"could not be written" in completed.stderr
+
+
+# ---- tools ----
+
+
+def test_tools():
+    completed = run("tools")
+    assert completed.returncode == 0
+    assert re.search(r"^forage_status +server +ready +\S", completed.stdout, re.M)
+
+
+def test_tools_as_json():
+    """The same as tools/list."""
+    over_mcp = run("mcp", stdin=lines(call("tools/list")))
+    assert json.loads(run("tools", "--json").stdout) == json.loads(over_mcp.stdout)["result"]["tools"]
+
+
+def test_one_tool():
+    definition = json.loads(run("tools", "forage_status").stdout)
+    assert definition["name"] == "forage_status" and "inputSchema" in definition
+
+
+def test_page_of_a_tool():
+    text = run("tools", "forage_status", "--markdown").stdout
+    assert "# forage_status" in text and "| `tool` | string |" in text
+
+
+def test_no_tools_at_all():
+    completed = run("tools", FORAGE_TOOLS="-all")
+    assert completed.returncode == 0 and completed.stdout == ""
+    assert json.loads(run("tools", "--json", FORAGE_TOOLS="-all").stdout) == []
+
+
+# ---- config ----
+
+
+def settings(*arguments, **variables):
+    completed = run("config", "--json", *arguments, **variables)
+    assert completed.returncode == 0, completed.stderr
+    document = json.loads(completed.stdout)
+    return {one["name"]: one for one in document["variables"]}, document["file"]
+
+
+def test_config_defaults():
+    variables, file = settings()
+    assert file is None
+    assert variables["MCP_SERVER_PORT"]["value"] == 3000 and variables["MCP_SERVER_PORT"]["origin"] == "default"
+    assert variables["FORAGE_WORKERS"]["value"] == 128
+    text = run("config").stdout
+    assert all(name in text for name in variables)
+
+
+def test_config_masks_secrets():
+    for arguments in (["config"], ["config", "--json"]):
+        completed = run(*arguments, FORAGE_TOKENS=SECRET)
+        assert "hush" not in completed.stdout + completed.stderr
+        assert "FORAGE_TOKENS" in completed.stdout
+    variables, _ = settings(FORAGE_TOKENS=SECRET)
+    assert variables["FORAGE_TOKENS"]["secret"] is True and variables["FORAGE_TOKENS"]["origin"] == "environment"
+
+
+def write_file(path, text):
+    path.write_text(text)
+    path.chmod(0o600)
+    return path
+
+
+def test_config_file(tmp_path):
+    path = write_file(
+        tmp_path / "forage.env",
+        "# a comment\n\nFORAGE_WORKERS=7\nexport MCP_SERVER_PORT = 4000\nFORAGE_LOG_LEVEL='warn'\n"
+        f'FORAGE_TOKENS="{SECRET}"\n',
+    )
+    for variables, file in (settings("--config", path), settings(f"--config={path}"), settings(FORAGE_CONFIG=path)):
+        assert file == str(path)
+        assert variables["FORAGE_WORKERS"]["value"] == 7
+        assert variables["FORAGE_WORKERS"]["origin"] == f"{path}:3"
+        assert variables["MCP_SERVER_PORT"]["value"] == 4000
+        assert variables["FORAGE_LOG_LEVEL"]["value"] == "warn"
+        assert "hush" not in json.dumps(variables)
+
+
+def test_config_file_of_the_user(tmp_path):
+    home = tmp_path / "home"
+    (home / ".config" / "forage").mkdir(parents=True)
+    path = write_file(home / ".config" / "forage" / "forage.env", "FORAGE_WORKERS=7\n")
+    assert settings(HOME=home)[1] == str(path)
+    other = tmp_path / "xdg"
+    (other / "forage").mkdir(parents=True)
+    path = write_file(other / "forage" / "forage.env", "FORAGE_WORKERS=8\n")
+    variables, file = settings(HOME=home, XDG_CONFIG_HOME=other)
+    assert file == str(path) and variables["FORAGE_WORKERS"]["value"] == 8
+
+
+def test_environment_wins_over_the_file(tmp_path):
+    path = write_file(tmp_path / "forage.env", "FORAGE_WORKERS=7\nMCP_SERVER_PORT=4000\n")
+    variables, _ = settings("--config", path, FORAGE_WORKERS="9")
+    assert variables["FORAGE_WORKERS"]["value"] == 9 and variables["FORAGE_WORKERS"]["origin"] == "environment"
+    assert variables["MCP_SERVER_PORT"]["value"] == 4000
+
+
+@pytest.mark.parametrize(
+    "text, naming",
+    [
+        ("FORAGE_WORKERS=x\n", ["FORAGE_WORKERS", ":1"]),
+        ("\nnonsense\n", [":2"]),
+        ("\n\n=5\n", [":3"]),
+        ("FORAGE_WORKERS='5\n", [":1"]),
+        ("FORAGE_WORKERS=5\nFORAGE_WORKERS=6\n", ["FORAGE_WORKERS", ":2"]),
+        ("\0", [":1"]),
+        ("FORAGE_TOKENS=alice:\xff\xfe\n", [":1"]),
+    ],
+)
+def test_wrong_config_file(tmp_path, text, naming):
+    path = tmp_path / "forage.env"
+    path.write_bytes(text.encode("latin-1"))
+    path.chmod(0o600)
+    completed = run("tools", "--config", path)
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert all(word in completed.stderr for word in [str(path), *naming]), completed.stderr
+
+
+def test_missing_config_file(tmp_path):
+    completed = run("tools", "--config", tmp_path / "missing")
+    assert completed.returncode == 2 and str(tmp_path / "missing") in completed.stderr
+    completed = run("tools", "--config", tmp_path)
+    assert completed.returncode == 2, "a folder is no file"
+
+
+def test_huge_config_file(tmp_path):
+    path = write_file(tmp_path / "forage.env", "# " + "x" * 300_000 + "\n")
+    completed = run("tools", "--config", path)
+    assert completed.returncode == 2 and str(path) in completed.stderr
+
+
+def test_config_file_that_others_can_read(tmp_path):
+    path = write_file(tmp_path / "forage.env", f"FORAGE_TOKENS={SECRET}\n")
+    path.chmod(0o644)
+    completed = run("tools", "--config", path)
+    assert completed.returncode == 0 and str(path) in completed.stderr and "hush" not in completed.stderr
+
+
+def test_documents_made_from_the_table():
+    example = run("config", "--env-example").stdout
+    page = run("config", "--markdown").stdout
+    for name in settings()[0]:
+        assert f"`{name}`" in page
+        assert re.search(rf"^#{name}=", example, re.M) or name == "FORAGE_CONFIG"
+
+
+def test_example_is_a_good_file(tmp_path):
+    path = write_file(tmp_path / "forage.env", run("config", "--env-example").stdout)
+    assert run("tools", "--config", path).returncode == 0
+    # Each line that it offers, switched on by itself, is accepted as well.
+    for line in re.findall(r"^#([A-Z_]+=.*)$", path.read_text(), re.M):
+        name = line.partition("=")[0]
+        if name in ("FORAGE_TOKENS_FILE", "FORAGE_CONFIG", "FORAGE_TOOLS"):
+            continue  # they name what is not there
+        one = write_file(tmp_path / "one.env", line + "\n")
+        completed = run("tools", "--config", one)
+        assert completed.returncode == 0, (line, completed.stderr)
+
+
+# ---- mcp and serve ----
+
+
+def test_mcp_in_a_pipe():
+    completed = run("mcp", stdin=lines(call("ping"), call("tools/list", id=2)))
+    assert completed.returncode == 0
+    assert [json.loads(line)["id"] for line in completed.stdout.splitlines()] == [1, 2]
+
+
+def test_mcp_says_nothing_by_itself():
+    completed = run("mcp")
+    assert completed.returncode == 0 and completed.stdout == "" and completed.stderr == ""
+
+
+def test_serve_options():
+    with Program(["serve", "--host", "127.0.0.1", "--port=0"]) as server:
+        _, match = server.wait_log(r"serves http://127\.0\.0\.1:(\d+) ")
+        assert exchange(int(match[1]), request("GET", "/health")).status == 200
+
+
+# ---- the other names ----
+
+
+def named(tmp_path, name):
+    path = tmp_path / name
+    os.symlink(FORAGE, path)
+    return str(path)
+
+
+def test_gemini_search_mcp(tmp_path):
+    completed = run(program=named(tmp_path, "gemini-search-mcp"), stdin=lines(call("ping")))
+    assert completed.returncode == 0 and json.loads(completed.stdout)["result"] == {}
+
+
+def test_gemini_search_mcp_http(tmp_path):
+    with Program([], named(tmp_path, "gemini-search-mcp-http"), MCP_SERVER_PORT=0) as server:
+        _, match = server.wait_log(r"serves http://127\.0\.0\.1:(\d+) ")
+        assert exchange(int(match[1]), request(body=call("ping"))).json()["result"] == {}
+
+
+@pytest.mark.parametrize(
+    "arguments, context",
+    [
+        (["start-mcp-server"], None),
+        (["start-mcp-server", "--context", "codex"], "codex"),
+        (["start-mcp-server", "--context=claude-code"], "claude-code"),
+        (["start-mcp-server", "--context", "codex", "--"], "codex"),
+        (["start-mcp-server", "--", "--context", "codex"], "codex"),
+    ],
+)
+def test_kindly(tmp_path, arguments, context):
+    status = call("tools/call", {"name": "forage_status"})
+    program = named(tmp_path, "kindly-web-search-mcp-server")
+    completed = run(*arguments, program=program, stdin=lines(status))
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout)["result"]["structuredContent"].get("context") == context
+
+
+def test_kindly_forwards_arguments(tmp_path):
+    path = write_file(tmp_path / "forage.env", "FORAGE_TOOLS=-all\n")
+    program = named(tmp_path, "kindly-web-search-mcp-server")
+    forwarded = ["start-mcp-server", "--context", "codex", "--", "--config", path]
+    completed = run(*forwarded, program=program, stdin=lines(call("tools/list")))
+    assert json.loads(completed.stdout)["result"]["tools"] == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["serve"], ["start-mcp-server", "--", "nonsense"]])
+def test_kindly_with_wrong_arguments(tmp_path, arguments):
+    completed = run(*arguments, program=named(tmp_path, "kindly-web-search-mcp-server"))
+    assert completed.returncode == 2 and completed.stdout == "" and completed.stderr
+
+
+@pytest.mark.parametrize("name", ["gemini-search-mcp", "gemini-search-mcp-http", "kindly-web-search-mcp-server"])
+def test_help_of_other_names(tmp_path, name):
+    completed = run("--help", program=named(tmp_path, name))
+    assert completed.returncode == 0 and completed.stdout.startswith("Usage: ")
+
+
+def test_any_other_name_is_forage(tmp_path):
+    completed = run("version", program=named(tmp_path, "something-else"))
+    assert completed.returncode == 0 and completed.stdout.startswith("forage ")
