@@ -474,7 +474,8 @@ void proc_shutdown(int64_t grace_ms)
     for (struct child *child = children; child; child = child->next) {
         tell_to_end(child, grace_ms);
     }
-    /* A process that the kernel itself holds up cannot even be killed: the program ends without it. */
+    /* A process that the kernel itself holds up cannot even be killed: the program ends without it.
+     */
     int64_t end = clock_now_ms() + grace_ms + AFTER_KILL_MS;
     while (!all_gone() && clock_now_ms() < end) {
         pause_unlocked();
