@@ -23,6 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 34)
+#define HAS_CLOSEFROM
+#endif
+#endif
+
 #define REAPER_STACK_BYTES ((size_t)64 * 1024)
 #define REAPER_PAUSE_MS    10
 #define AFTER_KILL_MS      1000 /* for a killed group to leave the process table */
@@ -146,7 +152,7 @@ static int describe_files(posix_spawn_file_actions_t *actions, const struct proc
     if (!error) {
         error = posix_spawn_file_actions_adddup2(actions, set->errors.theirs, STDERR_FILENO);
     }
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef HAS_CLOSEFROM
     /* All of ours are close-on-exec; libraries do not always take that care. */
     if (!error) {
         error = posix_spawn_file_actions_addclosefrom_np(actions, apart ? 5 : 3);

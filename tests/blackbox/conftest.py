@@ -20,6 +20,19 @@ def pytest_configure():
             pytest.exit(f"{path} is missing: build it first", returncode=2)
 
 
+measured = []
+
+
+def report(line):
+    """Something measured, to be shown at the end of the run whether or not anything failed."""
+    measured.append(line)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in measured:
+        terminalreporter.write_line(line)
+
+
 def still_well(server):
     """Whatever a test did to the server, it lives and answers."""
     assert server.alive(), f"the server died:\n{server.log.text()}"

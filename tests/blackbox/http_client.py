@@ -55,11 +55,13 @@ class Response:
 class Connection:
     """One connection; a context manager."""
 
-    def __init__(self, port, host="127.0.0.1", wrap=None, receive_bytes=None):
+    def __init__(self, port, host="127.0.0.1", wrap=None, receive_bytes=None, source=None):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         plain = socket.socket(family, socket.SOCK_STREAM)
         if receive_bytes:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        if source:
+            plain.bind((source, 0))
         plain.settimeout(PATIENCE)
         plain.connect((host, port))
         self.socket = wrap(plain) if wrap else plain
@@ -176,7 +178,7 @@ def exchange(port, data, **options):
         return connection.exchange(data)
 
 
-def running_calls(server, tool):
+def running_calls(server, tool, headers=None):
     """How many calls of a tool run now."""
-    text = exchange(server.port, request("GET", "/metrics")).body.decode()
+    text = exchange(server.port, request("GET", "/metrics", headers)).body.decode()
     return int(re.search(rf'^forage_tool_running{{tool="{tool}"}} (\d+)$', text, re.M)[1])

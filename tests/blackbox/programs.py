@@ -44,16 +44,24 @@ def wait_until(condition, patience=PATIENCE):
     return value
 
 
-def group_lives(group):
-    """Whether a process of the group still runs. The dead whom nobody has buried yet do not count."""
+def processes():
+    """The state, the parent and the group of every process."""
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, _, its_group = path.read_text().rpartition(")")[2].split()[:3]
+            state, parent, group = path.read_text().rpartition(")")[2].split()[:3]
         except OSError:
             continue  # it has just gone
-        if int(its_group) == group and state not in "ZX":
-            return True
-    return False
+        yield state, int(parent), int(group)
+
+
+def group_lives(group):
+    """Whether a process of the group still runs. The dead whom nobody has buried yet do not count."""
+    return any(its_group == group and state not in "ZX" for state, _, its_group in processes())
+
+
+def has_children(pid):
+    """Whether a process has children, dead ones included: it should have buried them."""
+    return any(parent == pid for _, parent, _ in processes())
 
 
 def run(*arguments, program=FORAGE, stdin=b"", **settings):
