@@ -40,7 +40,8 @@ fmt: ## format the C sources
 
 install: all ## install into PREFIX (/usr/local), below DESTDIR
 	@meson configure build -Dprefix="$(PREFIX)"
-	@meson install -C build --quiet $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
+	@ninja -C build --quiet forage
+	@meson install -C build --no-rebuild --quiet $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
 
 cross: ## build for aarch64 and check the result
 	@scripts/check-cross

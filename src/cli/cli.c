@@ -181,8 +181,8 @@ struct app *open_app(void)
 int print_buf(struct buf *text)
 {
     redact_buf(text, 0);
-    bool whole = buf_error(text) == OK &&
-                 fwrite(text->data, 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+    size_t written = text->length ? fwrite(text->data, 1, text->length, stdout) : 0;
+    bool whole = buf_error(text) == OK && written == text->length && fflush(stdout) == 0;
     if (!whole) {
         fputs("forage: the output could not be written\n", stderr);
     }
