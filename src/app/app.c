@@ -3,6 +3,7 @@
 
 #include "app/resources.h"
 #include "base/clock.h"
+#include "base/fetch.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/proc.h"
@@ -50,8 +51,8 @@ static int admit(void *context, struct call *call, const struct entry *entry)
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
 {
     snprintf(problem, size, "out of memory");
-    app->callers =
-        callers_new(config_list("FORAGE_TOKENS", NULL), config_text("FORAGE_TOKENS_FILE"), problem, size);
+    app->callers = callers_new(config_list("FORAGE_TOKENS", NULL),
+                               config_text("FORAGE_TOKENS_FILE"), problem, size);
     if (!app->callers) {
         return ERR_INVALID;
     }
@@ -104,6 +105,7 @@ struct app *app_free(struct app *app)
         registry_free(app->registry);
         limiter_free(app->limiter);
         callers_free(app->callers);
+        fetch_shutdown();
         free(app);
     }
     return NULL;

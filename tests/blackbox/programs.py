@@ -129,7 +129,9 @@ class Lines:
 class Program:
     """A running program. Its log is collected; whoever starts it ends it, by its id."""
 
-    def __init__(self, arguments, program=FORAGE, launcher=(), stdin=subprocess.DEVNULL, stdout=None, **settings):
+    def __init__(
+        self, arguments, program=FORAGE, launcher=(), stdin=subprocess.DEVNULL, stdout=None, **settings
+    ):
         # What must stay empty goes to a file, so that nobody has to read it in time.
         self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(

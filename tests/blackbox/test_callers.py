@@ -86,7 +86,9 @@ def test_unreadable_token_file(tmp_path):
 def test_other_addresses_need_tokens(host):
     completed = run("serve", MCP_SERVER_HOST=host, MCP_SERVER_PORT=0)
     assert completed.returncode == 2 and completed.stdout == ""
-    assert host in completed.stderr and "FORAGE_TOKENS" in completed.stderr and "127.0.0.1" in completed.stderr
+    assert (
+        host in completed.stderr and "FORAGE_TOKENS" in completed.stderr and "127.0.0.1" in completed.stderr
+    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.5"])

@@ -80,7 +80,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("arguments, naming", WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    "arguments, naming", WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
 def test_wrong_arguments(arguments, naming):
     completed = run(*arguments)
     assert completed.returncode == 2 and completed.stdout == ""
@@ -120,7 +122,11 @@ def test_every_wrong_setting_is_named_at_once():
 
 def test_options_are_settings():
     completed = run("serve", "--port", "99999")
-    assert completed.returncode == 2 and "MCP_SERVER_PORT" in completed.stderr and "command line" in completed.stderr
+    assert (
+        completed.returncode == 2
+        and "MCP_SERVER_PORT" in completed.stderr
+        and "command line" in completed.stderr
+    )
     completed = run("serve", "--host=0.0.0.0", "--port=0")
     assert completed.returncode == 2 and "MCP_SERVER_HOST" in completed.stderr
 
@@ -142,7 +148,12 @@ def test_call():
 
 @pytest.mark.parametrize(
     "arguments",
-    [["tool=forage_status"], ['tool:="forage_status"'], ["--json", '{"tool":"forage_status"}'], ['--json={"tool":"forage_status"}']],
+    [
+        ["tool=forage_status"],
+        ['tool:="forage_status"'],
+        ["--json", '{"tool":"forage_status"}'],
+        ['--json={"tool":"forage_status"}'],
+    ],
 )
 def test_call_with_arguments(arguments):
     completed = run("call", "forage_status", *arguments)
@@ -178,7 +189,12 @@ def test_call_of_a_tool_that_is_switched_off():
 def test_output_that_cannot_be_written(command):
     with open("/dev/full", "wb") as full:
         completed = subprocess.run(
-            [FORAGE, *command], stdout=full, stderr=subprocess.PIPE, env=environment({}), timeout=60, check=False
+            [FORAGE, *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment({}),
+            timeout=60,
+            check=False,
         )
     assert completed.returncode == 1 and b"could not be written" in completed.stderr
 
@@ -227,7 +243,9 @@ def settings(*arguments, **variables):
 def test_config_defaults():
     variables, file = settings()
     assert file is None
-    assert variables["MCP_SERVER_PORT"]["value"] == 3000 and variables["MCP_SERVER_PORT"]["origin"] == "default"
+    assert (
+        variables["MCP_SERVER_PORT"]["value"] == 3000 and variables["MCP_SERVER_PORT"]["origin"] == "default"
+    )
     assert variables["FORAGE_WORKERS"]["value"] == 128
     text = run("config").stdout
     assert all(name in text for name in variables)
@@ -239,7 +257,9 @@ def test_config_masks_secrets():
         assert "hush" not in completed.stdout + completed.stderr
         assert "FORAGE_TOKENS" in completed.stdout
     variables, _ = settings(FORAGE_TOKENS=SECRET)
-    assert variables["FORAGE_TOKENS"]["secret"] is True and variables["FORAGE_TOKENS"]["origin"] == "environment"
+    assert (
+        variables["FORAGE_TOKENS"]["secret"] is True and variables["FORAGE_TOKENS"]["origin"] == "environment"
+    )
 
 
 def write_file(path, text):
@@ -254,7 +274,11 @@ def test_config_file(tmp_path):
         "# a comment\n\nFORAGE_WORKERS=7\nexport MCP_SERVER_PORT = 4000\nFORAGE_LOG_LEVEL='warn'\n"
         f'FORAGE_TOKENS="{SECRET}"\n',
     )
-    for variables, file in (settings("--config", path), settings(f"--config={path}"), settings(FORAGE_CONFIG=path)):
+    for variables, file in (
+        settings("--config", path),
+        settings(f"--config={path}"),
+        settings(FORAGE_CONFIG=path),
+    ):
         assert file == str(path)
         assert variables["FORAGE_WORKERS"]["value"] == 7
         assert variables["FORAGE_WORKERS"]["origin"] == f"{path}:3"
@@ -278,7 +302,9 @@ def test_config_file_of_the_user(tmp_path):
 def test_environment_wins_over_the_file(tmp_path):
     path = write_file(tmp_path / "forage.env", "FORAGE_WORKERS=7\nMCP_SERVER_PORT=4000\n")
     variables, _ = settings("--config", path, FORAGE_WORKERS="9")
-    assert variables["FORAGE_WORKERS"]["value"] == 9 and variables["FORAGE_WORKERS"]["origin"] == "environment"
+    assert (
+        variables["FORAGE_WORKERS"]["value"] == 9 and variables["FORAGE_WORKERS"]["origin"] == "environment"
+    )
     assert variables["MCP_SERVER_PORT"]["value"] == 4000
 
 
@@ -422,7 +448,9 @@ def test_kindly_with_wrong_arguments(tmp_path, arguments):
     assert completed.returncode == 2 and completed.stdout == "" and completed.stderr
 
 
-@pytest.mark.parametrize("name", ["gemini-search-mcp", "gemini-search-mcp-http", "kindly-web-search-mcp-server"])
+@pytest.mark.parametrize(
+    "name", ["gemini-search-mcp", "gemini-search-mcp-http", "kindly-web-search-mcp-server"]
+)
 def test_help_of_other_names(tmp_path, name):
     completed = run("--help", program=named(tmp_path, name))
     assert completed.returncode == 0 and completed.stdout.startswith("Usage: ")

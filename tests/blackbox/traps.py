@@ -1,15 +1,15 @@
 """Traps: places where a call gets stuck for good, seen from the other end.
 
 A trap names the tool and the arguments that lead into it. `wait_caught` returns when the call is stuck
-there; `wait_free` returns the time at which it was gone: its socket closed, its process ended, or, where
-nobody is on the other end, its line in the log.
+there. When the call is over, `watched` becomes readable and `is_free` is true: the call's socket is closed,
+its child has ended. Where nobody is on the other end, `watched` is None, and the log has to tell.
 """
 
+import os
 import pathlib
 import socket
 import tempfile
 import threading
-import time
 
 from programs import PATIENCE, wait_until
 
@@ -19,12 +19,13 @@ NAME_SERVER = "127.53.53.53"
 class Trap:
     tool = "test_fetch"
     arguments = {}
+    watched = None
 
     def wait_caught(self, door):
         raise NotImplementedError
 
-    def wait_free(self, door):
-        return door.wait_cancelled(self)
+    def is_free(self):
+        return True
 
     def close(self):
         pass
@@ -37,7 +38,7 @@ class Asleep(Trap):
     arguments = {"ms": 600_000}
 
     def wait_caught(self, door):
-        door.wait_begun()
+        door.wait_sleeping()
 
 
 class InChild(Trap):
@@ -51,20 +52,10 @@ class InChild(Trap):
         self.arguments = {"command": "sh", "args": ["-c", f"echo $$ > {self.told}; exec sleep 600"]}
 
     def wait_caught(self, door):
-        text = wait_until(lambda: self.told.exists() and self.told.read_text())
-        self.stat = pathlib.Path("/proc", text.strip(), "stat")
-
-    def lives(self):
-        try:
-            return self.stat.read_text().rpartition(")")[2].split()[0] not in "ZX"
-        except OSError:
-            return False
-
-    def wait_free(self, door):
-        wait_until(lambda: not self.lives())
-        return time.monotonic()
+        self.watched = os.pidfd_open(int(wait_until(lambda: self.told.exists() and self.told.read_text())))
 
     def close(self):
+        os.close(self.watched)
         self.folder.cleanup()
 
 
@@ -80,28 +71,25 @@ class Listening(Trap):
         self.socket.settimeout(PATIENCE)
         self.port = self.socket.getsockname()[1]
         self.arguments = {"url": f"{self.scheme}://127.0.0.1:{self.port}/"}
-        self.client = None
 
     def wait_caught(self, door):
-        self.client, _ = self.socket.accept()
-        self.client.settimeout(PATIENCE)
+        self.watched, _ = self.socket.accept()
+        self.watched.settimeout(PATIENCE)
         heard = b""
         while self.until not in heard:
-            heard += self.client.recv(65536)
-        self.client.sendall(self.says)
+            heard += self.watched.recv(65536)
+        self.watched.sendall(self.says)
 
-    def wait_free(self, door):
+    def is_free(self):
         try:
-            while self.client.recv(65536):
-                pass
+            return self.watched.recv(65536) == b""
         except ConnectionResetError:
-            pass
-        return time.monotonic()
+            return True
 
     def close(self):
         self.socket.close()
-        if self.client:
-            self.client.close()
+        if self.watched:
+            self.watched.close()
 
 
 class InHandshake(Listening):
@@ -129,7 +117,7 @@ class Connecting(Listening):
     def __init__(self):
         super().__init__()
         self.socket.listen(0)
-        self.client = socket.create_connection(("127.0.0.1", self.port))
+        self.first = socket.create_connection(("127.0.0.1", self.port))
 
     def attempts(self):
         """Connections of this machine to the port that are not answered, as the kernel lists them."""
@@ -140,15 +128,16 @@ class Connecting(Listening):
     def wait_caught(self, door):
         wait_until(self.attempts)
 
-    def wait_free(self, door):
-        """The kernel's list is slow to read: the log tells the time, the list that it is true."""
-        stamp = door.wait_cancelled(self)
-        wait_until(lambda: not self.attempts())
-        return stamp
+    def is_free(self):
+        return not self.attempts()
+
+    def close(self):
+        super().close()
+        self.first.close()
 
 
 class NameServer:
-    """A name server that never answers. It remembers what it was asked, and tells nobody."""
+    """A name server that never answers. It remembers what it was asked."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -158,13 +147,9 @@ class NameServer:
         self.thread.start()
 
     def listen(self):
-        while True:
-            question = self.socket.recv(2048)
-            if not question:
-                return
-            # The name, as labels that each begin with their length.
-            length = question[12]
-            self.questions.add(question[13 : 13 + length].decode())
+        while question := self.socket.recv(2048):
+            # The name is a list of labels, each after its length; the first is enough to know it by.
+            self.questions.add(question[13 : 13 + question[12]].decode())
 
     def close(self):
         self.socket.sendto(b"", (NAME_SERVER, 53))
