@@ -70,7 +70,8 @@ static void write_all(const char *data, size_t length)
     }
 }
 
-static void emit(enum log_level level, const char *request_id, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void emit(enum log_level level, const char *request_id,
+                                                       const char *format, va_list args)
 {
     if ((int)level > atomic_load_explicit(&current_level, memory_order_relaxed)) {
         return;

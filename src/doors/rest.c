@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char TOOLS_PATH[] = "/api/v1/tools/";
+#define TOOLS_PATH "/api/v1/tools/"
 
 void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
                   yyjson_mut_val *value)

@@ -213,8 +213,8 @@ class Server(Program):
 class Stdio(Program):
     """`forage mcp`, and a client that speaks with it line by line."""
 
-    def __init__(self, program=FORAGE, launcher=(), **settings):
-        super().__init__(["mcp"], program, launcher, subprocess.PIPE, subprocess.PIPE, **settings)
+    def __init__(self, program=FORAGE, launcher=(), arguments=("mcp",), **settings):
+        super().__init__(arguments, program, launcher, subprocess.PIPE, subprocess.PIPE, **settings)
         self.answers = Lines(self.process.stdout)
         self._last_id = 0
 

@@ -130,17 +130,29 @@ BODIES = [
     ("invalid UTF-8", post(b'{"jsonrpc":"2.0","id":1,"method":"\xff"}'), error(PARSE, 400, None)),
     ("too deep", post(b"[" * 65 + b"]" * 65), error(PARSE, 400, None)),
     ("a huge number", post(b'{"jsonrpc":"2.0","id":1e999,"method":"ping"}'), error(PARSE, 400, None)),
-    ("a repeated key", post(b'{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}'), error(INVALID_REQUEST, 400, None)),
+    (
+        "a repeated key",
+        post(b'{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}'),
+        error(INVALID_REQUEST, 400, None),
+    ),
     ("a string", post('"x"'.encode()), error(INVALID_REQUEST, 400, None)),
     ("id null", post({"jsonrpc": "2.0", "id": None, "method": "ping"}), error(INVALID_REQUEST, 400, None)),
     ("id a fraction", post(call("ping", id=1.5)), error(INVALID_REQUEST, 400, None)),
     ("id of 40 digits", post(call("ping", id=10**39)), error(INVALID_REQUEST, 400, None)),
     ("a NUL in a name", post(tool_call("forage_status\0")), error(INVALID_PARAMS, 200)),
-    ("two lines", post(json.dumps(PING).encode() + b"\n" + json.dumps(PING).encode()), error(PARSE, 400, None)),
+    (
+        "two lines",
+        post(json.dumps(PING).encode() + b"\n" + json.dumps(PING).encode()),
+        error(PARSE, 400, None),
+    ),
     ("a notification", post(call("notifications/initialized", id=None)), accepted),
     ("an unknown notification", post(call("notifications/nothing", id=None)), accepted),
     ("an answer to no question", post({"jsonrpc": "2.0", "id": 1, "result": {}}), accepted),
-    ("the largest body", post(b" " * (4 * MIB - len(json.dumps(PING))) + json.dumps(PING).encode()), result()),
+    (
+        "the largest body",
+        post(b" " * (4 * MIB - len(json.dumps(PING))) + json.dumps(PING).encode()),
+        result(),
+    ),
     ("one byte more", post(b" " * (4 * MIB + 1)), fails(413, "TOO_LARGE")),
 ]
 
@@ -155,7 +167,11 @@ LEGACY_REQUESTS = [
     ("a version in quotes", post(PING, MCP_Protocol_Version='"2025-11-25"'), error(UNSUPPORTED_VERSION, 400)),
     ("initialize, unknown version", post(initialize("1999-01-01")), result()),
     ("initialize without params", post(call("initialize")), result()),
-    ("initialize with a modern header", post(initialize(), MCP_Protocol_Version=MODERN), error(HEADER_MISMATCH, 400)),
+    (
+        "initialize with a modern header",
+        post(initialize(), MCP_Protocol_Version=MODERN),
+        error(HEADER_MISMATCH, 400),
+    ),
     ("a label that is too long", post(PING, Mcp_Session_Id="x" * 129), fails(400, "VALIDATION")),
     ("a label with a blank", post(PING, Mcp_Session_Id="a b"), fails(400, "VALIDATION")),
     ("a label beyond ASCII", post(PING, Mcp_Session_Id="é".encode()), fails(400, "VALIDATION")),
@@ -165,7 +181,11 @@ LEGACY_REQUESTS = [
 
 BATCHES = [
     ("no header", post([PING]), batch(None)),
-    ("2025-03-26", post([PING, call("no/such")], MCP_Protocol_Version="2025-03-26"), batch(None, METHOD_NOT_FOUND)),
+    (
+        "2025-03-26",
+        post([PING, call("no/such")], MCP_Protocol_Version="2025-03-26"),
+        batch(None, METHOD_NOT_FOUND),
+    ),
     ("2025-06-18", post([PING], MCP_Protocol_Version="2025-06-18"), error(INVALID_REQUEST, 400, None)),
     ("2025-11-25", post([PING], MCP_Protocol_Version="2025-11-25"), error(INVALID_REQUEST, 400, None)),
     ("modern header", post([PING], MCP_Protocol_Version=MODERN), error(INVALID_REQUEST, 400, None)),
@@ -188,7 +208,11 @@ MODERN_REQUESTS = [
     ("listen, not offered", post_modern(modern("subscriptions/listen")), error(METHOD_NOT_FOUND, 404)),
     ("a notification", post_modern(modern("notifications/initialized", id=None)), accepted),
     ("an unknown tool", post_modern(modern("tools/call", {"name": "x"})), error(INVALID_PARAMS, 200)),
-    ("an unknown resource", post_modern(modern("resources/read", {"uri": "x://y"})), error(INVALID_PARAMS, 200)),
+    (
+        "an unknown resource",
+        post_modern(modern("resources/read", {"uri": "x://y"})),
+        error(INVALID_PARAMS, 200),
+    ),
     (
         "no envelope at all",
         post(call("tools/list"), MCP_Protocol_Version=MODERN, Mcp_Method="tools/list"),
@@ -196,12 +220,20 @@ MODERN_REQUESTS = [
     ),
     (
         "no version in the envelope",
-        post(call("tools/list", {"_meta": {CAPABILITIES: {}}}), MCP_Protocol_Version=MODERN, Mcp_Method="tools/list"),
+        post(
+            call("tools/list", {"_meta": {CAPABILITIES: {}}}),
+            MCP_Protocol_Version=MODERN,
+            Mcp_Method="tools/list",
+        ),
         error(INVALID_PARAMS, 400),
     ),
     (
         "no capabilities in the envelope",
-        post(call("tools/list", {"_meta": {VERSION: MODERN}}), MCP_Protocol_Version=MODERN, Mcp_Method="tools/list"),
+        post(
+            call("tools/list", {"_meta": {VERSION: MODERN}}),
+            MCP_Protocol_Version=MODERN,
+            Mcp_Method="tools/list",
+        ),
         error(INVALID_PARAMS, 400),
     ),
     (
@@ -228,10 +260,18 @@ MODERN_REQUESTS = [
         error(UNSUPPORTED_VERSION, 400),
     ),
     ("no version header", post_modern(STATUS_CALL, MCP_Protocol_Version=None), error(HEADER_MISMATCH, 400)),
-    ("a legacy version header", post_modern(STATUS_CALL, MCP_Protocol_Version=LEGACY[0]), error(HEADER_MISMATCH, 400)),
+    (
+        "a legacy version header",
+        post_modern(STATUS_CALL, MCP_Protocol_Version=LEGACY[0]),
+        error(HEADER_MISMATCH, 400),
+    ),
     ("no method header", post_modern(STATUS_CALL, Mcp_Method=None), error(HEADER_MISMATCH, 400)),
     ("another method", post_modern(STATUS_CALL, Mcp_Method="tools/list"), error(HEADER_MISMATCH, 400)),
-    ("the method in capitals", post_modern(STATUS_CALL, Mcp_Method="TOOLS/CALL"), error(HEADER_MISMATCH, 400)),
+    (
+        "the method in capitals",
+        post_modern(STATUS_CALL, Mcp_Method="TOOLS/CALL"),
+        error(HEADER_MISMATCH, 400),
+    ),
     ("blanks around the method", post_modern(STATUS_CALL, Mcp_Method=" \ttools/call \t"), result()),
     ("no name header", post_modern(STATUS_CALL, Mcp_Name=None), error(HEADER_MISMATCH, 400)),
     ("another name", post_modern(STATUS_CALL, Mcp_Name="other"), error(HEADER_MISMATCH, 400)),
@@ -240,8 +280,16 @@ MODERN_REQUESTS = [
     ("another prompt", post_modern(TOPIC, Mcp_Name="research_topic"), error(HEADER_MISMATCH, 400)),
     ("the name as base64", post_modern(STATUS_CALL, Mcp_Name=encoded("forage_status")), result()),
     ("the resource as base64", post_modern(GUIDE, Mcp_Name=encoded("forage://guide")), result()),
-    ("another name as base64", post_modern(STATUS_CALL, Mcp_Name=encoded("other")), error(HEADER_MISMATCH, 400)),
-    ("base64 of a NUL", post_modern(STATUS_CALL, Mcp_Name=encoded("forage_status\0")), error(HEADER_MISMATCH, 400)),
+    (
+        "another name as base64",
+        post_modern(STATUS_CALL, Mcp_Name=encoded("other")),
+        error(HEADER_MISMATCH, 400),
+    ),
+    (
+        "base64 of a NUL",
+        post_modern(STATUS_CALL, Mcp_Name=encoded("forage_status\0")),
+        error(HEADER_MISMATCH, 400),
+    ),
     ("bad base64", post_modern(STATUS_CALL, Mcp_Name="=?base64?!!!?="), error(HEADER_MISMATCH, 400)),
     ("base64 cut off", post_modern(STATUS_CALL, Mcp_Name="=?base64?Zm9"), error(HEADER_MISMATCH, 400)),
     ("empty base64", post_modern(STATUS_CALL, Mcp_Name="=?base64??="), error(HEADER_MISMATCH, 400)),
@@ -343,7 +391,11 @@ HOSTS = [
     ("missing", get("/health", Host=None), fails(400)),
     ("twice", get("/health", Host=["localhost", "localhost"]), fails(400)),
     ("a list", get("/health", Host="localhost, evil.example"), fails(400)),
-    ("a proxy's word, not trusted", get("/health", Host="evil.example", X_Forwarded_Host="localhost"), fails(403)),
+    (
+        "a proxy's word, not trusted",
+        get("/health", Host="evil.example", X_Forwarded_Host="localhost"),
+        fails(403),
+    ),
     ("nor against us", get("/health", X_Forwarded_Host="evil.example"), status(200)),
 ]
 
@@ -367,7 +419,11 @@ ORIGINS = [
     ("twice", post(PING, Origin=["http://localhost", "http://localhost"]), fails(403)),
     ("ours and a stranger", post(PING, Origin=["http://localhost", "http://evil.example"]), fails(403)),
     ("on /health too", get("/health", Origin="https://evil.example"), fails(403)),
-    ("a preflight from a stranger", request("OPTIONS", "/mcp", {"Origin": "https://evil.example"}), fails(403)),
+    (
+        "a preflight from a stranger",
+        request("OPTIONS", "/mcp", {"Origin": "https://evil.example"}),
+        fails(403),
+    ),
 ]
 
 TABLES = {
@@ -480,7 +536,11 @@ FRAMING = [
     ("a header without a colon", b"GET /health HTTP/1.1\r\nHost: localhost\r\nnothing\r\n\r\n", 400),
     ("a header without a name", b"GET /health HTTP/1.1\r\nHost: localhost\r\n: x\r\n\r\n", 400),
     ("65 headers", b"GET /health HTTP/1.1\r\n" + b"X: y\r\n" * 65 + b"\r\n", 431),
-    ("33 KiB of headers", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 33 * 1024 + b"\r\n\r\n", 431),
+    (
+        "33 KiB of headers",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 33 * 1024 + b"\r\n\r\n",
+        431,
+    ),
     ("headers without an end", b"GET /health HTTP/1.1\r\n" + b"X: y\r\n" * 20_000, 431),
     ("two lengths", HEAD + b"Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello" + SECOND, 400),
     ("two lengths that differ", HEAD + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello" + SECOND, 400),
@@ -491,8 +551,16 @@ FRAMING = [
     ("an empty length", HEAD + b"Content-Length:\r\n\r\n" + SECOND, 400),
     ("a length of 30 digits", HEAD + b"Content-Length: " + b"9" * 30 + b"\r\n\r\n", 413),
     ("a length that wraps", HEAD + b"Content-Length: 18446744073709551621\r\n\r\nhello", 413),
-    ("length and chunks", HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SECOND, 400),
-    ("chunks and length", HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + SECOND, 400),
+    (
+        "length and chunks",
+        HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SECOND,
+        400,
+    ),
+    (
+        "chunks and length",
+        HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + SECOND,
+        400,
+    ),
     ("two codings", HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     ("gzip, chunked", HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
     ("identity", HEAD + b"Transfer-Encoding: identity\r\n\r\n" + SECOND, 501),
@@ -500,7 +568,11 @@ FRAMING = [
     ("chunked in quotes", HEAD + b'Transfer-Encoding: "chunked"\r\n\r\n0\r\n\r\n' + SECOND, 501),
     ("a vertical tab", HEAD + b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n" + SECOND, 400),
     ("a blank before its colon", HEAD + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + SECOND, 400),
-    ("chunked in HTTP/1.0", HEAD.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+    (
+        "chunked in HTTP/1.0",
+        HEAD.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
     ("chunk: no size", chunked(b"\r\n\r\n"), 400),
     ("chunk: not a number", chunked(b"x\r\nhello\r\n0\r\n\r\n"), 400),
     ("chunk: negative", chunked(b"-1\r\nhello\r\n0\r\n\r\n"), 400),

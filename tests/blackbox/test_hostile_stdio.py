@@ -197,7 +197,11 @@ WRONG_METHOD = [
     ("behind a NUL", call("ping\0x"), error(INVALID_PARAMS, 1)),
     ("of a million characters", call("m" * 1_000_000), error(METHOD_NOT_FOUND, 1)),
     ("of a feature that is off", call("logging/setLevel", {"level": "info"}), error(METHOD_NOT_FOUND, 1)),
-    ("subscriptions, off", call("resources/subscribe", {"uri": "forage://guide"}), error(METHOD_NOT_FOUND, 1)),
+    (
+        "subscriptions, off",
+        call("resources/subscribe", {"uri": "forage://guide"}),
+        error(METHOD_NOT_FOUND, 1),
+    ),
     ("tasks, unknown", call("tasks/list"), error(METHOD_NOT_FOUND, 1)),
     ("modern: unknown", modern("no/such/method"), error(METHOD_NOT_FOUND, 1)),
     ("modern: removed ping", modern("ping"), error(METHOD_NOT_FOUND, 1)),
@@ -266,7 +270,11 @@ WRONG_PARAMS = [
         call("completion/complete", {"ref": 5, "argument": {"name": "a", "value": 5}}),
         error(INVALID_PARAMS, 1),
     ),
-    ("modern: no capabilities", call("tools/list", {"_meta": {VERSION: "2026-07-28"}}), error(INVALID_PARAMS, 1)),
+    (
+        "modern: no capabilities",
+        call("tools/list", {"_meta": {VERSION: "2026-07-28"}}),
+        error(INVALID_PARAMS, 1),
+    ),
     (
         "modern: capabilities a list",
         call("tools/list", {"_meta": {VERSION: "2026-07-28", CAPABILITIES: []}}),
@@ -376,13 +384,24 @@ BATCHES = [
     (
         "mixed",
         WITH_BATCHES,
-        [call("notifications/initialized", id=None), PING, 5, call("no/such", id=2), tool_call("forage_status", id=3)],
+        [
+            call("notifications/initialized", id=None),
+            PING,
+            5,
+            call("no/such", id=2),
+            tool_call("forage_status", id=3),
+        ],
         batch(result(1), error(INVALID_REQUEST), error(METHOD_NOT_FOUND, 2), result(3)),
     ),
     ("only notifications", WITH_BATCHES, [call("notifications/initialized", id=None)] * 3, *NOTHING),
     ("only answers", WITH_BATCHES, [{"jsonrpc": "2.0", "id": 1, "result": {}}], *NOTHING),
     ("a batch in a batch", WITH_BATCHES, [[PING]], batch(error(INVALID_REQUEST))),
-    ("with initialize", WITH_BATCHES, [initialize(), call("ping", id=2)], batch(error(INVALID_REQUEST), result(2))),
+    (
+        "with initialize",
+        WITH_BATCHES,
+        [initialize(), call("ping", id=2)],
+        batch(error(INVALID_REQUEST), result(2)),
+    ),
     ("with a modern message", WITH_BATCHES, [modern("tools/list")], batch(error(INVALID_REQUEST))),
     ("the same id twice", WITH_BATCHES, [PING, PING], batch(result(1), result(1))),
 ]

@@ -89,7 +89,9 @@ def test_tools_are_described(stdio):
     (tool,) = [tool for tool in stdio.ask("tools/list")["result"]["tools"] if tool["name"] == "forage_status"]
     assert tool["title"] and len(tool["description"]) > 100
     for schema in (tool["inputSchema"], tool["outputSchema"]):
-        assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema" and schema["type"] == "object"
+        assert (
+            schema["$schema"] == "https://json-schema.org/draft/2020-12/schema" and schema["type"] == "object"
+        )
     for name, parameter in tool["inputSchema"]["properties"].items():
         assert parameter["description"] and parameter["examples"], name
     assert tool["annotations"]["readOnlyHint"] is True and tool["annotations"]["openWorldHint"] is False
@@ -109,12 +111,19 @@ def test_tool_call(stdio, params):
 
 
 def test_arguments_may_be_left_out(stdio):
-    assert stdio.ask("tools/call", {"name": "forage_status"})["result"]["structuredContent"]["success"] is True
+    assert (
+        stdio.ask("tools/call", {"name": "forage_status"})["result"]["structuredContent"]["success"] is True
+    )
 
 
 @pytest.mark.parametrize(
     "arguments, naming",
-    [({"tool": 5}, "tool"), ({"tool": "x" * 65}, "tool"), ({"tools": "x"}, "tools"), ({"tool": "none"}, "none")],
+    [
+        ({"tool": 5}, "tool"),
+        ({"tool": "x" * 65}, "tool"),
+        ({"tools": "x"}, "tools"),
+        ({"tool": "none"}, "none"),
+    ],
 )
 def test_wrong_arguments(stdio, arguments, naming):
     """A result that names the parameter, what came and what is allowed; not an error of the protocol."""
@@ -181,7 +190,9 @@ def test_unknown_resource(stdio):
 def test_resource_templates(fixtures_stdio):
     (template,) = fixtures_stdio.ask("resources/templates/list")["result"]["resourceTemplates"]
     assert template["uriTemplate"] == "test://template/{id}/data"
-    (content,) = fixtures_stdio.ask("resources/read", {"uri": "test://template/42/data"})["result"]["contents"]
+    (content,) = fixtures_stdio.ask("resources/read", {"uri": "test://template/42/data"})["result"][
+        "contents"
+    ]
     assert content["uri"] == "test://template/42/data" and json.loads(content["text"])["id"] == "42"
     (binary,) = fixtures_stdio.ask("resources/read", {"uri": "test://static-binary"})["result"]["contents"]
     assert binary["blob"] and "text" not in binary
@@ -229,6 +240,27 @@ CACHEABLE = ["tools/list", "resources/list", "resources/templates/list", "prompt
 def test_lists_may_be_kept(stdio, method):
     check_modern(stdio.ask(method, {"_meta": meta()})["result"], cacheable=True)
     check_legacy(stdio.ask(method)["result"])
+
+
+@pytest.mark.parametrize(
+    "method, key", [("tools/list", "tools"), ("prompts/list", "prompts"), ("resources/list", "resources")]
+)
+def test_pages(fixtures_stdio, method, key):
+    """Page by page the same as all at once; a cursor that no page gave is refused."""
+    everything = fixtures_stdio.ask(method)["result"][key]
+    assert len(everything) >= 3
+    with Stdio(CONFORMANCE, arguments=["mcp", "2"]) as client:
+        items, params = [], {}
+        while True:
+            result = client.ask(method, params)["result"]
+            assert 1 <= len(result[key]) <= 2
+            items += result[key]
+            if "nextCursor" not in result:
+                break
+            params = {"cursor": result["nextCursor"]}
+        assert items == everything
+        for cursor in ("", "p", "p0", "p1000", "2", " p2", "p2x", "-"):
+            assert client.ask(method, {"cursor": cursor})["error"]["code"] == INVALID_PARAMS
 
 
 # ---- while a call runs ----
@@ -309,7 +341,9 @@ def test_busy():
 
 
 def test_large_answer(fixtures_stdio):
-    result = fixtures_stdio.ask("tools/call", {"name": "test_big", "arguments": {"chars": 3_000_000}})["result"]
+    result = fixtures_stdio.ask("tools/call", {"name": "test_big", "arguments": {"chars": 3_000_000}})[
+        "result"
+    ]
     assert result["content"][0]["text"] == "x" * 3_000_000
 
 
@@ -354,7 +388,9 @@ def test_listening_can_be_cancelled(fixtures_stdio):
         listen(fixtures_stdio, i, toolsListChanged=True)
         fixtures_stdio.send(cancelled(i))
     fixtures_stdio.ask("tools/call", {"name": "test_trigger_tool_change"})
-    assert not any(message.get("method", "").endswith("list_changed") for message in fixtures_stdio.messages())
+    assert not any(
+        message.get("method", "").endswith("list_changed") for message in fixtures_stdio.messages()
+    )
 
 
 def test_listening_belongs_to_the_modern_era(fixtures_stdio):
@@ -375,7 +411,11 @@ def test_question_to_a_legacy_client(fixtures_stdio):
         {
             "jsonrpc": "2.0",
             "id": question["id"],
-            "result": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "good morning"}},
+            "result": {
+                "role": "assistant",
+                "model": "m",
+                "content": {"type": "text", "text": "good morning"},
+            },
         }
     )
     assert "good morning" in fixtures_stdio.answer(1)["result"]["content"][0]["text"]
@@ -412,7 +452,9 @@ def test_question_to_a_modern_client(fixtures_stdio):
     ((key, question),) = result["inputRequests"].items()
     assert question["method"] == "elicitation/create"
     responses = {key: {"action": "accept", "content": {"name": "Ada"}}}
-    result = fixtures_stdio.ask("tools/call", {**params, "inputResponses": responses, "_meta": able})["result"]
+    result = fixtures_stdio.ask("tools/call", {**params, "inputResponses": responses, "_meta": able})[
+        "result"
+    ]
     assert result["resultType"] == "complete" and "Ada" in result["content"][0]["text"]
 
 

@@ -70,9 +70,22 @@ def proxy(forage, tmp_path_factory):
     if not NGINX:
         pytest.skip("nginx is missing: scripts/setup test brings it")
     folder = tmp_path_factory.mktemp("nginx")
-    certificate = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", f"/CN={NAME}"]
+    certificate = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "1",
+        "-subj",
+        f"/CN={NAME}",
+    ]
     files = ["-keyout", folder / "key", "-out", folder / "certificate"]
-    subprocess.run([*certificate, *files, "-addext", f"subjectAltName=DNS:{NAME}"], capture_output=True, check=True)
+    subprocess.run(
+        [*certificate, *files, "-addext", f"subjectAltName=DNS:{NAME}"], capture_output=True, check=True
+    )
     port = free_port()
     configuration = folder / "nginx.conf"
     documented = documented_configuration(

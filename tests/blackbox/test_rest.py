@@ -56,7 +56,9 @@ def test_bodies(server, body):
     assert post(server, "forage_status", body).status == 200
 
 
-@pytest.mark.parametrize("text", ["plain", "", 'quotes " and \\', "µ€😀", "a\nb\tc", "</script>", "x" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["plain", "", 'quotes " and \\', "µ€😀", "a\nb\tc", "</script>", "x" * 100_000]
+)
 def test_body_is_the_structured_result(fixtures, text):
     """Byte for byte what MCP has as text."""
     response = post(fixtures, "test_echo", {"text": text})
@@ -66,7 +68,10 @@ def test_body_is_the_structured_result(fixtures, text):
 
 
 def test_result_without_structure(fixtures):
-    assert post(fixtures, "test_simple_text", {}).json()["content"] == over_mcp(fixtures, "test_simple_text", {})["content"]
+    assert (
+        post(fixtures, "test_simple_text", {}).json()["content"]
+        == over_mcp(fixtures, "test_simple_text", {})["content"]
+    )
 
 
 def test_slow_tool(fixtures):
@@ -129,7 +134,9 @@ def test_403(server):
     check_failure(post(server, "forage_status", {}, {"Origin": "https://evil.example"}), 403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("name", ["no_such_tool", "Forage_Status", "forage_status/", "forage_status%00", "%66"])
+@pytest.mark.parametrize(
+    "name", ["no_such_tool", "Forage_Status", "forage_status/", "forage_status%00", "%66"]
+)
 def test_404(server, name):
     check_failure(post(server, name, {}), 404, "NOT_FOUND")
 
@@ -152,7 +159,9 @@ def test_405(server, method, path, allowed):
 
 def test_413(server):
     with Connection(server.port) as connection:
-        connection.send(request("POST", "/api/v1/tools/forage_status", {"Content-Length": str(5 * 1024 * 1024)}))
+        connection.send(
+            request("POST", "/api/v1/tools/forage_status", {"Content-Length": str(5 * 1024 * 1024)})
+        )
         check_failure(connection.response(), 413, "TOO_LARGE")
 
 
@@ -321,7 +330,9 @@ def test_openapi_tells_of_tokens(server, guarded):
 # ---- browsers ----
 
 
-@pytest.mark.parametrize("path, methods", [("/mcp", "POST"), ("/api/v1/tools/forage_status", "POST"), ("/health", "GET")])
+@pytest.mark.parametrize(
+    "path, methods", [("/mcp", "POST"), ("/api/v1/tools/forage_status", "POST"), ("/health", "GET")]
+)
 def test_preflight(guarded, path, methods):
     """A browser asks without a token."""
     headers = {"Origin": ORIGIN, "Access-Control-Request-Method": methods}
@@ -330,7 +341,9 @@ def test_preflight(guarded, path, methods):
     assert response.header("Access-Control-Allow-Origin") == ORIGIN
     assert response.header("Access-Control-Allow-Methods") == methods
     allowed = response.header("Access-Control-Allow-Headers").lower().split(", ")
-    assert {"authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method"} <= set(allowed)
+    assert {"authorization", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method"} <= set(
+        allowed
+    )
     assert response.header("Vary") == "Origin"
 
 
@@ -347,7 +360,10 @@ def test_answers_say_who_may_read_them(server):
 
 
 def test_a_page_that_is_refused_reads_nothing(server):
-    for response in (get(server, "/health", Origin="https://evil.example"), get(server, "/health", Host="evil.example", Origin=ORIGIN)):
+    for response in (
+        get(server, "/health", Origin="https://evil.example"),
+        get(server, "/health", Host="evil.example", Origin=ORIGIN),
+    ):
         assert response.status == 403 and response.header("Access-Control-Allow-Origin") is None
 
 
