@@ -82,6 +82,18 @@ size_t text_prefix(const char *text, size_t length, size_t count)
 
 /* ---- messages ---- */
 
+void text_mend(char *text)
+{
+    const char *end = text + strlen(text);
+    for (const char *at = text; at < end;) {
+        const char *start = at;
+        uint32_t point = text_next(&at, end);
+        if (point == TEXT_REPLACEMENT && at == start + 1) {
+            text[start - text] = '?';
+        }
+    }
+}
+
 void text_start(struct text_out *out, char *data, size_t size)
 {
     *out = (struct text_out){.data = data, .size = size, .cut = size == 0};

@@ -5,6 +5,7 @@
 #include "base/event.h"
 #include "base/id.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "call/errors.h"
 
 #include <errno.h>
@@ -213,6 +214,7 @@ void call_progress(struct call *call, double done, double total, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    text_mend(message);
     call->hooks.progress(call->hooks.context, done, total, message);
 }
 
@@ -226,6 +228,7 @@ void call_log(struct call *call, const char *level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    text_mend(text);
     call->hooks.log(call->hooks.context, level, text);
 }
 
@@ -263,8 +266,11 @@ int call_fail(struct call *call, const char *code, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(call->arena, format, args);
+    char *message = arena_vprintf(call->arena, format, args);
     va_end(args);
+    if (message) {
+        text_mend(message);
+    }
     call->error.code = code;
     call->error.message = message ? message : "out of memory";
     return ERR_FAILED;

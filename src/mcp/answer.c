@@ -1,5 +1,6 @@
 /* Building what goes back to the client. */
 #include "base/redact.h"
+#include "base/text.h"
 #include "mcp/internal.h"
 
 #include <stdarg.h>
@@ -106,8 +107,11 @@ void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const c
 {
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(work->arena, format, args);
+    char *message = arena_vprintf(work->arena, format, args);
     va_end(args);
+    if (message) {
+        text_mend(message);
+    }
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *envelope = envelope_for(work);
     yyjson_mut_val *error = yyjson_mut_obj(doc);

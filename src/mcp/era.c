@@ -10,6 +10,7 @@
  * On stdio `server/discover` is answered even without an envelope: an error there would make
  * clients remember this server as legacy. */
 #include "base/base64.h"
+#include "base/text.h"
 #include "mcp/internal.h"
 
 #include <string.h>
@@ -42,7 +43,11 @@ static int refuse_version(struct mcp_work *work, const char *requested)
     yyjson_mut_val *supported = yyjson_mut_arr(work->doc);
     add_versions(work->doc, supported, work->modern);
     yyjson_mut_obj_add_val(work->doc, data, "supported", supported);
-    yyjson_mut_obj_add_str(work->doc, data, "requested", requested);
+    char *mended = arena_strdup(work->arena, requested);
+    if (mended) {
+        text_mend(mended); /* a header may hold any bytes */
+    }
+    json_add_string(work->doc, data, "requested", mended);
     answer_error(work, RPC_UNSUPPORTED_VERSION, data, "unsupported protocol version \"%.64s\"",
                  requested);
     return ERR_INVALID;

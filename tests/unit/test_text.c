@@ -169,14 +169,35 @@ static void guesses_what_was_meant(void **state)
     }
 }
 
+static void mends_what_is_no_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *mended;
+    } CASES[] = {
+        {"", ""},
+        {"abc", "abc"},
+        {"\u00e9\u4e2d\U0001F600", "\u00e9\u4e2d\U0001F600"},
+        {"a\xff", "a?"},
+        {"\xe4\xb8", "??"},
+        {"x\xed\xa0\x80y", "x???y"},
+        {"\ufffd", "\ufffd"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", CASES[i].text);
+        text_mend(text);
+        assert_string_equal(text, CASES[i].mended);
+        assert_true(text_is_utf8(text, strlen(text)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_utf8),
-        cmocka_unit_test(takes_code_points),
-        cmocka_unit_test(cuts_between_code_points),
-        cmocka_unit_test(quotes_safely),
-        cmocka_unit_test(guesses_what_was_meant),
+        cmocka_unit_test(mends_what_is_no_utf8), cmocka_unit_test(tells_utf8),
+        cmocka_unit_test(takes_code_points),     cmocka_unit_test(cuts_between_code_points),
+        cmocka_unit_test(quotes_safely),         cmocka_unit_test(guesses_what_was_meant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
