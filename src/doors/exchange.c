@@ -409,11 +409,17 @@ int exchange_stream_send(struct exchange *exchange, const char *data, size_t len
 
 void exchange_stream_end(struct exchange *exchange)
 {
+    exchange_stream_end_with(exchange, "", 0);
+}
+
+void exchange_stream_end_with(struct exchange *exchange, const char *data, size_t length)
+{
     pthread_mutex_lock(&exchange->lock);
     bool ring = false;
+    bool silent = exchange->is_head_method;
     int result = why_not(exchange, ANSWER_STREAM);
-    if (result == OK) {
-        bool framed = exchange->minor_version == 1 && !exchange->is_head_method;
+    if (result == OK && (silent || length == 0 || put_chunk(exchange, data, length) == OK)) {
+        bool framed = exchange->minor_version == 1 && !silent;
         struct iovec last = piece("0\r\n\r\n", framed ? 5 : 0);
         put(exchange, &last, 1);
     }

@@ -55,16 +55,34 @@ static void start_stream(struct post *post)
     post->streaming = true;
 }
 
-/* With the lock held. */
+/* A status. */
+static int write_event(struct buf *event, const char *message, size_t length)
+{
+    buf_init(event, length + 64);
+    buf_puts(event, "event: message\ndata: ");
+    buf_append(event, message, length);
+    buf_puts(event, "\n\n");
+    return buf_error(event);
+}
+
+/* With the lock held. A client that does not keep up misses what it did not wait for. */
 static void send_event(struct post *post, const char *message, size_t length)
 {
     struct buf event;
-    buf_init(&event, length + 64);
-    buf_puts(&event, "event: message\ndata: ");
-    buf_append(&event, message, length);
-    buf_puts(&event, "\n\n");
-    if (buf_error(&event) == OK) {
+    if (write_event(&event, message, length) == OK) {
         exchange_stream_send(post->exchange, event.data, event.length);
+    }
+    buf_done(&event);
+}
+
+/* With the lock held. The answer itself is never missed. */
+static void send_last_event(struct post *post, const char *message, size_t length)
+{
+    struct buf event;
+    if (write_event(&event, message, length) == OK) {
+        exchange_stream_end_with(post->exchange, event.data, event.length);
+    } else {
+        exchange_stream_end(post->exchange);
     }
     buf_done(&event);
 }
@@ -124,9 +142,10 @@ static void send_answer(struct post *post)
     }
     if (post->streaming) {
         if (answer) {
-            send_event(post, answer, length);
+            send_last_event(post, answer, length);
+        } else {
+            exchange_stream_end(post->exchange);
         }
-        exchange_stream_end(post->exchange);
     } else {
         const char *headers =
             label ? arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", label) : NULL;

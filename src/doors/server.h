@@ -113,6 +113,9 @@ int exchange_respond(struct exchange *exchange, int status, const char *headers,
 int exchange_stream_start(struct exchange *exchange, int status, const char *headers);
 int exchange_stream_send(struct exchange *exchange, const char *data, size_t length);
 void exchange_stream_end(struct exchange *exchange);
+/* The same with a last piece, which is sent however much the client has still to take. (any thread)
+ */
+void exchange_stream_end_with(struct exchange *exchange, const char *data, size_t length);
 /* Whether an answer was begun. (any thread) */
 bool exchange_answered(const struct exchange *exchange);
 

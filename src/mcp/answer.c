@@ -14,14 +14,24 @@ const char MCP_LINE_TOO_LONG[] =
 /* How long a client may keep a list or a resource: they change only with a new process. */
 #define CACHE_MS 300000
 
-/* The answer when even an error could not be built. */
+/* The answer when no other could be built: most often the call's arena is full, and there is memory
+ * enough to say for which request. */
 static void answer_out_of_memory(struct mcp_work *work)
 {
-    static const char TEXT[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
-                               "\"message\":\"out of memory\"}}";
+    struct arena *spare = arena_new(KIB(16));
     buf_done(&work->answer);
     buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
-    buf_append(&work->answer, TEXT, sizeof TEXT - 1);
+    buf_puts(&work->answer, "{\"jsonrpc\":\"2.0\",\"id\":");
+    if (!spare || !work->id || json_write_immutable(&work->answer, spare, work->id) != OK) {
+        buf_puts(&work->answer, "null");
+    }
+    buf_puts(&work->answer,
+             ",\"error\":{\"code\":-32603,\"message\":\"out of memory: the answer is "
+             "too large; ask for less at once\"}}");
+    arena_free(spare);
+    if (buf_error(&work->answer) != OK) {
+        buf_done(&work->answer);
+    }
     work->http_status = 500;
 }
 

@@ -10,6 +10,8 @@ import pytest
 from http_client import exchange, request
 from programs import CONFORMANCE, FORAGE, Server, Stdio
 
+pytest.register_assert_rewrite("http_checks")
+
 ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"
 
@@ -31,6 +33,13 @@ def report(line):
 def pytest_terminal_summary(terminalreporter):
     for line in measured:
         terminalreporter.write_line(line)
+
+
+def start_early(request, fixture):
+    """Starts what takes long when a file begins, so that it runs beside the other tests of the file; not when
+    none of the chosen tests looks at it."""
+    if any(fixture in item.fixturenames and item.module is request.module for item in request.session.items):
+        request.getfixturevalue(fixture)
 
 
 def still_well(server):

@@ -385,6 +385,14 @@ def test_mcp_in_a_pipe():
     assert [json.loads(line)["id"] for line in completed.stdout.splitlines()] == [1, 2]
 
 
+def test_mcp_with_files(tmp_path):
+    (tmp_path / "in").write_bytes(lines(call("ping"), call("tools/list", id=2)))
+    with open(tmp_path / "in", "rb") as questions, open(tmp_path / "out", "wb") as answers:
+        arguments = {"stdin": questions, "stdout": answers, "env": environment({})}
+        assert subprocess.run([FORAGE, "mcp"], timeout=60, check=False, **arguments).returncode == 0
+    assert [json.loads(line)["id"] for line in (tmp_path / "out").read_text().splitlines()] == [1, 2]
+
+
 def test_mcp_says_nothing_by_itself():
     completed = run("mcp")
     assert completed.returncode == 0 and completed.stdout == "" and completed.stderr == ""

@@ -5,11 +5,11 @@ import re
 import time
 
 import pytest
-from conftest import ALICE, BOB
+from conftest import ALICE, BOB, start_early
 from http_client import Connection, exchange, request, running_calls
 from messages import (
     BUSY,
-    INVALID_PARAMS,
+    INTERNAL,
     LEGACY,
     MODERN,
     SERVER_INFO,
@@ -224,6 +224,29 @@ def test_large_answer(fixtures):
             assert message["result"]["content"][0]["text"] == "x" * 3_000_000
 
 
+def test_answer_larger_than_a_client_may_lag_behind(fixtures):
+    """Progress may be dropped for a client that does not keep up, the answer never."""
+    with Connection(fixtures.port) as connection:
+        connection.send(request(headers=EVENTS_ONLY, body=tool_call("test_big", {"chars": 9_000_000})))
+        ((_, message),) = connection.events(connection.head())
+        assert len(message["result"]["content"][0]["text"]) == 9_000_000
+
+
+def test_answer_comes_behind_dropped_progress(fixtures):
+    with Connection(fixtures.port, receive_bytes=65536) as connection:
+        connection.send(request(body=tool_call("test_progress", {"steps": 100_000, "ms": 0}, token=1)))
+        response = connection.head()
+        wait_until(lambda: running_calls(fixtures, "test_progress") == 0)
+        *reports, (_, answer) = connection.events(response)
+        assert len(reports) < 100_000 and answer["id"] == 1
+
+
+def test_answer_that_is_too_large(fixtures):
+    response = post(fixtures, tool_call("test_big", {"chars": 16_000_000}, id="large"))
+    assert response.status == 500
+    assert response.json()["id"] == "large" and response.json()["error"]["code"] == INTERNAL
+
+
 def test_batch_with_slow_calls(fixtures):
     messages = [tool_call("test_sleep", {"ms": 5}, id="slow"), call("ping", id="quick")]
     response = post(fixtures, messages)
@@ -398,8 +421,8 @@ def quiet_call():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quiet_call_starts_early(quiet_call):
-    """It runs beside the other tests of this file."""
+def quiet_call_starts_early(request):
+    start_early(request, "quiet_call")
 
 
 def test_comments_keep_a_quiet_stream_alive(quiet_call):

@@ -6,6 +6,7 @@ import pytest
 from messages import (
     BUSY,
     CAPABILITIES,
+    INTERNAL,
     INVALID_PARAMS,
     LEGACY,
     LEGACY_NO_RESOURCE,
@@ -345,6 +346,12 @@ def test_large_answer(fixtures_stdio):
         "result"
     ]
     assert result["content"][0]["text"] == "x" * 3_000_000
+
+
+def test_answer_that_is_too_large(fixtures_stdio):
+    """It says so, to whoever asked."""
+    answer = fixtures_stdio.ask("tools/call", {"name": "test_big", "arguments": {"chars": 16_000_000}})
+    assert answer["error"]["code"] == INTERNAL
 
 
 # ---- subscriptions ----

@@ -6,6 +6,7 @@ import signal
 import time
 
 import pytest
+from conftest import start_early
 from http_client import Closed, Connection, exchange, request, running_calls
 from messages import initialize, tool_call
 from programs import CONFORMANCE, FORAGE, Server, Stdio, group_lives, wait_until
@@ -171,8 +172,8 @@ def endless(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def endless_starts_early(endless):
-    """It ends beside the other tests of this file."""
+def endless_starts_early(request):
+    start_early(request, "endless")
 
 
 def check_cancelled(body):

@@ -1,6 +1,6 @@
 /* forage-conformance: the protocol of forage with the conformance suite's tools, resources and
  * prompts instead of its own. Started as `forage-conformance serve` or `forage-conformance mcp`, it
- * is configured as forage is. */
+ * is configured as forage is; a number behind that is the size of the pages that lists come in. */
 #include "app/app.h"
 #include "base/signals.h"
 #include "cli/cli.h"
@@ -8,6 +8,7 @@
 #include "fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int add_everything(struct registry *registry)
@@ -24,13 +25,14 @@ static int add_everything(struct registry *registry)
     return status;
 }
 
-static int open_door(int (*door)(struct app *app, int signals))
+static int open_door(int (*door)(struct app *app, int signals), size_t page_size)
 {
-    static const struct app_options OPTIONS = {
+    const struct app_options options = {
         .name = "forage-conformance",
         .title = "forage under test",
         .add_everything = add_everything,
         .features = MCP_LOGGING | MCP_SUBSCRIBE | MCP_LIST_CHANGED,
+        .page_size = page_size,
     };
     int code = load_configuration();
     if (code != EXIT_OK) {
@@ -38,7 +40,7 @@ static int open_door(int (*door)(struct app *app, int signals))
     }
     int signals = signals_open();
     char problem[512] = "cannot watch for signals";
-    struct app *app = signals < 0 ? NULL : app_new(&OPTIONS, problem, sizeof problem);
+    struct app *app = signals < 0 ? NULL : app_new(&options, problem, sizeof problem);
     if (!app) {
         fprintf(stderr, "forage-conformance: %s\n", problem);
         return EXIT_FAILED;
@@ -51,12 +53,14 @@ static int open_door(int (*door)(struct app *app, int signals))
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "serve") == 0) {
-        return open_door(door_http);
+    const char *door = argc == 2 || argc == 3 ? argv[1] : "";
+    size_t page_size = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+    if (strcmp(door, "serve") == 0) {
+        return open_door(door_http, page_size);
     }
-    if (argc == 2 && strcmp(argv[1], "mcp") == 0) {
-        return open_door(door_stdio);
+    if (strcmp(door, "mcp") == 0) {
+        return open_door(door_stdio, page_size);
     }
-    fputs("Usage: forage-conformance serve | mcp\n", stderr);
+    fputs("Usage: forage-conformance serve | mcp [PAGE_SIZE]\n", stderr);
     return EXIT_USAGE;
 }
