@@ -54,7 +54,9 @@ void answer_headers(struct buf *lines, struct exchange *exchange, const char *ty
 {
     buf_init(lines, LIMIT_HTTP_HEAD_BYTES);
     if (type) {
-        buf_printf(lines, "Content-Type: %s\r\nCache-Control: no-store\r\n", type);
+        buf_puts(lines, "Content-Type: ");
+        buf_puts(lines, type);
+        buf_puts(lines, "\r\nCache-Control: no-store\r\n");
     }
     if (more) {
         buf_puts(lines, more);
