@@ -1,5 +1,8 @@
 /* The worker pool. Idle threads wait in a stack; a job is handed to the one that became idle last,
- * whose caches are warm. A thread that stays idle for a while leaves. */
+ * whose caches are warm. A thread that stays idle for a while leaves.
+ *
+ * Each thread is joined, by the next one that leaves or by pool_free(): libraries clean up after a
+ * thread when it ends, and must have done so before the program runs its exit handlers. */
 #include "call/pool.h"
 
 #include "base/status.h"
@@ -33,6 +36,8 @@ struct pool {
     bool closing;
     struct worker *idle;
     struct worker *all;
+    pthread_t left; /* the thread that left last, while `to_join` */
+    bool to_join;
 };
 
 struct pool *pool_new(size_t workers)
@@ -122,12 +127,19 @@ static void *work(void *argument)
         do_job(worker);
     } while (wait_for_job(worker));
     remove_worker(pool, worker);
+    bool to_join = pool->to_join;
+    pthread_t left = pool->left;
+    pool->left = pthread_self();
+    pool->to_join = true;
     if (pool->threads == 0) {
         pthread_cond_broadcast(&pool->all_gone);
     }
     pthread_mutex_unlock(&pool->lock);
     pthread_cond_destroy(&worker->has_job);
     free(worker);
+    if (to_join) {
+        pthread_join(left, NULL);
+    }
     return NULL;
 }
 
@@ -163,7 +175,6 @@ static int start_worker(struct pool *pool, struct call *call, pool_job job, void
     give_job(worker, call, job, context);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_t thread;
     int error = pthread_create(&thread, &attributes, work, worker);
@@ -237,6 +248,9 @@ struct pool *pool_free(struct pool *pool)
         pthread_cond_wait(&pool->all_gone, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
+    if (pool->to_join) {
+        pthread_join(pool->left, NULL);
+    }
     pthread_cond_destroy(&pool->all_gone);
     pthread_mutex_destroy(&pool->lock);
     free(pool);

@@ -18,7 +18,7 @@ from conftest import report
 from http_client import Connection, request, running_calls
 from messages import cancelled, tool_call
 from programs import CONFORMANCE, PATIENCE, Server, Stdio, has_children, wait_until
-from traps import KINDS, NAME_SERVER, InName, NameServer
+from traps import KINDS, InName, NameServer
 
 REPEATS = 10
 AT_ONCE = 50
@@ -96,10 +96,10 @@ def can_start(launcher):
     return subprocess.run([*launcher, "true"], capture_output=True, check=False).returncode == 0
 
 
-def stuck_names_launcher(folder):
+def stuck_names_launcher(name_server, folder):
     """How to start a program that asks our name server; None where that is not possible."""
     resolv = folder / "resolv.conf"
-    resolv.write_text(f"nameserver {NAME_SERVER}\noptions timeout:30 attempts:1\n")
+    resolv.write_text(f"nameserver {name_server.address}\noptions timeout:30 attempts:1\n")
     nsswitch = folder / "nsswitch.conf"
     nsswitch.write_text("hosts: dns\n")
     script = (
@@ -126,7 +126,7 @@ def name_server():
 
 @pytest.fixture(scope="module", params=[OverStdio, OverHttp], ids=["stdio", "http"])
 def door(request, name_server, tmp_path_factory):
-    launcher = name_server and stuck_names_launcher(tmp_path_factory.mktemp("names"))
+    launcher = name_server and stuck_names_launcher(name_server, tmp_path_factory.mktemp("names"))
     door = request.param(name_server if launcher else None, launcher or [])
     with door.program:
         yield door

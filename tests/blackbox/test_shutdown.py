@@ -10,6 +10,7 @@ from conftest import start_early
 from http_client import Closed, Connection, exchange, request, running_calls
 from messages import initialize, tool_call
 from programs import CONFORMANCE, FORAGE, Server, Stdio, group_lives, wait_until
+from traps import InHandshake
 
 
 def start(server, tool, arguments, **headers):
@@ -123,6 +124,23 @@ def test_second_signal_changes_nothing():
         server.signal(signal.SIGTERM)
         assert "isError" not in connection.response().json()["result"]
         assert server.wait() == 0
+
+
+def test_right_after_transfers():
+    """Libraries clean up after each thread and at the end: never both at once. A sanitizer would see it."""
+    for _ in range(10):
+        with Server(CONFORMANCE) as server:
+            traps = [InHandshake() for _ in range(8)]
+            connections = []
+            for trap in traps:
+                connections.append(start(server, trap.tool, trap.arguments))
+                trap.wait_caught(server)
+            for connection in connections:
+                connection.close()
+            server.signal(signal.SIGTERM)
+            assert server.wait() == 0
+            for trap in traps:
+                trap.close()
 
 
 def test_port_is_free_again():

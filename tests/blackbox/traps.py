@@ -5,6 +5,7 @@ there. When the call is over, `watched` becomes readable and `is_free` is true: 
 its child has ended. Where nobody is on the other end, `watched` is None, and the log has to tell.
 """
 
+import errno
 import os
 import pathlib
 import socket
@@ -12,8 +13,6 @@ import tempfile
 import threading
 
 from programs import PATIENCE, wait_until
-
-NAME_SERVER = "127.53.53.53"
 
 
 class Trap:
@@ -141,10 +140,22 @@ class NameServer:
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind((NAME_SERVER, 53))
+        self.address = self.take_address()
         self.questions = set()
         self.thread = threading.Thread(target=self.listen, daemon=True)
         self.thread.start()
+
+    def take_address(self):
+        """One whose port 53 is free: other tests may run at the same time."""
+        for number in range(1, 255):
+            try:
+                self.socket.bind((f"127.53.53.{number}", 53))
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+            else:
+                return f"127.53.53.{number}"
+        raise OSError("every port 53 is taken")
 
     def listen(self):
         while question := self.socket.recv(2048):
@@ -152,7 +163,7 @@ class NameServer:
             self.questions.add(question[13 : 13 + question[12]].decode())
 
     def close(self):
-        self.socket.sendto(b"", (NAME_SERVER, 53))
+        self.socket.sendto(b"", (self.address, 53))
         self.thread.join(PATIENCE)
         self.socket.close()
 
