@@ -2,9 +2,9 @@
  * find this one, its silence about the real parsers means nothing.
  *
  * The input goes through the real JSON parser; behind that stands a reader of a small command, such
- * as ["copy", "some text"], that trusts the length of the text. It starts from a seed of that shape:
- * what it shows is that fuzzer and sanitizer work together through our parser, not that they would
- * find every shape by themselves. */
+ * as ["copy", "some text"], that trusts the length of the text. It starts from a seed of that
+ * shape: what it shows is that fuzzer and sanitizer work together through our parser, not that they
+ * would find every shape by themselves. */
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/limits.h"
