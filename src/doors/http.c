@@ -256,7 +256,8 @@ static void on_head(struct exchange *exchange, void *context)
         return;
     }
     const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
-    if (caller && (!route->json || check_content_type(exchange))) {
+    bool typed = !route->json || request->content_length == 0; /* nothing to be of a type */
+    if (caller && (typed || check_content_type(exchange))) {
         /* Nobody writes to it; an exchange just has no other pocket. */
         exchange_set_user(exchange, (void *)(uintptr_t)caller, NULL);
     }

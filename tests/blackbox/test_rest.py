@@ -165,6 +165,11 @@ def test_413(server):
         check_failure(connection.response(), 413, "TOO_LARGE")
 
 
+def test_nothing_needs_no_type(server):
+    """What `curl -X POST` sends."""
+    assert post(server, "forage_status", b"", {"Content-Type": None}).status == 200
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "multipart/form-data", ""])
 def test_415(server, kind):
     check_failure(post(server, "forage_status", {}, {"Content-Type": kind}), 415, "VALIDATION")
