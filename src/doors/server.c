@@ -310,10 +310,10 @@ static void *run(void *context)
 
 static void fill_in(struct server_options *options)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned most = processors < 1               ? 1
-                    : processors < MOST_REACTORS ? (unsigned)processors
-                                                 : MOST_REACTORS;
+    /* Half of the processors: one reactor answers more quick calls than most servers will ever see,
+     * fewer of them find more to do at each turn, and the other half is for the work itself. */
+    long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    unsigned most = half < 1 ? 1 : half < MOST_REACTORS ? (unsigned)half : MOST_REACTORS;
     options->host = NULL;
     options->reactors = options->reactors ? options->reactors : most;
     options->connections = options->connections ? options->connections : LIMIT_HTTP_CONNECTIONS;

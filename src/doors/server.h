@@ -46,7 +46,7 @@ struct http_request {
 struct server_options {
     const char *host;
     uint16_t port;        /* 0: any free one */
-    unsigned reactors;    /* 0: as many as there are processors, at most 4 */
+    unsigned reactors;    /* 0: half as many as there are processors, 1 to 4 */
     unsigned connections; /* 0: LIMIT_HTTP_CONNECTIONS; those beyond it are answered with 503 */
     int64_t head_ms;      /* these four, when 0: TIME_HTTP_HEAD_MS and so on */
     int64_t body_ms;
