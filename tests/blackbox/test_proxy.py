@@ -67,8 +67,7 @@ def forage():
 @pytest.fixture(scope="module")
 def proxy(forage, tmp_path_factory):
     """The port of an nginx in front of forage."""
-    if not NGINX:
-        pytest.skip("nginx is missing: scripts/setup test brings it")
+    assert NGINX, "nginx is missing: scripts/setup test brings it"
     folder = tmp_path_factory.mktemp("nginx")
     certificate = [
         "openssl",
