@@ -57,7 +57,7 @@ MAY_INCLUDE = {
     "tools": ["base", "call", "config", "guard", "ops", "page", "registry"],
     "app": ["base", "call", "config", "guard", "mcp", "ops", "page", "registry", "tools"],
     "doors": ["app", "base", "call", "config", "guard", "mcp", "ops", "registry"],
-    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "registry", "tools"],
+    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "page", "registry", "tools"],
     "": ["cli"],
 }
 
@@ -81,7 +81,7 @@ UNWANTED = [
 # Where the lists of the build stand: a file that matches must be found there by the second expression,
 # which gets the groups of the first.
 LISTED = [
-    (r"src/(\w+)/([\w/]+)\.c", "src/meson.build", r"'{0}': \[[^]]*'{1}'"),
+    (r"src/([\w/]+)/(\w+)\.c", "src/meson.build", r"'{0}': \[[^]]*'{1}'"),
     (r"src/tools/(\w+)\.json", "src/meson.build", r"'definition_{0}'"),
     (r"tests/unit/test_(\w+)\.c", "tests/meson.build", r"'{0}': \["),
     (r"tests/conformance/(\w+)\.c", "tests/meson.build", r"conformance_sources = \[[^]]*'{0}'"),

@@ -10,7 +10,9 @@
 #include "config/config.h"
 #include "guard/gate.h"
 #include "guard/limiter.h"
+#include "guard/policy.h"
 #include "ops/status.h"
+#include "page/browser/browser.h"
 #include "tools/tools.h"
 
 #include <stdio.h>
@@ -54,6 +56,9 @@ static int build(struct app *app, const struct app_options *options, char *probl
     app->callers = callers_new(config_list("FORAGE_TOKENS", NULL),
                                config_text("FORAGE_TOKENS_FILE"), problem, size);
     if (!app->callers) {
+        return ERR_INVALID;
+    }
+    if (policy_load(problem, size) != OK) {
         return ERR_INVALID;
     }
     app->limiter = limiter_new();
@@ -105,7 +110,9 @@ struct app *app_free(struct app *app)
         registry_free(app->registry);
         limiter_free(app->limiter);
         callers_free(app->callers);
+        browser_shutdown();
         fetch_shutdown();
+        policy_unload();
         free(app);
     }
     return NULL;
@@ -146,6 +153,7 @@ void app_finish_calls(struct app *app)
     mcp_cancel_all(app->mcp);
     pool_cancel_all(app->pool);
     wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
+    browser_shutdown();
     proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
     if (pool_running(app->pool)) {
         /* A call that cannot be stopped must not keep the program from stopping. */

@@ -58,4 +58,52 @@
 #define LIMIT_RESOLVER_THREADS   64
 #define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
 
+/* Pages */
+#define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */
+#define LIMIT_PAGE_TREE_BYTES    MIB(96)  /* the parsed page; what comes after is cut */
+#define LIMIT_PAGE_ELEMENTS      65000    /* of it; the same */
+#define LIMIT_PAGE_SCRATCH_BYTES MIB(128) /* what is known of it while it is read */
+#define LIMIT_PAGE_DEPTH         200      /* of elements; what would be deeper is hung beside */
+#define LIMIT_MARKDOWN_BYTES     MIB(16)  /* of one page */
+#define LIMIT_HOST_TRANSFERS     6        /* at once to one host and port, over all calls */
+#define LIMIT_PAGE_HEADINGS      2000     /* of an outline */
+#define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
+#define LIMIT_CACHE_ENTRIES      20000
+#define TIME_SOURCE_MS           30000 /* one page, its redirects included */
+
+/* Loaders of pages */
+#define LIMIT_XML_DEPTH          64      /* nesting of elements */
+#define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */
+#define LIMIT_LOADER_BYTES       MIB(8)  /* one answer of a service's interface */
+#define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
+#define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
+#define LIMIT_FEED_ITEMS         200
+#define LIMIT_FEED_SUMMARY_CHARS 600
+#define LIMIT_PDF_LINES          200000
+#define LIMIT_PDF_OUTPUT_BYTES   MIB(24)   /* what Poppler writes about one document */
+#define LIMIT_PDF_MEMORY_BYTES   MIB(1024) /* address space of its child */
+#define TIME_PDF_MS              30000
+#define TIME_SERVICE_PATIENCE_MS                                                                   \
+    10000                        /* for a service that asks to wait before the next request        \
+                                  */
+#define TIME_ARXIV_PAUSE_MS 3000 /* between two requests, as arXiv asks */
+
+/* The browser and its filtering proxy */
+#define LIMIT_BROWSER_HTML_CHARS MIB(4) /* of a rendered page, in units of UTF-16 */
+#define LIMIT_BROWSER_MESSAGE_BYTES                                                                \
+    MIB(32)                           /* one message; a character may be written as 6 bytes        \
+                                       */
+#define LIMIT_BROWSER_EVENTS     8192 /* that wait for the thread of one page */
+#define LIMIT_BROWSER_REQUESTS   1024 /* of one page that are watched at once */
+#define LIMIT_PROXY_TUNNELS      256
+#define LIMIT_PROXY_TUNNEL_BYTES MIB(64) /* carried by one tunnel, both ways together */
+#define TIME_PROXY_CONNECT_MS    10000   /* for a look-up, and for each address */
+#define TIME_PROXY_IDLE_MS       60000   /* without a byte */
+#define TIME_BROWSER_START_MS    15000   /* one try: from its start to its first answer */
+#define TIME_BROWSER_ANSWER_MS   10000   /* for an answer about a page */
+#define TIME_PAGE_NAVIGATE_MS    20000   /* until the server has begun to answer */
+#define TIME_PAGE_QUIET_MS       100     /* without a request in flight: the page is complete */
+#define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
+#define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
+
 #endif

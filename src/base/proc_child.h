@@ -1,5 +1,5 @@
-/* Starting children and seeing to their end. For proc.c only, which reads and writes their pipes.
- */
+/* Starting children and seeing to their end. For proc.c, which reads and writes their pipes, and
+ * for the browser, whose thread waits for more than these. */
 #ifndef FORAGE_BASE_PROC_CHILD_H
 #define FORAGE_BASE_PROC_CHILD_H
 

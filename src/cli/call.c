@@ -1,15 +1,13 @@
 /* `forage call TOOL key=value...`: runs a tool in this process and prints its result. Progress goes
  * to standard error where a person can see it; Ctrl-C cancels the call. */
-#include "base/event.h"
 #include "base/limits.h"
 #include "base/proc.h"
 #include "base/signals.h"
 #include "cli/cli.h"
+#include "cli/watch.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- arguments ---- */
 
@@ -83,36 +81,6 @@ static int read_arguments(const struct arguments *given, struct arena *arena,
 
 /* ---- running ---- */
 
-static void show_progress(void *context, double done, double total, const char *message)
-{
-    (void)context;
-    if (total > 0) {
-        fprintf(stderr, "\r\033[K[%.0f/%.0f] %s", done, total, message);
-    } else {
-        fprintf(stderr, "\r\033[K%s", message);
-    }
-}
-
-/* Waits for a signal while the call runs. */
-struct watch {
-    struct call *call;
-    int signals;
-    int done;
-};
-
-static void *watch_signals(void *context)
-{
-    struct watch *watch = context;
-    struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
-                               {.fd = watch->done, .events = POLLIN}};
-    while (poll(watched, 2, -1) < 0) {
-    }
-    if (watched[0].revents) {
-        call_cancel(watch->call);
-    }
-    return NULL;
-}
-
 static int print_reply(struct call *call, struct reply *reply)
 {
     struct buf text;
@@ -128,21 +96,13 @@ static int print_reply(struct call *call, struct reply *reply)
 static int run_watched(struct app *app, const struct entry *entry, struct call *call,
                        yyjson_val *arguments, int signals)
 {
-    struct watch watch = {.call = call, .signals = signals, .done = event_open()};
-    pthread_t watcher;
-    if (watch.done < 0 || pthread_create(&watcher, NULL, watch_signals, &watch) != 0) {
-        fputs("forage: cannot watch for signals\n", stderr);
-        event_close(watch.done);
+    struct watch watch;
+    struct reply reply;
+    if (watch_start(&watch, call, signals) != OK) {
         return EXIT_FAILED;
     }
-    struct reply reply;
     int status = registry_run(app_registry(app), entry, call, arguments, &reply);
-    event_signal(watch.done);
-    pthread_join(watcher, NULL);
-    event_close(watch.done);
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
+    watch_stop(&watch);
     if (status != OK) {
         fputs("forage: this tool has to ask its client something, which a command line cannot "
               "answer\n",
@@ -158,10 +118,7 @@ static int call_in(struct app *app, const struct arguments *given, int signals)
     if (!entry) {
         return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->values[0]);
     }
-    struct call_options options = {.caller = caller_local()};
-    if (isatty(STDERR_FILENO)) {
-        options.hooks.progress = show_progress;
-    }
+    struct call_options options = watch_options();
     struct call *call = call_new(&options);
     if (!call) {
         fputs("forage: out of memory\n", stderr);

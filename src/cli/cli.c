@@ -26,6 +26,11 @@ static const struct command {
      command_tools},
     {"config", "forage config [--json | --markdown | --env-example]",
      "print the settings in force and where each came from", command_config},
+    {"extract", "forage extract [--url URL] [--json] < page > markdown | --batch",
+     "turn a page of HTML into Markdown", command_extract},
+    {"read", "forage read URL [--section HEADING | --outline] [--start N] [--json]",
+     "print a page of the web as Markdown; also --max-chars N, --render auto|always|never",
+     command_read},
     {"version", "forage version", "print the version", command_version},
 };
 
@@ -44,6 +49,7 @@ static void print_help(FILE *out)
           "  --help          this text, or a command's own\n\n"
           "Examples:\n"
           "  forage serve --port 3000\n"
+          "  forage read https://example.org/\n"
           "  forage call forage_status\n"
           "  forage config\n\n"
           "Exit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or settings.\n"

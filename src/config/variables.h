@@ -22,6 +22,8 @@ enum variable_group {
     GROUP_CALLERS,
     GROUP_TOOLS,
     GROUP_CALLS,
+    GROUP_PAGES,
+    GROUP_BROWSER,
     GROUP_LOGGING,
     GROUP_FILE,
     GROUP_COUNT,

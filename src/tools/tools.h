@@ -6,6 +6,7 @@
 #include "registry/registry.h"
 
 extern const struct tool TOOL_FORAGE_STATUS;
+extern const struct tool TOOL_GET_CONTENT;
 
 /* Registers them all. A status. */
 int tools_register(struct registry *registry);

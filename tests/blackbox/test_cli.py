@@ -10,7 +10,7 @@ from http_client import exchange, request
 from messages import call
 from programs import FORAGE, Program, environment, run
 
-COMMANDS = ["mcp", "serve", "call", "tools", "config", "version"]
+COMMANDS = ["mcp", "serve", "call", "tools", "config", "read", "version"]
 SECRET = "alice:hush-hush-0123456789"
 
 

@@ -667,19 +667,29 @@ static void shows_what_is_in_force(void **state)
     assert_int_equal(load(*state, entries, &problem), OK);
     buf_init(&page, MIB(1));
     config_write_effective(&page, false);
-    const char *lines[] = {
-        arena_printf(*state, "configuration file: %s\n", file_path),
-        "  MCP_SERVER_PORT                    3000  (default)\n",
-        "  FORAGE_ALLOWED_HOSTS               a.example,b.example  (environment)\n",
-        "  FORAGE_TRUST_PROXY                 false  (default)\n",
-        "  FORAGE_TOKENS                      not set  (default)\n",
-        "  KINDLY_MCP_CONTEXT                 \"odd\\u001b[31m\"  (environment)\n",
-        arena_printf(*state, "  FORAGE_WORKERS                     64  (%s:1)\n", file_path),
-        arena_printf(*state, "  KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS  90s  (%s:2)\n", file_path),
+    const struct {
+        const char *name;
+        const char *value;
+    } lines[] = {
+        {"MCP_SERVER_PORT", "3000  (default)"},
+        {"FORAGE_ALLOWED_HOSTS", "a.example,b.example  (environment)"},
+        {"FORAGE_TRUST_PROXY", "false  (default)"},
+        {"FORAGE_TOKENS", "not set  (default)"},
+        {"KINDLY_MCP_CONTEXT", "\"odd\\u001b[31m\"  (environment)"},
+        {"FORAGE_WORKERS", arena_printf(*state, "64  (%s:1)", file_path)},
+        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS", arena_printf(*state, "90s  (%s:2)", file_path)},
     };
+    int longest = 0;
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        int length = (int)strlen(VARIABLES[i].name);
+        longest = length > longest ? length : longest;
+    }
+    assert_non_null(strstr(page.data, arena_printf(*state, "configuration file: %s\n", file_path)));
     for (size_t i = 0; i < COUNT(lines); i++) {
-        if (!strstr(page.data, lines[i])) {
-            fail_msg("%s is missing in\n%s", lines[i], page.data);
+        const char *line =
+            arena_printf(*state, "  %-*s  %s\n", longest, lines[i].name, lines[i].value);
+        if (!strstr(page.data, line)) {
+            fail_msg("%s is missing in\n%s", line, page.data);
         }
     }
     buf_done(&problem);

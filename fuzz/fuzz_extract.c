@@ -1,0 +1,67 @@
+/* Fuzzes the whole extractor. The first line of the input is the Content-Type that came with the
+ * page, the rest is the page. Whatever they are: no crash, no leak, valid UTF-8 of a sensible
+ * length without characters that are never seen, and the same again when the same page is read
+ * again. */
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "page/extract.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "fuzz_extract: %s\n", what);
+        abort();
+    }
+}
+
+static void check_fact(const char *fact)
+{
+    require(!fact || text_is_utf8(fact, strlen(fact)), "a fact is not UTF-8");
+}
+
+static void check(const struct extract_result *result)
+{
+    require(result->markdown != NULL && result->kind != NULL, "nothing came");
+    require(strlen(result->markdown) == result->length, "a NUL in the text");
+    require(result->length <= LIMIT_MARKDOWN_BYTES, "too long");
+    require(text_is_utf8(result->markdown, result->length), "not UTF-8");
+    require(!strstr(result->markdown, "\xF3\xA0\x80"), "tag characters");
+    check_fact(result->title);
+    check_fact(result->authors);
+    check_fact(result->published);
+    check_fact(result->site);
+    check_fact(result->canonical);
+    check_fact(result->language);
+    check_fact(result->description);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
+    if (!arena || !newline) {
+        arena_free(arena);
+        return 0;
+    }
+    char *type = arena_strndup(arena, (const char *)data, (size_t)(newline - data));
+    struct extract_input input = {(const char *)newline + 1, size - (size_t)(newline + 1 - data),
+                                  "https://example.org/dir/page?a=b", type};
+    struct extract_result first, second;
+    int status = extract_page(arena, &input, &first);
+    require(status == OK || status == ERR_INVALID, "an error");
+    if (status == OK) {
+        check(&first);
+        require(extract_page(arena, &input, &second) == OK, "not again");
+        require(strcmp(first.markdown, second.markdown) == 0, "not the same again");
+    }
+    arena_free(arena);
+    return 0;
+}

@@ -1,0 +1,187 @@
+/* `forage read URL`: a page as Markdown, for people. */
+#include "base/limits.h"
+#include "base/proc.h"
+#include "base/signals.h"
+#include "cli/cli.h"
+#include "cli/watch.h"
+#include "config/config.h"
+#include "page/content.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+static int take_number(struct arguments *arguments, const char *name, size_t *number)
+{
+    const char *value;
+    int taken = take_option(arguments, name, &value);
+    if (taken <= 0) {
+        return taken == 0 ? EXIT_OK : EXIT_USAGE;
+    }
+    char *end;
+    errno = 0;
+    unsigned long long parsed = strtoull(value, &end, 10);
+    if (errno || end == value || *end || *value == '-') {
+        return usage_error("%s wants a number of characters, but \"%s\" came", name, value);
+    }
+    *number = (size_t)parsed;
+    return EXIT_OK;
+}
+
+static int take_render(struct arguments *arguments, enum render_mode *mode)
+{
+    static const struct {
+        const char *word;
+        enum render_mode mode;
+    } MODES[] = {{"auto", RENDER_AUTO}, {"always", RENDER_ALWAYS}, {"never", RENDER_NEVER}};
+    const char *value;
+    int taken = take_option(arguments, "--render", &value);
+    for (size_t i = 0; taken > 0 && i < sizeof MODES / sizeof *MODES; i++) {
+        if (strcmp(value, MODES[i].word) == 0) {
+            *mode = MODES[i].mode;
+            return EXIT_OK;
+        }
+    }
+    if (taken > 0) {
+        return usage_error("--render is auto, always or never, not \"%s\"", value);
+    }
+    return taken == 0 ? EXIT_OK : EXIT_USAGE;
+}
+
+static int read_arguments(const struct arguments *given, struct content_request *request,
+                          bool *json)
+{
+    struct arguments rest = *given;
+    *json = take_flag(&rest, "--json");
+    request->outline = take_flag(&rest, "--outline");
+    int code = take_number(&rest, "--start", &request->start);
+    if (code == EXIT_OK) {
+        code = take_number(&rest, "--max-chars", &request->max_chars);
+    }
+    if (code == EXIT_OK && take_option(&rest, "--section", &request->section) < 0) {
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_OK) {
+        code = take_render(&rest, &request->render);
+    }
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (rest.count == 0) {
+        return usage_error("which URL?");
+    }
+    request->url = rest.values[0];
+    rest.count--;
+    rest.values++;
+    return refuse_rest(&rest);
+}
+
+/* ---- printing ---- */
+
+static int print_json(struct call *call, yyjson_mut_val *value)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    int status = value ? json_write_pretty(&text, call_arena(call), value) : ERR_NOMEM;
+    buf_putc(&text, '\n');
+    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
+    buf_done(&text);
+    return code;
+}
+
+static int print_failure(struct call *call, bool json)
+{
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    if (json && doc) {
+        print_json(call, registry_error_body(call, doc));
+    } else {
+        const struct call_error *error = call_error(call);
+        fprintf(stderr, "forage: %s\n", error ? error->message : "out of memory");
+    }
+    return EXIT_FAILED;
+}
+
+/* The beginning of a page that does not begin with its title. */
+static bool shows_title(const struct content *content)
+{
+    return content->document.title && content->part.start == 0 && !content->outline &&
+           !content->title && strncmp(content->text, "# ", 2) != 0;
+}
+
+/* The page goes to standard output; a note in its place, and where it goes on, to standard error.
+ */
+static int print_text(const struct content *content)
+{
+    struct buf text;
+    if (content->document.failed) {
+        fprintf(stderr, "%s\n", content->text);
+        return EXIT_FAILED;
+    }
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    if (shows_title(content)) {
+        buf_printf(&text, "# %s\n\n", content->document.title);
+    }
+    buf_puts(&text, content->text);
+    if (text.length && text.data[text.length - 1] != '\n') {
+        buf_putc(&text, '\n');
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    if (content->truncated && !content->outline) {
+        fprintf(stderr, "forage: there is more: --start %zu\n", content->part.end);
+    }
+    return code;
+}
+
+/* ---- reading ---- */
+
+static int read_in(struct call *call, const struct content_request *request, bool json, int signals)
+{
+    struct watch watch;
+    struct content content;
+    if (watch_start(&watch, call, signals) != OK) {
+        return EXIT_FAILED;
+    }
+    int status = content_read(call, request, &content);
+    watch_stop(&watch);
+    if (status != OK) {
+        call_fail_status(call, status);
+        return print_failure(call, json);
+    }
+    if (!json) {
+        return print_text(&content);
+    }
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    int code = print_json(call, doc ? content_describe(&content, doc, call_arena(call)) : NULL);
+    return content.document.failed ? EXIT_FAILED : code;
+}
+
+int command_read(const struct arguments *arguments)
+{
+    struct content_request request = {.render = RENDER_AUTO};
+    bool json;
+    int code = read_arguments(arguments, &request, &json);
+    if (code == EXIT_OK) {
+        code = load_configuration();
+    }
+    if (code != EXIT_OK) {
+        return code;
+    }
+    int signals = signals_open();
+    struct app *app = open_app();
+    if (!app || signals < 0) {
+        app_free(app);
+        return EXIT_USAGE;
+    }
+    struct call_options options = watch_options();
+    options.timeout_ms = config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
+    struct call *call = call_new(&options);
+    code = call ? read_in(call, &request, json, signals) : EXIT_FAILED;
+    call_free(call);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    app_free(app);
+    return code;
+}

@@ -1,0 +1,62 @@
+/* A thread that waits for a signal while a call runs, and a line of progress on standard error. */
+#include "cli/watch.h"
+
+#include "base/event.h"
+#include "guard/callers.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void show_progress(void *context, double done, double total, const char *message)
+{
+    (void)context;
+    if (total > 0) {
+        fprintf(stderr, "\r\033[K[%.0f/%.0f] %s", done, total, message);
+    } else {
+        fprintf(stderr, "\r\033[K%s", message);
+    }
+}
+
+static void *watch_signals(void *context)
+{
+    struct watch *watch = context;
+    struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
+                               {.fd = watch->done, .events = POLLIN}};
+    while (poll(watched, 2, -1) < 0) {
+    }
+    if (watched[0].revents) {
+        call_cancel(watch->call);
+    }
+    return NULL;
+}
+
+struct call_options watch_options(void)
+{
+    struct call_options options = {.caller = caller_local()};
+    if (isatty(STDERR_FILENO)) {
+        options.hooks.progress = show_progress;
+    }
+    return options;
+}
+
+int watch_start(struct watch *watch, struct call *call, int signals)
+{
+    *watch = (struct watch){.call = call, .signals = signals, .done = event_open()};
+    if (watch->done < 0 || pthread_create(&watch->thread, NULL, watch_signals, watch) != 0) {
+        fputs("forage: cannot watch for signals\n", stderr);
+        event_close(watch->done);
+        return ERR_IO;
+    }
+    return OK;
+}
+
+void watch_stop(struct watch *watch)
+{
+    event_signal(watch->done);
+    pthread_join(watch->thread, NULL);
+    event_close(watch->done);
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}

@@ -1,0 +1,28 @@
+/* A headless Chromium over its pipe, for pages that scripts fill. Started on first need, kept warm,
+ * one context for each page, shut down when idle, started again after a crash. It reaches the
+ * network only through a filtering proxy of our own with the address policy of guard/address.h. */
+#ifndef FORAGE_PAGE_BROWSER_BROWSER_H
+#define FORAGE_PAGE_BROWSER_BROWSER_H
+
+#include "call/call.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct browser_page {
+    const char *html; /* the document after scripts have run, in the call's arena */
+    size_t length;
+    const char *url;   /* after redirects */
+    int status;        /* of the main document; 0: unknown */
+    const char *error; /* words for a note, with ERR_FAILED */
+};
+
+/* OK, ERR_FAILED (no browser, it does not start, the page does not load: `error` says so and what
+ * to do), ERR_CANCELLED, ERR_DEADLINE. Waits its turn when as many pages as allowed are open. */
+int browser_render(struct call *call, const char *url, struct browser_page *page);
+/* Whether there is a browser to start; otherwise what to install, in `lacks`. */
+bool browser_found(char *lacks, size_t size);
+/* Ends it, before the program ends. */
+void browser_shutdown(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* A page as a caller gets it: read, cut to what was asked for and to what fits, and described in
+ * one JSON object. */
+#ifndef FORAGE_PAGE_CONTENT_H
+#define FORAGE_PAGE_CONTENT_H
+
+#include "base/json.h"
+#include "call/call.h"
+#include "page/document.h"
+#include "page/paging.h"
+#include "page/reader.h"
+
+struct content_request {
+    const char *url;
+    size_t start;        /* in code points of the whole page */
+    size_t max_chars;    /* 0: as many as fit */
+    size_t budget;       /* characters of the whole result; 0: no limit */
+    const char *section; /* a heading's text or number, or NULL */
+    bool outline;        /* the headings instead of the text */
+    enum render_mode render;
+};
+
+struct content {
+    struct document document;
+    const char *text; /* the part that was asked for, or the outline */
+    size_t total_chars;
+    struct paging_part part;
+    size_t end;        /* of what was asked for: the section, or the page */
+    bool truncated;    /* the part ends before that */
+    const char *title; /* of the section, or NULL */
+    const struct paging_heading *headings;
+    size_t first_heading, heading_count; /* that the outline shows */
+    size_t headings_left;                /* that did not fit */
+    enum render_mode render;
+    bool outline;
+};
+
+/* OK, a page that could not be read included; ERR_FAILED after call_fail() for a URL, a start or a
+ * section that is wrong; otherwise a status of the call. */
+int content_read(struct call *call, const struct content_request *request, struct content *content);
+/* The object that get_content answers with; NULL without memory. */
+yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *doc,
+                                 struct arena *arena);
+
+#endif

@@ -1,0 +1,23 @@
+/* What reading a URL gives: a document in Markdown, or a note that says why there is none.
+ * Everything in it lives in the call's arena. */
+#ifndef FORAGE_PAGE_DOCUMENT_H
+#define FORAGE_PAGE_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct document {
+    const char *url;      /* the final address */
+    const char *markdown; /* valid UTF-8, never NULL once read; a note when `failed` */
+    size_t length;
+    const char *kind;   /* of page: "article", ..., "question", "pdf", "json", ... or NULL */
+    const char *loader; /* who read it: "html", "pdf", "github", ... */
+    const char *title, *authors, *published, *modified, *site, *language, *description;
+    bool failed;   /* the text is a note, not content */
+    bool rendered; /* by the browser */
+    bool cut;      /* the source was larger than a ceiling: this is its beginning */
+    int64_t age_s; /* of the cached copy it came from; 0: fresh */
+};
+
+#endif

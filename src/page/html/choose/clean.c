@@ -1,0 +1,336 @@
+/* What is dropped, by tags, roles, names and the share of links. */
+#include "page/html/choose/clean.h"
+
+#include "page/html/choose/labels.h"
+
+enum {
+    LARGE_PLAIN_PERCENT = 50, /* of the page's text that is not links */
+    LARGE_PERCENT = 60,       /* of all its text */
+    LEAST_LEFT = 200,         /* letters of the page beside a window that is dropped */
+    LEAST_PROSE_LEFT = 500,   /* beside comments */
+    ENTRY_PERCENT = 35,
+    MUCH_PROSE = 150,
+    LONGEST_BYLINE = 250,
+    LONGEST_SEARCH = 250,
+    LONGEST_CAPTION = 400,
+    LONGEST_ACTION = 40,
+    MOST_BEFORE = 16,   /* elements that are looked at to see whether a heading comes first */
+    MOST_IN_LABEL = 40, /* elements in a label */
+};
+
+static uint32_t plain_text(const struct element *element)
+{
+    return element->all.text - element->all.link_text;
+}
+
+/* Names lie when the page would lose much of its text: "has-sidebar" stands on what is beside the
+ * sidebar. */
+static bool is_large(const struct stats *stats, const struct element *element)
+{
+    const struct element *body = &stats->elements[0];
+    return (uint64_t)plain_text(element) * 100 > (uint64_t)plain_text(body) * LARGE_PLAIN_PERCENT ||
+           (uint64_t)element->all.text * 100 > (uint64_t)body->all.text * LARGE_PERCENT;
+}
+
+/* Windows that pop up may hold more text than the page: conditions, policies, lists of partners. So
+ * may what others say about it. */
+static bool is_foreign(const struct stats *stats, const struct element *element,
+                       const struct profile *profile)
+{
+    const struct measures *body = &stats->elements[0].all;
+    if (element->all.landmarks > 0)
+        return false;
+    if (element->tag == LXB_TAG_FOOTER && element->parent == 0)
+        return true;
+    if (element_is(element, HINT_COOKIE | HINT_POPUP) || element->role == ROLE_DIALOG)
+        return element->all.text + LEAST_LEFT < body->text;
+    return element_is(element, profile->dropped & (HINT_COMMENT | HINT_REVIEW)) &&
+           element->all.prose + LEAST_PROSE_LEFT < body->prose;
+}
+
+/* ---- tags and roles ---- */
+
+static bool is_named_boilerplate(const struct element *element)
+{
+    switch (element->role) {
+    case ROLE_NAVIGATION:
+    case ROLE_BANNER:
+    case ROLE_FOOTER:
+    case ROLE_SIDE:
+    case ROLE_SEARCH:
+    case ROLE_DIALOG:
+    case ROLE_MENU:
+    case ROLE_ALERT:
+        return true;
+    default:
+        break;
+    }
+    switch (element->tag) {
+    case LXB_TAG_NAV:
+    case LXB_TAG_FOOTER:
+    case LXB_TAG_ASIDE:
+    case LXB_TAG_DIALOG:
+    case LXB_TAG_LABEL:
+        return true;
+    case LXB_TAG_FORM: /* some wrap what people wrote */
+        return element->all.prose < 100 || element->all.prose * 2 < element->all.text;
+    default:
+        return false;
+    }
+}
+
+/* A page's own header holds its navigation; an article's holds its title. */
+static bool is_site_header(const struct stats *stats, const struct element *element)
+{
+    if (element->tag != LXB_TAG_HEADER)
+        return false;
+    for (uint32_t at = element->parent; at != 0; at = stats->elements[at].parent) {
+        uint16_t tag = stats->elements[at].tag;
+        if (tag == LXB_TAG_ARTICLE || tag == LXB_TAG_MAIN || tag == LXB_TAG_SECTION)
+            return false;
+    }
+    return element->all.links >= 4 || element->all.headings == 0;
+}
+
+static bool is_control(const struct element *element)
+{
+    if (element->tag != LXB_TAG_BUTTON && element->role != ROLE_BUTTON)
+        return false;
+    return !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
+}
+
+/* What never holds sentences. */
+#define HINTS_WITHOUT_PROSE                                                                        \
+    (HINT_NAVIGATION | HINT_FILTER | HINT_PAGER | HINT_BREADCRUMB | HINT_SHARE | HINT_ACCOUNT |    \
+     HINT_HEADER)
+
+/* Some names are also used for what is large, and then mean something else. */
+static bool is_hinted(const struct element *element, const struct profile *profile)
+{
+    uint64_t hints = element->hints & profile->dropped;
+    if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE)
+        hints &= ~(HINT_BYLINE | HINT_TAGS);
+    if ((hints & HINT_SEARCH) != 0 && element->all.text > LONGEST_SEARCH)
+        hints &= ~HINT_SEARCH;
+    if (element->tag != LXB_TAG_BLOCKQUOTE)
+        hints &= ~HINT_QUOTE;
+    if (element->all.prose >= MUCH_PROSE && element->all.prose * 2 > element->all.text)
+        hints &= ~HINTS_WITHOUT_PROSE;
+    return hints != 0 && !element_is(element, HINT_FORMULA);
+}
+
+/* What is a list itself, and long on pages of lists. */
+#define HINTS_OF_LISTS                                                                             \
+    (HINT_NAVIGATION | HINT_FILTER | HINT_COOKIE | HINT_POPUP | HINT_FOOTER | HINT_HEADER |        \
+     HINT_BREADCRUMB | HINT_PAGER)
+
+/* How much text the elements of one shape hold together: what would be dropped from every entry of
+ * a list, a little each time. Shapes that share a place are taken for one. */
+struct tally {
+    uint32_t text[512];
+};
+
+static uint32_t *tally_of(struct tally *tally, const struct element *element)
+{
+    return &tally->text[(element->shape ^ element->shape >> 16) % 512];
+}
+
+static void count_hinted(const struct stats *stats, const struct profile *profile,
+                         struct tally *tally)
+{
+    for (uint32_t i = 1; i < stats->count;) {
+        const struct element *element = &stats->elements[i];
+        bool hinted = !element->dropped && !element_is(element, HINTS_OF_LISTS) &&
+                      is_hinted(element, profile);
+        if (hinted)
+            *tally_of(tally, element) += element->all.text;
+        i = hinted || element->dropped ? element->end : i + 1;
+    }
+}
+
+/* On pages of lists, names that are on much of the text altogether are on the entries. */
+static bool is_entry_part(const struct stats *stats, const struct element *element,
+                          struct tally *tally)
+{
+    return (uint64_t)*tally_of(tally, element) * 100 >
+           (uint64_t)stats->elements[0].all.text * ENTRY_PERCENT;
+}
+
+void clean_boilerplate(struct stats *stats, const struct profile *profile)
+{
+    struct tally tally = {{0}};
+    if (profile->list_percent == 0)
+        count_hinted(stats, profile, &tally);
+    for (uint32_t i = 1; i < stats->count;) {
+        const struct element *element = &stats->elements[i];
+        bool drop = element->dropped || is_control(element) || is_foreign(stats, element, profile);
+        if (!drop && (is_named_boilerplate(element) || is_site_header(stats, element)))
+            drop = !is_large(stats, element);
+        if (!drop && is_hinted(element, profile))
+            drop = !is_large(stats, element) && !is_entry_part(stats, element, &tally);
+        if (!drop) {
+            i++;
+            continue;
+        }
+        stats_drop(stats, i);
+        i = element->end;
+    }
+    stats_sum(stats);
+}
+
+/* ---- inside the content ---- */
+
+/* The number of the last element below the root that holds prose. */
+static uint32_t last_prose(const struct stats *stats, uint32_t root)
+{
+    uint32_t at = stats->elements[root].end - 1;
+    while (at > root && (stats->elements[at].dropped || stats->elements[at].own.prose == 0))
+        at--;
+    return at;
+}
+
+/* A block of links and little else; a list of them only after the text, since in it the text speaks
+ * of them. */
+static bool is_link_list(const struct element *element, const struct profile *profile, bool in_text)
+{
+    bool list = element->tag == LXB_TAG_UL || element->tag == LXB_TAG_OL ||
+                element->tag == LXB_TAG_DL || element->tag == LXB_TAG_TABLE ||
+                element->tag == LXB_TAG_LI || element->tag == LXB_TAG_TR ||
+                element->tag == LXB_TAG_TD || element->tag == LXB_TAG_TBODY;
+    if (in_text && list)
+        return false;
+    if (profile->list_percent == 0 || !element_has(element, FLAG_BLOCK))
+        return false;
+    const struct measures *all = &element->all;
+    if (all->links < 3 || all->prose > 0)
+        return false;
+    return link_percent(all) >= profile->list_percent;
+}
+
+/* A button in the guise of a link. */
+static bool is_call_to_action(const struct element *element)
+{
+    return element_is(element, HINT_ACTION) && element->all.text < LONGEST_ACTION &&
+           element->all.headings == 0 && !element_has(element, FLAG_OPENS) &&
+           !element_has(element, FLAG_IN_HEADING);
+}
+
+/* On pages of lists the name is given to what stands under the picture of an entry. */
+static bool is_caption(const struct element *element, const struct profile *profile)
+{
+    return element->tag == LXB_TAG_FIGCAPTION ||
+           (element_is(element, HINT_CAPTION) && element->all.text < LONGEST_CAPTION &&
+            profile->list_percent > 0 && element->all.headings == 0 &&
+            !element_has(element, FLAG_IN_HEADING));
+}
+
+/* Whether nothing is said in the parent of an element before it. */
+static bool comes_first(const struct stats *stats, uint32_t number)
+{
+    const struct element *elements = stats->elements;
+    uint32_t parent = elements[number].parent;
+    uint32_t looked = 0;
+    for (uint32_t i = parent + 1; i < number; i = elements[i].end) {
+        if ((!elements[i].dropped && elements[i].all.text > 0) || ++looked > MOST_BEFORE)
+            return false;
+    }
+    return elements[parent].own.text == 0;
+}
+
+/* What a heading such as "Related articles" stands over: the largest part of the content that
+ * begins with it. */
+static uint32_t section_of(const struct stats *stats, uint32_t heading, uint32_t root)
+{
+    const struct element *elements = stats->elements;
+    uint32_t at = heading;
+    while (elements[at].parent != root && comes_first(stats, at) &&
+           elements[elements[at].parent].all.text <= elements[root].all.text / 3)
+        at = elements[at].parent;
+    return at;
+}
+
+static bool is_heading(const struct element *element)
+{
+    return element->own.headings > 0;
+}
+
+/* Drops what follows a heading beside it, up to the next heading that is not below it. */
+static void drop_followers(struct stats *stats, uint32_t from)
+{
+    const struct element *heading = &stats->elements[from];
+    const struct element *parent = &stats->elements[heading->parent];
+    for (uint32_t i = heading->end; i < parent->end; i = stats->elements[i].end) {
+        const struct element *next = &stats->elements[i];
+        if (next->dropped)
+            continue;
+        if (is_heading(next) || next->all.headings > 0)
+            break;
+        if (next->all.prose > 0 && link_percent(&next->all) < 30 && next->all.images == 0)
+            break;
+        stats_drop(stats, i);
+    }
+}
+
+static bool label_fits(const struct stats *stats, const struct element *element, uint32_t number,
+                       const struct profile *profile, enum label_effect *effect)
+{
+    if (!element_has(element, FLAG_BLOCK) && element->tag != LXB_TAG_A)
+        return false;
+    if (element->all.text < 2 || element->all.text >= LONGEST_LABEL - 12 ||
+        element->end - number > MOST_IN_LABEL)
+        return false;
+    char label[LONGEST_LABEL];
+    size_t length = stats_label(stats, number, label, sizeof label);
+    *effect = label_effect(label, length);
+    switch (*effect) {
+    case LABEL_SECTION:
+        return profile->drops_sections;
+    case LABEL_REVIEWS:
+        return profile->drops_reviews;
+    case LABEL_DETAIL:
+        return profile->drops_details;
+    default:
+        return *effect == LABEL_SCRAP;
+    }
+}
+
+static bool drop_by_label(struct stats *stats, const struct profile *profile, uint32_t number,
+                          uint32_t root)
+{
+    const struct element *element = &stats->elements[number];
+    enum label_effect effect;
+    if (!label_fits(stats, element, number, profile, &effect))
+        return false;
+    stats_drop(stats, number);
+    if (effect != LABEL_SECTION && effect != LABEL_REVIEWS)
+        return true;
+    uint32_t section = section_of(stats, number, root);
+    if (section != number)
+        stats_drop(stats, section);
+    else if (is_heading(element))
+        drop_followers(stats, number);
+    return true;
+}
+
+void clean_content(struct stats *stats, const struct profile *profile, uint32_t root)
+{
+    uint32_t end = stats->elements[root].end;
+    uint32_t last = last_prose(stats, root);
+    for (uint32_t i = root + 1; i < end;) {
+        const struct element *element = &stats->elements[i];
+        if (stats->elements[element->parent].dropped)
+            stats->elements[i].dropped = true;
+        if (element->dropped) {
+            i++;
+            continue;
+        }
+        if (is_link_list(element, profile, i < last) || is_call_to_action(element) ||
+            is_caption(element, profile)) {
+            stats_drop(stats, i);
+            continue;
+        }
+        drop_by_label(stats, profile, i, root);
+        i++;
+    }
+    stats_sum(stats);
+}

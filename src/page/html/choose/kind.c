@@ -1,0 +1,443 @@
+/* The kind of a page, by points: what it says of itself (JSON-LD, OpenGraph, microdata), what its
+ * address and the names on its body hint at, and what its text looks like. The kind with the most
+ * points wins; an article needs none to win. */
+#include "page/html/choose/kind.h"
+
+#include <lexbor/dom/dom.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    KINDS = PAGE_PRODUCT + 1,
+    ROW_PERCENT = 50,
+    ENTRY_LINK_PERCENT = 12,
+    ONE_TEXT = 800,
+    TALK_PERCENT = 60,
+    ONE_TEXT_PERCENT = 50
+};
+
+struct points {
+    int of[KINDS];
+};
+
+struct word_rule {
+    const char *word;
+    uint8_t kind;
+    int8_t points;
+};
+
+/* ---- what the page says of itself ---- */
+
+static const struct word_rule type_rules[] = {
+    {"Article", PAGE_ARTICLE, 5},
+    {"NewsArticle", PAGE_ARTICLE, 6},
+    {"BlogPosting", PAGE_ARTICLE, 6},
+    {"ReportageNewsArticle", PAGE_ARTICLE, 6},
+    {"OpinionNewsArticle", PAGE_ARTICLE, 6},
+    {"ScholarlyArticle", PAGE_ARTICLE, 6},
+    {"Recipe", PAGE_ARTICLE, 5},
+    {"HowTo", PAGE_ARTICLE, 3},
+    {"TechArticle", PAGE_DOCUMENTATION, 4},
+    {"APIReference", PAGE_DOCUMENTATION, 6},
+    {"Service", PAGE_SERVICE, 4},
+    {"LocalBusiness", PAGE_SERVICE, 2},
+    {"SoftwareApplication", PAGE_SERVICE, 2},
+    {"Course", PAGE_SERVICE, 3},
+    {"DiscussionForumPosting", PAGE_FORUM, 9},
+    {"QAPage", PAGE_FORUM, 9},
+    {"ItemList", PAGE_LISTING, 1},
+    {"ItemList", PAGE_COLLECTION, 1},
+    {"CollectionPage", PAGE_LISTING, 3},
+    {"CollectionPage", PAGE_COLLECTION, 3},
+    {"Blog", PAGE_LISTING, 1},
+    {"SearchResultsPage", PAGE_LISTING, 4},
+    {"Product", PAGE_PRODUCT, 5},
+    {"ProductGroup", PAGE_PRODUCT, 6},
+};
+
+static const struct word_rule open_graph_rules[] = {
+    {"article", PAGE_ARTICLE, 3},          {"product", PAGE_PRODUCT, 6},
+    {"og:product", PAGE_PRODUCT, 6},       {"product.item", PAGE_PRODUCT, 6},
+    {"product.group", PAGE_COLLECTION, 8},
+};
+
+/* Words of the path, and of the body's class and id. */
+static const struct word_rule path_rules[] = {
+    {"blog", PAGE_ARTICLE, 3},
+    {"blogs", PAGE_ARTICLE, 3},
+    {"article", PAGE_ARTICLE, 3},
+    {"articles", PAGE_ARTICLE, 3},
+    {"story", PAGE_ARTICLE, 3},
+    {"news", PAGE_ARTICLE, 1},
+    {"post", PAGE_ARTICLE, 2},
+    {"posts", PAGE_ARTICLE, 2},
+    {"guide", PAGE_ARTICLE, 2},
+    {"best", PAGE_ARTICLE, 2},
+    {"how", PAGE_ARTICLE, 2},
+    {"tips", PAGE_ARTICLE, 2},
+    {"what", PAGE_ARTICLE, 1},
+    {"resources", PAGE_ARTICLE, 2},
+    {"insights", PAGE_ARTICLE, 2},
+    {"docs", PAGE_DOCUMENTATION, 6},
+    {"doc", PAGE_DOCUMENTATION, 5},
+    {"documentation", PAGE_DOCUMENTATION, 6},
+    {"reference", PAGE_DOCUMENTATION, 4},
+    {"manual", PAGE_DOCUMENTATION, 4},
+    {"api", PAGE_DOCUMENTATION, 4},
+    {"sdk", PAGE_DOCUMENTATION, 3},
+    {"tutorial", PAGE_DOCUMENTATION, 2},
+    {"stable", PAGE_DOCUMENTATION, 2},
+    {"latest", PAGE_DOCUMENTATION, 2},
+    {"man", PAGE_DOCUMENTATION, 2},
+    {"services", PAGE_SERVICE, 4},
+    {"service", PAGE_SERVICE, 3},
+    {"solutions", PAGE_SERVICE, 4},
+    {"solution", PAGE_SERVICE, 3},
+    {"pricing", PAGE_SERVICE, 4},
+    {"platform", PAGE_SERVICE, 3},
+    {"features", PAGE_SERVICE, 3},
+    {"about", PAGE_SERVICE, 3},
+    {"company", PAGE_SERVICE, 2},
+    {"contact", PAGE_SERVICE, 3},
+    {"consulting", PAGE_SERVICE, 3},
+    {"programs", PAGE_SERVICE, 1},
+    {"forum", PAGE_FORUM, 5},
+    {"forums", PAGE_FORUM, 5},
+    {"thread", PAGE_FORUM, 5},
+    {"threads", PAGE_FORUM, 5},
+    {"topic", PAGE_FORUM, 2},
+    {"viewtopic", PAGE_FORUM, 8},
+    {"showthread", PAGE_FORUM, 8},
+    {"discussion", PAGE_FORUM, 4},
+    {"discussions", PAGE_FORUM, 4},
+    {"questions", PAGE_FORUM, 4},
+    {"comments", PAGE_FORUM, 5},
+    {"community", PAGE_FORUM, 2},
+    {"talk", PAGE_FORUM, 2},
+    {"t", PAGE_FORUM, 4},
+    {"list", PAGE_LISTING, 3},
+    {"section", PAGE_LISTING, 2},
+    {"sections", PAGE_LISTING, 3},
+    {"subject", PAGE_LISTING, 2},
+    {"topics", PAGE_LISTING, 1},
+    {"market", PAGE_LISTING, 2},
+    {"rankings", PAGE_LISTING, 3},
+    {"collection", PAGE_COLLECTION, 4},
+    {"collections", PAGE_COLLECTION, 5},
+    {"category", PAGE_COLLECTION, 2},
+    {"category", PAGE_LISTING, 2},
+    {"categories", PAGE_COLLECTION, 2},
+    {"categories", PAGE_LISTING, 1},
+    {"c", PAGE_COLLECTION, 4},
+    {"cat", PAGE_COLLECTION, 4},
+    {"browse", PAGE_COLLECTION, 3},
+    {"departments", PAGE_COLLECTION, 3},
+    {"shop", PAGE_COLLECTION, 1},
+    {"shop", PAGE_PRODUCT, 1},
+    {"archive", PAGE_LISTING, 3},
+    {"tag", PAGE_LISTING, 3},
+    {"trending", PAGE_LISTING, 3},
+    {"jobs", PAGE_LISTING, 3},
+    {"events", PAGE_LISTING, 2},
+    {"catalog", PAGE_LISTING, 2},
+    {"product", PAGE_PRODUCT, 4},
+    {"products", PAGE_PRODUCT, 3},
+    {"p", PAGE_PRODUCT, 3},
+    {"dp", PAGE_PRODUCT, 5},
+    {"item", PAGE_PRODUCT, 3},
+};
+
+/* The whole last part of a path: the page where such things are listed. */
+static const struct word_rule last_rules[] = {
+    {"blog", PAGE_LISTING, 6},    {"news", PAGE_LISTING, 5},    {"articles", PAGE_LISTING, 6},
+    {"posts", PAGE_LISTING, 5},   {"stories", PAGE_LISTING, 5}, {"events", PAGE_LISTING, 4},
+    {"jobs", PAGE_LISTING, 4},    {"issues", PAGE_LISTING, 5},  {"reviews", PAGE_LISTING, 4},
+    {"archive", PAGE_LISTING, 4}, {"press", PAGE_LISTING, 3},   {"trending", PAGE_LISTING, 3},
+};
+
+/* The first label of the host's name. */
+static const struct word_rule host_rules[] = {
+    {"docs", PAGE_DOCUMENTATION, 6},
+    {"doc", PAGE_DOCUMENTATION, 6},
+    {"developer", PAGE_DOCUMENTATION, 4},
+    {"developers", PAGE_DOCUMENTATION, 4},
+    {"api", PAGE_DOCUMENTATION, 4},
+    {"wiki", PAGE_DOCUMENTATION, 2},
+    {"blog", PAGE_ARTICLE, 4},
+    {"news", PAGE_ARTICLE, 2},
+    {"forum", PAGE_FORUM, 7},
+    {"forums", PAGE_FORUM, 7},
+    {"community", PAGE_FORUM, 5},
+    {"discuss", PAGE_FORUM, 7},
+    {"discussion", PAGE_FORUM, 7},
+    {"discourse", PAGE_FORUM, 7},
+    {"answers", PAGE_FORUM, 5},
+    {"shop", PAGE_COLLECTION, 1},
+    {"store", PAGE_PRODUCT, 1},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static void add_word(struct points *points, const struct word_rule *rules, size_t count,
+                     const char *word, size_t length)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strncasecmp(rules[i].word, word, length) == 0 && rules[i].word[length] == '\0')
+            points->of[rules[i].kind] += rules[i].points;
+    }
+}
+
+static void add_type(struct points *points, yyjson_val *type)
+{
+    if (yyjson_is_str(type))
+        add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(type), yyjson_get_len(type));
+    size_t i, count;
+    yyjson_val *item;
+    yyjson_arr_foreach(type, i, count, item)
+    {
+        if (yyjson_is_str(item))
+            add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(item),
+                     yyjson_get_len(item));
+    }
+}
+
+/* Each type once: a page of products may list fifty. */
+static void add_json_ld(struct points *points, const struct page *page)
+{
+    struct points seen = {{0}};
+    size_t i, count, products = 0;
+    yyjson_val *object;
+    yyjson_arr_foreach(page->json_ld, i, count, object)
+    {
+        struct points one = {{0}};
+        add_type(&one, yyjson_obj_get(object, "@type"));
+        yyjson_val *main = yyjson_obj_get(object, "mainEntity");
+        if (yyjson_is_obj(main))
+            add_type(&one, yyjson_obj_get(main, "@type"));
+        products += one.of[PAGE_PRODUCT] > 0;
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (one.of[kind] > seen.of[kind])
+                seen.of[kind] = one.of[kind];
+        }
+    }
+    if (products > 3) {
+        seen.of[PAGE_COLLECTION] += seen.of[PAGE_PRODUCT];
+        seen.of[PAGE_PRODUCT] = 0;
+    }
+    for (int kind = 0; kind < KINDS; kind++)
+        points->of[kind] += seen.of[kind];
+}
+
+static bool attribute_is(lxb_dom_node_t *node, const char *name, const char *value)
+{
+    size_t length;
+    const lxb_char_t *found = lxb_dom_element_get_attribute(
+        lxb_dom_interface_element(node), (const lxb_char_t *)name, strlen(name), &length);
+    return found != NULL && strcasecmp((const char *)found, value) == 0;
+}
+
+static void add_open_graph(struct points *points, const struct page *page)
+{
+    const lxb_html_head_element_t *head = lxb_html_document_head_element(page->document);
+    if (head == NULL)
+        return;
+    const lxb_dom_node_t *root = (const lxb_dom_node_t *)head;
+    for (lxb_dom_node_t *node = root->first_child; node != NULL; node = node->next) {
+        if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node->local_name != LXB_TAG_META)
+            continue;
+        size_t length;
+        const lxb_char_t *content = lxb_dom_element_get_attribute(
+            lxb_dom_interface_element(node), (const lxb_char_t *)"content", 7, &length);
+        if (content == NULL)
+            continue;
+        if (attribute_is(node, "property", "og:type"))
+            add_word(points, open_graph_rules, COUNT(open_graph_rules), (const char *)content,
+                     length);
+        else if (attribute_is(node, "property", "article:published_time"))
+            points->of[PAGE_ARTICLE] += 2;
+    }
+}
+
+/* ---- the address ---- */
+
+static void add_address(struct points *points, const char *url)
+{
+    if (url == NULL)
+        return;
+    const char *host = strstr(url, "://");
+    host = host == NULL ? url : host + 3;
+    add_word(points, host_rules, COUNT(host_rules), host, strcspn(host, "./"));
+    const char *path = host + strcspn(host, "/");
+    size_t length = strcspn(path, "?#");
+    if (length <= 1) { /* a home page is seldom one text */
+        points->of[PAGE_SERVICE] += 3;
+        points->of[PAGE_LISTING] += 2;
+        points->of[PAGE_COLLECTION] += 1;
+        points->of[PAGE_ARTICLE] -= 3;
+    }
+    size_t last = length;
+    while (last > 0 && path[last - 1] == '/')
+        last--;
+    size_t begin = last;
+    while (begin > 0 && path[begin - 1] != '/')
+        begin--;
+    if (last > begin)
+        add_word(points, last_rules, COUNT(last_rules), path + begin, last - begin);
+    size_t year = 0;
+    for (size_t at = 0; at < length;) {
+        size_t word = strspn(path + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (word > 0)
+            add_word(points, path_rules, COUNT(path_rules), path + at, word);
+        size_t digits = strspn(path + at, "0123456789");
+        if (digits == 4 && (memcmp(path + at, "20", 2) == 0 || memcmp(path + at, "19", 2) == 0))
+            year = 1;
+        at += word + digits + (word + digits == 0);
+    }
+    points->of[PAGE_ARTICLE] += year ? 2 : 0;
+}
+
+/* ---- the text ---- */
+
+/* What is counted over the whole page. */
+struct shape {
+    uint32_t talk;       /* prose in the outermost comments and posts */
+    uint32_t posts;      /* blocks that are named like posts and hold text */
+    uint32_t post_items; /* microdata says so */
+    uint32_t product_items;
+    uint32_t priced; /* blocks with a price in their own text */
+    uint32_t buys;   /* "add to cart" */
+    bool body_property;
+    uint32_t linked_headings;
+    uint32_t one_text; /* the most prose that is in paragraphs beside each other */
+    /* The row of siblings of one shape, each with a link and a heading, image or date, that holds
+     * the most text: */
+    uint32_t row, row_text, row_links, row_prices;
+};
+
+/* What lists are made of. */
+static bool is_entry(const struct element *element)
+{
+    const struct measures *all = &element->all;
+    return !element->dropped && all->links > 0 && all->text >= 10 && all->text < 2000 &&
+           all->headings + all->images + all->times + all->prices > 0;
+}
+
+/* The rows among the children of one element. */
+static void find_rows(const struct stats *stats, uint32_t parent, struct shape *shape)
+{
+    uint32_t count = 0, text = 0, links = 0, prices = 0, last = 0;
+    for (uint32_t i = parent + 1; i < stats->elements[parent].end; i = stats->elements[i].end) {
+        const struct element *element = &stats->elements[i];
+        if (!is_entry(element))
+            continue;
+        if (element->shape != last)
+            count = text = links = prices = 0;
+        last = element->shape;
+        count++;
+        text += element->all.text;
+        prices += element->all.prices > 0;
+        links += element->all.link_text;
+        if (count >= 3 && text > shape->row_text) {
+            shape->row = count;
+            shape->row_text = text;
+            shape->row_prices = prices;
+            shape->row_links = links;
+        }
+    }
+}
+
+static struct shape shape_of(const struct stats *stats)
+{
+    struct shape shape = {0};
+    uint32_t talk_end = 0;
+    for (uint32_t i = 1; i < stats->count; i++) {
+        const struct element *element = &stats->elements[i];
+        if (i >= talk_end && !element->dropped && element_is(element, HINT_COMMENT)) {
+            shape.talk += element->all.prose;
+            talk_end = element->end;
+        }
+        shape.buys += element_is(element, HINT_ACTION) && element_is(element, HINT_ACCOUNT);
+        if (element->dropped)
+            continue;
+        shape.post_items += element_has(element, FLAG_POST_ITEM);
+        shape.product_items += element_has(element, FLAG_PRODUCT_ITEM);
+        shape.body_property |= element_has(element, FLAG_BODY_PROPERTY);
+        shape.priced += element->own.prices > 0;
+        shape.linked_headings += element->own.headings > 0 && link_percent(&element->all) > 80;
+        if (element->paragraph_prose > shape.one_text)
+            shape.one_text = element->paragraph_prose;
+        if (element->all.links >= 3)
+            find_rows(stats, i, &shape);
+        if (!element_has(element, FLAG_BLOCK))
+            continue;
+        if (element_is(element, HINT_POST) && element->all.prose > 0)
+            shape.posts++;
+    }
+    return shape;
+}
+
+static void add_shape(struct points *points, const struct stats *stats)
+{
+    const struct measures *all = &stats->elements[0].all;
+    struct shape shape = shape_of(stats);
+    int *of = points->of;
+    if (shape.body_property)
+        of[PAGE_ARTICLE] += 3;
+    if (shape.post_items > 1)
+        of[PAGE_FORUM] += shape.post_items > 4 ? 10 : 6;
+    if (shape.posts > 8)
+        of[PAGE_FORUM] += 1;
+    if (shape.posts > 8 && shape.talk * 100 > all->prose * TALK_PERCENT)
+        of[PAGE_FORUM] += 5;
+    if (all->code * 20 > all->text)
+        of[PAGE_DOCUMENTATION] += 2;
+    if (all->prose > 3000 && link_percent(all) < 25)
+        of[PAGE_ARTICLE] += 2;
+    if (shape.priced >= 8 && all->prose < 60 * shape.priced)
+        of[PAGE_COLLECTION] += 5;
+    if (shape.priced > 0 && shape.priced < 8 && shape.buys > 0)
+        of[PAGE_PRODUCT] += 2;
+    if (shape.priced >= 8 && shape.buys >= 8)
+        of[PAGE_COLLECTION] += 4;
+    if (shape.product_items > 8)
+        of[PAGE_COLLECTION] += 3;
+    else if (shape.product_items > 0)
+        of[PAGE_PRODUCT] += 3;
+    if (all->prose * 4 < all->text && all->links > 15) {
+        of[PAGE_LISTING] += 3;
+        of[PAGE_COLLECTION] += shape.priced >= 4 ? 3 : 0;
+        of[PAGE_ARTICLE] -= 2;
+    }
+    if (link_percent(all) > 50 && all->links > 20)
+        of[PAGE_LISTING] += 2;
+    if (shape.row >= 6 && shape.row_text * 100 > all->text * ROW_PERCENT) {
+        if (shape.row_prices * 2 > shape.row)
+            of[PAGE_COLLECTION] += 4;
+        else if (shape.row_links * 100 > shape.row_text * ENTRY_LINK_PERCENT)
+            of[PAGE_LISTING] += 4;
+    }
+    if (shape.one_text >= ONE_TEXT && shape.one_text * 100 > all->prose * ONE_TEXT_PERCENT) {
+        of[PAGE_LISTING] -= 4;
+        of[PAGE_COLLECTION] -= 2;
+        of[PAGE_SERVICE] -= 1;
+    }
+    if (shape.linked_headings >= 8 && shape.linked_headings * 2 > all->headings)
+        of[shape.row_prices * 2 > shape.row ? PAGE_COLLECTION : PAGE_LISTING] += 3;
+}
+
+enum page_kind kind_decide(const struct stats *stats)
+{
+    struct points points = {{[PAGE_ARTICLE] = 2}};
+    add_json_ld(&points, stats->page);
+    add_open_graph(&points, stats->page);
+    add_address(&points, stats->page->url);
+    add_shape(&points, stats);
+    int best = PAGE_ARTICLE;
+    for (int kind = 0; kind < KINDS; kind++) {
+        /* What an article and something more special have equal points for is the special thing. */
+        bool special = best == PAGE_ARTICLE && kind >= PAGE_FORUM;
+        if (points.of[kind] >= points.of[best] + (special ? 0 : 1))
+            best = kind;
+    }
+    return (enum page_kind)best;
+}

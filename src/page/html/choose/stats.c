@@ -1,0 +1,609 @@
+/* One walk over the tree that fills the array of elements, and one loop that sums it up. */
+#include "page/html/choose/stats.h"
+
+#include "base/limits.h"
+#include "base/status.h"
+
+#include <lexbor/dom/interfaces/character_data.h>
+#include <string.h>
+
+enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000 };
+
+/* ---- what tags are ---- */
+
+enum tag_class { TAG_INLINE, TAG_BLOCK, TAG_SKIPPED };
+
+static const uint8_t tag_classes[LXB_TAG__LAST_ENTRY] = {
+    [LXB_TAG_ADDRESS] = TAG_BLOCK,    [LXB_TAG_ARTICLE] = TAG_BLOCK,
+    [LXB_TAG_ASIDE] = TAG_BLOCK,      [LXB_TAG_BLOCKQUOTE] = TAG_BLOCK,
+    [LXB_TAG_BODY] = TAG_BLOCK,       [LXB_TAG_BUTTON] = TAG_BLOCK,
+    [LXB_TAG_CAPTION] = TAG_BLOCK,    [LXB_TAG_CENTER] = TAG_BLOCK,
+    [LXB_TAG_DD] = TAG_BLOCK,         [LXB_TAG_DETAILS] = TAG_BLOCK,
+    [LXB_TAG_DIALOG] = TAG_BLOCK,     [LXB_TAG_DIV] = TAG_BLOCK,
+    [LXB_TAG_DL] = TAG_BLOCK,         [LXB_TAG_DT] = TAG_BLOCK,
+    [LXB_TAG_FIELDSET] = TAG_BLOCK,   [LXB_TAG_FIGCAPTION] = TAG_BLOCK,
+    [LXB_TAG_FIGURE] = TAG_BLOCK,     [LXB_TAG_FOOTER] = TAG_BLOCK,
+    [LXB_TAG_FORM] = TAG_BLOCK,       [LXB_TAG_H1] = TAG_BLOCK,
+    [LXB_TAG_H2] = TAG_BLOCK,         [LXB_TAG_H3] = TAG_BLOCK,
+    [LXB_TAG_H4] = TAG_BLOCK,         [LXB_TAG_H5] = TAG_BLOCK,
+    [LXB_TAG_H6] = TAG_BLOCK,         [LXB_TAG_HEADER] = TAG_BLOCK,
+    [LXB_TAG_HGROUP] = TAG_BLOCK,     [LXB_TAG_HR] = TAG_BLOCK,
+    [LXB_TAG_LI] = TAG_BLOCK,         [LXB_TAG_MAIN] = TAG_BLOCK,
+    [LXB_TAG_MENU] = TAG_BLOCK,       [LXB_TAG_NAV] = TAG_BLOCK,
+    [LXB_TAG_OL] = TAG_BLOCK,         [LXB_TAG_P] = TAG_BLOCK,
+    [LXB_TAG_PRE] = TAG_BLOCK,        [LXB_TAG_SECTION] = TAG_BLOCK,
+    [LXB_TAG_SUMMARY] = TAG_BLOCK,    [LXB_TAG_TABLE] = TAG_BLOCK,
+    [LXB_TAG_TBODY] = TAG_BLOCK,      [LXB_TAG_TD] = TAG_BLOCK,
+    [LXB_TAG_TFOOT] = TAG_BLOCK,      [LXB_TAG_TH] = TAG_BLOCK,
+    [LXB_TAG_THEAD] = TAG_BLOCK,      [LXB_TAG_TR] = TAG_BLOCK,
+    [LXB_TAG_UL] = TAG_BLOCK,         [LXB_TAG_SCRIPT] = TAG_SKIPPED,
+    [LXB_TAG_STYLE] = TAG_SKIPPED,    [LXB_TAG_NOSCRIPT] = TAG_SKIPPED,
+    [LXB_TAG_TEMPLATE] = TAG_SKIPPED, [LXB_TAG_HEAD] = TAG_SKIPPED,
+    [LXB_TAG_OBJECT] = TAG_SKIPPED,   [LXB_TAG_CANVAS] = TAG_SKIPPED,
+    [LXB_TAG_DATALIST] = TAG_SKIPPED, [LXB_TAG_TEXTAREA] = TAG_SKIPPED,
+    [LXB_TAG_SELECT] = TAG_SKIPPED,   [LXB_TAG_NOFRAMES] = TAG_SKIPPED,
+};
+
+struct role_word {
+    const char *word;
+    uint8_t role;
+};
+
+static const struct role_word role_words[] = {
+    {"navigation", ROLE_NAVIGATION},
+    {"banner", ROLE_BANNER},
+    {"contentinfo", ROLE_FOOTER},
+    {"complementary", ROLE_SIDE},
+    {"search", ROLE_SEARCH},
+    {"dialog", ROLE_DIALOG},
+    {"alertdialog", ROLE_DIALOG},
+    {"menu", ROLE_MENU},
+    {"menubar", ROLE_MENU},
+    {"menuitem", ROLE_MENU},
+    {"listbox", ROLE_MENU},
+    {"toolbar", ROLE_MENU},
+    {"main", ROLE_MAIN},
+    {"alert", ROLE_ALERT},
+    {"status", ROLE_ALERT},
+    {"tooltip", ROLE_ALERT},
+    {"button", ROLE_BUTTON},
+};
+
+struct property_word {
+    const char *word;
+    uint16_t flag;
+};
+
+/* itemprop, and the last word of itemtype */
+static const struct property_word property_words[] = {
+    {"articleBody", FLAG_BODY_PROPERTY},
+    {"reviewBody", FLAG_BODY_PROPERTY},
+    {"comment", FLAG_POST_ITEM},
+    {"suggestedAnswer", FLAG_POST_ITEM},
+    {"Comment", FLAG_POST_ITEM},
+    {"QAPage", FLAG_POST_ITEM},
+    {"DiscussionForumPosting", FLAG_POST_ITEM},
+    {"Product", FLAG_PRODUCT_ITEM},
+    {"offers", FLAG_PRODUCT_ITEM},
+};
+
+/* ---- letters ---- */
+
+enum letter_class { LETTER, SPACE, CONTINUATION, STOP, COMMA, CURRENCY, DIGIT };
+
+static const uint8_t letter_classes[256] = {
+    [' '] = SPACE,    ['\t'] = SPACE,
+    ['\n'] = SPACE,   ['\r'] = SPACE,
+    ['\f'] = SPACE,   ['.'] = STOP,
+    ['!'] = STOP,     ['?'] = STOP,
+    [','] = COMMA,    [';'] = COMMA,
+    ['$'] = CURRENCY, ['0'] = DIGIT,
+    ['1'] = DIGIT,    ['2'] = DIGIT,
+    ['3'] = DIGIT,    ['4'] = DIGIT,
+    ['5'] = DIGIT,    ['6'] = DIGIT,
+    ['7'] = DIGIT,    ['8'] = DIGIT,
+    ['9'] = DIGIT,    [0x80 ... 0xbf] = CONTINUATION,
+};
+
+/* ---- attributes ---- */
+
+/* Names that lexbor does not know have numbers of their own in each document. */
+struct attribute_names {
+    lxb_dom_attr_id_t role, itemprop, itemtype, expanded, controls;
+};
+
+static lxb_dom_attr_id_t attribute_number(lxb_dom_document_t *document, const char *name)
+{
+    const lxb_dom_attr_data_t *data =
+        lxb_dom_attr_data_by_local_name(document->attrs, (const lxb_char_t *)name, strlen(name));
+    return data == NULL ? LXB_DOM_ATTR__UNDEF : data->attr_id;
+}
+
+static uint16_t property_flags(const lxb_char_t *value, size_t length)
+{
+    const char *word = (const char *)value;
+    for (size_t i = length; i > 0; i--) {
+        if (value[i - 1] == '/') {
+            word = (const char *)value + i;
+            length -= i;
+            break;
+        }
+    }
+    for (size_t i = 0; i < sizeof property_words / sizeof *property_words; i++) {
+        if (strlen(property_words[i].word) == length &&
+            memcmp(property_words[i].word, word, length) == 0)
+            return property_words[i].flag;
+    }
+    return 0;
+}
+
+static uint8_t role_of(const lxb_char_t *value, size_t length)
+{
+    for (size_t i = 0; i < sizeof role_words / sizeof *role_words; i++) {
+        if (strlen(role_words[i].word) == length && memcmp(role_words[i].word, value, length) == 0)
+            return role_words[i].role;
+    }
+    return ROLE_NONE;
+}
+
+static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t length)
+{
+    size_t at = 0;
+    while (at < length && letter_classes[value[at]] == SPACE)
+        at++;
+    for (; at < length && letter_classes[value[at]] != SPACE; at++) {
+        if (letter_classes[value[at]] != DIGIT)
+            shape = (shape ^ value[at]) * 16777619u;
+    }
+    return shape;
+}
+
+static void read_attributes(struct element *element, const struct attribute_names *names)
+{
+    const lxb_dom_element_t *dom = lxb_dom_interface_element(element->node);
+    for (const lxb_dom_attr_t *attr = dom->first_attr; attr != NULL; attr = attr->next) {
+        lxb_dom_attr_id_t name = attr->node.local_name;
+        if (attr->value == NULL || attr->value->length == 0)
+            continue;
+        const lxb_char_t *value = attr->value->data;
+        size_t length = attr->value->length;
+        if (name == LXB_DOM_ATTR_CLASS)
+            element->shape = shape_of_name(element->shape, value, length);
+        if (name == LXB_DOM_ATTR_CLASS || name == LXB_DOM_ATTR_ID)
+            element->hints |= hints_of(value, length);
+        else if (name < LXB_DOM_ATTR__LAST_ENTRY)
+            continue;
+        else if (name == names->role)
+            element->role = role_of(value, length);
+        else if (name == names->itemprop || name == names->itemtype)
+            element->flags |= property_flags(value, length);
+        else if (name == names->expanded || name == names->controls)
+            element->flags |= FLAG_OPENS;
+    }
+}
+
+/* ---- text ---- */
+
+/* The pound, yen, euro and other signs begin with these two bytes or three. */
+static bool is_currency(const lxb_char_t *at, size_t left)
+{
+    return (left >= 2 && at[0] == 0xc2 && (at[1] == 0xa3 || at[1] == 0xa5)) ||
+           (left >= 3 && at[0] == 0xe2 && at[1] == 0x82 && at[2] >= 0xa0);
+}
+
+/* The full stop, the commas, and the exclamation and question marks of Chinese and Japanese. */
+static void count_wide_marks(const lxb_char_t *at, size_t left, uint32_t *stops, uint32_t *commas)
+{
+    if (left < 3)
+        return;
+    bool plain = at[0] == 0xe3 && at[1] == 0x80;
+    bool full = at[0] == 0xef && at[1] == 0xbc;
+    *stops += (plain && at[2] == 0x82) || (full && (at[2] == 0x81 || at[2] == 0x9f));
+    *commas += (plain && at[2] == 0x81) || (full && at[2] == 0x8c);
+}
+
+static bool is_price(const lxb_char_t *data, size_t length, size_t at)
+{
+    size_t next = at + (data[at] == '$' ? 1 : data[at] == 0xc2 ? 2 : 3);
+    while (next < length && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0))
+        next++;
+    if (next < length && letter_classes[data[next]] == DIGIT)
+        return true;
+    size_t before = at;
+    while (before > 0 && (data[before - 1] == ' ' || data[before - 1] >= 0x80))
+        before--;
+    return before > 0 && letter_classes[data[before - 1]] == DIGIT;
+}
+
+static void read_text(struct element *element, struct element *block, const lxb_char_t *data,
+                      size_t length)
+{
+    uint32_t letters = 0, commas = 0, stops = 0, prices = 0, hash = block->flow_hash;
+    for (size_t i = 0; i < length; i++) {
+        switch (letter_classes[data[i]]) {
+        case SPACE:
+        case CONTINUATION:
+            continue;
+        case STOP:
+            if (i + 1 == length || letter_classes[data[i + 1]] == SPACE)
+                stops++;
+            break;
+        case COMMA:
+            commas++;
+            break;
+        case CURRENCY:
+            prices += is_price(data, length, i);
+            break;
+        default:
+            /* Ideographs: a character says as much as two or three letters do. */
+            if (data[i] >= 0xe3 && data[i] <= 0xed) {
+                letters++;
+                count_wide_marks(data + i, length - i, &stops, &commas);
+            } else if (data[i] == 0xef) {
+                count_wide_marks(data + i, length - i, &stops, &commas);
+            } else if (is_currency(data + i, length - i)) {
+                prices += is_price(data, length, i);
+            }
+            break;
+        }
+        letters++;
+        hash = (hash ^ data[i]) * 16777619u;
+    }
+    block->flow_hash = hash;
+    block->flow += letters;
+    block->commas += commas;
+    block->stops += stops;
+    element->own.text += letters;
+    element->own.prices += prices;
+    if (element_has(element, FLAG_IN_LINK)) {
+        block->link_flow += letters;
+        element->own.link_text += letters;
+    }
+    if (element_has(element, FLAG_IN_CODE))
+        element->own.code += letters;
+}
+
+/* ---- the walk ---- */
+
+static uint16_t flags_of_tag(uint16_t tag)
+{
+    switch (tag) {
+    case LXB_TAG_A:
+        return FLAG_IN_LINK;
+    case LXB_TAG_H1:
+    case LXB_TAG_H2:
+    case LXB_TAG_H3:
+    case LXB_TAG_H4:
+    case LXB_TAG_H5:
+    case LXB_TAG_H6:
+        return FLAG_IN_HEADING;
+    case LXB_TAG_PRE:
+    case LXB_TAG_CODE:
+        return FLAG_IN_CODE;
+    default:
+        return 0;
+    }
+}
+
+static void count_tag(struct element *element)
+{
+    switch (element->tag) {
+    case LXB_TAG_A:
+        element->own.links = 1;
+        break;
+    case LXB_TAG_MAIN:
+    case LXB_TAG_ARTICLE:
+        element->own.landmarks = 1;
+        break;
+    case LXB_TAG_H1:
+        element->own.landmarks = 1;
+        element->own.headings = 1;
+        break;
+    case LXB_TAG_H2:
+    case LXB_TAG_H3:
+    case LXB_TAG_H4:
+    case LXB_TAG_H5:
+    case LXB_TAG_H6:
+        element->own.headings = 1;
+        break;
+    case LXB_TAG_IMG:
+        element->own.images = 1;
+        break;
+    case LXB_TAG_TIME:
+        element->own.times = 1;
+        break;
+    default:
+        break;
+    }
+}
+
+static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_node_t *node,
+                                   uint32_t parent)
+{
+    if (stats->count == *room) {
+        size_t old = *room * sizeof *stats->elements;
+        struct element *grown =
+            arena_realloc(stats->page->arena, stats->elements, old, old == 0 ? 0 : old * 2);
+        if (grown == NULL)
+            return NULL;
+        stats->elements = grown;
+        *room *= 2;
+    }
+    uint32_t number = stats->count++;
+    struct element *element = &stats->elements[number];
+    *element = (struct element){.node = node,
+                                .parent = parent,
+                                .end = number + 1,
+                                .block = number,
+                                .shape = (uint32_t)node->local_name};
+    element->tag = node->local_name < LXB_TAG__LAST_ENTRY ? (uint16_t)node->local_name : 0;
+    node->user =
+        (void *)((node_marks(node) & ((1u << USER_SHIFT) - 1)) | ((uintptr_t)number << USER_SHIFT));
+    bool block = tag_classes[element->tag] == TAG_BLOCK || element->tag == 0;
+    if (number > 0) {
+        const struct element *above = &stats->elements[parent];
+        element->flags = above->flags & (FLAG_IN_LINK | FLAG_IN_HEADING | FLAG_IN_CODE);
+        element->depth = (uint16_t)(above->depth + (above->depth < UINT16_MAX));
+        element->block = block ? number : above->block;
+    }
+    element->flags |= flags_of_tag(element->tag) | (block ? FLAG_BLOCK : 0);
+    count_tag(element);
+    return element;
+}
+
+/* Large parts that fade and slide in when a script says so begin invisible and moved aside. */
+static bool waits_for_script(lxb_dom_node_t *node)
+{
+    size_t length;
+    const lxb_char_t *style = lxb_dom_element_get_attribute(
+        lxb_dom_interface_element(node), (const lxb_char_t *)"style", 5, &length);
+    if (style == NULL || strstr((const char *)style, "opacity") == NULL ||
+        strstr((const char *)style, "transform") == NULL)
+        return false;
+    size_t text = 0;
+    for (const lxb_dom_node_t *at = node; text < LARGE_PART;) {
+        if (at->type == LXB_DOM_NODE_TYPE_TEXT)
+            text += ((const lxb_dom_character_data_t *)at)->data.length;
+        if (at->first_child != NULL) {
+            at = at->first_child;
+            continue;
+        }
+        while (at != node && at->next == NULL)
+            at = at->parent;
+        if (at == node)
+            break;
+        at = at->next;
+    }
+    return text >= LARGE_PART;
+}
+
+/* Tabs and accordions hide what a click opens: that is content which waits, not content which
+ * hides. */
+static bool waits_for_click(lxb_dom_node_t *node)
+{
+    const lxb_dom_element_t *element = lxb_dom_interface_element(node);
+    uint64_t hints = 0;
+    if (element->attr_class != NULL && element->attr_class->value != NULL)
+        hints |= hints_of(element->attr_class->value->data, element->attr_class->value->length);
+    if (element->attr_id != NULL && element->attr_id->value != NULL) {
+        const lexbor_str_t *id = element->attr_id->value;
+        /* A page that a server streams comes in hidden pieces, which a script puts in place. */
+        if (id->length > 2 && id->data[0] == 'S' && id->data[1] == ':')
+            return true;
+        hints |= hints_of(id->data, id->length);
+    }
+    return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
+}
+
+struct walk {
+    struct stats *stats;
+    struct attribute_names names;
+    size_t room;
+    uint32_t at; /* the innermost open element */
+    bool all;
+};
+
+static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
+{
+    if (node->ns == LXB_NS_SVG)
+        return true;
+    if (walk->all && node->local_name == LXB_TAG_NOSCRIPT)
+        return false;
+    if (node->local_name < LXB_TAG__LAST_ENTRY && tag_classes[node->local_name] == TAG_SKIPPED)
+        return true;
+    if ((node_marks(node) & NODE_HIDDEN) == 0)
+        return false;
+    if (!walk->all && !waits_for_click(node) && !waits_for_script(node))
+        return true;
+    node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_HIDDEN);
+    return false;
+}
+
+/* Visits one node; whether to go below it is in `enter`. */
+static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
+{
+    struct stats *stats = walk->stats;
+    *enter = false;
+    if (node->type == LXB_DOM_NODE_TYPE_TEXT) {
+        const lexbor_str_t *text = &lxb_dom_interface_character_data(node)->data;
+        struct element *element = &stats->elements[walk->at];
+        read_text(element, &stats->elements[element->block], text->data, text->length);
+        return OK;
+    }
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT)
+        return OK;
+    node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_DROPPED);
+    if (is_skipped(walk, node) || stats->count >= LIMIT_PAGE_ELEMENTS) {
+        node_mark(node, NODE_DROPPED);
+        stats->scripts += node->local_name == LXB_TAG_SCRIPT;
+        return OK;
+    }
+    struct element *element = add_element(stats, &walk->room, node, walk->at);
+    if (element == NULL)
+        return ERR_NOMEM;
+    read_attributes(element, &walk->names);
+    walk->at = stats->count - 1;
+    *enter = true;
+    return OK;
+}
+
+/* From a node whose subtree is done to the next one in document order; NULL at the end of the body.
+ */
+static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
+{
+    struct stats *stats = walk->stats;
+    for (;;) {
+        if (node == stats->elements[walk->at].node) {
+            stats->elements[walk->at].end = stats->count;
+            if (walk->at == 0)
+                return NULL;
+            walk->at = stats->elements[walk->at].parent;
+        }
+        if (node->next != NULL)
+            return node->next;
+        node = node->parent;
+    }
+}
+
+int stats_collect(struct page *page, struct stats *stats, bool all)
+{
+    lxb_dom_document_t *document = lxb_dom_interface_document(page->document);
+    *stats = (struct stats){.page = page};
+    struct walk walk = {
+        .stats = stats,
+        .names = {.role = attribute_number(document, "role"),
+                  .itemprop = attribute_number(document, "itemprop"),
+                  .itemtype = attribute_number(document, "itemtype"),
+                  .expanded = attribute_number(document, "aria-expanded"),
+                  .controls = attribute_number(document, "aria-controls")},
+        .room = FIRST_ELEMENTS,
+        .all = all,
+    };
+    stats->elements = arena_alloc(page->arena, walk.room * sizeof *stats->elements);
+    if (stats->elements == NULL || add_element(stats, &walk.room, page->body, 0) == NULL)
+        return ERR_NOMEM;
+    lxb_dom_node_t *node = page->body;
+    bool enter = true;
+    for (;;) {
+        node = enter && node->first_child != NULL ? node->first_child : leave(&walk, node);
+        if (node == NULL)
+            break;
+        if (visit(&walk, node, &enter) != OK)
+            return ERR_NOMEM;
+    }
+    stats_sum(stats);
+    return OK;
+}
+
+/* ---- sums ---- */
+
+static void add_measures(struct measures *to, const struct measures *from)
+{
+    to->text += from->text;
+    to->link_text += from->link_text;
+    to->prose += from->prose;
+    to->code += from->code;
+    to->links += from->links;
+    to->headings += from->headings;
+    to->images += from->images;
+    to->prices += from->prices;
+    to->times += from->times;
+    to->landmarks += from->landmarks;
+}
+
+/* A block reads like prose when it is long enough, is not mostly links, and has sentences. */
+static uint32_t prose_of(const struct element *element)
+{
+    uint32_t plain = element->flow - element->link_flow;
+    if (element->flow < 40 || plain * 2 < element->flow || element_has(element, FLAG_IN_HEADING))
+        return 0;
+    if (element->stops == 0 && element->commas < 2 && element->flow < 120)
+        return 0;
+    return plain;
+}
+
+void stats_sum(struct stats *stats)
+{
+    struct element *elements = stats->elements;
+    for (uint32_t i = 0; i < stats->count; i++) {
+        if (i > 0 && elements[elements[i].parent].dropped)
+            elements[i].dropped = true;
+        elements[i].own.prose = prose_of(&elements[i]);
+        elements[i].paragraph_prose = 0;
+        if (elements[i].tag == LXB_TAG_P && !elements[i].dropped)
+            elements[elements[i].parent].paragraph_prose += elements[i].own.prose;
+        elements[i].all = elements[i].own;
+        elements[i].text_hash = elements[i].flow == 0 ? 0 : elements[i].flow_hash * 2654435761u;
+    }
+    for (uint32_t i = stats->count - 1; i > 0; i--) {
+        if (elements[i].dropped)
+            continue;
+        add_measures(&elements[elements[i].parent].all, &elements[i].all);
+        elements[elements[i].parent].text_hash += elements[i].text_hash;
+    }
+}
+
+void stats_drop(struct stats *stats, uint32_t number)
+{
+    struct element *element = &stats->elements[number];
+    element->dropped = true;
+    node_mark(element->node, NODE_DROPPED);
+}
+
+/* ---- labels ---- */
+
+struct label {
+    char *text;
+    size_t length, capacity;
+    bool space;
+};
+
+static void label_add(struct label *label, const lxb_char_t *data, size_t length)
+{
+    for (size_t i = 0; i < length && label->length + 2 < label->capacity; i++) {
+        unsigned char letter = data[i];
+        bool blank = letter_classes[letter] == SPACE ||
+                     (letter == 0xc2 && i + 1 < length && data[i + 1] == 0xa0);
+        if (blank) {
+            i += letter == 0xc2;
+            label->space = label->length > 0;
+            continue;
+        }
+        if (label->space)
+            label->text[label->length++] = ' ';
+        label->space = false;
+        if (letter >= 'A' && letter <= 'Z')
+            letter = (unsigned char)(letter + 32);
+        label->text[label->length++] = (char)letter;
+    }
+}
+
+size_t stats_label(const struct stats *stats, uint32_t number, char *text, size_t capacity)
+{
+    struct label label = {.text = text, .capacity = capacity};
+    const lxb_dom_node_t *root = stats->elements[number].node;
+    const lxb_dom_node_t *node = root;
+    for (;;) {
+        bool skipped =
+            node->type == LXB_DOM_NODE_TYPE_ELEMENT && (node_marks(node) & NODE_DROPPED) != 0;
+        if (node->type == LXB_DOM_NODE_TYPE_TEXT) {
+            const lexbor_str_t *data = &((const lxb_dom_character_data_t *)node)->data;
+            label_add(&label, data->data, data->length);
+        } else if (node->type == LXB_DOM_NODE_TYPE_ELEMENT &&
+                   tag_classes[node->local_name < LXB_TAG__LAST_ENTRY ? node->local_name : 0] ==
+                       TAG_BLOCK) {
+            label.space = label.length > 0;
+        }
+        if (node->first_child != NULL && !skipped && label.length + 2 < capacity) {
+            node = node->first_child;
+            continue;
+        }
+        while (node != root && node->next == NULL)
+            node = node->parent;
+        if (node == root)
+            break;
+        node = node->next;
+    }
+    text[label.length] = '\0';
+    return label.length;
+}

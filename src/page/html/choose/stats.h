@@ -1,0 +1,105 @@
+/* What choosing needs to know of each element, computed once: how much text it holds, how much of
+ * that is links or prose, what its names hint at. Elements stand in an array in document order, so
+ * that an element's subtree is the range from itself to `end`, and passes over the page are plain
+ * loops.
+ *
+ * A node's place in the array is in its `user` field above the four bits of the marks of page.h. */
+#ifndef FORAGE_PAGE_HTML_CHOOSE_STATS_H
+#define FORAGE_PAGE_HTML_CHOOSE_STATS_H
+
+#include "page/html/choose/hints.h"
+#include "page/html/page.h"
+
+enum element_role {
+    ROLE_NONE,
+    ROLE_NAVIGATION,
+    ROLE_BANNER,
+    ROLE_FOOTER,
+    ROLE_SIDE,
+    ROLE_SEARCH,
+    ROLE_DIALOG,
+    ROLE_MENU,
+    ROLE_MAIN,
+    ROLE_ALERT,
+    ROLE_BUTTON,
+};
+
+enum element_flag {
+    FLAG_BLOCK = 1,   /* starts a new line */
+    FLAG_IN_LINK = 2, /* it or an ancestor is a link */
+    FLAG_IN_HEADING = 4,
+    FLAG_BODY_PROPERTY = 8, /* itemprop="articleBody" and the like */
+    FLAG_POST_ITEM = 16,    /* microdata: a comment, an answer, a posting */
+    FLAG_PRODUCT_ITEM = 32,
+    FLAG_OPENS = 64, /* a control that opens a part of the page: aria-expanded, aria-controls */
+    FLAG_IN_CODE = 128,
+};
+
+/* Letters are characters other than white space. */
+struct measures {
+    uint32_t text, link_text;
+    uint32_t prose; /* letters of paragraphs that read like sentences */
+    uint32_t code;
+    uint32_t links, headings, images, prices, times;
+    uint32_t landmarks; /* <main>, <article> and <h1>: what no window that pops up has */
+};
+
+struct element {
+    lxb_dom_node_t *node;
+    uint32_t parent; /* its number */
+    uint32_t end;    /* one past the last element below it */
+    uint32_t
+        block; /* the nearest element around its text that starts a new line; itself when it does */
+    uint64_t hints;
+    uint16_t tag, flags, depth;
+    uint8_t role;
+    bool dropped;
+    /* Of the text that flows in it as one block, links and emphasis in it included: */
+    uint32_t flow, link_flow, commas, stops;
+    uint32_t flow_hash;
+    uint32_t shape; /* its tag and the first word of its class: what its likes have in common */
+    uint32_t
+        paragraph_prose; /* of the paragraphs directly in it: much of it in one place is one text */
+    uint32_t text_hash;  /* of everything below it, in whatever order */
+    struct measures own; /* of the text directly in it */
+    struct measures all; /* with everything below it that is not dropped */
+};
+
+struct stats {
+    struct page *page;
+    struct element *elements; /* 0 is the body */
+    uint32_t count;
+    uint32_t scripts; /* in the body */
+};
+
+/* Walks the body. Elements that never hold content (scripts, styles, frames) are marked as dropped
+ * and not counted, like what is hidden; parts that a click opens are not hidden. With `all` nothing
+ * counts as hidden, and what is for browsers without scripts counts too. Forgets what an earlier
+ * walk dropped. A status. */
+int stats_collect(struct page *page, struct stats *stats, bool all);
+/* Computes `all` anew, after elements were dropped. */
+void stats_sum(struct stats *stats);
+/* Marks an element as dropped, here and for the writer. */
+void stats_drop(struct stats *stats, uint32_t number);
+/* The text below an element, white space as single spaces, small letters; cut to fit,
+ * NUL-terminated. The result is its length. */
+size_t stats_label(const struct stats *stats, uint32_t number, char *label, size_t capacity);
+
+static inline bool element_is(const struct element *element, uint64_t hints)
+{
+    return (element->hints & hints) != 0;
+}
+
+static inline bool element_has(const struct element *element, enum element_flag flag)
+{
+    return (element->flags & flag) != 0;
+}
+
+/* The share of its text that is links, in percent. */
+static inline uint32_t link_percent(const struct measures *measures)
+{
+    return measures->text == 0 ? 0
+                               : (uint32_t)((uint64_t)measures->link_text * 100 / measures->text);
+}
+
+#endif

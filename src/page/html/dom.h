@@ -1,0 +1,101 @@
+/* Looking at lexbor's tree: which element is this, what do its attributes say, what comes next.
+ * Nothing here changes the tree but for the marks of page.h. */
+#ifndef FORAGE_PAGE_HTML_DOM_H
+#define FORAGE_PAGE_HTML_DOM_H
+
+#include "page/html/page.h"
+
+#include <lexbor/dom/interfaces/character_data.h>
+#include <string.h>
+
+/* The tag of an element (LXB_TAG_DIV, ...); LXB_TAG__UNDEF for anything else. */
+static inline lxb_tag_id_t dom_tag(const lxb_dom_node_t *node)
+{
+    return node->type == LXB_DOM_NODE_TYPE_ELEMENT ? node->local_name : LXB_TAG__UNDEF;
+}
+
+static inline bool dom_is_text(const lxb_dom_node_t *node)
+{
+    return node->type == LXB_DOM_NODE_TYPE_TEXT || node->type == LXB_DOM_NODE_TYPE_CDATA_SECTION;
+}
+
+/* The bytes of a text node; they may hold anything but invalid UTF-8. */
+static inline const char *dom_text(const lxb_dom_node_t *node, size_t *length)
+{
+    const lexbor_str_t *data = &((const lxb_dom_character_data_t *)node)->data;
+    *length = data->length;
+    return (const char *)data->data;
+}
+
+/* What comes after `node` in the order of the page, below `root` only; NULL at the end. With
+ * `below` false the children of `node` are passed over. */
+static inline lxb_dom_node_t *dom_next(lxb_dom_node_t *node, const lxb_dom_node_t *root, bool below)
+{
+    if (below && node->first_child) {
+        return node->first_child;
+    }
+    while (node != root) {
+        if (node->next) {
+            return node->next;
+        }
+        node = node->parent;
+        if (!node) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* The name of an element in lower case: for elements that lexbor has no number for. */
+const char *dom_name(const lxb_dom_node_t *node);
+
+/* Values of attributes; NULL when the element lacks it, "" when it has no value. */
+const char *dom_attr(const lxb_dom_node_t *node, const char *name);
+const char *dom_class(const lxb_dom_node_t *node);
+const char *dom_id(const lxb_dom_node_t *node);
+/* One that lexbor has a number for (LXB_DOM_ATTR_HREF, ...), which is faster. */
+const char *dom_known_attr(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
+/* A number of pixels in an attribute, or -1. */
+int dom_pixels(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
+
+/* Whether `list`, words between white space, holds `word`; case does not count. */
+bool dom_has_word(const char *list, const char *word);
+static inline bool dom_has_class(const lxb_dom_node_t *node, const char *word)
+{
+    const char *list = dom_class(node);
+    return list && dom_has_word(list, word);
+}
+/* Whether `text` holds one of the parts, which end with NULL; case does not count. */
+bool dom_holds_any(const char *text, const char *const *parts);
+
+/* Whether `ancestor` is above `node` or is it. */
+bool dom_within(const lxb_dom_node_t *node, const lxb_dom_node_t *ancestor);
+/* The nearest element with the tag, `node` itself included; NULL when there is none. */
+lxb_dom_node_t *dom_closest(lxb_dom_node_t *node, lxb_tag_id_t tag);
+/* The first element with the tag below `root`; NULL when there is none. */
+lxb_dom_node_t *dom_find(lxb_dom_node_t *root, lxb_tag_id_t tag);
+/* The next or previous sibling that is an element, whatever text is between. */
+lxb_dom_node_t *dom_next_element(const lxb_dom_node_t *node);
+lxb_dom_node_t *dom_previous_element(const lxb_dom_node_t *node);
+lxb_dom_node_t *dom_first_element(const lxb_dom_node_t *node);
+
+/* Whether the tag starts a block of its own on a page. */
+bool dom_is_block(lxb_tag_id_t tag);
+/* Whether a block is somewhere below. */
+bool dom_holds_block(const lxb_dom_node_t *node);
+/* 1 to 6 for a heading, else 0. */
+static inline int dom_heading_level(const lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    return tag >= LXB_TAG_H1 && tag <= LXB_TAG_H6 ? (int)(tag - LXB_TAG_H1) + 1 : 0;
+}
+
+/* Collects the text below `node`, white space collapsed and trimmed, without scripts and styles,
+ * into `out`; at most `most` bytes, cut between characters. Returns the length, without the NUL. */
+size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most);
+/* The same, in the arena, all of it up to 64 kB. NULL when there is no text. */
+const char *dom_collect_text(struct arena *arena, lxb_dom_node_t *node);
+/* Whether there is anything but white space below. */
+bool dom_has_text(lxb_dom_node_t *node);
+
+#endif

@@ -1,0 +1,15 @@
+/* What a reader cannot see. Hidden text is how pages attack agents, and how they carry menus that
+ * are not open; neither is content. */
+#ifndef FORAGE_PAGE_HTML_HIDDEN_H
+#define FORAGE_PAGE_HTML_HIDDEN_H
+
+#include "page/html/page.h"
+
+/* Marks with NODE_HIDDEN what attributes and inline styles hide: hidden, aria-hidden, display none,
+ * invisible, off the screen, of no size, in the colour of its own background. Formulas stay, since
+ * their source is often in a hidden part. */
+void hidden_mark(struct page *page);
+/* The same question about one element. */
+bool hidden_is(const lxb_dom_node_t *element);
+
+#endif

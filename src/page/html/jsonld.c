@@ -1,0 +1,165 @@
+/* JSON-LD of a page, read with more patience than JSON of clients: pages are written by hand. */
+#include "page/html/jsonld.h"
+
+#include "base/limits.h"
+#include "page/html/dom.h"
+
+#include <strings.h>
+
+#define MOST_OBJECTS   500
+#define MOST_NESTING   16
+#define LARGEST_SCRIPT KIB(512)
+
+/* ---- yyjson's allocator, backed by the page's arena ---- */
+
+static void *take(void *context, size_t size)
+{
+    return arena_alloc(context, size);
+}
+
+static void *resize(void *context, void *old, size_t old_size, size_t size)
+{
+    return arena_realloc(context, old, old_size, size);
+}
+
+static void forget(void *context, void *piece)
+{
+    (void)context;
+    (void)piece;
+}
+
+/* ---- objects ---- */
+
+struct gathering {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *objects;
+    size_t count;
+};
+
+/* Adds an object, and those in its graph; lists are taken apart. */
+static void add(struct gathering *gathering, yyjson_val *value, int depth)
+{
+    if (depth > MOST_NESTING || gathering->count >= MOST_OBJECTS) {
+        return;
+    }
+    if (yyjson_is_arr(value)) {
+        size_t index, count;
+        yyjson_val *item;
+        yyjson_arr_foreach(value, index, count, item)
+        {
+            add(gathering, item, depth + 1);
+        }
+        return;
+    }
+    if (!yyjson_is_obj(value)) {
+        return;
+    }
+    yyjson_val *graph = yyjson_obj_get(value, "@graph");
+    if (graph) {
+        add(gathering, graph, depth + 1);
+    }
+    if (!graph || yyjson_obj_get(value, "@type")) {
+        yyjson_mut_arr_append(gathering->objects, yyjson_val_mut_copy(gathering->doc, value));
+        gathering->count++;
+    }
+}
+
+/* The text of a script as one piece, in the arena: yyjson reads it in place. */
+static char *script_text(struct page *page, lxb_dom_node_t *script, size_t *length)
+{
+    lxb_dom_node_t *child = script->first_child;
+    if (!child || !dom_is_text(child)) {
+        return NULL;
+    }
+    const char *text = dom_text(child, length);
+    /* Some wrap it in a comment. */
+    while (*length && (*text == ' ' || (*text >= '\t' && *text <= '\r'))) {
+        text++;
+        (*length)--;
+    }
+    if (*length > 4 && strncmp(text, "<!--", 4) == 0) {
+        text += 4;
+        *length -= 4;
+    }
+    if (*length == 0 || *length > LARGEST_SCRIPT) {
+        return NULL;
+    }
+    return arena_strndup(page->arena, text, *length);
+}
+
+static void read_script(struct page *page, struct gathering *gathering, lxb_dom_node_t *script)
+{
+    size_t length = 0;
+    char *text = script_text(page, script, &length);
+    yyjson_alc memory = {take, resize, forget, page->arena};
+    yyjson_read_flag flags = YYJSON_READ_ALLOW_TRAILING_COMMAS | YYJSON_READ_ALLOW_COMMENTS |
+                             YYJSON_READ_ALLOW_INF_AND_NAN | YYJSON_READ_STOP_WHEN_DONE;
+    for (size_t i = 0; text && i < length; i++) {
+        /* Line breaks in strings are the usual mistake; between tokens a blank is as good. */
+        text[i] = text[i] == '\n' || text[i] == '\r' || text[i] == '\t' ? ' ' : text[i];
+    }
+    yyjson_doc *doc = text ? yyjson_read_opts(text, length, flags, &memory, NULL) : NULL;
+    if (doc) {
+        add(gathering, yyjson_doc_get_root(doc), 0);
+    }
+}
+
+static bool is_jsonld(const lxb_dom_node_t *node)
+{
+    if (dom_tag(node) != LXB_TAG_SCRIPT) {
+        return false;
+    }
+    const char *type = dom_known_attr(node, LXB_DOM_ATTR_TYPE);
+    return type && strncasecmp(type, "application/ld+json", 19) == 0;
+}
+
+void jsonld_read(struct page *page)
+{
+    struct gathering gathering = {0};
+    yyjson_alc memory = {take, resize, forget, page->arena};
+    lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
+    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+        if (!is_jsonld(node)) {
+            continue;
+        }
+        if (!gathering.doc) {
+            gathering.doc = yyjson_mut_doc_new(&memory);
+            gathering.objects = yyjson_mut_arr(gathering.doc);
+            if (!gathering.objects) {
+                return;
+            }
+        }
+        read_script(page, &gathering, node);
+    }
+    if (gathering.count) {
+        yyjson_doc *doc = yyjson_mut_val_imut_copy(gathering.objects, &memory);
+        page->json_ld = doc ? yyjson_doc_get_root(doc) : NULL;
+    }
+}
+
+static bool type_matches(yyjson_val *value, const char *type)
+{
+    const char *text = yyjson_get_str(value);
+    if (!text) {
+        return false;
+    }
+    const char *slash = strrchr(text, '/');
+    return strcasecmp(slash ? slash + 1 : text, type) == 0;
+}
+
+bool jsonld_is(yyjson_val *object, const char *type)
+{
+    yyjson_val *value = yyjson_obj_get(object, "@type");
+    if (yyjson_is_arr(value)) {
+        size_t index, count;
+        yyjson_val *item;
+        yyjson_arr_foreach(value, index, count, item)
+        {
+            if (type_matches(item, type)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    return type_matches(value, type);
+}

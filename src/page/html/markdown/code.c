@@ -1,0 +1,417 @@
+/* Code: blocks keep every character and lose what highlighters add - line numbers, buttons, labels.
+ */
+#include "page/html/markdown/writer.h"
+
+#include "base/limits.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+/* ---- what is no code ---- */
+
+/* Class names of line numbers and of the machinery around a block, as highlighters write them. */
+static const char *const NUMBER_WORDS[] = {
+    "linenumber",
+    "line-number",
+    "line_number",
+    "linenumbers",
+    "line-numbers",
+    "lineno",
+    "linenos",
+    "linenodiv",
+    "ln",
+    "lnt",
+    "gutter",
+    "line-numbers-rows",
+    "hljs-ln-numbers",
+    "hljs-ln-n",
+    "rouge-gutter",
+    "blob-num",
+    "gl",
+    "react-code-line-number",
+    "react-syntax-highlighter-line-number",
+    "cm-gutters",
+    "cm-gutter",
+    "codemirror-gutter-wrapper",
+    "codemirror-linenumber",
+    "codemirror-gutters",
+    "line-num",
+    "linenum",
+    "code-line-number",
+    "td-linenos",
+    "crayon-nums",
+    "ec-gutter",
+    NULL,
+};
+static const char *const MACHINE_PARTS[] = {
+    "copy",
+    "clipboard",
+    "toolbar",
+    "code-header",
+    "code__header",
+    "codeheader",
+    "code-toolbar-item",
+    "code-block-header",
+    "codeblock-header",
+    "code_header",
+    "hover-info",
+    "hover-container",
+    "tooltip",
+    NULL,
+};
+/* A line by itself, whatever element it is. */
+static const char *const LINE_WORDS[] = {
+    "line",
+    "code-line",
+    "view-line",
+    "cm-line",
+    "token-line",
+    "codemirror-line",
+    "react-code-line",
+    "ec-line",
+    "hljs-ln-line",
+    "react-file-line",
+    NULL,
+};
+
+static bool has_any_word(const char *words, const char *const *list)
+{
+    for (; *list; list++) {
+        if (dom_has_word(words, *list)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether all of the text is digits. */
+static bool is_number(lxb_dom_node_t *node)
+{
+    char text[12];
+    size_t length = dom_collect(node, text, sizeof text);
+    return length && length < 8 && strspn(text, "0123456789") == length;
+}
+
+static bool is_no_code(lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    if (tag == LXB_TAG_BUTTON || tag == LXB_TAG_STYLE || tag == LXB_TAG_SCRIPT ||
+        tag == LXB_TAG_SVG || tag == LXB_TAG_TEXTAREA || tag == LXB_TAG_SELECT ||
+        tag == LXB_TAG_TEMPLATE || tag == LXB_TAG_FIGCAPTION) {
+        return true;
+    }
+    const char *words = dom_class(node);
+    if (words && *words) {
+        if (has_any_word(words, NUMBER_WORDS)) {
+            return true;
+        }
+        bool small = tag == LXB_TAG_DIV || tag == LXB_TAG_SPAN || tag == LXB_TAG_A;
+        if (small && dom_holds_any(words, MACHINE_PARTS) && !dom_find(node, LXB_TAG_PRE) &&
+            !dom_find(node, LXB_TAG_CODE)) {
+            return true;
+        }
+    }
+    const char *style = dom_known_attr(node, LXB_DOM_ATTR_STYLE);
+    if (style && strcasestr(style, "user-select:") && strcasestr(style, "none") &&
+        is_number(node)) {
+        return true;
+    }
+    const char *number = dom_attr(node, "data-line-number");
+    return number && (!node->first_child || is_number(node));
+}
+
+/* ---- gathering ---- */
+
+struct gathering {
+    struct buf text;
+    bool line_over; /* a line ended without its break */
+};
+
+static bool ends_line(const struct buf *text)
+{
+    return text->length == 0 || text->data[text->length - 1] == '\n';
+}
+
+static bool is_line(const lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    if (tag == LXB_TAG_DIV || tag == LXB_TAG_P || tag == LXB_TAG_LI || tag == LXB_TAG_TR ||
+        tag == LXB_TAG_PRE) {
+        return true;
+    }
+    const char *words = dom_class(node);
+    if (words && has_any_word(words, LINE_WORDS)) {
+        return true;
+    }
+    return tag == LXB_TAG_SPAN && dom_attr(node, "data-line") != NULL;
+}
+
+static void put_code(struct gathering *gathering, const char *text, size_t length)
+{
+    if (gathering->line_over && length) {
+        if (*text != '\n') {
+            buf_putc(&gathering->text, '\n');
+        }
+        gathering->line_over = false;
+    }
+    size_t from = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x20 && c != 0xC2 && c != 0xE2 && c != 0xEF && c != 0xF3 && c != 0xE1 &&
+            c != 0x7F) {
+            continue;
+        }
+        size_t bytes = 1;
+        bool no_break = c == 0xC2 && i + 1 < length && (unsigned char)text[i + 1] == 0xA0;
+        if (c == '\n' || c == '\t' ||
+            (!no_break && c != '\r' && !inline_is_unseen(text + i, length - i, &bytes))) {
+            continue;
+        }
+        buf_append(&gathering->text, text + from, i - from);
+        if (no_break) {
+            buf_putc(&gathering->text, ' ');
+            bytes = 2;
+        }
+        i += bytes - 1;
+        from = i + 1;
+    }
+    if (from < length) {
+        buf_append(&gathering->text, text + from, length - from);
+    }
+}
+
+static void gather(struct gathering *gathering, lxb_dom_node_t *node)
+{
+    if (dom_is_text(node)) {
+        size_t length;
+        const char *text = dom_text(node, &length);
+        put_code(gathering, text, length);
+        return;
+    }
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || is_no_code(node)) {
+        return;
+    }
+    if (dom_tag(node) == LXB_TAG_BR) {
+        gathering->line_over = false;
+        buf_putc(&gathering->text, '\n');
+        return;
+    }
+    bool line = is_line(node);
+    if (line && gathering->line_over) {
+        buf_putc(&gathering->text, '\n');
+        gathering->line_over = false;
+    }
+    size_t before = gathering->text.length;
+    if (line && dom_tag(node) != LXB_TAG_PRE && !ends_line(&gathering->text) &&
+        dom_is_block(dom_tag(node))) {
+        buf_putc(&gathering->text, '\n');
+    }
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        gather(gathering, child);
+    }
+    if (line) {
+        gathering->line_over = before == gathering->text.length || !ends_line(&gathering->text);
+    }
+}
+
+/* ---- blocks ---- */
+
+/* Cuts empty lines off both ends. */
+static void trim_lines(const char **text, size_t *length)
+{
+    for (;;) {
+        size_t line = 0;
+        while (line < *length && ((*text)[line] == ' ' || (*text)[line] == '\t')) {
+            line++;
+        }
+        if (line == *length || (*text)[line] != '\n') {
+            break;
+        }
+        *text += line + 1;
+        *length -= line + 1;
+    }
+    while (*length && isspace((unsigned char)(*text)[*length - 1])) {
+        (*length)--;
+    }
+}
+
+static size_t fence_length(const char *text, size_t length)
+{
+    size_t longest = 2;
+    for (size_t i = 0, run = 0; i < length; i++) {
+        run = text[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest + 1;
+}
+
+/* Labels that stand above a block on the page: they are its head, not text. */
+static const char *take_label_back(struct writer *writer, const char *language)
+{
+    static const char *const LABELS[] = {
+        "Copy", "Copy code", "Copy to clipboard", "Copied!", "Edit", "Run", NULL};
+    flush_block(writer);
+    for (const char *const *label = LABELS; *label; label++) {
+        output_take_back(writer, *label);
+    }
+    if (language) {
+        output_take_back(writer, language);
+        return language;
+    }
+    if (writer->block_length > 1 && writer->block_length < 16 &&
+        writer->block_at + writer->block_length == writer->out->length && !writer->prefix.length) {
+        char label[16] = "";
+        memcpy(label, writer->out->data + writer->block_at, writer->block_length - 1);
+        language = language_by_name(label, strlen(label));
+        if (language && strlen(label) > 1) {
+            output_take_back(writer, label);
+            return language;
+        }
+    }
+    return NULL;
+}
+
+/* The part of an editor, or of elements in the wrong order, that holds the code and nothing else.
+ */
+static lxb_dom_node_t *innermost(lxb_dom_node_t *node)
+{
+    static const char *const EDITORS[] = {"cm-content", "CodeMirror-code", "view-lines",
+                                          "ace_text-layer", NULL};
+    lxb_dom_node_t *only = NULL;
+    for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
+        const char *words = dom_class(below);
+        if (words && has_any_word(words, EDITORS)) {
+            return below;
+        }
+        if (dom_tag(below) == LXB_TAG_PRE) {
+            if (only) {
+                return node;
+            }
+            only = below;
+        }
+    }
+    return only && dom_tag(node) == LXB_TAG_CODE ? only : node;
+}
+
+/* A language that stands as a word above the code, inside of the same box. */
+static const char *inner_label(lxb_dom_node_t *node, const lxb_dom_node_t *code)
+{
+    for (lxb_dom_node_t *below = node->first_child; below && below != code;
+         below = dom_next(below, node, true)) {
+        char text[24];
+        size_t length = dom_is_text(below) ? dom_collect(below, text, sizeof text) : 0;
+        const char *found = length > 1 ? language_by_name(text, length) : NULL;
+        if (found) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+void write_code_block(struct writer *writer, lxb_dom_node_t *node)
+{
+    struct gathering gathering = {.line_over = false};
+    lxb_dom_node_t *code = innermost(node);
+    buf_init(&gathering.text, LIMIT_MARKDOWN_BYTES);
+    for (lxb_dom_node_t *child = code->first_child; child; child = child->next) {
+        gather(&gathering, child);
+    }
+    const char *text = gathering.text.data ? gathering.text.data : "";
+    size_t length = gathering.text.length;
+    trim_lines(&text, &length);
+    flush_block(writer);
+    if (length == 0) {
+        buf_done(&gathering.text);
+        return;
+    }
+    const char *language = language_of(writer->arena, node);
+    language =
+        take_label_back(writer, !language && code != node ? inner_label(node, code) : language);
+    size_t fence = fence_length(text, length);
+    struct buf block;
+    buf_init(&block, LIMIT_MARKDOWN_BYTES);
+    for (int side = 0; side < 2; side++) {
+        for (size_t i = 0; i < fence; i++) {
+            buf_putc(&block, '`');
+        }
+        if (side == 0) {
+            buf_puts(&block, language ? language : "");
+            buf_putc(&block, '\n');
+            buf_append(&block, text, length);
+            buf_putc(&block, '\n');
+        }
+    }
+    output_block(writer, block.data ? block.data : "", block.length);
+    buf_done(&block);
+    buf_done(&gathering.text);
+}
+
+/* ---- elements that stand for a block ---- */
+
+static bool keeps_white_space(const lxb_dom_node_t *node)
+{
+    const char *style = dom_known_attr(node, LXB_DOM_ATTR_STYLE);
+    const char *found = style ? strcasestr(style, "white-space") : NULL;
+    found = found ? strchr(found, ':') : NULL;
+    return found && strncasecmp(found + 1 + strspn(found + 1, " "), "pre", 3) == 0;
+}
+
+static bool holds_line_break(lxb_dom_node_t *node)
+{
+    for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
+        size_t length;
+        if (dom_tag(below) == LXB_TAG_BR || dom_is_block(dom_tag(below))) {
+            return true;
+        }
+        if (dom_is_text(below)) {
+            const char *text = dom_text(below, &length);
+            /* A break at either end is how the page is written, not how the code looks. */
+            while (length && isspace((unsigned char)*text)) {
+                text++;
+                length--;
+            }
+            const char *newline = length ? memchr(text, '\n', length) : NULL;
+            if (newline && newline + 1 < text + length) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool code_is_block(lxb_dom_node_t *node)
+{
+    const char *words = dom_class(node);
+    if (dom_tag(node) == LXB_TAG_CODE) {
+        if (dom_find(node, LXB_TAG_PRE)) {
+            return true;
+        }
+        if (words && (dom_has_word(words, "block") || dom_has_word(words, "code-block"))) {
+            return true;
+        }
+        return (keeps_white_space(node) || dom_find(node, LXB_TAG_BR)) && holds_line_break(node);
+    }
+    if (words && (dom_has_word(words, "code-block") || dom_has_word(words, "codeblock")) &&
+        !dom_holds_block(node) && !dom_find(node, LXB_TAG_CODE)) {
+        return true;
+    }
+    return words && (dom_has_word(words, "CodeMirror") || dom_has_word(words, "cm-editor") ||
+                     dom_has_word(words, "cm-content") || dom_has_word(words, "monaco-editor") ||
+                     dom_has_word(words, "ace_editor"));
+}
+
+void write_code_span(struct writer *writer, lxb_dom_node_t *node)
+{
+    struct gathering gathering = {.line_over = false};
+    buf_init(&gathering.text, LIMIT_MARKDOWN_BYTES);
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        gather(&gathering, child);
+    }
+    const char *text = gathering.text.data ? gathering.text.data : "";
+    if (gathering.text.length) {
+        writer->space = writer->space || isspace((unsigned char)*text);
+        inline_code(writer, text, gathering.text.length);
+        writer->space = isspace((unsigned char)text[gathering.text.length - 1]);
+    }
+    buf_done(&gathering.text);
+}

@@ -1,0 +1,492 @@
+/* Inline text: white space collapsed, escapes only where Markdown would misread, emphasis that
+ * begins and ends at words, code spans. */
+#include "page/html/markdown/writer.h"
+
+#include <ctype.h>
+
+/* ---- characters ---- */
+
+enum character {
+    PLAIN,
+    SPACE,
+    SPECIAL, /* Markdown may misread it */
+    LEAD,    /* begins a character that may be no text: no-break spaces, invisible ones */
+};
+
+static const unsigned char CLASSES[256] = {
+    ['\t'] = SPACE,  ['\n'] = SPACE,  ['\f'] = SPACE,  ['\r'] = SPACE,   [' '] = SPACE,
+    ['\v'] = SPACE,  ['*'] = SPECIAL, ['_'] = SPECIAL, ['`'] = SPECIAL,  ['['] = SPECIAL,
+    [']'] = SPECIAL, ['<'] = SPECIAL, ['&'] = SPECIAL, ['\\'] = SPECIAL, ['~'] = SPECIAL,
+    ['$'] = SPECIAL, [0xC2] = LEAD,   [0xE1] = LEAD,   [0xE2] = LEAD,    [0xE3] = LEAD,
+    [0xEF] = LEAD,   [0xF3] = LEAD,   [0] = LEAD,      [1] = LEAD,       [2] = LEAD,
+    [3] = LEAD,      [4] = LEAD,      [5] = LEAD,      [6] = LEAD,       [7] = LEAD,
+    [8] = LEAD,      [14] = LEAD,     [15] = LEAD,     [16] = LEAD,      [17] = LEAD,
+    [18] = LEAD,     [19] = LEAD,     [20] = LEAD,     [21] = LEAD,      [22] = LEAD,
+    [23] = LEAD,     [24] = LEAD,     [25] = LEAD,     [26] = LEAD,      [27] = LEAD,
+    [28] = LEAD,     [29] = LEAD,     [30] = LEAD,     [31] = LEAD,      [127] = LEAD,
+};
+
+bool inline_is_unseen(const char *text, size_t left, size_t *length)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    *length = 1;
+    if (at[0] < 0x20 || at[0] == 0x7F) {
+        return true;
+    }
+    if (at[0] == 0xC2 && left > 1) {
+        *length = 2;
+        return at[1] == 0xAD || at[1] < 0xA0; /* a soft hyphen; control characters */
+    }
+    *length = 3;
+    if (left < 3) {
+        return false;
+    }
+    if (at[0] == 0xE2 && at[1] == 0x80) {
+        /* Zero-width space; marks that turn the direction of the text around. Joiners are letters
+         * of some scripts and parts of emoji. */
+        return at[2] == 0x8B || (at[2] >= 0xAA && at[2] <= 0xAE);
+    }
+    if (at[0] == 0xE2 && at[1] == 0x81) {
+        return at[2] >= 0xA0 && at[2] <= 0xAF; /* word joiner, invisible operators, isolates */
+    }
+    if (at[0] == 0xEF) {
+        return at[1] == 0xBB && at[2] == 0xBF;
+    }
+    if (at[0] == 0xE1) {
+        return at[1] == 0xA0 && at[2] == 0x8E;
+    }
+    if (at[0] == 0xF3 && at[1] == 0xA0 && left > 3) {
+        *length = 4;
+        return true; /* tag characters and the variation selectors beyond sixteen */
+    }
+    return false;
+}
+
+/* A space of some width that is no ASCII: no-break, en, em, thin, ideographic. */
+static bool is_wide_space(const char *text, size_t left)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    if (left > 1 && at[0] == 0xC2) {
+        return at[1] == 0xA0;
+    }
+    if (left > 2 && at[0] == 0xE2 && at[1] == 0x80) {
+        return at[2] <= 0x8A || at[2] == 0xAF || at[2] == 0xA8 || at[2] == 0xA9;
+    }
+    return left > 2 && at[0] == 0xE3 && at[1] == 0x80 && at[2] == 0x80;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || (c & 0x80);
+}
+
+/* ---- gathering ---- */
+
+static void open_formats(struct writer *writer);
+
+/* The white space and the openings that are due before a word. */
+static void begin_word(struct writer *writer)
+{
+    if (writer->break_due) {
+        buf_puts(&writer->line, "<br>");
+        writer->break_due = writer->space = false;
+    }
+    if (writer->space && writer->line.length &&
+        writer->line.data[writer->line.length - 1] != '\n') {
+        buf_putc(&writer->line, ' ');
+    }
+    writer->space = false;
+    if (writer->format_count > writer->format_base) {
+        open_formats(writer);
+    }
+}
+
+void inline_raw(struct writer *writer, const char *text, size_t length)
+{
+    if (length) {
+        begin_word(writer);
+        buf_append(&writer->line, text, length);
+    }
+}
+
+void inline_break(struct writer *writer)
+{
+    if (writer->mode != MODE_BLOCKS) {
+        flush_block(writer);
+        return;
+    }
+    size_t length = writer->line.length;
+    writer->space = false;
+    if (length == 0) {
+        return;
+    }
+    if (writer->line.data[length - 1] == '\n') {
+        flush_block(writer); /* two breaks make a paragraph */
+        return;
+    }
+    buf_putc(&writer->line, '\n');
+}
+
+/* ---- escapes ---- */
+
+/* Whether "[" at `text` would begin a link or a note: its bracket closes and something follows that
+ * makes it one. */
+static bool begins_link(const char *text, size_t left)
+{
+    if (left > 1 && text[1] == '^') {
+        return true;
+    }
+    size_t depth = 0;
+    for (size_t i = 0; i < left && i < 300; i++) {
+        depth += text[i] == '[';
+        if (text[i] == ']' && --depth == 0) {
+            return i + 1 < left && (text[i + 1] == '(' || text[i + 1] == '[' || text[i + 1] == ':');
+        }
+    }
+    return false;
+}
+
+static bool begins_entity(const char *text, size_t left)
+{
+    size_t i = 1;
+    while (i < left && i < 32 && (isalnum((unsigned char)text[i]) || text[i] == '#')) {
+        i++;
+    }
+    return i > 1 && i < left && text[i] == ';';
+}
+
+static bool in_link(const struct writer *writer)
+{
+    for (size_t i = writer->format_base; i < writer->format_count; i++) {
+        if (writer->formats[i].kind == FORMAT_LINK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the special character at `text`, after `before`, needs a backslash. */
+static bool needs_escape(const struct writer *writer, char before, const char *text, size_t left)
+{
+    char next = left > 1 ? text[1] : ' ';
+    switch (*text) {
+    case '*':
+        return !(isspace((unsigned char)before) && isspace((unsigned char)next));
+    case '_':
+        return !(is_word(before) && is_word(next)) &&
+               !(isspace((unsigned char)before) && isspace((unsigned char)next));
+    case '`':
+        return true;
+    case '[':
+        return in_link(writer) ? !memchr(text, ']', left) : begins_link(text, left);
+    case ']':
+        return false;
+    case '<':
+        return isalpha((unsigned char)next) || next == '/' || next == '!' || next == '?';
+    case '&':
+        return begins_entity(text, left);
+    case '\\':
+        return ispunct((unsigned char)next);
+    case '~':
+        return next == '~' && before != '~';
+    default:
+        return false;
+    }
+}
+
+/* ---- formulas between delimiters ---- */
+
+static bool looks_like_tex(const char *text, size_t length)
+{
+    if (length == 1) {
+        return isalpha((unsigned char)*text);
+    }
+    if (length == 0 || isspace((unsigned char)text[0]) ||
+        isspace((unsigned char)text[length - 1])) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (strchr("\\^_{}=", text[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A formula that the page's own script would have set: $x$, $$x$$, \(x\), \[x\]. Returns how many
+ * bytes it takes, 0 for none; the formula is written. */
+static size_t raw_formula(struct writer *writer, char before, const char *text, size_t left)
+{
+    static const struct {
+        const char *open, *close;
+        bool sure, display;
+    } DELIMITERS[] = {
+        {"$$", "$$", false, true},
+        {"\\(", "\\)", true, false},
+        {"\\[", "\\]", true, true},
+        {"$", "$", false, false},
+    };
+    for (size_t i = 0; i < sizeof DELIMITERS / sizeof *DELIMITERS; i++) {
+        size_t open = strlen(DELIMITERS[i].open);
+        if (left <= open || memcmp(text, DELIMITERS[i].open, open) != 0) {
+            continue;
+        }
+        size_t most = left - open < 2000 ? left - open : 2000;
+        const char *close =
+            memmem(text + open, most, DELIMITERS[i].close, strlen(DELIMITERS[i].close));
+        if (!close) {
+            return 0;
+        }
+        const char *body = text + open;
+        size_t length = (size_t)(close - body);
+        size_t taken = open + length + strlen(DELIMITERS[i].close);
+        bool word_after = taken < left && is_word(text[taken]);
+        if (!DELIMITERS[i].sure &&
+            ((is_word(before) && !DELIMITERS[i].display) || word_after ||
+             memchr(body, '\n', length && !DELIMITERS[i].display ? length : 0) ||
+             !looks_like_tex(body, length))) {
+            return 0;
+        }
+        while (length && isspace((unsigned char)*body)) {
+            body++;
+            length--;
+        }
+        while (length && isspace((unsigned char)body[length - 1])) {
+            length--;
+        }
+        bool alone = DELIMITERS[i].display && writer->line.length == 0 && taken == left &&
+                     writer->mode == MODE_BLOCKS;
+        begin_word(writer);
+        buf_puts(&writer->line, alone ? "$$\n" : "$");
+        buf_append(&writer->line, body, length);
+        buf_puts(&writer->line, alone ? "\n$$" : "$");
+        if (alone) {
+            /* As lines of their own, without the breaks of a paragraph. */
+            output_block(writer, writer->line.data, writer->line.length);
+            buf_clear(&writer->line);
+        }
+        return taken;
+    }
+    return 0;
+}
+
+/* ---- text ---- */
+
+static void put_special(struct writer *writer, const char *text, size_t at, size_t length)
+{
+    size_t had = writer->line.length;
+    char before = writer->space || !had ? ' ' : writer->line.data[had - 1];
+    bool escape = needs_escape(writer, before, text + at, length - at);
+    begin_word(writer);
+    if (escape) {
+        buf_putc(&writer->line, '\\');
+    }
+    buf_putc(&writer->line, text[at]);
+}
+
+/* How many bytes from `at` are of the same plain kind. */
+static size_t plain_run(const char *text, size_t at, size_t length)
+{
+    size_t run = at;
+    while (run < length && CLASSES[(unsigned char)text[run]] == PLAIN) {
+        run++;
+    }
+    return run - at;
+}
+
+void inline_text(struct writer *writer, const char *text, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        size_t count = plain_run(text, at, length);
+        if (count) {
+            begin_word(writer);
+            buf_append(&writer->line, text + at, count);
+            at += count;
+            continue;
+        }
+        unsigned char c = (unsigned char)text[at];
+        if (CLASSES[c] == SPACE) {
+            writer->space = true;
+            at++;
+        } else if (CLASSES[c] == SPECIAL) {
+            char before = writer->line.length ? writer->line.data[writer->line.length - 1] : ' ';
+            before = writer->space ? ' ' : before;
+            size_t taken =
+                c == '$' || c == '\\' ? raw_formula(writer, before, text + at, length - at) : 0;
+            if (!taken) {
+                put_special(writer, text, at, length);
+                taken = 1;
+            }
+            at += taken;
+        } else if (is_wide_space(text + at, length - at)) {
+            writer->space = true;
+            at += c == 0xC2 ? 2 : 3;
+        } else if (inline_is_unseen(text + at, length - at, &count)) {
+            at += count < length - at ? count : length - at;
+        } else {
+            size_t bytes = c == 0xC2 ? 2 : c == 0xF3 ? 4 : c >= 0xE0 ? 3 : 1;
+            bytes = bytes < length - at ? bytes : length - at;
+            begin_word(writer);
+            buf_append(&writer->line, text + at, bytes);
+            at += bytes;
+        }
+    }
+}
+
+/* ---- emphasis and links ---- */
+
+static const struct {
+    const char *open, *close;
+} MARKERS[] = {
+    [FORMAT_STRONG] = {"**", "**"},     [FORMAT_EMPHASIS] = {"*", "*"},
+    [FORMAT_DELETED] = {"~~", "~~"},    [FORMAT_SUPER] = {"<sup>", "</sup>"},
+    [FORMAT_SUB] = {"<sub>", "</sub>"}, [FORMAT_LINK] = {"[", "]"},
+};
+
+/* Bold in bold is bold once. */
+static bool is_inside_same(const struct writer *writer, size_t index)
+{
+    for (size_t i = writer->format_base; i < index; i++) {
+        if (writer->formats[i].kind == writer->formats[index].kind && !writer->formats[i].over) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void open_formats(struct writer *writer)
+{
+    for (size_t i = writer->format_base; i < writer->format_count; i++) {
+        struct format *format = &writer->formats[i];
+        if (format->written || format->over) {
+            continue;
+        }
+        format->written = true;
+        if (!is_inside_same(writer, i)) {
+            const char *open = MARKERS[format->kind].open;
+            size_t length = strlen(MARKERS[format->kind].close);
+            bool continues = writer->closed_at && writer->closed_at == writer->line.length &&
+                             writer->closed_kind == format->kind &&
+                             (format->kind == FORMAT_STRONG || format->kind == FORMAT_EMPHASIS ||
+                              format->kind == FORMAT_DELETED);
+            if (continues) {
+                /* <b>a</b><b>b</b> is one word. */
+                writer->line.length -= length;
+                writer->line.data[writer->line.length] = '\0';
+            } else {
+                buf_puts(&writer->line, open);
+            }
+        }
+        format->start = writer->line.length;
+    }
+}
+
+static void close_written(struct writer *writer, size_t index)
+{
+    struct format *format = &writer->formats[index];
+    if (is_inside_same(writer, index)) {
+        return;
+    }
+    size_t length = writer->line.length;
+    size_t trimmed = length;
+    while (trimmed > format->start && writer->line.data[trimmed - 1] == '\n') {
+        trimmed--;
+    }
+    bool had_break = trimmed < length;
+    writer->line.length = trimmed;
+    buf_puts(&writer->line, MARKERS[format->kind].close);
+    if (format->kind == FORMAT_LINK) {
+        buf_printf(&writer->line, "(%s)", format->url);
+    }
+    if (had_break) {
+        buf_putc(&writer->line, '\n');
+    }
+    writer->closed_at = writer->line.length;
+    writer->closed_kind = format->kind;
+}
+
+void format_open(struct writer *writer, enum format_kind kind, const char *url)
+{
+    if (writer->format_count == MOST_FORMATS) {
+        writer->format_excess++;
+        return;
+    }
+    writer->formats[writer->format_count++] = (struct format){.kind = kind, .url = url};
+}
+
+void format_close(struct writer *writer)
+{
+    if (writer->format_excess) {
+        writer->format_excess--;
+        return;
+    }
+    struct format *format = &writer->formats[writer->format_count - 1];
+    if (format->written && !format->over) {
+        close_written(writer, writer->format_count - 1);
+    }
+    writer->format_count--;
+}
+
+void format_suspend(struct writer *writer)
+{
+    for (size_t i = writer->format_count; i-- > writer->format_base;) {
+        struct format *format = &writer->formats[i];
+        if (format->written && !format->over) {
+            close_written(writer, i);
+            format->over = format->kind == FORMAT_LINK;
+        }
+        format->written = false;
+    }
+}
+
+/* ---- code spans ---- */
+
+/* Text of code on one line, without what is never seen. */
+static size_t squeeze(char *out, const char *text, size_t length)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length;) {
+        size_t bytes;
+        if (isspace((unsigned char)text[i]) || is_wide_space(text + i, length - i)) {
+            bytes = isspace((unsigned char)text[i]) ? 1 : (unsigned char)text[i] == 0xC2 ? 2 : 3;
+            if (used && out[used - 1] != ' ') {
+                out[used++] = ' ';
+            }
+            i += bytes;
+        } else if (CLASSES[(unsigned char)text[i]] == LEAD &&
+                   inline_is_unseen(text + i, length - i, &bytes)) {
+            i += bytes;
+        } else {
+            out[used++] = text[i++];
+        }
+    }
+    while (used && out[used - 1] == ' ') {
+        used--;
+    }
+    return used;
+}
+
+void inline_code(struct writer *writer, const char *text, size_t length)
+{
+    char *out = arena_alloc(writer->arena, length + 1);
+    length = out ? squeeze(out, text, length) : 0;
+    if (!length) {
+        return;
+    }
+    size_t longest = 0;
+    for (size_t i = 0, run = 0; i < length; i++) {
+        run = out[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    begin_word(writer);
+    for (size_t i = 0; i <= longest; i++) {
+        buf_putc(&writer->line, '`');
+    }
+    bool padded = out[0] == '`' || out[length - 1] == '`';
+    buf_puts(&writer->line, padded ? " " : "");
+    buf_append(&writer->line, out, length);
+    buf_puts(&writer->line, padded ? " " : "");
+    for (size_t i = 0; i <= longest; i++) {
+        buf_putc(&writer->line, '`');
+    }
+}

@@ -1,0 +1,451 @@
+/* MathML as TeX, element by element; also for the elements that MathJax makes of it ("mjx-msub" for
+ * "msub", with boxes around the parts). */
+#include "page/html/markdown/writer.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+/* ---- characters ---- */
+
+/* Characters that TeX has a name for. */
+static const struct {
+    const char *character, *tex;
+} SYMBOLS[] = {
+    {"α", "\\alpha"},
+    {"β", "\\beta"},
+    {"γ", "\\gamma"},
+    {"δ", "\\delta"},
+    {"ϵ", "\\epsilon"},
+    {"ε", "\\varepsilon"},
+    {"ζ", "\\zeta"},
+    {"η", "\\eta"},
+    {"θ", "\\theta"},
+    {"ι", "\\iota"},
+    {"κ", "\\kappa"},
+    {"λ", "\\lambda"},
+    {"μ", "\\mu"},
+    {"ν", "\\nu"},
+    {"ξ", "\\xi"},
+    {"π", "\\pi"},
+    {"ρ", "\\rho"},
+    {"σ", "\\sigma"},
+    {"τ", "\\tau"},
+    {"υ", "\\upsilon"},
+    {"ϕ", "\\phi"},
+    {"φ", "\\varphi"},
+    {"χ", "\\chi"},
+    {"ψ", "\\psi"},
+    {"ω", "\\omega"},
+    {"ϑ", "\\vartheta"},
+    {"Γ", "\\Gamma"},
+    {"Δ", "\\Delta"},
+    {"Θ", "\\Theta"},
+    {"Λ", "\\Lambda"},
+    {"Ξ", "\\Xi"},
+    {"Π", "\\Pi"},
+    {"Σ", "\\Sigma"},
+    {"Φ", "\\Phi"},
+    {"Ψ", "\\Psi"},
+    {"Ω", "\\Omega"},
+    {"∑", "\\sum"},
+    {"∏", "\\prod"},
+    {"∫", "\\int"},
+    {"∬", "\\iint"},
+    {"∮", "\\oint"},
+    {"√", "\\surd"},
+    {"∞", "\\infty"},
+    {"∂", "\\partial"},
+    {"∇", "\\nabla"},
+    {"±", "\\pm"},
+    {"∓", "\\mp"},
+    {"×", "\\times"},
+    {"÷", "\\div"},
+    {"⋅", "\\cdot"},
+    {"·", "\\cdot"},
+    {"∘", "\\circ"},
+    {"∗", "*"},
+    {"−", "-"},
+    {"≤", "\\leq"},
+    {"≥", "\\geq"},
+    {"≠", "\\neq"},
+    {"≈", "\\approx"},
+    {"≡", "\\equiv"},
+    {"∼", "\\sim"},
+    {"≃", "\\simeq"},
+    {"≅", "\\cong"},
+    {"∝", "\\propto"},
+    {"≪", "\\ll"},
+    {"≫", "\\gg"},
+    {"∈", "\\in"},
+    {"∉", "\\notin"},
+    {"∋", "\\ni"},
+    {"⊂", "\\subset"},
+    {"⊆", "\\subseteq"},
+    {"⊃", "\\supset"},
+    {"⊇", "\\supseteq"},
+    {"∪", "\\cup"},
+    {"∩", "\\cap"},
+    {"∅", "\\emptyset"},
+    {"∖", "\\setminus"},
+    {"∀", "\\forall"},
+    {"∃", "\\exists"},
+    {"¬", "\\neg"},
+    {"∧", "\\land"},
+    {"∨", "\\lor"},
+    {"⊕", "\\oplus"},
+    {"⊗", "\\otimes"},
+    {"⊥", "\\perp"},
+    {"∥", "\\parallel"},
+    {"∣", "\\mid"},
+    {"|", "|"},
+    {"‖", "\\|"},
+    {"→", "\\rightarrow"},
+    {"←", "\\leftarrow"},
+    {"↔", "\\leftrightarrow"},
+    {"⇒", "\\Rightarrow"},
+    {"⇐", "\\Leftarrow"},
+    {"⇔", "\\Leftrightarrow"},
+    {"↦", "\\mapsto"},
+    {"⟶", "\\longrightarrow"},
+    {"⟹", "\\implies"},
+    {"⟺", "\\iff"},
+    {"↑", "\\uparrow"},
+    {"↓", "\\downarrow"},
+    {"…", "\\ldots"},
+    {"⋯", "\\cdots"},
+    {"⋮", "\\vdots"},
+    {"⋱", "\\ddots"},
+    {"′", "'"},
+    {"″", "''"},
+    {"ℝ", "\\mathbb{R}"},
+    {"ℕ", "\\mathbb{N}"},
+    {"ℤ", "\\mathbb{Z}"},
+    {"ℚ", "\\mathbb{Q}"},
+    {"ℂ", "\\mathbb{C}"},
+    {"𝔼", "\\mathbb{E}"},
+    {"ℙ", "\\mathbb{P}"},
+    {"ℓ", "\\ell"},
+    {"ℏ", "\\hbar"},
+    {"ℒ", "\\mathcal{L}"},
+    {"†", "\\dagger"},
+    {"°", "^{\\circ}"},
+    {"⌈", "\\lceil"},
+    {"⌉", "\\rceil"},
+    {"⌊", "\\lfloor"},
+    {"⌋", "\\rfloor"},
+    {"⟨", "\\langle"},
+    {"⟩", "\\rangle"},
+    {"(", "\\left("},
+    {")", "\\right)"},
+    {"[", "\\left["},
+    {"]", "\\right]"},
+    {"{", "\\left\\{"},
+    {"}", "\\right\\}"},
+    {"%", "\\%"},
+    {"&", "\\&"},
+    {"#", "\\#"},
+    {"\xE2\x81\xA1", ""},
+    {"\xE2\x81\xA2", ""},
+    {"\xE2\x81\xA3", ""},
+    {"\xE2\x80\x8B", ""},
+    {"\xC2\xA0", " "},
+};
+
+/* A letter of the mathematical alphabets as the plain one: italics are what TeX does by itself. */
+static bool put_alphabet(struct buf *out, uint32_t point)
+{
+    static const struct {
+        uint32_t from, to;
+        const char *plain; /* first letter, as a range */
+        const char *command;
+    } RANGES[] = {
+        {0x1D400, 0x1D419, "A", "\\mathbf"},  {0x1D41A, 0x1D433, "a", "\\mathbf"},
+        {0x1D434, 0x1D44D, "A", NULL},        {0x1D44E, 0x1D467, "a", NULL},
+        {0x1D468, 0x1D481, "A", "\\mathbf"},  {0x1D482, 0x1D49B, "a", "\\mathbf"},
+        {0x1D49C, 0x1D4B5, "A", "\\mathcal"}, {0x1D538, 0x1D551, "A", "\\mathbb"},
+        {0x1D7CE, 0x1D7D7, "0", "\\mathbf"},
+    };
+    for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
+        if (point >= RANGES[i].from && point <= RANGES[i].to) {
+            char letter =
+                (char)((uint32_t)(unsigned char)*RANGES[i].plain + (point - RANGES[i].from));
+            if (RANGES[i].command) {
+                buf_printf(out, "%s{%c}", RANGES[i].command, letter);
+            } else {
+                buf_putc(out, letter);
+            }
+            return true;
+        }
+    }
+    /* Italic Greek. */
+    static const char *const GREEK[] = {
+        "alpha", "beta",     "gamma",   "delta",    "varepsilon", "zeta",   "eta",    "theta",
+        "iota",  "kappa",    "lambda",  "mu",       "nu",         "xi",     "o",      "pi",
+        "rho",   "varsigma", "sigma",   "tau",      "upsilon",    "varphi", "chi",    "psi",
+        "omega", "partial",  "epsilon", "vartheta", "varkappa",   "phi",    "varrho", "varpi"};
+    if (point >= 0x1D6FC && point < 0x1D6FC + sizeof GREEK / sizeof *GREEK) {
+        buf_printf(out, "\\%s", GREEK[point - 0x1D6FC]);
+        return true;
+    }
+    return false;
+}
+
+static uint32_t decode_four(const unsigned char *at)
+{
+    return (uint32_t)(at[0] & 7) << 18 | (uint32_t)(at[1] & 0x3F) << 12 |
+           (uint32_t)(at[2] & 0x3F) << 6 | (at[3] & 0x3Fu);
+}
+
+static void put_symbols(struct buf *out, const char *text)
+{
+    while (*text) {
+        const unsigned char *at = (const unsigned char *)text;
+        size_t length = at[0] < 0x80 ? 1 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+        size_t left = strlen(text);
+        length = length < left ? length : left;
+        const char *tex = NULL;
+        for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS && !tex; i++) {
+            if (strncmp(SYMBOLS[i].character, text, length) == 0 && !SYMBOLS[i].character[length]) {
+                tex = SYMBOLS[i].tex;
+            }
+        }
+        if (tex) {
+            bool command =
+                out->length && isalpha((unsigned char)out->data[out->length - 1]) && *tex == '\\';
+            buf_puts(out, command ? " " : "");
+            buf_puts(out, tex);
+            size_t size = strlen(tex);
+            if (size > 1 && *tex == '\\' && isalpha((unsigned char)tex[size - 1]) && text[length] &&
+                isalpha((unsigned char)text[length])) {
+                buf_putc(out, ' ');
+            }
+        } else if (length != 4 || !put_alphabet(out, decode_four(at))) {
+            buf_append(out, text, length);
+        }
+        text += length;
+    }
+}
+
+/* ---- elements ---- */
+
+/* The name in MathML, for MathJax's elements too. */
+static const char *math_name(const lxb_dom_node_t *node)
+{
+    const char *name = dom_name(node);
+    return strncmp(name, "mjx-", 4) == 0 ? name + 4 : name;
+}
+
+static bool is_name(const lxb_dom_node_t *node, const char *name)
+{
+    return strcmp(math_name(node), name) == 0;
+}
+
+/* Boxes that MathJax puts around the parts of an element, and struts in them. */
+static const char *const BOXES[] = {"script",  "base",   "box",   "num",         "den", "over",
+                                    "under",   "frac",   "dbox",  "dtable",      "row", "sqrt",
+                                    "texatom", "munder", "stack", "spacer-none", NULL};
+static const char *const STRUTS[] = {
+    "nstrut",     "dstrut",         "line",     "surd",   "strut", "spacer", "assistive-mml",
+    "annotation", "annotation-xml", "mphantom", "zstrut", "mark",  NULL};
+
+static bool is_in(const char *name, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strcmp(name, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define MOST_PARTS 4
+
+/* The parts of a script or a fraction, through MathJax's boxes. */
+static size_t find_parts(lxb_dom_node_t *node, lxb_dom_node_t **parts, size_t count)
+{
+    for (lxb_dom_node_t *child = node->first_child; child && count < MOST_PARTS;
+         child = child->next) {
+        if (child->type != LXB_DOM_NODE_TYPE_ELEMENT) {
+            continue;
+        }
+        const char *name = math_name(child);
+        if (is_in(name, STRUTS)) {
+            continue;
+        }
+        bool box = strncmp(dom_name(child), "mjx-", 4) == 0 && is_in(name, BOXES);
+        if (box) {
+            count = find_parts(child, parts, count);
+        } else {
+            parts[count++] = child;
+        }
+    }
+    return count;
+}
+
+static void put_group(struct buf *out, const char *before, lxb_dom_node_t *part, const char *after)
+{
+    buf_puts(out, before);
+    if (part) {
+        mathml_write(out, part);
+    }
+    buf_puts(out, after);
+}
+
+static void put_children(struct buf *out, lxb_dom_node_t *node)
+{
+    bool any = false;
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        if (child->type == LXB_DOM_NODE_TYPE_ELEMENT) {
+            size_t before = out->length;
+            if (any) {
+                buf_putc(out, ' ');
+            }
+            size_t start = out->length;
+            mathml_write(out, child);
+            if (out->length == start && out->data) {
+                out->length = before;
+                out->data[before] = '\0';
+            } else {
+                any = true;
+            }
+        }
+    }
+}
+
+static void put_leaf(struct buf *out, lxb_dom_node_t *node, bool text)
+{
+    char bytes[256];
+    size_t length = dom_collect(node, bytes, sizeof bytes);
+    if (length == 0) {
+        return;
+    }
+    if (text) {
+        buf_printf(out, "\\text{%s}", bytes);
+    } else {
+        put_symbols(out, bytes);
+    }
+}
+
+static void put_table(struct buf *out, lxb_dom_node_t *node)
+{
+    buf_puts(out, "\\begin{matrix} ");
+    bool first_row = true;
+    for (lxb_dom_node_t *row = node->first_child; row; row = dom_next(row, node, true)) {
+        if (!is_name(row, "mtr") && !is_name(row, "mlabeledtr")) {
+            continue;
+        }
+        buf_puts(out, first_row ? "" : " \\\\ ");
+        first_row = false;
+        bool first_cell = true;
+        for (lxb_dom_node_t *cell = row->first_child; cell; cell = cell->next) {
+            if (is_name(cell, "mtd")) {
+                buf_puts(out, first_cell ? "" : " & ");
+                first_cell = false;
+                put_children(out, cell);
+            }
+        }
+    }
+    buf_puts(out, " \\end{matrix}");
+}
+
+/* An accent or a limit above or below. */
+static void put_over(struct buf *out, lxb_dom_node_t **parts, bool under)
+{
+    static const struct {
+        const char *sign, *command;
+    } ACCENTS[] = {{"^", "\\hat"},       {"ˆ", "\\hat"},       {"~", "\\tilde"},
+                   {"˜", "\\tilde"},     {"¯", "\\bar"},       {"‾", "\\overline"},
+                   {"→", "\\vec"},       {"˙", "\\dot"},       {"¨", "\\ddot"},
+                   {"_", "\\underline"}, {"⏞", "\\overbrace"}, {"⏟", "\\underbrace"}};
+    char sign[16];
+    dom_collect(parts[1], sign, sizeof sign);
+    for (size_t i = 0; i < sizeof ACCENTS / sizeof *ACCENTS; i++) {
+        if (strcmp(sign, ACCENTS[i].sign) == 0) {
+            put_group(out, ACCENTS[i].command, NULL, "{");
+            put_group(out, "", parts[0], "}");
+            return;
+        }
+    }
+    mathml_write(out, parts[0]);
+    put_group(out, under ? "_{" : "^{", parts[1], "}");
+}
+
+static void put_fenced(struct buf *out, lxb_dom_node_t *node)
+{
+    const char *open = dom_attr(node, "open");
+    const char *close = dom_attr(node, "close");
+    buf_printf(out, "\\left%s", open ? open : "(");
+    bool first = true;
+    for (lxb_dom_node_t *child = dom_first_element(node); child; child = dom_next_element(child)) {
+        put_group(out, first ? "" : ", ", child, "");
+        first = false;
+    }
+    buf_printf(out, "\\right%s", close ? close : ")");
+}
+
+/* The elements that are made of parts; false for others. */
+static bool put_composed(struct buf *out, lxb_dom_node_t *node, const char *name)
+{
+    static const char *const NAMES[] = {"msup",  "msub",   "msubsup",    "mfrac", "mroot",
+                                        "mover", "munder", "munderover", NULL};
+    if (!is_in(name, NAMES)) {
+        return false;
+    }
+    lxb_dom_node_t *parts[MOST_PARTS] = {0};
+    size_t count = find_parts(node, parts, 0);
+    bool boxed = strncmp(dom_name(node), "mjx-", 4) == 0;
+    if (boxed && count > 1 && (strcmp(name, "munderover") == 0 || strcmp(name, "mover") == 0)) {
+        /* MathJax writes what is above first. */
+        lxb_dom_node_t *over = parts[0];
+        parts[0] = parts[1];
+        parts[1] = over;
+    }
+    if (count < 2) {
+        put_children(out, node);
+    } else if (strcmp(name, "mfrac") == 0) {
+        put_group(out, "\\frac{", parts[0], "}{");
+        put_group(out, "", parts[1], "}");
+    } else if (strcmp(name, "mroot") == 0) {
+        put_group(out, "\\sqrt[", parts[1], "]{");
+        put_group(out, "", parts[0], "}");
+    } else if (strcmp(name, "mover") == 0 || strcmp(name, "munder") == 0) {
+        put_over(out, parts, name[1] == 'u');
+    } else {
+        bool both = count > 2;
+        bool under_first = strcmp(name, "msup") != 0;
+        /* MathJax stacks the upper script above the lower one. */
+        bool stacked = both && boxed;
+        mathml_write(out, parts[0]);
+        put_group(out, under_first ? "_{" : "^{", parts[stacked ? 2 : 1], "}");
+        if (both) {
+            put_group(out, "^{", parts[stacked ? 1 : 2], "}");
+        }
+    }
+    return true;
+}
+
+void mathml_write(struct buf *out, lxb_dom_node_t *node)
+{
+    const char *name = math_name(node);
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || is_in(name, STRUTS)) {
+        return;
+    }
+    if (strcmp(name, "mi") == 0 || strcmp(name, "mn") == 0 || strcmp(name, "mo") == 0 ||
+        strcmp(name, "c") == 0) {
+        put_leaf(out, node, false);
+    } else if (strcmp(name, "mtext") == 0 || strcmp(name, "ms") == 0) {
+        put_leaf(out, node, true);
+    } else if (strcmp(name, "mspace") == 0) {
+        return;
+    } else if (strcmp(name, "msqrt") == 0) {
+        buf_puts(out, "\\sqrt{");
+        put_children(out, node);
+        buf_puts(out, "}");
+    } else if (strcmp(name, "mtable") == 0) {
+        put_table(out, node);
+    } else if (strcmp(name, "mfenced") == 0) {
+        put_fenced(out, node);
+    } else if (!put_composed(out, node, name)) {
+        put_children(out, node);
+    }
+}

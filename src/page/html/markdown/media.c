@@ -1,0 +1,246 @@
+/* Pictures of the content, films and frames. */
+#include "page/html/markdown/writer.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define ICON_PIXELS 32 /* what is no larger is decoration */
+
+/* ---- which file ---- */
+
+/* Where lazy loading keeps the address of a picture until it is needed. */
+static const char *const LAZY_ATTRIBUTES[] = {
+    "data-src",        "data-original", "data-lazy-src",   "data-original-src", "data-lazy",
+    "data-hi-res-src", "data-full-src", "data-img-src",    "data-image-src",    "data-url",
+    "data-image",      "data-echo",     "data-runner-src", "data-zoom-src",     NULL,
+};
+static const char *const LAZY_SETS[] = {"srcset", "data-srcset", "data-lazy-srcset",
+                                        "data-original-set", NULL};
+/* Stand-ins until the real picture is there. */
+static const char *const PLACEHOLDERS[] = {
+    "placeholder", "/blank.", "blank.gif",  "spacer",   "1x1",      "pixel.gif", "transparent.",
+    "loading.gif", "lazy",    "loader.gif", "grey.gif", "gray.gif", "dummy.",    NULL,
+};
+
+static bool is_usable(const char *source)
+{
+    return source && *source && strncasecmp(source, "data:", 5) != 0 &&
+           strncasecmp(source, "blob:", 5) != 0 && strncasecmp(source, "about:", 6) != 0;
+}
+
+/* The largest file of a srcset: "a.jpg 480w, b.jpg 2x". */
+static const char *largest_of(struct arena *arena, const char *set)
+{
+    const char *best = NULL;
+    size_t best_length = 0;
+    double best_size = -1;
+    while (*set) {
+        set += strspn(set, " \t\r\n,");
+        size_t length = strcspn(set, " \t\r\n");
+        while (length && set[length - 1] == ',') {
+            length--;
+        }
+        const char *rest = set + length;
+        rest += strspn(rest, " \t\r\n");
+        double size = isdigit((unsigned char)*rest) ? strtod(rest, NULL) : 1;
+        if (length && size > best_size && strncasecmp(set, "data:", 5) != 0) {
+            best = set;
+            best_length = length;
+            best_size = size;
+        }
+        set = rest + strcspn(rest, ",");
+    }
+    return best ? arena_strndup(arena, best, best_length) : NULL;
+}
+
+static const char *from_sets(struct arena *arena, const lxb_dom_node_t *node)
+{
+    for (const char *const *name = LAZY_SETS; *name; name++) {
+        const char *set = dom_attr(node, *name);
+        const char *found = set && *set ? largest_of(arena, set) : NULL;
+        if (is_usable(found)) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+static const char *source_of(struct writer *writer, lxb_dom_node_t *image)
+{
+    const char *source = dom_known_attr(image, LXB_DOM_ATTR_SRC);
+    const char *words = dom_class(image);
+    bool lazy_class = words && strcasestr(words, "lazy");
+    if (is_usable(source) && !lazy_class && !dom_holds_any(source, PLACEHOLDERS)) {
+        return source;
+    }
+    for (const char *const *name = LAZY_ATTRIBUTES; *name; name++) {
+        const char *lazy = dom_attr(image, *name);
+        if (is_usable(lazy) && *lazy != '{' && *lazy != '[') {
+            return lazy;
+        }
+    }
+    const char *found = from_sets(writer->arena, image);
+    lxb_dom_node_t *picture = dom_closest(image, LXB_TAG_PICTURE);
+    for (lxb_dom_node_t *child = picture && !found ? picture->first_child : NULL; child && !found;
+         child = child->next) {
+        found = dom_tag(child) == LXB_TAG_SOURCE ? from_sets(writer->arena, child) : NULL;
+    }
+    return found ? found : is_usable(source) ? source : NULL;
+}
+
+/* ---- which are content ---- */
+
+static bool is_decoration(const lxb_dom_node_t *image)
+{
+    static const char *const WORDS[] = {"avatar", "tracking", "icon", "spacer", NULL};
+    int width = dom_pixels(image, LXB_DOM_ATTR_WIDTH);
+    int height = dom_pixels(image, LXB_DOM_ATTR_HEIGHT);
+    if ((width >= 0 && width <= 2) || (height >= 0 && height <= 2)) {
+        return true;
+    }
+    if (width >= 0 && width <= ICON_PIXELS && height <= ICON_PIXELS && height >= 0) {
+        return true;
+    }
+    const char *words = dom_class(image);
+    const char *role = dom_attr(image, "role");
+    return (words && (dom_holds_any(words, WORDS))) ||
+           (role && strcasecmp(role, "presentation") == 0 &&
+            !dom_known_attr(image, LXB_DOM_ATTR_ALT));
+}
+
+/* Whether the picture is only a stand-in: the real one is beside it, for readers without scripts.
+ */
+static bool stands_in(const lxb_dom_node_t *image)
+{
+    const lxb_dom_node_t *node = image;
+    for (int steps = 0; node && steps < 3; steps++, node = node->parent) {
+        lxb_tag_id_t tag = dom_tag(node);
+        if (steps && tag != LXB_TAG_DIV && tag != LXB_TAG_SPAN && tag != LXB_TAG_PICTURE &&
+            tag != LXB_TAG_A) {
+            return false;
+        }
+        const lxb_dom_node_t *next = dom_next_element(node);
+        for (int looked = 0; next && looked < 4; looked++, next = dom_next_element(next)) {
+            lxb_dom_node_t *real = dom_tag(next) == LXB_TAG_NOSCRIPT
+                                       ? dom_find((lxb_dom_node_t *)(uintptr_t)next, LXB_TAG_IMG)
+                                       : NULL;
+            if (real && !is_decoration(real)) {
+                return true;
+            }
+            if (dom_tag(next) != LXB_TAG_IMG && dom_tag(next) != LXB_TAG_NOSCRIPT &&
+                dom_tag(next) != LXB_TAG_DIV) {
+                break;
+            }
+        }
+    }
+    return false;
+}
+
+/* A figure shows its picture once, however many sizes of it are in there. */
+static bool is_again_in_figure(struct writer *writer, lxb_dom_node_t *image)
+{
+    lxb_dom_node_t *figure = dom_closest(image, LXB_TAG_FIGURE);
+    const char *alt = dom_known_attr(image, LXB_DOM_ATTR_ALT);
+    bool again =
+        figure && writer->figure == figure && strcmp(alt ? alt : "", writer->figure_alt) == 0;
+    writer->figure = figure;
+    writer->figure_alt = alt ? alt : "";
+    return again;
+}
+
+/* ---- writing ---- */
+
+static void put_alternative(struct buf *out, const char *alt)
+{
+    bool space = false;
+    for (; *alt; alt++) {
+        if (isspace((unsigned char)*alt)) {
+            space = true;
+            continue;
+        }
+        if (space && out->length > 2) {
+            buf_putc(out, ' ');
+        }
+        space = false;
+        if (strchr("[]\\`*_<", *alt)) {
+            buf_putc(out, '\\');
+        }
+        buf_putc(out, *alt);
+    }
+}
+
+void write_image(struct writer *writer, lxb_dom_node_t *node)
+{
+    if (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) {
+        return;
+    }
+    const char *alt = dom_known_attr(node, LXB_DOM_ATTR_ALT);
+    const char *words = dom_class(node);
+    if (words && alt && *alt &&
+        (dom_has_word(words, "emoji") || dom_has_word(words, "wp-smiley"))) {
+        inline_text(writer, alt, strlen(alt));
+        return;
+    }
+    bool real = !is_decoration(node) && !stands_in(node) && !is_again_in_figure(writer, node);
+    const char *source = real ? source_of(writer, node) : NULL;
+    const char *url = source ? link_resolve(writer, source) : NULL;
+    if (!url || *url == '#') {
+        return;
+    }
+    struct buf out;
+    buf_init(&out, writer->out->ceiling);
+    buf_puts(&out, "![");
+    put_alternative(&out, alt ? alt : "");
+    buf_printf(&out, "](%s)", url);
+    inline_raw(writer, out.data ? out.data : "", out.length);
+    buf_done(&out);
+    if (dom_closest(node, LXB_TAG_FIGURE) && !dom_closest(node, LXB_TAG_A)) {
+        flush_block(writer);
+    }
+}
+
+void write_picture(struct writer *writer, lxb_dom_node_t *node)
+{
+    lxb_dom_node_t *image = dom_find(node, LXB_TAG_IMG);
+    if (image) {
+        write_image(writer, image);
+    }
+}
+
+static void put_link(struct writer *writer, const char *text, const char *source)
+{
+    const char *url = is_usable(source) ? link_resolve(writer, source) : NULL;
+    if (url && *url != '#') {
+        flush_block(writer);
+        format_open(writer, FORMAT_LINK, url);
+        inline_text(writer, text, strlen(text));
+        format_close(writer);
+        flush_block(writer);
+    }
+}
+
+/* Frames that show something to watch or to read; the rest are advertisements and counters. */
+void write_frame(struct writer *writer, lxb_dom_node_t *node)
+{
+    static const char *const SHOWS[] = {"/embed", "video", "player", "watch", NULL};
+    const char *source = dom_known_attr(node, LXB_DOM_ATTR_SRC);
+    source = is_usable(source) ? source : dom_attr(node, "data-src");
+    if (!source || !(dom_holds_any(source, SHOWS) || dom_attr(node, "allowfullscreen")) ||
+        dom_pixels(node, LXB_DOM_ATTR_HEIGHT) == 0) {
+        return;
+    }
+    const char *title = dom_known_attr(node, LXB_DOM_ATTR_TITLE);
+    put_link(writer, title && *title ? title : "Video", source);
+}
+
+void write_video(struct writer *writer, lxb_dom_node_t *node)
+{
+    const char *source = dom_known_attr(node, LXB_DOM_ATTR_SRC);
+    lxb_dom_node_t *file = is_usable(source) ? NULL : dom_find(node, LXB_TAG_SOURCE);
+    source = file ? dom_known_attr(file, LXB_DOM_ATTR_SRC) : source;
+    const char *title = dom_known_attr(node, LXB_DOM_ATTR_TITLE);
+    const char *otherwise = dom_tag(node) == LXB_TAG_AUDIO ? "Audio" : "Video";
+    put_link(writer, title && *title ? title : otherwise, source);
+}

@@ -1,0 +1,219 @@
+/* Notes that no link leads to: numbers in superscript, and paragraphs behind the text that begin
+ * with the same numbers. */
+#include "page/html/markdown/notes.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* ---- finding ---- */
+
+/* The number that a paragraph begins with, set apart from its text: <sup>1</sup>,
+ * <strong>1</strong> or <b><sup>1</sup> ...</b>. `bold` tells whether it was only bold. */
+static lxb_dom_node_t *leading_number(lxb_dom_node_t *block, char *number, size_t size, bool *bold)
+{
+    lxb_dom_node_t *node = block->first_child;
+    for (int steps = 0; node && steps < 6; steps++) {
+        size_t length;
+        lxb_tag_id_t tag = dom_tag(node);
+        if (dom_is_text(node)) {
+            const char *text = dom_text(node, &length);
+            size_t blank = 0;
+            while (blank < length && isspace((unsigned char)text[blank])) {
+                blank++;
+            }
+            if (blank < length) {
+                return NULL;
+            }
+            node = node->next;
+            continue;
+        }
+        if (tag == LXB_TAG_SUP || tag == LXB_TAG_STRONG || tag == LXB_TAG_B) {
+            length = dom_collect(node, number, size);
+            while (length && strchr("].): ", number[length - 1])) {
+                number[--length] = '\0';
+            }
+            if (length && strspn(number, "0123456789") == length) {
+                *bold = tag != LXB_TAG_SUP;
+                return node;
+            }
+        }
+        if (tag != LXB_TAG_STRONG && tag != LXB_TAG_B && tag != LXB_TAG_SPAN) {
+            return NULL;
+        }
+        node = node->first_child;
+    }
+    return NULL;
+}
+
+/* Whether a block is one of those behind a rule or under a title of notes. */
+static bool is_behind(const lxb_dom_node_t *block)
+{
+    int steps = 0;
+    for (const lxb_dom_node_t *node = dom_previous_element(block); node && steps < 60;
+         node = dom_previous_element(node), steps++) {
+        if (dom_tag(node) == LXB_TAG_HR) {
+            return true;
+        }
+        if (dom_heading_level(node)) {
+            return notes_is_title((lxb_dom_node_t *)(uintptr_t)node);
+        }
+    }
+    return false;
+}
+
+static bool is_note_box(const lxb_dom_node_t *node)
+{
+    static const char *const WORDS[] = {"footnotes", "endnotes", NULL};
+    const char *words = dom_class(node);
+    const char *id = dom_id(node);
+    return (words && dom_holds_any(words, WORDS)) || (id && dom_holds_any(id, WORDS));
+}
+
+bool notes_begins_block(const lxb_dom_node_t *reference)
+{
+    lxb_dom_node_t *block = (lxb_dom_node_t *)(uintptr_t)reference;
+    while (block && dom_tag(block) != LXB_TAG_P && dom_tag(block) != LXB_TAG_LI) {
+        block = block->parent;
+    }
+    char number[8];
+    bool bold;
+    lxb_dom_node_t *found = block ? leading_number(block, number, sizeof number, &bold) : NULL;
+    return found && (dom_within(reference, found) || dom_within(found, reference));
+}
+
+size_t notes_number(lxb_dom_node_t *block)
+{
+    char number[8];
+    bool bold = false;
+    if (!leading_number(block, number, sizeof number, &bold) || (bold && !is_behind(block))) {
+        return 0;
+    }
+    return strlen(number) <= 3 ? (size_t)strtoul(number, NULL, 10) : 0;
+}
+
+lxb_dom_node_t *notes_list(lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    bool box = (tag == LXB_TAG_DIV || tag == LXB_TAG_SECTION || tag == LXB_TAG_FOOTER) &&
+               is_note_box(node);
+    return box ? dom_find(node, LXB_TAG_OL) : NULL;
+}
+
+lxb_dom_node_t *notes_next(lxb_dom_node_t *node)
+{
+    char number[8];
+    bool bold;
+    lxb_dom_node_t *next = dom_next_element(node);
+    lxb_tag_id_t tag = next ? dom_tag(next) : LXB_TAG__UNDEF;
+    bool fits = tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_OL ||
+                tag == LXB_TAG_BLOCKQUOTE || tag == LXB_TAG_PRE;
+    if (!fits || (node_marks(next) & (NODE_NOTE | NODE_DROPPED)) || dom_tag(node) == LXB_TAG_LI ||
+        !is_behind(node) || leading_number(next, number, sizeof number, &bold)) {
+        return NULL;
+    }
+    return next;
+}
+
+/* ---- cleaning ---- */
+
+/* Arrows and words of links that lead back to the text. */
+static bool is_back_link(const lxb_dom_node_t *link)
+{
+    static const char *const WORDS[] = {"backref",         "backlink",      "back-link",
+                                        "reversefootnote", "footnote-back", "footnum",
+                                        "footnote-number", "cite-backlink", NULL};
+    static const char *const SIGNS[] = {"\xE2\x86\xA9", "\xE2\x86\x91",
+                                        "\xE2\x86\xB5", "\xE2\xA4\xB4",
+                                        "\xE2\x86\x90", "^",
+                                        "back",         "return",
+                                        "jump up",      NULL};
+    const char *href = dom_known_attr(link, LXB_DOM_ATTR_HREF);
+    const char *words = dom_class(link);
+    const char *role = dom_attr(link, "role");
+    if ((words && dom_holds_any(words, WORDS)) || (role && dom_holds_any(role, WORDS)) ||
+        dom_attr(link, "data-footnote-backref")) {
+        return true;
+    }
+    if (!href || !strchr(href, '#')) {
+        return false;
+    }
+    char text[24];
+    size_t length = dom_collect((lxb_dom_node_t *)(uintptr_t)link, text, sizeof text);
+    if (length == 0 || length > 16) {
+        return length == 0;
+    }
+    bool number = strspn(text, "0123456789[]().^ ") == length;
+    return number || (length == 1 && isalpha((unsigned char)*text)) || dom_holds_any(text, SIGNS);
+}
+
+/* Cuts the mark off the first text of a note. Only the view of the text moves; its memory belongs
+ * to the tree's pool, which goes as a whole. */
+static void cut_mark(lxb_dom_node_t *text)
+{
+    lexbor_str_t *data = &((lxb_dom_character_data_t *)text)->data;
+    const char *bytes = (const char *)data->data;
+    size_t at = 0;
+    while (at < data->length && isspace((unsigned char)bytes[at])) {
+        at++;
+    }
+    size_t open = at;
+    at += at < data->length && (bytes[at] == '[' || bytes[at] == '(');
+    size_t digits = at;
+    while (at < data->length && isdigit((unsigned char)bytes[at])) {
+        at++;
+    }
+    bool closed = at < data->length && strchr("]).:", bytes[at]);
+    bool whole = at == data->length;
+    if (at == digits || at - digits > 4 || (!closed && !whole) || (open != digits && !closed)) {
+        return;
+    }
+    at += closed;
+    at += at < data->length && bytes[at] == '.';
+    data->data += at;
+    data->length -= at;
+}
+
+void notes_clean(struct writer *writer, lxb_dom_node_t *definition)
+{
+    (void)writer;
+    static const char *const MARK_WORDS[] = {
+        "mw-cite-backlink", "ltx_note_mark",   "ltx_tag",
+        "ltx_note_type",    "footnote-number", "reference-number",
+        "sidenote-number",  "fn-number",       NULL};
+    for (lxb_dom_node_t *node = definition->first_child; node;
+         node = dom_next(node, definition, true)) {
+        const char *words = dom_class(node);
+        if ((dom_tag(node) == LXB_TAG_A && is_back_link(node)) ||
+            (words && dom_holds_any(words, MARK_WORDS))) {
+            node_mark(node, NODE_DROPPED);
+        }
+        node->user = (void *)((uintptr_t)node->user & ~(uintptr_t)NODE_HIDDEN);
+    }
+    char number[8];
+    bool bold;
+    lxb_dom_node_t *mark = leading_number(definition, number, sizeof number, &bold);
+    for (lxb_dom_node_t *below = dom_first_element(definition);
+         !mark && below && below->first_child; below = dom_first_element(below)) {
+        mark = leading_number(below, number, sizeof number, &bold);
+    }
+    if (mark) {
+        node_mark(mark, NODE_DROPPED);
+        return;
+    }
+    for (lxb_dom_node_t *node = definition->first_child; node;
+         node = dom_next(node, definition, !(node_marks(node) & NODE_DROPPED))) {
+        size_t length;
+        if (dom_is_text(node) && !(node->parent && (node_marks(node->parent) & NODE_DROPPED))) {
+            const char *text = dom_text(node, &length);
+            size_t blank = 0;
+            while (blank < length && isspace((unsigned char)text[blank])) {
+                blank++;
+            }
+            if (blank < length) {
+                cut_mark(node);
+                return;
+            }
+        }
+    }
+}

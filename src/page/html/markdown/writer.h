@@ -1,0 +1,171 @@
+/* What the parts of the Markdown writer share. Inline text is gathered in `line`; at the end of a
+ * block flush_block() puts it out, each line behind the prefix that quotes and lists have built up.
+ *
+ *   writer.c    begins, walks the tree, ends
+ *   output.c    lines, prefixes, paragraphs, blank lines
+ *   inline.c    text, escapes, emphasis, links, code spans
+ *   blocks.c    headings, quotes, definition lists, rules
+ *   list.c, table.c, code.c, callout.c, media.c, math.c, footnote.c   one kind of thing each */
+#ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
+#define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
+
+#include "base/url.h"
+#include "page/html/dom.h"
+#include "page/html/page.h"
+
+enum mode {
+    MODE_BLOCKS, /* paragraphs and all */
+    MODE_LINE,   /* one line: what were blocks are parted by spaces */
+    MODE_CELL,   /* one cell of a table: what were blocks are parted by <br> */
+};
+
+/* The blank space that is due before the next block. */
+enum gap { GAP_NONE, GAP_LINE, GAP_BLANK };
+
+enum format_kind {
+    FORMAT_STRONG,
+    FORMAT_EMPHASIS,
+    FORMAT_DELETED,
+    FORMAT_SUPER,
+    FORMAT_SUB,
+    FORMAT_LINK,
+};
+
+struct format {
+    enum format_kind kind;
+    bool written; /* its opening stands in `line`, before `start` */
+    bool over;    /* a link that had its block */
+    size_t start;
+    const char *url; /* of a link */
+};
+
+#define MOST_FORMATS 64
+
+/* Notes that the page refers to. */
+struct note {
+    lxb_dom_node_t *definition;
+    lxb_dom_node_t *last; /* a sibling of it: the end of what belongs to it */
+    size_t label;
+    bool used;
+};
+
+struct writer {
+    struct page *page;
+    struct arena *arena;
+    struct buf *out;
+    struct url base;
+    bool has_base;
+
+    struct buf line;
+    bool space;                   /* white space is due before the next text */
+    bool break_due;               /* in a cell: a block ended */
+    size_t closed_at;             /* where in `line` an emphasis ended last, */
+    enum format_kind closed_kind; /* and which */
+    enum mode mode;
+    struct format formats[MOST_FORMATS];
+    size_t format_base, format_count, format_excess;
+
+    struct buf prefix; /* of every line */
+    struct buf first;  /* of the next line instead, when a list item begins there */
+    enum gap gap;
+    size_t items;        /* list items around */
+    size_t block_at;     /* where in `out` the last paragraph begins, for what may take it back */
+    size_t block_length; /* its length; 0: the last block was no paragraph */
+    const char *title;   /* of the page, which is told apart from its text */
+    bool title_done;     /* the page's own heading with that title was passed over */
+    bool force_display;  /* formulas here are set apart, whatever they say */
+
+    const lxb_dom_node_t *figure; /* that the last picture was in, */
+    const char *figure_alt;       /* and what it said of itself */
+
+    struct note *notes;
+    size_t note_count;
+};
+
+/* ---- writer.c ---- */
+
+void write_node(struct writer *writer, lxb_dom_node_t *node);
+void write_children(struct writer *writer, lxb_dom_node_t *node);
+
+/* A text of its own, gathered aside from what is being written. */
+struct aside {
+    struct buf line;
+    bool space, break_due;
+    enum mode mode;
+    size_t format_base, format_count, closed_at;
+};
+
+void aside_begin(struct writer *writer, struct aside *aside, enum mode mode);
+/* Ends it: the text, trimmed, in the arena. */
+const char *aside_end(struct writer *writer, struct aside *aside, size_t *length);
+
+/* ---- output.c ---- */
+
+/* Ends the paragraph that is being gathered. */
+void flush_block(struct writer *writer);
+/* Writes a block that is already Markdown, line by line, as it is. */
+void output_block(struct writer *writer, const char *text, size_t length);
+/* The blank line that is due, now: before the prefix changes. */
+void output_gap(struct writer *writer);
+/* Adds to what begins each line: `first` on the next one, `rest` on those after. Returns what
+ * prefix_pop() needs. */
+struct prefix_mark {
+    size_t prefix, first;
+};
+struct prefix_mark prefix_push(struct writer *writer, const char *first, const char *rest);
+void prefix_pop(struct writer *writer, struct prefix_mark mark);
+/* Takes the last paragraph back when it is `text`, whatever its case. */
+bool output_take_back(struct writer *writer, const char *text);
+
+/* ---- inline.c ---- */
+
+void inline_text(struct writer *writer, const char *text, size_t length);
+/* Markdown that is ready, as one word. */
+void inline_raw(struct writer *writer, const char *text, size_t length);
+void inline_break(struct writer *writer);
+void format_open(struct writer *writer, enum format_kind kind, const char *url);
+void format_close(struct writer *writer);
+/* Closes every open format at the end of a paragraph, so that the next one opens them again. */
+void format_suspend(struct writer *writer);
+void inline_code(struct writer *writer, const char *text, size_t length);
+/* Whether a character is never visible and only there to mislead or to steer a browser's line
+ * breaks; `length` gets its bytes. */
+bool inline_is_unseen(const char *text, size_t left, size_t *length);
+
+/* ---- one kind of thing each ---- */
+
+void write_heading(struct writer *writer, lxb_dom_node_t *node);
+void write_quote(struct writer *writer, lxb_dom_node_t *node);
+void write_definitions(struct writer *writer, lxb_dom_node_t *node);
+void write_list(struct writer *writer, lxb_dom_node_t *node);
+void write_item(struct writer *writer, lxb_dom_node_t *node);
+void write_table(struct writer *writer, lxb_dom_node_t *node);
+bool write_callout(struct writer *writer, lxb_dom_node_t *node);
+void write_code_block(struct writer *writer, lxb_dom_node_t *node);
+void write_code_span(struct writer *writer, lxb_dom_node_t *node);
+/* Whether an element that is no <pre> stands for a block of code. */
+bool code_is_block(lxb_dom_node_t *node);
+void write_image(struct writer *writer, lxb_dom_node_t *node);
+void write_picture(struct writer *writer, lxb_dom_node_t *node);
+void write_frame(struct writer *writer, lxb_dom_node_t *node);
+void write_video(struct writer *writer, lxb_dom_node_t *node);
+void write_link(struct writer *writer, lxb_dom_node_t *node);
+/* The absolute address of a reference on this page, without what only tracks; NULL when it leads
+ * nowhere that a reader can follow. "#..." stays as it is. */
+const char *link_resolve(struct writer *writer, const char *reference);
+/* Whether the element is a formula; then it was written. */
+bool write_math(struct writer *writer, lxb_dom_node_t *node);
+/* TeX for MathML, or for what MathJax makes of it. */
+void mathml_write(struct buf *out, lxb_dom_node_t *node);
+
+void footnotes_find(struct writer *writer);
+void write_note_reference(struct writer *writer, lxb_dom_node_t *node);
+void write_notes(struct writer *writer);
+
+/* The name of a programming language in a class name, a label or an attribute, as fences write it;
+ * NULL when the word means none. */
+const char *language_by_name(const char *word, size_t length);
+/* The language of a block of code; NULL when nothing tells. */
+const char *language_of(struct arena *arena, lxb_dom_node_t *node);
+
+#endif

@@ -1,0 +1,93 @@
+/* One HTML page on its way to Markdown: parse, look, choose, write. Pure: bytes and a URL in,
+ * Markdown and metadata out, no input or output, no host names - it knows principles, not sites.
+ *
+ *   parse.c     bytes to a tree: charset, lexbor, ceilings on nodes and depth
+ *   metadata.c  title, authors, dates, site, language, ... from JSON-LD, OpenGraph, microdata,
+ * bylines choose/     what kind of page it is, and which nodes are its content markdown/   the
+ * chosen nodes as Markdown
+ *
+ * The tree is lexbor's. What we know of a node is in its `user` pointer, as the bits below:
+ * choosing sets them, writing obeys them. */
+#ifndef FORAGE_PAGE_HTML_PAGE_H
+#define FORAGE_PAGE_HTML_PAGE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+
+#include <lexbor/html/html.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum page_kind {
+    PAGE_ARTICLE,
+    PAGE_DOCUMENTATION,
+    PAGE_SERVICE,
+    PAGE_FORUM,
+    PAGE_COLLECTION,
+    PAGE_LISTING,
+    PAGE_PRODUCT,
+};
+
+/* Bits in node->user. Choosing keeps its own number of a node in the bits from the fifth to the
+ * 36th; writing, which comes after it, what it knows of footnotes in those from the 41st. */
+enum node_mark {
+    NODE_DROPPED = 1, /* it and all below it are not content */
+    NODE_HIDDEN = 2,  /* invisible to a reader; implies dropped */
+    NODE_BLOCK_SEEN = 4,
+};
+
+#define NODE_NOTE           ((uintptr_t)1 << 40) /* a footnote, which goes to the end */
+#define NODE_NOTE_REFERENCE ((uintptr_t)1 << 41) /* and what refers to one */
+#define NODE_NOTE_LISTED    ((uintptr_t)1 << 42) /* a footnote that has its number */
+#define NODE_NOTE_SHIFT     44                   /* above it: which one */
+
+_Static_assert(sizeof(uintptr_t) == 8, "the marks need 64 bits");
+
+static inline uintptr_t node_marks(const lxb_dom_node_t *node)
+{
+    return (uintptr_t)node->user;
+}
+
+static inline void node_mark(lxb_dom_node_t *node, uintptr_t marks)
+{
+    node->user = (void *)((uintptr_t)node->user | marks);
+}
+
+struct page_metadata {
+    const char *title; /* without the site's name */
+    const char *authors;
+    const char *published, *modified; /* ISO 8601, or NULL */
+    const char *site;
+    const char *url, *canonical;
+    const char *language;
+    const char *description;
+    const char *image;
+};
+
+struct page {
+    struct arena *arena; /* everything below lives in it, but for the tree */
+    const char *url;     /* the page's address, absolute; NULL when unknown */
+    const char *base;    /* what relative links are resolved against: <base href>, or url */
+    lxb_html_document_t *document;
+    lxb_dom_node_t *body;
+    bool cut; /* a ceiling was reached: the tree is the beginning of the page */
+    struct page_metadata metadata;
+    yyjson_val *json_ld; /* an array of all JSON-LD objects (graphs flattened), or NULL */
+    /* Set by choosing: */
+    enum page_kind kind;
+    lxb_dom_node_t **roots; /* the content, in reading order; none inside another */
+    size_t root_count;
+};
+
+/* ---- choose/: sets kind, roots and marks. A status. ---- */
+
+int choose_content(struct page *page);
+const char *page_kind_name(enum page_kind kind);
+
+/* ---- markdown/: writes the roots, leaving out what is marked as dropped. A status. ---- */
+
+int markdown_write(struct page *page, struct buf *out);
+
+#endif

@@ -1,0 +1,353 @@
+/* Markdown from pieces of Markdown: line by line, with an eye on fences. */
+#include "page/loaders/compose.h"
+
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "page/loaders/xml.h"
+
+#include <string.h>
+#include <time.h>
+
+const char *compose_moment(char out[COMPOSE_DATE_SIZE], int64_t seconds)
+{
+    time_t moment = (time_t)seconds;
+    struct tm parts;
+    if (!gmtime_r(&moment, &parts) ||
+        strftime(out, COMPOSE_DATE_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0) {
+        out[0] = '\0';
+    }
+    return out;
+}
+
+const char *compose_date(char out[COMPOSE_DATE_SIZE], int64_t seconds)
+{
+    compose_moment(out, seconds);
+    char *clock = strchr(out, 'T');
+    if (clock) {
+        *clock = '\0';
+    }
+    return out;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+void compose_line(struct buf *out, const char *text)
+{
+    bool space = false;
+    bool any = false;
+    for (; text && *text; text++) {
+        if (is_space(*text)) {
+            space = any;
+            continue;
+        }
+        if (space) {
+            buf_putc(out, ' ');
+        }
+        buf_putc(out, *text);
+        space = false;
+        any = true;
+    }
+}
+
+const char *compose_unescaped(struct arena *arena, const char *text)
+{
+    struct buf plain;
+    buf_init(&plain, LIMIT_DOCUMENT_BYTES);
+    xml_append(&plain, (struct xml_slice){text ? text : "", text ? strlen(text) : 0});
+    const char *copy = arena_strdup(arena, plain.data ? plain.data : "");
+    buf_done(&plain);
+    return copy;
+}
+
+/* ---- people's Markdown ---- */
+
+/* One line of a text, and where the text stands. */
+struct lines {
+    const char *at, *end;
+    const char *line;
+    size_t length;
+    char fence; /* '`' or '~' inside a block of code, else 0 */
+    size_t fence_length;
+    bool comment; /* inside a comment of HTML */
+};
+
+static bool next_line(struct lines *lines)
+{
+    if (lines->at >= lines->end) {
+        return false;
+    }
+    const char *feed = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
+    const char *stop = feed ? feed : lines->end;
+    lines->line = lines->at;
+    lines->length = (size_t)(stop - lines->at);
+    if (lines->length > 0 && stop[-1] == '\r') {
+        lines->length--;
+    }
+    lines->at = feed ? feed + 1 : lines->end;
+    return true;
+}
+
+/* Whether the line opens or closes a fence, or is inside one: then it is code. */
+static bool line_is_code(struct lines *lines)
+{
+    size_t indent = 0;
+    while (indent < lines->length && lines->line[indent] == ' ') {
+        indent++;
+    }
+    char mark = indent < lines->length ? lines->line[indent] : '\0';
+    size_t run = 0;
+    while ((mark == '`' || mark == '~') && indent + run < lines->length &&
+           lines->line[indent + run] == mark) {
+        run++;
+    }
+    if (!lines->fence) {
+        bool opens = run >= 3 && (mark == '~' || !memchr(lines->line + indent + run, '`',
+                                                         lines->length - indent - run));
+        lines->fence = opens ? mark : '\0';
+        lines->fence_length = run;
+        return opens;
+    }
+    if (run >= lines->fence_length && mark == lines->fence) {
+        size_t rest = indent + run;
+        while (rest < lines->length && is_space(lines->line[rest])) {
+            rest++;
+        }
+        if (rest == lines->length) {
+            lines->fence = '\0';
+        }
+    }
+    return true;
+}
+
+static bool is_relative(const char *target, size_t length)
+{
+    if (length == 0 || target[0] == '#' || target[0] == '<' || target[0] == '/' ||
+        target[0] == '\\') {
+        return false;
+    }
+    size_t i = 0;
+    while (i < length && target[i] != '/' && target[i] != '?' && target[i] != '#') {
+        if (target[i] == ':') {
+            return false;
+        }
+        i++;
+    }
+    return true;
+}
+
+/* The target of "](target" at `at`, made absolute. Returns how many bytes were read. */
+static size_t write_target(struct buf *out, const char *at, size_t most, const char *base)
+{
+    size_t length = 0;
+    while (length < most && at[length] != ')' && !is_space(at[length])) {
+        length++;
+    }
+    if (base && is_relative(at, length)) {
+        buf_puts(out, base);
+        size_t skipped = length >= 2 && at[0] == '.' && at[1] == '/' ? 2 : 0;
+        buf_append(out, at + skipped, length - skipped);
+    } else {
+        buf_append(out, at, length);
+    }
+    return length;
+}
+
+/* Passes over what is inside a comment; returns where the line goes on. */
+static size_t pass_comment(struct lines *lines, size_t i)
+{
+    const char *close = memmem(lines->line + i, lines->length - i, "-->", 3);
+    lines->comment = !close;
+    return close ? (size_t)(close - lines->line) + 3 : lines->length;
+}
+
+/* A code span as it is, up to the run of backticks that closes it. Returns where it ends. */
+static size_t write_span(struct buf *out, const char *line, size_t length, size_t i)
+{
+    size_t run = 0;
+    while (i + run < length && line[i + run] == '`') {
+        run++;
+    }
+    size_t stop = i + run;
+    size_t found = 0;
+    size_t at = stop;
+    while (at < length && found != run) {
+        found = 0;
+        while (at < length && line[at] != '`') {
+            at++;
+        }
+        while (at + found < length && line[at + found] == '`') {
+            found++;
+        }
+        at += found;
+    }
+    if (found == run) {
+        stop = at;
+    }
+    buf_append(out, line + i, stop - i);
+    return stop;
+}
+
+/* A line that is no code: without comments, its links absolute. */
+static void write_line(struct buf *out, struct lines *lines, const struct compose_links *links)
+{
+    bool image = false;
+    size_t i = lines->comment ? pass_comment(lines, 0) : 0;
+    while (i < lines->length) {
+        const char *at = lines->line + i;
+        size_t rest = lines->length - i;
+        if (rest >= 4 && memcmp(at, "<!--", 4) == 0) {
+            i = pass_comment(lines, i + 4);
+        } else if (*at == '`') {
+            i = write_span(out, lines->line, lines->length, i);
+        } else if (rest >= 2 && at[0] == '!' && at[1] == '[') {
+            image = true;
+            buf_append(out, at, 2);
+            i += 2;
+        } else if (rest >= 2 && at[0] == ']' && at[1] == '(') {
+            const char *base = !links ? NULL : image ? links->images : links->pages;
+            image = false;
+            buf_append(out, at, 2);
+            i += 2 + write_target(out, at + 2, rest - 2, base);
+        } else {
+            buf_putc(out, *at);
+            i++;
+        }
+    }
+}
+
+/* How many # a heading begins with; 0: it is none. */
+static size_t heading_level(const struct lines *lines)
+{
+    size_t level = 0;
+    while (level < lines->length && lines->line[level] == '#') {
+        level++;
+    }
+    bool ends = level == lines->length || is_space(lines->line[level]);
+    return level <= 6 && ends ? level : 0;
+}
+
+void compose_markdown(struct buf *out, const char *text, size_t length, int levels,
+                      const struct compose_links *links)
+{
+    struct lines lines = {.at = text, .end = text + length};
+    bool blank = true; /* no blank lines at the beginning, and never two */
+    size_t written_until = out->length;
+    while (next_line(&lines)) {
+        if (!lines.comment && line_is_code(&lines)) {
+            buf_append(out, lines.line, lines.length);
+            buf_putc(out, '\n');
+            blank = false;
+            written_until = out->length;
+            continue;
+        }
+        size_t level = lines.comment ? 0 : heading_level(&lines);
+        for (int i = 0; level > 0 && i < levels && level + (size_t)i < 6; i++) {
+            buf_putc(out, '#');
+        }
+        size_t start = out->length;
+        write_line(out, &lines, links);
+        bool empty =
+            out->length == start || strspn(out->data + start, " \t") == out->length - start;
+        if (empty && blank) {
+            out->length = start;
+            continue;
+        }
+        buf_putc(out, '\n');
+        blank = empty;
+        if (!empty) {
+            written_until = out->length;
+        }
+    }
+    if (buf_error(out) == OK && out->data) {
+        out->length = written_until;
+        out->data[out->length] = '\0';
+    }
+}
+
+void compose_fenced(struct buf *out, const char *language, const char *text, size_t length)
+{
+    size_t longest = 0;
+    size_t run = 0;
+    for (size_t i = 0; i < length; i++) {
+        run = text[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    size_t fence = longest < 3 ? 3 : longest + 1;
+    for (size_t i = 0; i < fence; i++) {
+        buf_putc(out, '`');
+    }
+    buf_printf(out, "%s\n", language);
+    buf_append(out, text, length);
+    if (length > 0 && text[length - 1] != '\n') {
+        buf_putc(out, '\n');
+    }
+    for (size_t i = 0; i < fence; i++) {
+        buf_putc(out, '`');
+    }
+    buf_putc(out, '\n');
+}
+
+void compose_item(struct buf *out, const char *text, size_t length)
+{
+    while (length > 0 && is_space(text[length - 1])) {
+        length--;
+    }
+    struct lines lines = {.at = text, .end = text + length};
+    bool first = true;
+    while (next_line(&lines)) {
+        if (!first && lines.length > 0) {
+            buf_puts(out, "  ");
+        }
+        buf_append(out, lines.line, lines.length);
+        buf_putc(out, '\n');
+        first = false;
+    }
+    if (first) {
+        buf_putc(out, '\n');
+    }
+}
+
+/* A copy in which every byte that is no UTF-8 has become U+FFFD. */
+static char *repaired(struct arena *arena, const char *text, size_t length, size_t *new_length)
+{
+    char *copy = arena_alloc(arena, 3 * length + 1);
+    size_t count = 0;
+    const char *at = text;
+    const char *end = text + length;
+    while (copy && at < end) {
+        const char *start = at;
+        if (text_next(&at, end) == TEXT_REPLACEMENT) {
+            memcpy(copy + count, "\xEF\xBF\xBD", 3);
+            count += 3;
+        } else {
+            memcpy(copy + count, start, (size_t)(at - start));
+            count += (size_t)(at - start);
+        }
+    }
+    if (copy) {
+        copy[count] = '\0';
+    }
+    *new_length = count;
+    return copy;
+}
+
+int compose_done(struct arena *arena, struct buf *out, struct document *document)
+{
+    if (buf_error(out) == ERR_NOMEM) {
+        buf_done(out);
+        return ERR_NOMEM;
+    }
+    document->cut = document->cut || buf_error(out) == ERR_LIMIT;
+    document->length = out->data ? out->length : 0;
+    if (text_is_utf8(out->data ? out->data : "", document->length)) {
+        document->markdown = arena_strndup(arena, out->data ? out->data : "", document->length);
+    } else {
+        document->markdown = repaired(arena, out->data, out->length, &document->length);
+    }
+    buf_done(out);
+    return document->markdown ? OK : ERR_NOMEM;
+}

@@ -1,0 +1,407 @@
+/* RSS and Atom: one table of elements for both, since they mean the same. */
+#include "page/loaders/feed.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "page/extract.h"
+#include "page/html/charset.h"
+#include "page/loaders/compose.h"
+#include "page/loaders/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum field { TITLE, LINK, DATE, AUTHOR, SUMMARY, FIELD_COUNT };
+
+/* Elements and what they hold; of those that mean the same, the one with the lower rank is kept. */
+static const struct {
+    const char *name;
+    enum field field;
+    int rank;
+} ELEMENTS[] = {
+    {"title", TITLE, 1},        {"link", LINK, 1},
+    {"guid", LINK, 2},          {"id", LINK, 3},
+    {"pubDate", DATE, 1},       {"published", DATE, 1},
+    {"dc:date", DATE, 2},       {"updated", DATE, 3},
+    {"lastBuildDate", DATE, 4}, {"author", AUTHOR, 1},
+    {"dc:creator", AUTHOR, 2},  {"description", SUMMARY, 1},
+    {"summary", SUMMARY, 1},    {"subtitle", SUMMARY, 1},
+    {"tagline", SUMMARY, 2},    {"content:encoded", SUMMARY, 3},
+    {"content", SUMMARY, 3},
+};
+
+/* What is being read: the feed itself or one of its items. */
+struct record {
+    const char *values[FIELD_COUNT];
+    int ranks[FIELD_COUNT];
+};
+
+struct feed_parser {
+    struct xml_reader reader;
+    struct arena *arena;
+    struct feed *feed;
+    size_t prefix; /* of the elements' names, where the root has one ("atom:feed") */
+};
+
+/* The element's name without the root's own prefix. */
+static struct xml_slice plain_name(const struct feed_parser *parser)
+{
+    struct xml_slice name = parser->reader.name;
+    const char *colon = memchr(name.data, ':', name.length);
+    if (parser->prefix && colon && (size_t)(colon - name.data) + 1 == parser->prefix) {
+        name.data += parser->prefix;
+        name.length -= parser->prefix;
+    }
+    return name;
+}
+
+static const char *trimmed(struct arena *arena, const char *text, size_t length)
+{
+    while (length > 0 && strchr(" \t\r\n", text[length - 1])) {
+        length--;
+    }
+    while (length > 0 && strchr(" \t\r\n", *text)) {
+        text++;
+        length--;
+    }
+    return length > 0 ? arena_strndup(arena, text, length) : NULL;
+}
+
+/* An Atom link has its address in an attribute, and only some lead to the page. */
+static const char *link_value(struct feed_parser *parser)
+{
+    struct xml_slice href;
+    struct xml_slice relation;
+    if (!xml_attribute(&parser->reader, "href", &href)) {
+        return NULL;
+    }
+    if (xml_attribute(&parser->reader, "rel", &relation) && !xml_is(relation, "alternate")) {
+        return "";
+    }
+    struct buf text;
+    buf_init(&text, LIMIT_URL_BYTES);
+    xml_append(&text, href);
+    const char *value = text.data ? trimmed(parser->arena, text.data, text.length) : NULL;
+    buf_done(&text);
+    return value;
+}
+
+/* Reads an element to its end: its text, or where it holds markup of its own (XHTML), that. */
+static bool take_value(struct feed_parser *parser, const char **value)
+{
+    struct xml_slice type;
+    struct xml_slice inside;
+    bool markup = xml_attribute(&parser->reader, "type", &type) && xml_is(type, "xhtml");
+    struct buf text;
+    buf_init(&text, LIMIT_DOCUMENT_BYTES);
+    bool whole = xml_take(&parser->reader, &text, &inside);
+    if (whole && markup) {
+        *value = trimmed(parser->arena, inside.data, inside.length);
+    } else if (whole && text.data) {
+        *value = trimmed(parser->arena, text.data, text.length);
+    }
+    buf_done(&text);
+    return whole;
+}
+
+/* An author is a text in RSS and a person with a name, an address and more in Atom. */
+static bool take_author(struct feed_parser *parser, const char **value)
+{
+    struct buf text;
+    struct buf name;
+    buf_init(&text, LIMIT_URL_BYTES);
+    buf_init(&name, LIMIT_URL_BYTES);
+    bool whole = true;
+    enum xml_event event = xml_next(&parser->reader);
+    while (whole && event != XML_END) {
+        if (event == XML_TEXT) {
+            xml_append(&text, parser->reader.text);
+        } else if (event == XML_START) {
+            bool is_name = xml_is(plain_name(parser), "name");
+            whole = xml_take(&parser->reader, is_name ? &name : NULL, NULL);
+        } else {
+            whole = false;
+        }
+        event = whole ? xml_next(&parser->reader) : XML_BROKEN;
+    }
+    const struct buf *found = name.length ? &name : &text;
+    *value = found->data ? trimmed(parser->arena, found->data, found->length) : NULL;
+    buf_done(&text);
+    buf_done(&name);
+    return whole;
+}
+
+/* An element inside the feed or an item: kept where it is one that we know. False when the feed is
+ * broken. */
+static bool take_element(struct feed_parser *parser, struct record *record)
+{
+    struct xml_slice name = plain_name(parser);
+    for (size_t i = 0; i < sizeof ELEMENTS / sizeof *ELEMENTS; i++) {
+        if (!xml_is(name, ELEMENTS[i].name)) {
+            continue;
+        }
+        enum field field = ELEMENTS[i].field;
+        const char *value = field == LINK ? link_value(parser) : NULL;
+        const char *written = NULL;
+        if (!(field == AUTHOR ? take_author : take_value)(parser, &written)) {
+            return false;
+        }
+        value = value ? value : written;
+        bool better = !record->values[field] || ELEMENTS[i].rank < record->ranks[field];
+        if (value && *value && better) {
+            record->values[field] = value;
+            record->ranks[field] = ELEMENTS[i].rank;
+        }
+        return true;
+    }
+    return xml_take(&parser->reader, NULL, NULL);
+}
+
+/* Reads an item to its end. False when the feed is broken. */
+static bool take_item(struct feed_parser *parser)
+{
+    struct record record = {0};
+    struct feed *feed = parser->feed;
+    if (feed->count == LIMIT_FEED_ITEMS) {
+        feed->cut = true;
+        return xml_take(&parser->reader, NULL, NULL);
+    }
+    for (;;) {
+        enum xml_event event = xml_next(&parser->reader);
+        if (event == XML_END) {
+            break;
+        }
+        if (event == XML_BROKEN || event == XML_DONE ||
+            (event == XML_START && !take_element(parser, &record))) {
+            return false;
+        }
+    }
+    feed->items[feed->count++] = (struct feed_item){
+        .title = record.values[TITLE],
+        .link = record.values[LINK],
+        .date = record.values[DATE],
+        .author = record.values[AUTHOR],
+        .summary = record.values[SUMMARY],
+    };
+    return true;
+}
+
+/* Everything below the root. A channel is only entered: its elements are the feed's. */
+static void take_feed(struct feed_parser *parser, struct record *record)
+{
+    for (;;) {
+        enum xml_event event = xml_next(&parser->reader);
+        if (event == XML_DONE) {
+            return;
+        }
+        if (event == XML_BROKEN) {
+            parser->feed->cut = true;
+            return;
+        }
+        if (event != XML_START) {
+            continue;
+        }
+        struct xml_slice name = plain_name(parser);
+        if (xml_is(name, "channel")) {
+            continue;
+        }
+        bool item = xml_is(name, "item") || xml_is(name, "entry");
+        bool whole = item ? take_item(parser) : take_element(parser, record);
+        if (!whole) {
+            parser->feed->cut = true;
+            return;
+        }
+    }
+}
+
+int feed_parse(struct arena *arena, const char *text, size_t length, struct feed *feed)
+{
+    static const char *const ROOTS[] = {"rss", "feed", "rdf:RDF", "RDF"};
+    struct feed_parser parser = {.arena = arena, .feed = feed};
+    struct record record = {0};
+    memset(feed, 0, sizeof *feed);
+    xml_begin(&parser.reader, text, length);
+    enum xml_event event = xml_next(&parser.reader);
+    while (event == XML_TEXT) {
+        event = xml_next(&parser.reader);
+    }
+    if (event != XML_START) {
+        return ERR_NOTFOUND;
+    }
+    struct xml_slice name = parser.reader.name;
+    const char *colon = memchr(name.data, ':', name.length);
+    if (colon && !xml_is(name, "rdf:RDF")) {
+        parser.prefix = (size_t)(colon - name.data) + 1;
+        name = plain_name(&parser);
+    }
+    bool known = false;
+    for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++) {
+        known = known || xml_is(name, ROOTS[i]);
+    }
+    if (!known) {
+        return ERR_NOTFOUND;
+    }
+    take_feed(&parser, &record);
+    feed->title = record.values[TITLE];
+    feed->link = record.values[LINK];
+    feed->date = record.values[DATE];
+    feed->description = record.values[SUMMARY];
+    return arena_failed(arena) ? ERR_NOMEM : OK;
+}
+
+/* ---- as Markdown ---- */
+
+const char *feed_day(struct arena *arena, const char *date)
+{
+    static const char MONTHS[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    if (!date) {
+        return NULL;
+    }
+    if (strlen(date) >= 10 && date[4] == '-' && date[7] == '-') {
+        return arena_strndup(arena, date, 10);
+    }
+    /* "Tue, 10 Jun 2003 04:00:00 GMT"; the name of the day may be missing. */
+    const char *at = date + strcspn(date, "0123456789");
+    char *rest;
+    long day = strtol(at, &rest, 10);
+    while (*rest == ' ' || *rest == '-') {
+        rest++;
+    }
+    for (int month = 0; month < 12 && strlen(rest) > 3; month++) {
+        if (strncasecmp(rest, MONTHS + month * 3, 3) == 0) {
+            const char *year_at = rest + strcspn(rest, "0123456789");
+            long year = strtol(year_at, NULL, 10);
+            year += year < 70 ? 2000 : year < 100 ? 1900 : 0;
+            return day >= 1 && day <= 31 && year < 10000
+                       ? arena_printf(arena, "%04ld-%02d-%02ld", year, month + 1, day)
+                       : date;
+        }
+    }
+    return date;
+}
+
+/* HTML of any length as one line of at most so many characters. */
+static int write_summary(struct arena *arena, struct buf *out, const char *html, const char *url,
+                         const char *before)
+{
+    struct buf markdown;
+    struct buf line;
+    buf_init(&markdown, LIMIT_DOCUMENT_BYTES);
+    buf_init(&line, LIMIT_DOCUMENT_BYTES);
+    int status = extract_fragment(arena, html, strlen(html), url, &markdown);
+    compose_line(&line, markdown.data);
+    if (line.length > 0) {
+        size_t most = text_prefix(line.data, line.length, LIMIT_FEED_SUMMARY_CHARS);
+        bool cut = most < line.length;
+        while (cut && most > 0 && line.data[most - 1] != ' ') {
+            most--;
+        }
+        most = most == 0 ? text_prefix(line.data, line.length, LIMIT_FEED_SUMMARY_CHARS) : most;
+        buf_puts(out, before);
+        buf_append(out, line.data, most);
+        buf_puts(out, cut ? "…\n" : "\n");
+    }
+    buf_done(&markdown);
+    buf_done(&line);
+    return status == ERR_NOMEM ? status : OK;
+}
+
+/* An absolute address, or NULL for what is none (a guid may be anything). */
+static const char *absolute(struct arena *arena, const char *link, const char *base)
+{
+    struct url base_url;
+    struct url url;
+    const char *problem;
+    if (!link) {
+        return NULL;
+    }
+    if (base && url_parse(arena, base, &base_url, &problem) == OK) {
+        return url_resolve(arena, &base_url, link, &url, &problem) == OK ? url.text : NULL;
+    }
+    return url_parse(arena, link, &url, &problem) == OK ? url.text : NULL;
+}
+
+static int write_item(struct arena *arena, struct buf *out, const struct feed_item *item,
+                      const char *url)
+{
+    const char *link = absolute(arena, item->link, url);
+    const char *title = item->title ? item->title : link ? link : "Untitled";
+    buf_puts(out, link ? "- [" : "- **");
+    compose_line(out, title);
+    buf_printf(out, link ? "](%s)" : "**%s", link ? link : "");
+    if (item->date) {
+        buf_puts(out, " · ");
+        compose_line(out, feed_day(arena, item->date));
+    }
+    if (item->author) {
+        buf_puts(out, " · ");
+        compose_line(out, item->author);
+    }
+    buf_putc(out, '\n');
+    return item->summary ? write_summary(arena, out, item->summary, url, "  ") : OK;
+}
+
+int feed_write(struct arena *arena, const struct feed *feed, const char *url,
+               struct document *document)
+{
+    struct buf out;
+    int status = OK;
+    buf_init(&out, LIMIT_DOCUMENT_BYTES);
+    document->kind = "feed";
+    document->loader = "feed";
+    document->title = feed->title;
+    document->published = feed_day(arena, feed->date);
+    document->cut = document->cut || feed->cut;
+    buf_puts(&out, "# ");
+    compose_line(&out, feed->title ? feed->title : "Feed");
+    buf_puts(&out, "\n\n");
+    if (feed->description) {
+        status = write_summary(arena, &out, feed->description, url, "");
+        buf_putc(&out, '\n');
+    }
+    for (size_t i = 0; i < feed->count && status == OK; i++) {
+        status = write_item(arena, &out, &feed->items[i], url);
+    }
+    if (status != OK) {
+        buf_done(&out);
+        return status;
+    }
+    if (feed->count == 0) {
+        buf_puts(&out, "There are no items in this feed.\n");
+    }
+    return compose_done(arena, &out, document);
+}
+
+/* XML may name its encoding itself; where the server names none, that counts. */
+static const char *type_of(struct arena *arena, const struct fetch_response *fetched)
+{
+    const char *type = fetched->content_type;
+    size_t most = fetched->body_length < 256 ? fetched->body_length : 256;
+    const char *close = memmem(fetched->body, most, "?>", 2);
+    if ((type && strcasestr(type, "charset")) || !close || !strstr(fetched->body, "<?xml")) {
+        return type;
+    }
+    const char *encoding = memmem(fetched->body, (size_t)(close - fetched->body), "encoding=", 9);
+    if (!encoding) {
+        return type;
+    }
+    const char *name = encoding + 10;
+    return arena_printf(arena, "text/xml; charset=%.*s", (int)strcspn(name, "\"'? "), name);
+}
+
+int feed_load(struct call *call, const struct source_response *response, struct document *document)
+{
+    const struct fetch_response *fetched = &response->fetched;
+    struct arena *arena = call_arena(call);
+    struct charset_text text;
+    struct feed *feed = arena_alloc(arena, sizeof *feed);
+    int status = feed ? charset_decode(arena, fetched->body, fetched->body_length,
+                                       type_of(arena, fetched), &text)
+                      : ERR_NOMEM;
+    if (status == OK) {
+        status = feed_parse(arena, text.bytes, text.length, feed);
+    }
+    return status == OK ? feed_write(arena, feed, fetched->url, document) : status;
+}

@@ -1,0 +1,63 @@
+/* Reads XML one event after the other, out of memory and without making a tree: what feeds, arXiv's
+ * answers and Poppler's output need, and not more. Elements must close in the order they were
+ * opened; nesting is bounded; the only entities are the five of XML and numbers. A document type is
+ * passed over, so nothing that it declares can grow or reach out.
+ *
+ * Names, values and texts are slices of the input, still escaped; xml_append() writes what they
+ * stand for. */
+#ifndef FORAGE_PAGE_LOADERS_XML_H
+#define FORAGE_PAGE_LOADERS_XML_H
+
+#include "base/buf.h"
+#include "base/limits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct xml_slice {
+    const char *data;
+    size_t length;
+};
+
+enum xml_event {
+    XML_START, /* `name` and the attributes; an empty element has its XML_END too */
+    XML_END,   /* `name` */
+    XML_TEXT,  /* `text`, which is `literal` when it was a CDATA section */
+    XML_DONE,
+    XML_BROKEN, /* `problem` says why, and nothing comes any more */
+};
+
+struct xml_reader {
+    struct xml_slice name;
+    struct xml_slice text;
+    bool literal;
+    struct {
+        struct xml_slice name;
+        struct xml_slice value;
+    } attributes[LIMIT_XML_ATTRIBUTES];
+    size_t attribute_count;
+    size_t depth;        /* elements that are open, the one that just started included */
+    const char *token;   /* where the event begins in the input */
+    const char *at;      /* where the next one will */
+    const char *problem; /* of XML_BROKEN */
+    const char *end;
+    struct xml_slice open[LIMIT_XML_DEPTH];
+    bool empty; /* the element that just started ends at once */
+    bool rooted;
+};
+
+/* The input must be UTF-8 and outlive the reader. */
+void xml_begin(struct xml_reader *reader, const char *text, size_t length);
+enum xml_event xml_next(struct xml_reader *reader);
+/* After XML_START: goes on behind the element's end. Its text, and that of all within, is appended
+ * to `text`, which may be NULL; `inside` (or NULL) gets the markup between its tags. False when the
+ * input is broken. */
+bool xml_take(struct xml_reader *reader, struct buf *text, struct xml_slice *inside);
+
+bool xml_is(struct xml_slice name, const char *expected);
+/* An attribute of the element that just started; false when it has none of that name. */
+bool xml_attribute(const struct xml_reader *reader, const char *name, struct xml_slice *value);
+/* Appends a slice with its entities resolved; one that is unknown stays as it is. */
+int xml_append(struct buf *out, struct xml_slice slice);
+
+#endif

@@ -1,0 +1,336 @@
+/* The order of things: check, loader, plain page, browser, note. */
+#include "page/reader.h"
+
+#include "base/fetch.h"
+#include "base/limits.h"
+#include "base/url.h"
+#include "call/errors.h"
+#include "page/browser/browser.h"
+#include "page/extract.h"
+#include "page/loaders/loaders.h"
+#include "page/notes.h"
+#include "page/sniff.h"
+#include "page/source.h"
+
+#include <string.h>
+
+struct reading {
+    struct call *call;
+    const char *given; /* the URL as it came */
+    struct url url;
+    enum render_mode render;
+    struct document *document;
+    const char *loader_why; /* what a loader that failed had to say */
+    double steps;           /* reported so far */
+};
+
+static void report(struct reading *reading, const char *what)
+{
+    call_progress(reading->call, ++reading->steps, 0, "%s %s", what, reading->url.host);
+}
+
+/* ---- ends ---- */
+
+static int put_note(struct reading *reading, const char *text)
+{
+    struct document *document = reading->document;
+    if (!text) {
+        return ERR_NOMEM;
+    }
+    *document = (struct document){
+        .url = document->url ? document->url : reading->url.text,
+        .markdown = text,
+        .length = strlen(text),
+        .failed = true,
+        .rendered = document->rendered,
+    };
+    return OK;
+}
+
+/* The note for a failure; what a loader had to say before is told as well. */
+static int fail_with(struct reading *reading, struct note note)
+{
+    struct arena *arena = call_arena(reading->call);
+    const char *detail = note.detail;
+    if (reading->loader_why) {
+        detail = arena_printf(arena, "%s%s%s", detail ? detail : "", detail ? "; " : "",
+                              reading->loader_why);
+        if (!detail) {
+            return ERR_NOMEM;
+        }
+    }
+    return put_note(reading, note_failed(arena, note.kind, detail, reading->given));
+}
+
+static int put_result(struct reading *reading, const struct extract_result *result)
+{
+    struct document *document = reading->document;
+    document->markdown = result->markdown;
+    document->length = result->length;
+    document->kind = result->kind;
+    document->loader = "html";
+    document->title = result->title;
+    document->authors = result->authors;
+    document->published = result->published;
+    document->modified = result->modified;
+    document->site = result->site;
+    document->language = result->language;
+    document->description = result->description;
+    document->cut |= result->cut;
+    if (strspn(result->markdown, " \t\r\n") == result->length) {
+        return fail_with(reading, (struct note){"EmptyPage", "there is nothing to read on it"});
+    }
+    return OK;
+}
+
+/* ---- failures that are the caller's or the operator's to mend ---- */
+
+static const struct {
+    enum fetch_failure failure;
+    const char *code;
+    const char *advice;
+} ERRORS[] = {
+    {FETCH_BAD_REQUEST, CODE_VALIDATION, "give an absolute http or https URL"},
+    {FETCH_FORBIDDEN, CODE_FORBIDDEN,
+     "only public addresses are read; the operator can open a host of his own network with "
+     "FORAGE_ALLOW_PRIVATE_HOSTS"},
+    {FETCH_BUSY, CODE_BUSY, "try again in a moment"},
+    {FETCH_UNAVAILABLE, CODE_CONFIG, "install libcurl"},
+};
+
+static int fail_fetch(struct reading *reading, const struct fetch_response *fetched)
+{
+    if (fetched->failure == FETCH_NOMEM) {
+        return ERR_NOMEM;
+    }
+    /* Where a page sends its readers is not the fault of who asked for it. */
+    bool sent_there = fetched->failure == FETCH_FORBIDDEN && fetched->redirects > 0;
+    for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS && !sent_there; i++) {
+        if (ERRORS[i].failure == fetched->failure) {
+            return call_fail(reading->call, ERRORS[i].code, "url: %s; %s", fetched->error,
+                             ERRORS[i].advice);
+        }
+    }
+    return fail_with(reading, note_of_failure(call_arena(reading->call), fetched));
+}
+
+/* ---- the browser ---- */
+
+/* The page after its scripts have run, from a browser or kept from its last time. ERR_NOTFOUND with
+ * `why` when there is none. */
+static int render(struct reading *reading, const struct fetch_response *plain,
+                  struct source_response *rendered, const char **why)
+{
+    static const struct fetch_header HEADERS[] = {
+        {.name = "content-type", .value = "text/html; charset=utf-8"}};
+    struct browser_page page = {0};
+    int status = source_find_rendered(reading->call, reading->url.text, rendered);
+    if (status != ERR_NOTFOUND) {
+        return status;
+    }
+    report(reading, "rendering");
+    status = browser_render(reading->call, reading->url.text, &page);
+    if (status == ERR_FAILED || status == ERR_DEADLINE || (status == OK && page.status >= 400)) {
+        *why = page.error ? page.error : "the browser got no page";
+        return ERR_NOTFOUND;
+    }
+    if (status == OK) {
+        *rendered = (struct source_response){.fetched = {
+                                                 .status = 200,
+                                                 .url = page.url ? page.url : reading->url.text,
+                                                 .content_type = HEADERS[0].value,
+                                                 .headers = HEADERS,
+                                                 .header_count = 1,
+                                                 .body = page.html,
+                                                 .body_length = page.length,
+                                             }};
+        source_keep_rendered(reading->call, plain, reading->url.text, &rendered->fetched);
+    }
+    return status;
+}
+
+/* Reads the rendered page. ERR_NOTFOUND with `why` when it is no better than what there is. */
+static int read_rendered(struct reading *reading, const struct fetch_response *plain,
+                         size_t to_beat, const char **why)
+{
+    struct source_response rendered;
+    struct extract_result result;
+    int status = render(reading, plain, &rendered, why);
+    if (status != OK) {
+        return status;
+    }
+    struct extract_input input = {.bytes = rendered.fetched.body,
+                                  .length = rendered.fetched.body_length,
+                                  .url = rendered.fetched.url,
+                                  .content_type = rendered.fetched.content_type};
+    status = extract_page(call_arena(reading->call), &input, &result);
+    if (status == ERR_INVALID || (status == OK && result.length <= to_beat)) {
+        *why = "the page stays empty when it is rendered";
+        return ERR_NOTFOUND;
+    }
+    if (status == OK) {
+        reading->document->url = rendered.fetched.url;
+        reading->document->rendered = true;
+        reading->document->age_s = rendered.age_s;
+        status = put_result(reading, &result);
+    }
+    return status;
+}
+
+static bool wants_browser(const struct reading *reading, bool shell, const char **lacks)
+{
+    static const char WHY[] = "its scripts would have to fill it";
+    char words[256];
+    if (reading->render == RENDER_ALWAYS) {
+        return true;
+    }
+    if (reading->render == RENDER_NEVER || !shell) {
+        *lacks = WHY;
+        return false;
+    }
+    if (browser_found(words, sizeof words)) {
+        return true;
+    }
+    const char *said = arena_printf(call_arena(reading->call),
+                                    "scripts fill this page, and there is no browser: %s", words);
+    *lacks = said ? said : WHY;
+    return false;
+}
+
+/* ---- the plain page ---- */
+
+static int read_html(struct reading *reading, const struct fetch_response *fetched)
+{
+    struct extract_result result;
+    struct extract_input input = {.bytes = fetched->body,
+                                  .length = fetched->body_length,
+                                  .url = fetched->url,
+                                  .content_type = fetched->content_type};
+    const char *why = NULL;
+    int status = extract_page(call_arena(reading->call), &input, &result);
+    if (status == ERR_INVALID) {
+        return put_note(reading, note_unsupported(call_arena(reading->call), reading->given));
+    }
+    if (status != OK) {
+        return status;
+    }
+    if (wants_browser(reading, result.shell, &why)) {
+        size_t to_beat = result.shell ? result.length : 0;
+        status = read_rendered(reading, fetched, to_beat, &why);
+        if (status != ERR_NOTFOUND) {
+            return status;
+        }
+    }
+    if (result.length == 0 && result.shell) {
+        return fail_with(reading, (struct note){"EmptyPage", why});
+    }
+    return put_result(reading, &result);
+}
+
+/* By what it is, whatever it is called. */
+static int read_content(struct reading *reading, const struct source_response *response)
+{
+    const struct fetch_response *fetched = &response->fetched;
+    struct arena *arena = call_arena(reading->call);
+    enum content_kind kind =
+        sniff_content(fetched->content_type, fetched->body, fetched->body_length);
+    if (kind == CONTENT_EMPTY) {
+        return fail_with(reading, (struct note){"EmptyPage", "the server sent nothing"});
+    }
+    if (kind == CONTENT_HTML) {
+        return read_html(reading, fetched);
+    }
+    const char *why = NULL;
+    int status = load_by_content(reading->call, response, reading->document, &why);
+    if (status == ERR_NOTFOUND) {
+        return put_note(reading, note_unsupported(arena, reading->given));
+    }
+    if (status == ERR_FAILED) {
+        return fail_with(reading, (struct note){"ContentError", why});
+    }
+    return status;
+}
+
+/* Of an answer that is too large, the beginning of a text is still worth reading. */
+static bool has_beginning(const struct fetch_response *fetched)
+{
+    enum content_kind kind =
+        sniff_content(fetched->content_type, fetched->body, fetched->body_length);
+    return fetched->failure == FETCH_TOO_LARGE && fetched->status == 200 &&
+           (kind == CONTENT_HTML || kind == CONTENT_TEXT || kind == CONTENT_MARKDOWN);
+}
+
+static int read_page(struct reading *reading)
+{
+    struct source_request request = {.url = reading->url.text};
+    struct source_response response;
+    const char *why = NULL;
+    report(reading, "reading");
+    int status = source_get(reading->call, &request, &response);
+    struct fetch_response *fetched = &response.fetched;
+    if (status != OK && status != ERR_FAILED) {
+        return status;
+    }
+    if (status == ERR_FAILED && !has_beginning(fetched)) {
+        return fail_fetch(reading, fetched);
+    }
+    *reading->document = (struct document){
+        .url = fetched->url, .cut = status == ERR_FAILED, .age_s = response.age_s};
+    if (fetched->status / 100 == 2) {
+        return read_content(reading, &response);
+    }
+    if (reading->render == RENDER_ALWAYS) {
+        /* Some servers refuse everyone but browsers. */
+        status = read_rendered(reading, fetched, 0, &why);
+        if (status != ERR_NOTFOUND) {
+            return status;
+        }
+    }
+    return fail_with(reading, note_of_status(call_arena(reading->call), fetched));
+}
+
+/* ---- all of it ---- */
+
+/* ERR_NOTFOUND: the page itself has to be read. */
+static int ask_loader(struct reading *reading)
+{
+    const struct loader *loader =
+        reading->render == RENDER_ALWAYS ? NULL : loader_for(&reading->url);
+    if (!loader) {
+        return ERR_NOTFOUND;
+    }
+    report(reading, "reading");
+    int status =
+        loader->load(reading->call, &reading->url, reading->document, &reading->loader_why);
+    if (status == OK) {
+        struct document *document = reading->document;
+        document->url = document->url ? document->url : reading->url.text;
+        document->loader = document->loader ? document->loader : loader->name;
+        return OK;
+    }
+    return status == ERR_FAILED ? ERR_NOTFOUND : status;
+}
+
+int read_url(struct call *call, const char *url, enum render_mode render, struct document *document)
+{
+    struct reading reading = {.call = call, .given = url, .render = render, .document = document};
+    const char *problem = "is not valid";
+    memset(document, 0, sizeof *document);
+    int status = url_parse(call_arena(call), url, &reading.url, &problem);
+    if (status == ERR_NOMEM) {
+        return status;
+    }
+    if (status != OK) {
+        return call_fail(call, CODE_VALIDATION,
+                         "url: it %s; give an absolute http or https URL such as "
+                         "https://example.org/page",
+                         problem);
+    }
+    report(&reading, "resolving");
+    status = ask_loader(&reading);
+    if (status == ERR_NOTFOUND) {
+        memset(document, 0, sizeof *document);
+        status = read_page(&reading);
+    }
+    return status;
+}

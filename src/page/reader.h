@@ -1,0 +1,21 @@
+/* The reader: any public URL as Markdown. The order of things: the URL is checked; a loader that
+ * claims it is asked; else, or when it fails, the page is fetched plainly and read by what it is; a
+ * page that is an empty shell is rendered. What cannot be read becomes a note, not an error. */
+#ifndef FORAGE_PAGE_READER_H
+#define FORAGE_PAGE_READER_H
+
+#include "call/call.h"
+#include "page/document.h"
+
+enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
+
+/* OK with a document (which may be a note); ERR_FAILED after call_fail() for an invalid or
+ * forbidden URL; ERR_CANCELLED, ERR_DEADLINE. */
+int read_url(struct call *call, const char *url, enum render_mode render,
+             struct document *document);
+
+/* The deterministic notes. `detail` may be NULL. In the arena. */
+const char *note_failed(struct arena *arena, const char *kind, const char *detail, const char *url);
+const char *note_unsupported(struct arena *arena, const char *url);
+
+#endif

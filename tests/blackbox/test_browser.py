@@ -1,0 +1,456 @@
+"""The browser, a real one: pages that scripts fill, many at once, and what happens when it does not start,
+dies, is not needed any more, or loses forage.
+"""
+
+import base64
+import hashlib
+import http.client
+import http.server
+import os
+import pathlib
+import re
+import shutil
+import signal
+import stat
+import tempfile
+import threading
+import time
+
+import pytest
+from conftest import report
+from messages import cancelled, tool_call
+from programs import PATIENCE, Stdio, wait_until
+
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
+)
+AT_ONCE = 50
+PAGES = 4
+MOST_MEMORY = 1 << 30
+
+pytestmark = pytest.mark.skipif(not BROWSER, reason="there is no browser: scripts/setup test brings one")
+
+
+# ---- a site ----
+
+FILLED = "These words were written by a script, and no server has sent them in this order."
+
+# Each page is filled by its script with FILLED, in its own way; @ stands for the words that do it.
+FILL = f"document.getElementById('main').innerHTML = '<h1>A page</h1><p>{FILLED}</p>'"
+PAGES_OF_SITE = {
+    "/at-once": "<script>@</script>",
+    "/fetched": "<script>fetch('/data').then(r => r.text()).then(() => @)</script>",
+    "/chained": "<script>fetch('/data?wait=0.15').then(() => fetch('/data?wait=0.15'))"
+    ".then(() => @)</script>",
+    "/module": "<script type=module>const x = await fetch('/data'); @</script>",
+    "/dialog": "<script>alert('stop'); confirm('stop'); prompt('stop'); @</script>",
+    "/leaving": "<script>window.onbeforeunload = () => 'stay'; location = '/fetched'</script>",
+    "/refresh": "<meta http-equiv=refresh content='0; url=/fetched'>",
+    "/frames": "<iframe src='/at-once'></iframe><iframe src='about:blank'></iframe><script>@</script>",
+    "/busy": "<script>@; setInterval(() => fetch('/data'), 20)</script>",
+    "/long-poll": "<script>@; fetch('/data?wait=60')</script>",
+    "/events": "<script>@; new EventSource('/data?wait=60')</script>",
+    "/odd": "<script>@; document.title = '\\ud800'; alert('\\udc00')</script>",
+    "/web-socket": "<script>new WebSocket('ws://' + location.host + '/socket')"
+    ".onmessage = () => {@}</script>",
+    "/blocked": "<img src='/data?wait=60'><video src='/data?wait=60'></video><script>@</script>",
+}
+ENDLESS = "<script>for (;;) {}</script>"
+SHELL = "<!doctype html><html><head><title>A page</title></head><body><div id=main></div>%s</body></html>"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def send(self, body, type="text/html; charset=utf-8"):
+        self.send_response(200)
+        self.send_header("Content-Type", type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def greet_socket(self):
+        """The handshake of a web socket and one message, a text of two letters."""
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header(
+            "Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+        )
+        self.end_headers()
+        self.wfile.write(b"\x81\x02hi")
+        self.server.over.wait(1)
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        self.server.note(path)
+        if query.startswith("wait="):
+            self.server.over.wait(float(query[5:]))
+        if path == "/socket":
+            self.greet_socket()
+        elif path == "/endless":
+            self.send((SHELL % ENDLESS).encode())
+        elif path in PAGES_OF_SITE:
+            self.send((SHELL % PAGES_OF_SITE[path].replace("@", FILL)).encode())
+        else:
+            self.send(b"data", "text/plain")
+
+    def log_message(self, *words):
+        pass
+
+
+class Site(http.server.ThreadingHTTPServer):
+    """Pages that are empty without a browser."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.over = threading.Event()
+        self.lock = threading.Lock()
+        self.asked = {}
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        pass  # browsers leave when they like
+
+    def note(self, path):
+        with self.lock:
+            self.asked[path] = self.asked.get(path, 0) + 1
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server_port}{path}"
+
+    def close(self):
+        self.over.set()
+        self.shutdown()
+        self.server_close()
+
+
+@pytest.fixture(scope="module")
+def site():
+    site = Site()
+    yield site
+    site.close()
+
+
+# ---- forage and its browser ----
+
+
+def settings_for(site, **more):
+    return {
+        "FORAGE_ALLOW_PRIVATE_HOSTS": f"127.0.0.1:{site.server_port}",
+        "FORAGE_CACHE_TTL": 0,
+        "FORAGE_BROWSER_PAGES": PAGES,
+        **more,
+    }
+
+
+def start(site, **more):
+    client = Stdio(**settings_for(site, **more))
+    client.handshake()
+    return client
+
+
+@pytest.fixture(scope="module")
+def shared(site):
+    with start(site) as client:
+        yield client
+
+
+def ask_for(client, url, render="always"):
+    id = client.new_id()
+    client.send(tool_call("get_content", {"url": url, "render": render}, id))
+    return id
+
+
+def content_of(client, id):
+    return client.answer(id, 2 * PATIENCE)["result"]["structuredContent"]
+
+
+def read(client, url, render="always"):
+    return content_of(client, ask_for(client, url, render))
+
+
+class Process:
+    """A process, as /proc shows it."""
+
+    def __init__(self, path):
+        text = (path / "stat").read_text()
+        self.pid = int(path.name)
+        self.state, parent, group = text.rpartition(")")[2].split()[:3]
+        self.parent, self.group = int(parent), int(group)
+        self.words = (path / "cmdline").read_bytes().split(b"\0")
+
+    def memory(self):
+        """Bytes, its share of what it shares with others counted as a share."""
+        try:
+            text = pathlib.Path(f"/proc/{self.pid}/smaps_rollup").read_text()
+        except OSError:
+            return 0
+        return int(re.search(r"^Pss: *(\d+) kB", text, re.M)[1]) * 1024
+
+
+def processes():
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            process = Process(path)
+        except OSError:
+            continue  # it has just gone
+        if process.state not in "ZX":
+            yield process
+
+
+def browser_of(client):
+    """The id of the browser's process, which is also that of its group; None: there is none."""
+    return next((process.pid for process in processes() if process.parent == client.pid), None)
+
+
+def group_of(browser):
+    return [process for process in processes() if process.group == browser]
+
+
+def assert_filled(content):
+    assert FILLED in content["page_content"], content
+
+
+# ---- pages ----
+
+
+@pytest.mark.parametrize("path", PAGES_OF_SITE)
+def test_page_that_scripts_fill(site, shared, path):
+    assert_filled(read(shared, site.url(path)))
+
+
+def test_only_when_it_is_needed(site, shared):
+    """A page that is an empty shell is rendered by itself; never means never."""
+    assert_filled(read(shared, site.url("/fetched"), "auto"))
+    assert FILLED not in read(shared, site.url("/fetched"), "never")["page_content"]
+
+
+def test_pictures_are_not_loaded(site, shared):
+    """The page of this name asks for a picture and a film that never come; nobody asks the server."""
+    before = site.asked.get("/data", 0)
+    read(shared, site.url("/blocked"))
+    assert site.asked.get("/data", 0) == before
+
+
+def test_page_that_never_answers(site, shared):
+    """A script that does not end costs its own page, with a note, and nobody else."""
+    stuck = ask_for(shared, site.url("/endless"))
+    assert_filled(read(shared, site.url("/fetched")))
+    content = content_of(shared, stuck)
+    assert content["failed"] and content["page_content"].startswith("_"), content
+    assert_filled(read(shared, site.url("/fetched")))
+
+
+def test_cancelled_page(site, shared):
+    """The call is over at once, its tab is given to the next, and the others go on."""
+    site.asked.pop("/endless", None)
+    stuck = [ask_for(shared, site.url("/endless")) for _ in range(PAGES)]
+    wait_until(lambda: site.asked.get("/endless", 0) > PAGES)
+    waiting = ask_for(shared, site.url("/fetched"))
+    for id in stuck:
+        shared.send(cancelled(id))
+    assert_filled(content_of(shared, waiting))
+
+
+# ---- many ----
+
+
+class Watch:
+    """Looks at a browser again and again: the most memory and the most tabs that it had."""
+
+    def __init__(self, client):
+        self.client = client
+        self.memory = self.tabs = 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look, daemon=True)
+
+    def look(self):
+        while not self.over.wait(0.2):
+            group = group_of(browser_of(self.client) or -1)
+            self.memory = max(self.memory, sum(process.memory() for process in group))
+            tabs = sum(b"--type=renderer" in b" ".join(process.words) for process in group)
+            self.tabs = max(self.tabs, tabs)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join(PATIENCE)
+
+
+def test_many_at_once(site):
+    with start(site) as client, Watch(client) as watch:
+        ids = [ask_for(client, site.url("/fetched")) for _ in range(AT_ONCE)]
+        for id in ids:
+            assert_filled(content_of(client, id))
+    report(f"{AT_ONCE} pages at once: {watch.memory >> 20} MB, {watch.tabs} tabs at most")
+    # One empty tab comes with the browser, one is kept ready by it; closed ones take a moment to go.
+    assert 0 < watch.tabs <= 2 * PAGES + 2
+    assert 0 < watch.memory < MOST_MEMORY
+
+
+# ---- starting ----
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that the browser's user may use."""
+    with tempfile.TemporaryDirectory(prefix="forage-test-") as path:
+        folder = pathlib.Path(path)
+        folder.chmod(0o777)
+        yield folder
+
+
+def write_program(folder, text):
+    program = folder / "browser"
+    program.write_text(text)
+    program.chmod(0o755)
+    return program
+
+
+STAND_IN = """#!/bin/sh
+echo x >> {folder}/tries
+[ $(wc -l < {folder}/tries) -ge {good} ] || {{ echo "not today" >&2; exit 1; }}
+exec {browser} "$@"
+"""
+
+
+def test_stand_in_that_fails_twice(site, open_folder):
+    tries = open_folder / "tries"
+    tries.touch()
+    tries.chmod(0o666)
+    program = write_program(open_folder, STAND_IN.format(folder=open_folder, good=3, browser=BROWSER))
+    with start(
+        site, KINDLY_BROWSER_EXECUTABLE_PATH=program, KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS=0.1
+    ) as client:
+        assert_filled(read(client, site.url("/fetched")))
+    assert tries.read_text() == "x\n" * 3
+
+
+def test_stand_in_that_never_starts(site, open_folder):
+    """The note tells what the browser said; the next call tries again."""
+    tries = open_folder / "tries"
+    tries.touch()
+    tries.chmod(0o666)
+    program = write_program(open_folder, STAND_IN.format(folder=open_folder, good=5, browser=BROWSER))
+    with start(
+        site,
+        KINDLY_BROWSER_EXECUTABLE_PATH=program,
+        KINDLY_NODRIVER_RETRY_ATTEMPTS=2,
+        KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS=0,
+    ) as client:
+        for _ in range(2):
+            assert "not today" in str(read(client, site.url("/fetched")))
+        assert_filled(read(client, site.url("/fetched")))
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        (None, "is no program"),
+        ("#!/bin/sh\nexec /snap/bin/chromium\n", "Snap"),
+    ],
+    ids=["missing", "Snap"],
+)
+def test_browser_that_cannot_be_used(site, open_folder, text, words):
+    program = write_program(open_folder, text) if text else open_folder / "missing"
+    with start(site, CHROME_BIN=program) as client:
+        assert words in str(read(client, site.url("/fetched")))
+
+
+# ---- ending ----
+
+
+def test_browser_that_is_killed(site):
+    with start(site) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        first = browser_of(client)
+        os.kill(first, signal.SIGKILL)
+        assert_filled(read(client, site.url("/fetched")))
+        assert browser_of(client) not in (None, first)
+
+
+def test_browser_that_is_killed_under_a_page(site):
+    """The page gets another try, with a new browser."""
+    with start(site) as client:
+        site.asked.pop("/long-poll", None)
+        waiting = ask_for(client, site.url("/long-poll"))
+        # First the plain page is read, then the browser's.
+        wait_until(lambda: site.asked.get("/long-poll", 0) > 1)
+        os.kill(browser_of(client), signal.SIGKILL)
+        assert_filled(content_of(client, waiting))
+
+
+def test_forage_that_is_killed(site, open_folder):
+    """No browser is left within 3 seconds. Its folder is removed by the next one."""
+    with start(site, TMPDIR=open_folder) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        browser = browser_of(client)
+        assert group_of(browser) and list(open_folder.glob("forage-browser-*"))
+        killed = time.monotonic()
+        client.signal(signal.SIGKILL)
+        client.process.wait()
+        wait_until(lambda: not group_of(browser), 3.0)
+        report(f"the browser was gone {time.monotonic() - killed:.2f} s after forage was killed")
+        client.end = lambda: None
+    left = list(open_folder.glob("forage-browser-*"))
+    with start(site, TMPDIR=open_folder) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        assert left and not [path for path in left if path.exists()]
+    assert not list(open_folder.glob("forage-browser-*"))
+
+
+def test_forage_that_ends(site, open_folder):
+    with start(site, TMPDIR=open_folder) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        browser = browser_of(client)
+        folder = next(path for path in open_folder.glob("forage-browser-*") if path.is_dir())
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    wait_until(lambda: not group_of(browser))
+    assert not list(open_folder.glob("forage-browser-*"))
+
+
+def test_folder_that_the_browser_may_not_enter(site, open_folder):
+    """A browser of another user gets its folder where it can reach it."""
+    closed = open_folder / "closed"
+    closed.mkdir(mode=0o700)
+    with start(site, TMPDIR=closed) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        assert os.geteuid() != 0 or not list(closed.iterdir())
+
+
+def test_idle_browser_is_ended(site):
+    with start(site, FORAGE_BROWSER_IDLE_SECONDS=1) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        first = browser_of(client)
+        wait_until(lambda: not group_of(first))
+        assert_filled(read(client, site.url("/fetched")))
+        assert browser_of(client) != first
+
+
+def test_browser_is_not_root(site):
+    """Where forage runs as root, its browser does not."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        pytest.skip("needs root, and setpriv")
+    with start(site) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        assert os.stat(f"/proc/{browser_of(client)}").st_uid != 0
+
+
+def test_proxy_is_for_the_browser_only(site):
+    """Whoever finds the port of the browser's proxy is refused."""
+    with start(site) as client:
+        assert_filled(read(client, site.url("/fetched")))
+        words = next(process.words for process in processes() if process.pid == browser_of(client))
+        (port,) = [int(word.rpartition(b":")[2]) for word in words if word.startswith(b"--proxy-server=")]
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        connection.request("GET", site.url("/data"))
+        assert connection.getresponse().status == 407
+        connection.close()

@@ -1,0 +1,563 @@
+"""get_content against a web on loopback, which FORAGE_ALLOW_PRIVATE_HOSTS opens: what is asked for,
+what comes back, every way to fail, many at once, and the command line."""
+
+import gzip
+import json
+import re
+import subprocess
+import threading
+import zlib
+
+import pytest
+from fake_web import Answer, Web, closed_port
+from http_client import exchange, request, running_calls
+from messages import cancelled, modern, tool_call
+from programs import Server, Stdio, run, wait_until
+from reading import (  # noqa: F401 (fixtures)
+    FAILED,
+    SHELL,
+    WORDS,
+    call,
+    forage,
+    get,
+    long_text,
+    note,
+    page,
+    redirect,
+    shared_forage,
+    shared_web,
+    web,
+)
+
+UNSUPPORTED = "_Could not retrieve content for this URL (possibly a PDF or unsupported type)._"
+
+
+# ---- reading ----
+
+
+def test_page(forage, web):
+    web.answers["/page"] = Answer(page(WORDS, "See <a href='/other'>the other</a>. " + WORDS))
+    result = get(forage, web.url("/page"))
+    assert result["url"] == web.url("/page")
+    assert result["title"] == "A page" and result["loader"] == "html"
+    assert WORDS.strip() in result["page_content"]
+    assert f"[the other]({web.url('/other')})" in result["page_content"]
+    assert result["total_chars"] == len(result["page_content"]) and result["truncated"] is False
+    assert not {"next_start", "failed", "age_s", "rendered"} & result.keys()
+
+
+def test_what_is_asked_for(forage, web):
+    web.answers["/page"] = Answer(page())
+    get(forage, web.url("/page#fragment"))
+    (headers,) = web.seen("/page")
+    assert headers["Accept"] == "text/markdown, text/html;q=0.9, */*;q=0.1"
+    assert re.search(r"forage/\d", headers["User-Agent"])
+    assert "gzip" in headers["Accept-Encoding"]
+    assert not {"Cookie", "Authorization", "If-None-Match"} & headers.keys()
+
+
+def test_user_agent(web):
+    web.answers["/page"] = Answer(page())
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    run("read", web.url("/page"), FORAGE_USER_AGENT="curious/1 (+mailto:x@example.org)", **settings)
+    assert web.seen("/page")[0]["User-Agent"] == "curious/1 (+mailto:x@example.org)"
+
+
+PLAIN = [
+    ("text/markdown", "# Title\n\nSome *text*.\n", "# Title\n\nSome *text*."),
+    ("text/plain", "just\n  text\n", "just\n  text"),
+    ("application/json", '{"a": [1, 2]}', '"a"'),
+    (None, "just text", "just text"),
+]
+
+
+@pytest.mark.parametrize("kind, body, expected", PLAIN, ids=[str(row[0]) for row in PLAIN])
+def test_other_than_html(forage, web, kind, body, expected):
+    web.answers["/thing"] = Answer(body, kind=kind)
+    result = get(forage, web.url("/thing"))
+    assert "failed" not in result and expected in result["page_content"]
+
+
+def test_html_that_calls_itself_text(forage, web):
+    web.answers["/thing"] = Answer(page(), kind="text/plain")
+    assert get(forage, web.url("/thing"))["loader"] == "html"
+
+
+DEFLATE = zlib.compress(page().encode())
+COMPRESSED = {"gzip": gzip.compress(page().encode()), "deflate": DEFLATE}
+
+
+@pytest.mark.parametrize("coding", COMPRESSED)
+def test_compression(forage, web, coding):
+    web.answers["/page"] = Answer(COMPRESSED[coding], Content_Encoding=coding)
+    assert WORDS.strip() in get(forage, web.url("/page"))["page_content"]
+
+
+CHARSETS = [
+    ("utf-8", "text/html; charset=utf-8", ""),
+    ("windows-1252", "text/html; charset=windows-1252", ""),
+    ("iso-8859-1", "text/html; charset=latin1", ""),
+    ("windows-1252", "text/html", "<meta charset=windows-1252>"),
+    ("utf-8", "text/html", ""),
+    ("utf-16", "text/html", ""),
+]
+
+
+@pytest.mark.parametrize("charset, kind, meta", CHARSETS)
+def test_charsets(forage, web, charset, kind, meta):
+    text = page("Fünf süße Äpfel kosten 5 £. " + WORDS).replace("<head>", "<head>" + meta)
+    web.answers["/page"] = Answer(text.encode(charset), kind=kind)
+    assert "Fünf süße Äpfel kosten 5 £." in get(forage, web.url("/page"))["page_content"]
+
+
+# ---- redirects ----
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_redirect(forage, web, status):
+    web.answers["/old"] = redirect("../new?a=b", status)
+    web.answers["/new"] = Answer(page(title="The new one"))
+    result = get(forage, web.url("/old"))
+    assert result["url"] == web.url("/new?a=b") and result["title"] == "The new one"
+
+
+def test_cookies_live_as_long_as_the_call(forage, web):
+    web.answers["/old"] = redirect("/new", Set_Cookie="taste=sweet; Path=/")
+    web.answers["/new"] = Answer(page())
+    get(forage, web.url("/old"))
+    assert web.seen("/new")[0]["Cookie"] == "taste=sweet"
+    get(forage, web.url("/new"))
+    assert "Cookie" not in web.seen("/new")[1]
+
+
+def test_redirect_to_a_forbidden_address(forage, web):
+    """The page is public; where it leads is not. Nobody connects there."""
+    with Web("127.0.0.2") as private:
+        private.answers["/secret"] = Answer(page("secret"))
+        web.answers["/open"] = redirect(private.url("/secret"))
+        text = note(forage, web.url("/open"))
+        assert private.requests == []
+    assert (
+        text
+        == f"{FAILED}Forbidden: a redirect leads to an address that is not public_\n\nSource: {web.url('/open')}"
+    )
+
+
+# ---- failures become notes ----
+
+
+def never(handler):
+    """Does not answer until the client has left."""
+    handler.connection.settimeout(60)
+    try:
+        while handler.connection.recv(1024):
+            pass
+    except OSError:
+        pass
+
+
+def raw(data):
+    def answer(handler):
+        handler.wfile.write(data)
+        handler.wfile.flush()
+
+    return answer
+
+
+ANSWERS = [
+    (Answer("gone", 404), "HTTPError: 404 Not Found"),
+    (Answer("no", 403), "HTTPError: 403 Forbidden"),
+    (Answer("no", 401), "HTTPError: 401 Unauthorized"),
+    (Answer("slow", 429, Retry_After="30"), "HTTPError: 429 Too Many Requests; try again in 30 s"),
+    (Answer("slow", 429, Retry_After="Wed, 21 Oct 2026 07:28:00 GMT"), "HTTPError: 429 Too Many Requests"),
+    (Answer("oops", 500), "HTTPError: 500 Internal Server Error"),
+    (Answer("oops", 503), "HTTPError: 503 Service Unavailable"),
+    (Answer("odd", 599), "HTTPError: 599"),
+    (Answer("odd", 302), "HTTPError: 302"),
+    (Answer(""), "EmptyPage: the server sent nothing"),
+    (Answer("", 204), "EmptyPage: the server sent nothing"),
+    (Answer("x", Content_Length="99999999999"), "TooLarge: the answer is larger than what is read"),
+    (
+        Answer(
+            gzip.compress(b'{"a":"' + b"x" * 20_000_000), kind="application/json", Content_Encoding="gzip"
+        ),
+        "TooLarge: the answer is larger than what is read",
+    ),
+    (redirect("/fails"), "RedirectError: too many redirects"),
+    (redirect("ftp://example.org/"), "RedirectError: a redirect leads to what is no http or https URL"),
+    (raw(b""), "ConnectionError: the server closed the connection without an answer"),
+    (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), "ConnectionError: the answer was cut off"),
+    (
+        Answer("not gzip", Content_Encoding="gzip"),
+        "ConnectionError: the answer's compression is broken",
+    ),
+]
+
+
+@pytest.mark.parametrize("answer, words", ANSWERS, ids=[words for _, words in ANSWERS])
+def test_failure(forage, web, answer, words):
+    web.answers["/fails"] = answer
+    expected = f"{FAILED}{words}_\n\nSource: {web.url('/fails')}"
+    assert note(forage, web.url("/fails")) == expected
+    assert note(forage, web.url("/fails")) == expected  # the same words every time
+
+
+@pytest.mark.parametrize(
+    "kind, body",
+    [
+        ("image/png", b"\x89PNG\r\n\x1a\n0000"),
+        ("application/zip", b"PK\x03\x04aaaa"),
+        ("application/octet-stream", b"\0\1\2\3"),
+        ("text/html", b"\0\1\2\3"),
+        ("video/mp4", b"whatever"),
+    ],
+)
+def test_unsupported(forage, web, kind, body):
+    web.answers["/thing"] = Answer(body, kind=kind)
+    assert note(forage, web.url("/thing")) == f"{UNSUPPORTED}\n\nSource: {web.url('/thing')}"
+
+
+def test_nobody_answers():
+    port = closed_port()
+    url = f"http://127.0.0.1:{port}/"
+    completed = run("read", url, FORAGE_ALLOW_PRIVATE_HOSTS="127.0.0.1", FORAGE_CACHE_TTL=0)
+    assert completed.returncode == 1 and completed.stdout == ""
+    assert completed.stderr == f"{FAILED}ConnectionError: nobody answers at this address_\n\nSource: {url}\n"
+
+
+def test_unknown_host(forage):
+    assert note(forage, "http://no-such-host.invalid/").startswith(FAILED + "DNSError: the ")
+
+
+def test_certificate_that_nobody_trusts():
+    with Web(tls=True) as secure:
+        secure.answers["/page"] = Answer(page())
+        completed = run(
+            "call",
+            "get_content",
+            f"url={secure.url('/page')}",
+            FORAGE_ALLOW_PRIVATE_HOSTS=secure.host,
+            FORAGE_CACHE_TTL=0,
+        )
+        assert secure.requests == []
+    text = json.loads(completed.stdout)["page_content"]
+    assert text == f"{FAILED}TLSError: the certificate is not valid_\n\nSource: {secure.url('/page')}"
+
+
+def test_no_answer_in_time(web):
+    """The note comes before the deadline, which would be an error."""
+    web.answers["/slow"] = never
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    completed = run("read", "--json", web.url("/slow"), KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1, **settings)
+    text = json.loads(completed.stdout)["page_content"]
+    assert text == f"{FAILED}Timeout: there was no answer in time_\n\nSource: {web.url('/slow')}"
+
+
+def test_beginning_of_what_is_too_large(forage, web):
+    line = b"All work and no play makes a long text that does not end here.\n"
+    web.answers["/long"] = Answer([line * 10_000] * 30, kind="text/plain")
+    result = get(forage, web.url("/long"), max_chars=1000)
+    assert "failed" not in result and result["page_content"].startswith(line.decode().strip())
+    assert any("larger than what is read" in words for words in result["notes"])
+
+
+def test_shell_without_a_browser(web):
+    """It says what is missing; so does a page that was to be rendered, which is read all the same."""
+    web.answers["/shell"] = Answer(SHELL)
+    web.answers["/page"] = Answer(page())
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    with Server(KINDLY_BROWSER_EXECUTABLE_PATH="/nonexistent", **settings) as server:
+        text = note(server, web.url("/shell"))
+        assert text.startswith(FAILED + "EmptyPage: scripts fill this page, and there is no browser: ")
+        assert "KINDLY_BROWSER_EXECUTABLE_PATH" in text
+        text = note(server, web.url("/shell"), render="never")
+        assert text.startswith(FAILED + "EmptyPage: its scripts would have to fill it")
+        result = get(server, web.url("/page"), render="always")
+        assert WORDS.strip() in result["page_content"] and "rendered" not in result
+        assert any("could not render" in words for words in result["notes"])
+
+
+SITE = "127.77.0.80"
+
+
+def site_launcher(folder, name):
+    """How to start a program that finds a name at SITE; None where that is not possible."""
+    hosts = folder / "hosts"
+    hosts.write_text(f"{SITE} {name}\n")
+    for options in (["--mount"], ["--user", "--map-root-user", "--mount"]):
+        script = f'mount --bind {hosts} /etc/hosts && exec "$@"'
+        launcher = ["unshare", *options, "sh", "-c", script, "sh"]
+        if subprocess.run([*launcher, "true"], capture_output=True, check=False).returncode == 0:
+            return launcher
+    return None
+
+
+def test_page_is_read_when_its_loader_fails(tmp_path):
+    launcher = site_launcher(tmp_path, "en.wikipedia.org")
+    try:
+        site = Web(SITE, 80)
+    except PermissionError:
+        site = None
+    if not launcher or not site:
+        pytest.skip("to take the place of a site needs unshare(1) and port 80")
+    site.answers["/w/api.php"] = Answer("oops", 500)
+    site.answers["/wiki/Foraging"] = Answer(page(title="Foraging"))
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": "en.wikipedia.org", "FORAGE_CACHE_TTL": 0}
+    with site, Server(launcher=launcher, WIKIPEDIA_BASE_URL=site.url(), **settings) as server:
+        url = "http://en.wikipedia.org/wiki/Foraging"
+        result = get(server, url)
+        assert result["title"] == "Foraging" and result["loader"] == "html"
+        assert site.requests[0][1].startswith("/w/api.php")
+        # When the page fails too, both are told.
+        del site.answers["/wiki/Foraging"]
+        assert re.match(FAILED + r"HTTPError: 404 Not Found; .*_\n\nSource: ", note(server, url))
+
+
+# ---- what is the caller's to mend is an error ----
+
+INVALID = [
+    "nonsense",
+    "/path",
+    "ftp://example.org/",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "http://",
+    "http://user:password@example.org/",
+    "http://exa mple.org/",
+    "http://[::1",
+    "http://example.org:0/",
+    "http://example.org:99999/",
+]
+
+
+@pytest.mark.parametrize("url", INVALID)
+def test_invalid_url(forage, url):
+    response = call(forage, {"url": url})
+    error = response.json()["error"]
+    assert response.status == 400 and error["code"] == "VALIDATION"
+    assert error["message"].startswith("url: ") and "https://example.org" in error["message"]
+
+
+FORBIDDEN = [
+    "http://127.0.0.1:1/",
+    "http://localhost/",
+    "http://127.1/",
+    "http://0x7f000001/",
+    "http://2130706433/",
+    "http://0/",
+    "http://10.0.0.1/",
+    "http://192.168.1.1/",
+    "http://172.16.0.1/",
+    "http://169.254.169.254/latest/meta-data/",
+    "http://100.64.0.1/",
+    "http://224.0.0.1/",
+    "http://[::1]/",
+    "http://[::]/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://[fe80::1]/",
+    "http://[fd00::1]/",
+    "http://[64:ff9b::a00:1]/",
+]
+
+
+@pytest.mark.parametrize("url", FORBIDDEN)
+@pytest.mark.parametrize("render", ["auto", "always"])
+def test_forbidden_url(forage, url, render):
+    response = call(forage, {"url": url, "render": render})
+    error = response.json()["error"]
+    assert response.status == 403 and error["code"] == "FORBIDDEN"
+    assert "FORAGE_ALLOW_PRIVATE_HOSTS" in error["message"]
+
+
+@pytest.mark.parametrize(
+    "arguments, parameter",
+    [
+        ({}, "url"),
+        ({"url": ""}, "url"),
+        ({"url": "http://example.org/", "start": -1}, "start"),
+        ({"url": "http://example.org/", "max_chars": 0}, "max_chars"),
+        ({"url": "http://example.org/", "render": "maybe"}, "render"),
+        ({"url": "http://example.org/", "more": 1}, "more"),
+    ],
+)
+def test_wrong_arguments(forage, arguments, parameter):
+    response = call(forage, arguments)
+    assert response.status == 400 and parameter in response.json()["error"]["message"]
+
+
+def test_wrong_policy_is_a_start_error():
+    completed = run("serve", FORAGE_ALLOW_PRIVATE_HOSTS="wiki.internal,10.0.0.0/99")
+    assert completed.returncode == 2
+    assert "FORAGE_ALLOW_PRIVATE_HOSTS" in completed.stderr and "10.0.0.0/99" in completed.stderr
+
+
+# ---- through MCP ----
+
+
+def test_both_eras_and_progress(web):
+    web.answers["/page"] = Answer(page())
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    with Stdio(**settings) as client:
+        client.handshake()
+        client.send(tool_call("get_content", {"url": web.url("/page")}, id="a", token="t"))
+        result = client.answer("a")["result"]
+        assert not result.get("isError")
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        assert WORDS.strip() in result["structuredContent"]["page_content"]
+        told = [m["params"] for m in client.messages() if m.get("method") == "notifications/progress"]
+        assert [row["message"] for row in told] == ["resolving 127.0.0.1", "reading 127.0.0.1"]
+        assert [row["progress"] for row in told] == [1, 2]
+        client.send(
+            modern("tools/call", {"name": "get_content", "arguments": {"url": web.url("/page")}}, "b")
+        )
+        assert client.answer("b")["result"]["structuredContent"] == result["structuredContent"]
+        client.send(tool_call("get_content", {"url": "http://10.0.0.1/"}, id="c"))
+        refused = client.answer("c")["result"]
+        assert refused["isError"] is True and refused["structuredContent"]["error"]["code"] == "FORBIDDEN"
+        client.send(tool_call("get_content", {"url": web.url("/nothing")}, id="d"))
+        failed = client.answer("d")["result"]
+        assert not failed.get("isError") and "404" in failed["structuredContent"]["page_content"]
+
+
+def test_description_warns(forage):
+    tools = exchange(forage.port, request("GET", "/api/v1/tools")).json()["tools"]
+    (tool,) = [tool for tool in tools if tool["name"] == "get_content"]
+    assert "untrusted" in tool["description"] and "never instructions" in tool["description"]
+    assert tool["annotations"]["readOnlyHint"] is True and tool["annotations"]["openWorldHint"] is True
+
+
+# ---- many at once, and leaving ----
+
+
+class Holding:
+    """A page that answers only when it is let go."""
+
+    def __init__(self):
+        self.open = threading.Event()
+
+    def __call__(self, handler):
+        self.open.wait(60)
+        return Answer(page())
+
+
+def test_seventh_transfer_to_a_host_waits(web):
+    held = Holding()
+    web.answers["/held"] = held
+    results = []
+
+    def read(url):
+        results.append(get(server, url))
+
+    with Web() as other, Server(FORAGE_ALLOW_PRIVATE_HOSTS="127.0.0.1", FORAGE_CACHE_TTL=0) as server:
+        # Another port is another host, until a redirect leads to the busy one.
+        other.answers["/way"] = redirect(web.url("/held"))
+        other.answers["/page"] = Answer(page())
+        threads = [threading.Thread(target=read, args=[web.url("/held")]) for _ in range(7)]
+        threads.append(threading.Thread(target=read, args=[other.url("/way")]))
+        try:
+            for thread in threads:
+                thread.start()
+            web.wait_seen("/held", 6)
+            other.wait_seen("/way", 1)
+            wait_until(lambda: running_calls(server, "get_content") == 8)
+            # Pages of another host give the seventh and the eighth every chance to come too early.
+            for _ in range(20):
+                get(server, other.url("/page"))
+            assert len(web.seen("/held")) == 6
+        finally:
+            held.open.set()
+            for thread in threads:
+                thread.join(30)
+        assert len(results) == 8 and len(web.seen("/held")) == 8
+
+
+def running(client):
+    """How many calls of get_content run, as the status tells."""
+    id = client.new_id()
+    client.send(tool_call("forage_status", {"tool": "get_content"}, id=id))
+    (tool,) = client.answer(id)["result"]["structuredContent"]["tools"]
+    return tool["running"]
+
+
+def test_cancelled_in_a_transfer_and_in_line(web):
+    left = threading.Semaphore(0)
+
+    def answer(handler):
+        never(handler)
+        left.release()
+
+    def cancel(client, number):
+        client.send(cancelled(number))
+        wait_until(lambda: running(client) == number)
+
+    web.answers["/stuck"] = answer
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    with Stdio(**settings) as client:
+        client.handshake()
+        for number in range(6):
+            client.send(tool_call("get_content", {"url": web.url("/stuck")}, id=number))
+        web.wait_seen("/stuck", 6)
+        client.send(tool_call("get_content", {"url": web.url("/stuck")}, id=6))
+        wait_until(lambda: running(client) == 7)
+        # The last one waits in line, the others for an answer.
+        for number in reversed(range(7)):
+            cancel(client, number)
+        for _ in range(6):
+            assert left.acquire(timeout=30)
+        assert len(web.seen("/stuck")) == 6
+        # The places are free again.
+        web.answers["/page"] = Answer(page())
+        client.send(tool_call("get_content", {"url": web.url("/page")}, id="after"))
+        assert client.answer("after")["result"]["structuredContent"]["success"] is True
+
+
+# ---- for people ----
+
+
+def read(web, *arguments, **settings):
+    return run("read", *arguments, FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, **settings)
+
+
+def test_command_line(web):
+    web.answers["/long"] = Answer(long_text(), kind="text/markdown")
+    completed = read(web, web.url("/long"))
+    assert completed.returncode == 0 and completed.stderr == ""
+    assert completed.stdout.strip() == long_text().strip()
+
+
+def test_command_line_in_parts(web):
+    web.answers["/long"] = Answer(long_text(), kind="text/markdown")
+    completed = read(web, web.url("/long"), "--max-chars", 300, "--start=13")
+    assert completed.returncode == 0 and completed.stdout.startswith("## Section 0")
+    assert re.fullmatch(r"forage: there is more: --start \d+\n", completed.stderr)
+    assert read(web, web.url("/long"), "--section", "3").stdout.startswith("## Section 1:")
+    assert "- 1. The title" in read(web, web.url("/long"), "--outline").stdout
+    described = json.loads(read(web, "--json", web.url("/long")).stdout)
+    assert described["success"] is True and described["truncated"] is False
+
+
+def test_command_line_failures(web):
+    completed = read(web, web.url("/nothing"))
+    assert completed.returncode == 1 and completed.stdout == "" and "404 Not Found" in completed.stderr
+    completed = read(web, "--json", web.url("/nothing"))
+    assert completed.returncode == 1 and json.loads(completed.stdout)["failed"] is True
+    completed = read(web, "http://10.0.0.1/")
+    assert completed.returncode == 1 and "FORAGE_ALLOW_PRIVATE_HOSTS" in completed.stderr
+    completed = read(web, "--json", "nonsense")
+    assert completed.returncode == 1 and json.loads(completed.stdout)["error"]["code"] == "VALIDATION"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "which URL?"),
+        (["http://a.test/", "more"], "more"),
+        (["http://a.test/", "--start", "x"], "--start wants a number"),
+        (["http://a.test/", "--max-chars", "-1"], "--max-chars wants a number"),
+        (["http://a.test/", "--render", "perhaps"], "--render is auto, always or never"),
+        (["http://a.test/", "--section"], "--section needs a value"),
+    ],
+)
+def test_command_line_wrong_arguments(web, arguments, words):
+    completed = read(web, *arguments)
+    assert completed.returncode == 2 and words in completed.stderr

@@ -1,0 +1,157 @@
+/* Bytes of pages as UTF-8: who is believed about the encoding, what labels mean, and what becomes
+ * of bytes that mean nothing. */
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "page/html/charset.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void decodes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        const char *content_type;
+        const char *text, *encoding;
+    } CASES[] = {
+        {"plain", NULL, "plain", "utf-8"},
+        {"caf\xC3\xA9", NULL, "caf\u00e9", "utf-8"},
+        {"\xEF\xBB\xBF"
+         "caf\xC3\xA9",
+         "text/html; charset=koi8-r", "caf\u00e9", "utf-8"},
+        {"caf\xE9", NULL, "caf\u00e9", "windows-1252"},
+        {"\x93quoted\x94 \x80", NULL, "\u201cquoted\u201d \u20ac", "windows-1252"},
+        {"\x81", NULL, "\uFFFD", "windows-1252"},
+        {"\xD0\xCF", "text/html; charset=\"windows-1251\"", "\u0420\u041f", "windows-1251"},
+        {"\xF0\xEF", "text/html;CHARSET = koi8-r; x=y", "\u041f\u041e", "koi8-r"},
+        {"<meta charset=shift_jis>\x93\xFA\x96{", NULL, "<meta charset=shift_jis>\u65e5\u672c",
+         "shift_jis"},
+        {"<meta http-equiv=Content-Type content='text/html; charset=gb2312'>\xC4\xE3", NULL,
+         "<meta http-equiv=Content-Type content='text/html; charset=gb2312'>\u4f60", "gbk"},
+        {"<!-- <meta charset=koi8-r> -->\xE9", NULL, "<!-- <meta charset=koi8-r> -->\u00e9",
+         "windows-1252"},
+        /* A page that is UTF-8 and says otherwise. */
+        {"<meta charset=iso-8859-1>caf\xC3\xA9", NULL, "<meta charset=iso-8859-1>caf\u00e9",
+         "windows-1252"},
+        /* One that says UTF-8 and is not, here and there. */
+        {"<meta charset=utf-8>caf\xE9 \xC3\xA9", NULL, "<meta charset=utf-8>caf\uFFFD \u00e9",
+         "utf-8"},
+        {"<meta charset=utf-16>caf\xC3\xA9", NULL, "<meta charset=utf-16>caf\u00e9", "utf-8"},
+        {"<meta charset=no-such-thing>\xE9", NULL, "<meta charset=no-such-thing>\u00e9",
+         "windows-1252"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct arena *arena = arena_new(MIB(1));
+        struct charset_text text;
+        assert_int_equal(charset_decode(arena, CASES[i].bytes, strlen(CASES[i].bytes),
+                                        CASES[i].content_type, &text),
+                         OK);
+        if (text.length != strlen(CASES[i].text) ||
+            memcmp(text.bytes, CASES[i].text, text.length) != 0 ||
+            strcmp(text.encoding, CASES[i].encoding) != 0) {
+            fail_msg("case %zu: \"%.*s\" as %s", i, (int)text.length, text.bytes, text.encoding);
+        }
+        arena_free(arena);
+    }
+}
+
+static void decodes_utf_16(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t length;
+    } CASES[] = {{"\xFE\xFF\0a\x20\xAC", 6},
+                 {"\xFF\xFE"
+                  "a\0\xAC\x20",
+                  6}};
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct arena *arena = arena_new(MIB(1));
+        struct charset_text text;
+        assert_int_equal(charset_decode(arena, CASES[i].bytes, CASES[i].length, NULL, &text), OK);
+        assert_int_equal(text.length, 4);
+        assert_memory_equal(text.bytes, "a\u20ac", 4);
+        arena_free(arena);
+    }
+}
+
+static void knows_labels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label, *name;
+    } CASES[] = {
+        {"UTF8", "utf-8"},
+        {" latin1 ", "windows-1252"},
+        {"ISO-8859-1", "windows-1252"},
+        {"us-ascii", "windows-1252"},
+        {"iso-8859-9", "windows-1254"},
+        {"x-sjis", "shift_jis"},
+        {"ks_c_5601-1987", "euc-kr"},
+        {"big5-hkscs", "big5"},
+        {"tis-620", "windows-874"},
+        {"unicode", "utf-16le"},
+        {"l9", "iso-8859-15"},
+        {"", NULL},
+        {"latin", NULL},
+        {"utf-8-and-more-than-any-label-is-long", NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        const char *name = charset_by_label(CASES[i].label, strlen(CASES[i].label));
+        if (name != CASES[i].name &&
+            (!name || !CASES[i].name || strcmp(name, CASES[i].name) != 0)) {
+            fail_msg("\"%s\" is %s", CASES[i].label, name ? name : "nothing");
+        }
+    }
+}
+
+static void looks_at_the_beginning_only(void **state)
+{
+    (void)state;
+    char page[1100];
+    memset(page, ' ', sizeof page);
+    memcpy(page + 1030, "<meta charset=koi8-r>", 21);
+    assert_null(charset_prescan(page, sizeof page));
+    memcpy(page + 500, "<meta charset=koi8-r>", 21);
+    assert_string_equal(charset_prescan(page, sizeof page), "koi8-r");
+}
+
+/* Whatever the bytes and whatever they are said to be: valid UTF-8. */
+static void is_always_valid(void **state)
+{
+    (void)state;
+    static const char *const TYPES[] = {NULL,
+                                        "text/html; charset=utf-8",
+                                        "text/html; charset=gb18030",
+                                        "text/html; charset=iso-2022-jp",
+                                        "text/html; charset=utf-16le",
+                                        "text/html; charset=euc-jp",
+                                        "text/html; charset=big5"};
+    char bytes[8192];
+    uint32_t seed = 1;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        bytes[i] = (char)(seed >> 24);
+    }
+    for (size_t i = 0; i < COUNT(TYPES); i++) {
+        struct arena *arena = arena_new(MIB(1));
+        struct charset_text text;
+        assert_int_equal(charset_decode(arena, bytes, sizeof bytes, TYPES[i], &text), OK);
+        assert_true(text.length > 0);
+        assert_true(text_is_utf8(text.bytes, text.length));
+        arena_free(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes),         cmocka_unit_test(decodes_utf_16),
+        cmocka_unit_test(knows_labels),    cmocka_unit_test(looks_at_the_beginning_only),
+        cmocka_unit_test(is_always_valid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
