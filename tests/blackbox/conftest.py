@@ -30,6 +30,17 @@ def report(line):
     measured.append(line)
 
 
+def pytest_sessionfinish(session):
+    """Several processes share the files of a run (pytest -n): each hands in what it measured."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["measured"] = measured
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    measured.extend(getattr(node, "workeroutput", {}).get("measured", []))
+
+
 def pytest_terminal_summary(terminalreporter):
     for line in measured:
         terminalreporter.write_line(line)
