@@ -117,27 +117,14 @@ static yyjson_val *repeated_key(struct arena *arena, yyjson_val *object)
     return NULL;
 }
 
+/* A value and everything in it lie one behind the other in the document: one walk sees them all. */
 static yyjson_val *find_repeated_key(struct arena *arena, yyjson_val *value)
 {
-    size_t index, max;
-    yyjson_val *key, *child;
+    yyjson_val *end = unsafe_yyjson_get_next(value);
     yyjson_val *found = NULL;
-    if (yyjson_is_obj(value)) {
-        found = repeated_key(arena, value);
-        yyjson_obj_foreach(value, index, max, key, child)
-        {
-            if (found) {
-                break;
-            }
-            found = find_repeated_key(arena, child);
-        }
-    } else if (yyjson_is_arr(value)) {
-        yyjson_arr_foreach(value, index, max, child)
-        {
-            found = find_repeated_key(arena, child);
-            if (found) {
-                break;
-            }
+    for (; value < end && !found; value++) {
+        if (yyjson_is_obj(value)) {
+            found = repeated_key(arena, value);
         }
     }
     return found;
@@ -182,27 +169,16 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
     return doc;
 }
 
-/* Depth is bounded by json_parse. */
 bool json_holds_nul(yyjson_val *value)
 {
-    size_t index, max;
-    yyjson_val *key, *child;
-    bool found = false;
-    if (yyjson_is_str(value)) {
-        return memchr(yyjson_get_str(value), '\0', yyjson_get_len(value)) != NULL;
-    }
-    if (yyjson_is_obj(value)) {
-        yyjson_obj_foreach(value, index, max, key, child)
-        {
-            found = found || json_holds_nul(key) || json_holds_nul(child);
-        }
-    } else if (yyjson_is_arr(value)) {
-        yyjson_arr_foreach(value, index, max, child)
-        {
-            found = found || json_holds_nul(child);
+    yyjson_val *end = value ? unsafe_yyjson_get_next(value) : NULL;
+    for (; value < end; value++) {
+        if (yyjson_is_str(value) &&
+            memchr(yyjson_get_str(value), '\0', yyjson_get_len(value)) != NULL) {
+            return true;
         }
     }
-    return found;
+    return false;
 }
 
 const char *json_string(yyjson_val *object, const char *key)
