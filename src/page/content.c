@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UNTRUSTED                                                                                  \
@@ -62,6 +63,19 @@ static const char *cut_words(enum paging_inside inside)
     return inside == INSIDE_NOTHING ? NULL : WORDS[inside];
 }
 
+/* Why may hold what a browser wrote as it died, so any bytes. */
+static const char *unrendered_words(const struct document *document, struct arena *arena)
+{
+    char why[300];
+    snprintf(why, sizeof why, "%s",
+             document->unrendered ? document->unrendered : "it is not a page of HTML");
+    text_mend(why);
+    return arena_printf(arena,
+                        "The browser could not render the page (%s); this is the page as the "
+                        "server sent it.",
+                        why);
+}
+
 static void add_notes(const struct content *content, yyjson_mut_doc *doc, struct arena *arena,
                       yyjson_mut_val *object)
 {
@@ -72,9 +86,7 @@ static void add_notes(const struct content *content, yyjson_mut_doc *doc, struct
             doc, notes, "The page is larger than what is read of one; this is its beginning.");
     }
     if (content->render == RENDER_ALWAYS && !document->rendered && !document->failed) {
-        yyjson_mut_arr_add_str(
-            doc, notes,
-            "The browser could not render the page; this is the page as the server sent it.");
+        yyjson_mut_arr_add_str(doc, notes, unrendered_words(document, arena));
     }
     if (content->headings_left) {
         const char *words =

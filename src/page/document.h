@@ -16,8 +16,10 @@ struct document {
     const char *title, *authors, *published, *modified, *site, *language, *description;
     bool failed;   /* the text is a note, not content */
     bool rendered; /* by the browser */
-    bool cut;      /* the source was larger than a ceiling: this is its beginning */
-    int64_t age_s; /* of the cached copy it came from; 0: fresh */
+    const char
+        *unrendered; /* why the browser that was asked for it did not; NULL: it was not asked */
+    bool cut;        /* the source was larger than a ceiling: this is its beginning */
+    int64_t age_s;   /* of the cached copy it came from; 0: fresh */
 };
 
 #endif

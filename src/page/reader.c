@@ -224,6 +224,7 @@ static int read_html(struct reading *reading, const struct fetch_response *fetch
     if (result.length == 0 && result.shell) {
         return fail_with(reading, (struct note){"EmptyPage", why});
     }
+    reading->document->unrendered = reading->render == RENDER_ALWAYS ? why : NULL;
     return put_result(reading, &result);
 }
 

@@ -274,7 +274,8 @@ def test_shell_without_a_browser(web):
         assert text.startswith(FAILED + "EmptyPage: its scripts would have to fill it")
         result = get(server, web.url("/page"), render="always")
         assert WORDS.strip() in result["page_content"] and "rendered" not in result
-        assert any("could not render" in words for words in result["notes"])
+        words = next(words for words in result["notes"] if "could not render" in words)
+        assert "KINDLY_BROWSER_EXECUTABLE_PATH" in words
 
 
 SITE = "127.77.0.80"

@@ -184,6 +184,10 @@ LEADING_AWAY = {
     "download": "<a download href='TARGET/'>x</a><script>document.querySelector('a').click()</script>",
 }
 
+HAS_RUN = "this page has run"
+BROWSER_PAGES = 4  # that it shows at once
+TRIES = 3
+
 TARGETS = {"address": "http://127.0.0.1", "name": "http://x.at-10-0-0-1.example"}
 
 # The page says that it has run, and stays for a while, so that what it started can happen.
@@ -192,7 +196,7 @@ FRAME = """<!doctype html><html><head><title>A page</title></head><body><article
 only its scripts could fill, and it does something that it should not do while it is being read.</p>
 <p id=said>It said: </p></article>
 <script>const say = x => document.getElementById('said').append(String(x) + '; ')</script>%s
-<script>say('this page has run'); fetch('/stay?wait=0.7')</script></body></html>"""
+<script>say('HAS_RUN'); fetch('/stay?wait=0.7')</script></body></html>""".replace("HAS_RUN", HAS_RUN)
 
 SERVICE_WORKER = "importScripts('TARGET/'); self.addEventListener('install', () => fetch('TARGET/'))"
 
@@ -246,6 +250,20 @@ def read_all(client, urls, render="never"):
     """Reads pages side by side: for each URL what came."""
     ids = [(url, start_read(client, url, render)) for url in urls]
     return {url: finish_read(client, id) for url, id in ids}
+
+
+def render_all(client, urls, wanted=""):
+    """The same in the browser, a few at a time. It gives up on a page that takes too long, which on a machine
+    with much else to do may be any page; what has not run proves nothing, so it is read again."""
+    urls, results = list(urls), {}
+    for at in range(0, len(urls), BROWSER_PAGES):
+        results |= read_all(client, urls[at : at + BROWSER_PAGES], "always")
+    for url in urls:
+        for _ in range(TRIES):
+            if wanted in results[url]:
+                break
+            results |= read_all(client, [url], "always")
+    return results
 
 
 def fill(text, target):
@@ -318,8 +336,8 @@ def test_inside_a_page(internet, forage, target):
         internet.put_page(f"/in/{number}", FRAME % fill(text, target), local=True): name
         for number, (name, text) in enumerate(IN_A_PAGE.items())
     }
-    for url, text in read_all(forage, urls, "always").items():
-        assert "this page has run" in text, (urls[url], text)
+    for url, text in render_all(forage, urls, HAS_RUN).items():
+        assert HAS_RUN in text, (urls[url], text)
         assert TRAP_WORDS not in text, urls[url]
     assert internet.take_hits() == []
 
@@ -331,7 +349,7 @@ def test_pages_that_lead_away(internet, forage, target):
         internet.put_page(f"/away/{number}", FRAME % fill(text, target)): name
         for number, (name, text) in enumerate(LEADING_AWAY.items())
     }
-    for url, text in read_all(forage, urls, "always").items():
+    for url, text in render_all(forage, urls).items():
         assert TRAP_WORDS not in text, urls[url]
     assert internet.take_hits() == []
 
@@ -341,7 +359,7 @@ def test_rendered_directly(internet, forage):
     urls = [f"http://{host}/" for host in ADDRESSES[::6] + NAMES[::3]]
     urls += [f"http://turn{number}.example/" for number in range(10, 14)]
     urls += [internet.put_page(f"/go/{n}", status=302, location=to) for n, to in enumerate(REDIRECT_TARGETS)]
-    for url, text in read_all(forage, urls, "always").items():
+    for url, text in render_all(forage, urls).items():
         assert TRAP_WORDS not in text and "root:" not in text, url
     assert internet.take_hits() == []
 
@@ -353,5 +371,5 @@ def test_traps_work_for_pages(internet, open_forage):
     for number, name in enumerate(ARRIVING):
         page = FRAME % fill(IN_A_PAGE[name], TARGETS["address"])
         url = internet.put_page(f"/open/{number}", page, local=True)
-        read_all(open_forage, [url], "always")
+        render_all(open_forage, [url], HAS_RUN)
         assert internet.take_hits(), name
