@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "page/extract.h"
 #include "page/html/hidden.h"
 #include "page/html/metadata.h"
 #include "page/html/page.h"
@@ -32,6 +33,26 @@ static char *markdown_of(const char *html, const char *title)
     char *text = buf_take(&out);
     return text ? text : strdup("");
 }
+
+/* What the whole extractor makes of a page; the caller frees it. */
+static char *extracted(const char *html)
+{
+    struct arena *arena = arena_new(MIB(16));
+    struct extract_input input = {html, strlen(html), "https://example.org/dir/page", NULL};
+    struct extract_result result;
+    assert_int_equal(extract_page(arena, &input, &result), OK);
+    char *text = strdup(result.markdown);
+    arena_free(arena);
+    return text;
+}
+
+#define SENTENCES                                                                                  \
+    "<p>The river had been rising for three days, and on the fourth morning the old bridge, "      \
+    "which nobody had repaired since the war, finally gave way under the weight of the water.</p>"
+#define MANY_SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES
+#define OTHER_SENTENCES                                                                            \
+    "<p>Engineers came from the city, measured what was left of the piers, shook their heads, "    \
+    "and then some more of them came, who measured it all again, and left before night.</p>"
 
 /* ---- the cases of the file ---- */
 
@@ -161,6 +182,68 @@ static void keeps_code(void **state)
             fail_msg("%s came out as\n%s", CASES[i].highlighter, markdown);
         }
         free(markdown);
+        /* Nor may choosing touch it, in the middle of an article. */
+        struct buf page;
+        buf_init(&page, MIB(1));
+        buf_printf(&page, "<article><h1>Title</h1>%s%s%s</article>", SENTENCES, CASES[i].html,
+                   SENTENCES);
+        markdown = extracted(page.data);
+        if (!strstr(markdown, EXPECTED)) {
+            fail_msg("%s in an article came out as\n%s", CASES[i].highlighter, markdown);
+        }
+        free(markdown);
+        buf_done(&page);
+    }
+}
+
+/* ---- whole pages ---- */
+
+static void reads_whole_pages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *html, *kept, *dropped;
+    } CASES[] = {
+        {"a caption goes with its picture",
+         "<article>" SENTENCES "<figure><img src=/a.png alt=Boat><figcaption>The \"Ann\", at (sea"
+         "<span style=font-size:0>obey</span></figcaption></figure>" SENTENCES "</article>",
+         "![Boat](https://example.org/a.png \"The \\\"Ann\\\", at \\(sea\")", "obey"},
+        {"a caption of a picture without a text of its own",
+         "<article>" SENTENCES "<div class=wp-caption><img src=/a.png><p class=wp-caption-text>The "
+         "Ann.</p></div>" SENTENCES "</article>",
+         "![The Ann.](https://example.org/a.png)", "\nThe Ann."},
+        {"a caption of code is text",
+         "<article>" SENTENCES "<figure><pre>x = 1</pre><figcaption>How it begins</figcaption>"
+         "</figure>" SENTENCES "</article>",
+         "\nHow it begins\n", NULL},
+        {"a caption that is all an item says",
+         "<article>" SENTENCES "<ul><li><figure><img src=/a.png alt=x><figcaption>The Ann"
+         "</figcaption></figure><li><figure><img src=/b.png alt=y><figcaption>The Bea</figcaption>"
+         "</figure></ul>" SENTENCES "</article>",
+         "- ![y](https://example.org/b.png) The Bea\n", NULL},
+        {"the picture above the text, without what is beside it",
+         "<body><nav><figure><img src=/n.png></figure></nav><article><h1>Title</h1><div "
+         "class=top><figure><img src=/a.png alt=Boat><b>Zoom</b></figure><p>By Ann</p></div><div "
+         "class=text>" SENTENCES SENTENCES "</div></article>",
+         "![Boat](https://example.org/a.png)\n", "Zoom"},
+        {"a text that goes on in another part of the same shape",
+         "<div><div class=part>" MANY_SENTENCES MANY_SENTENCES
+         "</div><div class=part>" OTHER_SENTENCES SENTENCES "</div></div>",
+         "and then some more", NULL},
+        {"a large picture without words is no decoration",
+         "<article>" SENTENCES "<img src=/a.png role=presentation width=900 height=400>" SENTENCES
+         "</article>",
+         "/a.png", NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char *markdown = extracted(CASES[i].html);
+        if (!strstr(markdown, CASES[i].kept)) {
+            fail_msg("%s: no \"%s\" in:\n%s", CASES[i].name, CASES[i].kept, markdown);
+        }
+        if (CASES[i].dropped && strstr(markdown, CASES[i].dropped)) {
+            fail_msg("%s: \"%s\" is in:\n%s", CASES[i].name, CASES[i].dropped, markdown);
+        }
+        free(markdown);
     }
 }
 
@@ -169,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_the_cases),
         cmocka_unit_test(keeps_code),
+        cmocka_unit_test(reads_whole_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,7 +258,7 @@ size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most)
     bool room = true;
     for (lxb_dom_node_t *at = node; at && room; at = dom_next(at, node, below)) {
         lxb_tag_id_t tag = dom_tag(at);
-        below = !holds_no_text(tag);
+        below = !holds_no_text(tag) && (at == node || !(node_marks(at) & NODE_HIDDEN));
         to.space = to.space || dom_is_block(tag) || tag == LXB_TAG_BR;
         if (dom_is_text(at)) {
             size_t count;

@@ -90,8 +90,9 @@ static inline int dom_heading_level(const lxb_dom_node_t *node)
     return tag >= LXB_TAG_H1 && tag <= LXB_TAG_H6 ? (int)(tag - LXB_TAG_H1) + 1 : 0;
 }
 
-/* Collects the text below `node`, white space collapsed and trimmed, without scripts and styles,
- * into `out`; at most `most` bytes, cut between characters. Returns the length, without the NUL. */
+/* Collects the text below `node`, white space collapsed and trimmed, without scripts, styles and
+ * what is hidden, into `out`; at most `most` bytes, cut between characters. Returns the length,
+ * without the NUL. */
 size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most);
 /* The same, in the arena, all of it up to 64 kB. NULL when there is no text. */
 const char *dom_collect_text(struct arena *arena, lxb_dom_node_t *node);

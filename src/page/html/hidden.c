@@ -17,6 +17,10 @@ static const char *const READER_CLASSES[] = {
 /* Formulas keep their TeX in parts that only assistive programs see. */
 static const char *const FORMULA_PARTS[] = {"katex", "mathjax", "mjx", "mwe-math", "math", NULL};
 
+/* The more, the surer. What is closed may be opened by a click or a script; what is unreadable is
+ * made for programs and not for eyes. */
+enum hiding { VISIBLE, HIDDEN_FROM_AIDS, CLOSED, UNREADABLE };
+
 /* ---- inline styles ---- */
 
 struct style {
@@ -88,22 +92,25 @@ static bool is_far_off(const char *value)
     return *value == '-' && strtol(value, NULL, 10) <= -500;
 }
 
-/* Whether one declaration alone hides; remembers what hides only together with others. */
-static bool declaration_hides(struct style *style, const char *name, size_t name_length,
-                              const char *value, size_t length)
+/* How one declaration alone hides; remembers what hides only together with others. */
+static enum hiding declaration_hides(struct style *style, const char *name, size_t name_length,
+                                     const char *value, size_t length)
 {
     if (is(name, name_length, "display")) {
-        return is(value, length, "none");
+        return is(value, length, "none") ? CLOSED : VISIBLE;
     }
     if (is(name, name_length, "visibility")) {
-        return is(value, length, "hidden") || is(value, length, "collapse");
+        return is(value, length, "hidden") || is(value, length, "collapse") ? CLOSED : VISIBLE;
     }
-    if (is(name, name_length, "opacity") || is(name, name_length, "font-size")) {
-        return is_zero(value, length);
+    if (is(name, name_length, "opacity")) {
+        return is_zero(value, length) ? CLOSED : VISIBLE;
+    }
+    if (is(name, name_length, "font-size")) {
+        return is_zero(value, length) ? UNREADABLE : VISIBLE;
     }
     if (is(name, name_length, "text-indent") || is(name, name_length, "left") ||
         is(name, name_length, "top") || is(name, name_length, "margin-left")) {
-        return is_far_off(value);
+        return is_far_off(value) ? UNREADABLE : VISIBLE;
     }
     if (is(name, name_length, "position")) {
         style->absolute = is(value, length, "absolute") || is(value, length, "fixed");
@@ -122,24 +129,26 @@ static bool declaration_hides(struct style *style, const char *name, size_t name
         style->background = value;
         style->background_length = length;
     }
-    return false;
+    return VISIBLE;
 }
 
-static bool style_hides(const char *text)
+static enum hiding style_hides(const char *text)
 {
     struct style style = {0};
+    enum hiding hiding = VISIBLE;
     const char *name, *value;
     size_t name_length, length;
     while (next_declaration(&text, &name, &name_length, &value, &length)) {
-        if (declaration_hides(&style, name, name_length, value, length)) {
-            return true;
-        }
+        enum hiding one = declaration_hides(&style, name, name_length, value, length);
+        hiding = one > hiding ? one : hiding;
     }
     bool same_color = style.color && style.background && style.color_length &&
                       style.color_length == style.background_length &&
                       strncasecmp(style.color, style.background, style.color_length) == 0 &&
                       !is(style.color, style.color_length, "inherit");
-    return same_color || (style.absolute && style.clipped) || (style.no_width && style.no_height);
+    bool unreadable =
+        same_color || (style.absolute && style.clipped) || (style.no_width && style.no_height);
+    return unreadable ? UNREADABLE : hiding;
 }
 
 /* ---- elements ---- */
@@ -168,37 +177,36 @@ static bool class_hides(const char *words)
     return false;
 }
 
-enum hiding { VISIBLE, HIDDEN_FROM_AIDS, INVISIBLE };
+static enum hiding attribute_hides(const lxb_dom_attr_t *attr)
+{
+    const char *value = attr->value && attr->value->data ? (const char *)attr->value->data : "";
+    if (attr->node.local_name == LXB_DOM_ATTR_STYLE) {
+        return style_hides(value);
+    }
+    if (attr->node.local_name == LXB_DOM_ATTR_CLASS) {
+        return class_hides(value) ? UNREADABLE : VISIBLE;
+    }
+    if (attr->node.local_name < LXB_DOM_ATTR__LAST_ENTRY) {
+        return VISIBLE;
+    }
+    size_t length;
+    const char *name = (const char *)lxb_dom_attr_local_name(attr, &length);
+    if (is(name, length, "hidden")) {
+        return strcasecmp(value, "until-found") != 0 ? CLOSED : VISIBLE;
+    }
+    bool aria = is(name, length, "aria-hidden") && strcasecmp(value, "true") == 0;
+    return aria ? HIDDEN_FROM_AIDS : VISIBLE;
+}
 
 static enum hiding hiding_of(const lxb_dom_node_t *element)
 {
-    bool hides = false;
-    bool aria = false;
+    enum hiding hiding = VISIBLE;
     const lxb_dom_element_t *it = (const lxb_dom_element_t *)element;
-    for (const lxb_dom_attr_t *attr = it->first_attr; attr && !hides; attr = attr->next) {
-        const char *value = attr->value && attr->value->data ? (const char *)attr->value->data : "";
-        if (attr->node.local_name == LXB_DOM_ATTR_STYLE) {
-            hides = style_hides(value);
-        } else if (attr->node.local_name == LXB_DOM_ATTR_CLASS) {
-            hides = class_hides(value);
-        } else if (attr->node.local_name >= LXB_DOM_ATTR__LAST_ENTRY) {
-            size_t length;
-            const char *name = (const char *)lxb_dom_attr_local_name(attr, &length);
-            hides = length == 6 && memcmp(name, "hidden", 6) == 0 &&
-                    strcasecmp(value, "until-found") != 0;
-            aria = aria || (length == 11 && memcmp(name, "aria-hidden", 11) == 0 &&
-                            strcasecmp(value, "true") == 0);
-        }
+    for (const lxb_dom_attr_t *attr = it->first_attr; attr; attr = attr->next) {
+        enum hiding one = attribute_hides(attr);
+        hiding = one > hiding ? one : hiding;
     }
-    if ((!hides && !aria) || belongs_to_formula(element)) {
-        return VISIBLE;
-    }
-    return hides ? INVISIBLE : HIDDEN_FROM_AIDS;
-}
-
-bool hidden_is(const lxb_dom_node_t *element)
-{
-    return hiding_of(element) != VISIBLE;
+    return hiding != VISIBLE && belongs_to_formula(element) ? VISIBLE : hiding;
 }
 
 static size_t count_text(lxb_dom_node_t *root)
@@ -220,20 +228,27 @@ static size_t count_text(lxb_dom_node_t *root)
 void hidden_mark(struct page *page)
 {
     size_t all = 0;
-    bool below = true;
-    for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, below)) {
-        below = true;
+    lxb_dom_node_t *after = page->body; /* comes after the hidden part that we are in */
+    bool inside = false;
+    for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, true)) {
+        inside = inside && node != after;
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node == page->body) {
             continue;
         }
         enum hiding hiding = hiding_of(node);
-        if (hiding == HIDDEN_FROM_AIDS && node->first_child) {
+        if (inside && hiding != UNREADABLE) {
+            hiding = VISIBLE; /* it opens with the whole */
+        } else if (hiding == HIDDEN_FROM_AIDS && node->first_child) {
             all = all ? all : count_text(page->body);
             hiding = count_text(node) * 2 > all ? VISIBLE : hiding;
         }
-        if (hiding != VISIBLE) {
-            node_mark(node, NODE_HIDDEN);
-            below = false;
+        if (hiding == VISIBLE) {
+            continue;
+        }
+        node_mark(node, hiding == UNREADABLE ? NODE_HIDDEN | NODE_UNREADABLE : NODE_HIDDEN);
+        if (!inside) {
+            after = dom_next(node, page->body, false);
+            inside = true;
         }
     }
 }

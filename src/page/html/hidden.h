@@ -6,10 +6,10 @@
 #include "page/html/page.h"
 
 /* Marks with NODE_HIDDEN what attributes and inline styles hide: hidden, aria-hidden, display none,
- * invisible, off the screen, of no size, in the colour of its own background. Formulas stay, since
- * their source is often in a hidden part. */
+ * invisible, off the screen, of no size, in the colour of its own background; and those of the last
+ * three kinds with NODE_UNREADABLE, too. These are marked inside of what is hidden as well, for the
+ * case that it turns out to be a panel that opens. Formulas stay, since their source is often in a
+ * hidden part. */
 void hidden_mark(struct page *page);
-/* The same question about one element. */
-bool hidden_is(const lxb_dom_node_t *element);
 
 #endif

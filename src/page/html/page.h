@@ -33,9 +33,9 @@ enum page_kind {
 /* Bits in node->user. Choosing keeps its own number of a node in the bits from the fifth to the
  * 36th; writing, which comes after it, what it knows of footnotes in those from the 41st. */
 enum node_mark {
-    NODE_DROPPED = 1, /* it and all below it are not content */
-    NODE_HIDDEN = 2,  /* invisible to a reader; implies dropped */
-    NODE_BLOCK_SEEN = 4,
+    NODE_DROPPED = 1,    /* it and all below it are not content */
+    NODE_HIDDEN = 2,     /* invisible to a reader; implies dropped */
+    NODE_UNREADABLE = 4, /* hidden in a way that nothing on a page ever shows */
 };
 
 #define NODE_NOTE           ((uintptr_t)1 << 40) /* a footnote, which goes to the end */

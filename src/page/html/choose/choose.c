@@ -2,7 +2,9 @@
  * little is left. */
 #include "page/html/choose/clean.h"
 #include "page/html/choose/kind.h"
+#include "page/html/choose/lead.h"
 #include "page/html/choose/root.h"
+#include "page/html/hidden.h"
 
 #include "base/status.h"
 
@@ -26,10 +28,10 @@ struct choice {
     enum page_kind kind;
 };
 
-static int choose_once(struct page *page, struct choice *choice, bool all)
+static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
 {
     struct stats *stats = &choice->stats;
-    int status = stats_collect(page, stats, all);
+    int status = stats_collect(page, stats, reach);
     if (status != OK)
         return status;
     clean_boilerplate(stats, profile_of_any());
@@ -65,25 +67,44 @@ static bool is_shell(const struct choice *choice)
     return all->text < SHELL_TEXT && all->prose == 0 && has_scripts(choice);
 }
 
+static int set_roots(struct page *page, struct choice *choice)
+{
+    const struct element *elements = choice->stats.elements;
+    uint32_t lead = choice->kind == PAGE_ARTICLE ? lead_find(&choice->stats, choice->root) : 0;
+    page->roots = arena_alloc(page->arena, 2 * sizeof *page->roots);
+    if (page->roots == NULL)
+        return ERR_NOMEM;
+    if (lead != 0)
+        page->roots[page->root_count++] = elements[lead].node;
+    page->roots[page->root_count++] = elements[choice->root].node;
+    return OK;
+}
+
+/* A page may be hidden until a script has run, but not beside what a reader sees already: that
+ * would be text for nobody's eyes. */
+static enum stats_reach reach_beyond(const struct choice *choice)
+{
+    if (text_of(choice) < SHELL_TEXT)
+        return REACH_CLOSED;
+    return choice->stats.elements[0].all.landmarks == 0 ? REACH_LANDMARKS : REACH_WITHOUT_SCRIPTS;
+}
+
 int choose_content(struct page *page)
 {
     struct choice choice;
-    int status = choose_once(page, &choice, false);
+    int status = choose_once(page, &choice, REACH_SHOWN);
     if (status != OK)
         return status;
     if (text_of(&choice) < LITTLE_TEXT) {
         uint32_t before = text_of(&choice);
-        status = choose_once(page, &choice, true);
-        if (status == OK && text_of(&choice) < 2 * before)
-            status = choose_once(page, &choice, false);
+        status = choose_once(page, &choice, reach_beyond(&choice));
+        if (status == OK && (text_of(&choice) < 2 * before || text_of(&choice) < SHELL_TEXT)) {
+            hidden_mark(page); /* what was looked at is hidden again */
+            status = choose_once(page, &choice, REACH_SHOWN);
+        }
         if (status != OK)
             return status;
     }
     page->kind = choice.kind;
-    page->roots = arena_alloc(page->arena, sizeof *page->roots);
-    if (page->roots == NULL)
-        return ERR_NOMEM;
-    page->roots[0] = choice.stats.elements[choice.root].node;
-    page->root_count = is_shell(&choice) ? 0 : 1;
-    return OK;
+    return is_shell(&choice) ? OK : set_roots(page, &choice);
 }

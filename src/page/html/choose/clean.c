@@ -215,10 +215,25 @@ static bool is_call_to_action(const struct element *element)
            !element_has(element, FLAG_IN_HEADING);
 }
 
-/* On pages of lists the name is given to what stands under the picture of an entry. */
-static bool is_caption(const struct element *element, const struct profile *profile)
+/* The words under a picture, which go with it; those under a table or code are text, and so are
+ * those that are all a list's item says. */
+static bool is_figure_caption(const struct stats *stats, const struct element *element)
 {
-    return element->tag == LXB_TAG_FIGCAPTION ||
+    if (element->tag != LXB_TAG_FIGCAPTION)
+        return false;
+    uint32_t figure = element->parent;
+    while (figure != 0 && stats->elements[figure].tag != LXB_TAG_FIGURE)
+        figure = stats->elements[figure].parent;
+    const struct element *around = &stats->elements[stats->elements[figure].parent];
+    bool all_that_is_said = around->tag == LXB_TAG_LI && around->all.text == element->all.text;
+    return figure != 0 && stats->elements[figure].all.images > 0 && !all_that_is_said;
+}
+
+/* On pages of lists the name is given to what stands under the picture of an entry. */
+static bool is_caption(const struct stats *stats, const struct element *element,
+                       const struct profile *profile)
+{
+    return is_figure_caption(stats, element) ||
            (element_is(element, HINT_CAPTION) && element->all.text < LONGEST_CAPTION &&
             profile->list_percent > 0 && element->all.headings == 0 &&
             !element_has(element, FLAG_IN_HEADING));
@@ -325,7 +340,7 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
             continue;
         }
         if (is_link_list(element, profile, i < last) || is_call_to_action(element) ||
-            is_caption(element, profile)) {
+            is_caption(stats, element, profile)) {
             stats_drop(stats, i);
             continue;
         }

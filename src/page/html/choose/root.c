@@ -1,7 +1,7 @@
 /* From the body down, as long as one child holds nearly all that its parent does. */
 #include "page/html/choose/root.h"
 
-enum { LITTLE_PROSE = 250, MAIN_PERCENT = 50 };
+enum { LITTLE_PROSE = 250, MAIN_PERCENT = 50, SIBLING_PROSE = 150 };
 
 /* Lists of links are content on some kinds of pages. Elsewhere prose counts; where a page has next
  * to none, any text that is not a link. */
@@ -66,6 +66,20 @@ static uint32_t only_title(const struct stats *stats)
     return title;
 }
 
+/* Whether a text goes on beside the child: in siblings of its shape. */
+static bool goes_on(const struct stats *stats, uint32_t parent, uint32_t child)
+{
+    const struct element *elements = stats->elements;
+    if (elements[child].paragraph_prose < SIBLING_PROSE)
+        return false;
+    for (uint32_t i = parent + 1; i < elements[parent].end; i = elements[i].end) {
+        if (i != child && !elements[i].dropped && elements[i].shape == elements[child].shape &&
+            elements[i].paragraph_prose >= SIBLING_PROSE)
+            return true;
+    }
+    return false;
+}
+
 uint32_t root_find(const struct stats *stats, const struct profile *profile)
 {
     uint32_t at = declared_main(stats, profile);
@@ -75,6 +89,8 @@ uint32_t root_find(const struct stats *stats, const struct profile *profile)
             break;
         uint16_t tag = stats->elements[child].tag;
         if (tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_OL || tag == LXB_TAG_TABLE)
+            break;
+        if (goes_on(stats, at, child))
             break;
         at = child;
     }

@@ -3,11 +3,12 @@
 
 #include "base/limits.h"
 #include "base/status.h"
+#include "page/html/dom.h"
 
 #include <lexbor/dom/interfaces/character_data.h>
 #include <string.h>
 
-enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000 };
+enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000, WIDEST_BLANK = 6 };
 
 /* ---- what tags are ---- */
 
@@ -202,15 +203,17 @@ static void count_wide_marks(const lxb_char_t *at, size_t left, uint32_t *stops,
     *commas += (plain && at[2] == 0x81) || (full && at[2] == 0x8c);
 }
 
+/* Whether a number stands beside the sign, with a blank or two between them at most. */
 static bool is_price(const lxb_char_t *data, size_t length, size_t at)
 {
     size_t next = at + (data[at] == '$' ? 1 : data[at] == 0xc2 ? 2 : 3);
-    while (next < length && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0))
+    size_t last = next + WIDEST_BLANK < length ? next + WIDEST_BLANK : length;
+    while (next < last && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0))
         next++;
     if (next < length && letter_classes[data[next]] == DIGIT)
         return true;
-    size_t before = at;
-    while (before > 0 && (data[before - 1] == ' ' || data[before - 1] >= 0x80))
+    size_t before = at, first = at > WIDEST_BLANK ? at - WIDEST_BLANK : 0;
+    while (before > first && (data[before - 1] == ' ' || data[before - 1] >= 0x80))
         before--;
     return before > 0 && letter_classes[data[before - 1]] == DIGIT;
 }
@@ -400,20 +403,40 @@ struct walk {
     struct attribute_names names;
     size_t room;
     uint32_t at; /* the innermost open element */
-    bool all;
+    enum stats_reach reach;
 };
+
+static bool holds_landmark(lxb_dom_node_t *root)
+{
+    for (lxb_dom_node_t *node = root; node != NULL; node = dom_next(node, root, true)) {
+        lxb_tag_id_t tag = dom_tag(node);
+        if (tag == LXB_TAG_H1 || tag == LXB_TAG_MAIN || tag == LXB_TAG_ARTICLE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what is hidden may be shown yet. Where nothing else is, even what is moved off the screen
+ * may slide in, when it is the page. */
+static bool is_within_reach(const struct walk *walk, lxb_dom_node_t *node)
+{
+    if ((node_marks(node) & NODE_UNREADABLE) != 0)
+        return walk->reach == REACH_CLOSED && holds_landmark(node);
+    return walk->reach == REACH_CLOSED || waits_for_click(node) || waits_for_script(node) ||
+           (walk->reach == REACH_LANDMARKS && holds_landmark(node));
+}
 
 static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
 {
     if (node->ns == LXB_NS_SVG)
         return true;
-    if (walk->all && node->local_name == LXB_TAG_NOSCRIPT)
+    if (walk->reach != REACH_SHOWN && node->local_name == LXB_TAG_NOSCRIPT)
         return false;
     if (node->local_name < LXB_TAG__LAST_ENTRY && tag_classes[node->local_name] == TAG_SKIPPED)
         return true;
     if ((node_marks(node) & NODE_HIDDEN) == 0)
         return false;
-    if (!walk->all && !waits_for_click(node) && !waits_for_script(node))
+    if (!is_within_reach(walk, node))
         return true;
     node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_HIDDEN);
     return false;
@@ -465,7 +488,7 @@ static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
     }
 }
 
-int stats_collect(struct page *page, struct stats *stats, bool all)
+int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach)
 {
     lxb_dom_document_t *document = lxb_dom_interface_document(page->document);
     *stats = (struct stats){.page = page};
@@ -477,7 +500,7 @@ int stats_collect(struct page *page, struct stats *stats, bool all)
                   .expanded = attribute_number(document, "aria-expanded"),
                   .controls = attribute_number(document, "aria-controls")},
         .room = FIRST_ELEMENTS,
-        .all = all,
+        .reach = reach,
     };
     stats->elements = arena_alloc(page->arena, walk.room * sizeof *stats->elements);
     if (stats->elements == NULL || add_element(stats, &walk.room, page->body, 0) == NULL)

@@ -72,11 +72,19 @@ struct stats {
     uint32_t scripts; /* in the body */
 };
 
+/* How far the walk goes beyond what a reader sees. What is there but could never be read (tiny, off
+ * the screen, in the colour of its ground) is out of every reach. */
+enum stats_reach {
+    REACH_SHOWN,           /* and parts that a click opens */
+    REACH_WITHOUT_SCRIPTS, /* what is for browsers without scripts, too */
+    REACH_LANDMARKS,       /* what is hidden and holds the page's title or main part, too */
+    REACH_CLOSED,          /* all that is hidden until a script shows it, too */
+};
+
 /* Walks the body. Elements that never hold content (scripts, styles, frames) are marked as dropped
- * and not counted, like what is hidden; parts that a click opens are not hidden. With `all` nothing
- * counts as hidden, and what is for browsers without scripts counts too. Forgets what an earlier
- * walk dropped. A status. */
-int stats_collect(struct page *page, struct stats *stats, bool all);
+ * and not counted, like what is hidden; what is within reach is hidden no longer. Forgets what an
+ * earlier walk dropped. A status. */
+int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach);
 /* Computes `all` anew, after elements were dropped. */
 void stats_sum(struct stats *stats);
 /* Marks an element as dropped, here and for the writer. */

@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#define ICON_PIXELS 32 /* what is no larger is decoration */
+#define ICON_PIXELS 32  /* what is no larger is decoration */
+#define LOGO_PIXELS 100 /* what may be: then it counts what the page says of it */
+
+#define LONGEST_CAPTION 1000
+#define MOST_STEPS      6  /* from a picture up to its frame */
+#define MOST_LOOKED_AT  40 /* nodes in it */
 
 /* ---- which file ---- */
 
@@ -106,7 +111,7 @@ static bool is_decoration(const lxb_dom_node_t *image)
     const char *words = dom_class(image);
     const char *role = dom_attr(image, "role");
     return (words && (dom_holds_any(words, WORDS))) ||
-           (role && strcasecmp(role, "presentation") == 0 &&
+           (role && strcasecmp(role, "presentation") == 0 && width <= LOGO_PIXELS &&
             !dom_known_attr(image, LXB_DOM_ATTR_ALT));
 }
 
@@ -150,6 +155,69 @@ static bool is_again_in_figure(struct writer *writer, lxb_dom_node_t *image)
     return again;
 }
 
+/* ---- captions ---- */
+
+static const char *const FRAME_WORDS[] = {"caption", "figure", "image", "photo", NULL};
+
+bool media_is_frame(const lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    const char *words = dom_class(node);
+    return tag == LXB_TAG_FIGURE || tag == LXB_TAG_NOSCRIPT || tag == LXB_TAG_PICTURE ||
+           (tag == LXB_TAG_DIV && words && dom_holds_any(words, FRAME_WORDS));
+}
+
+static bool is_left_out(const lxb_dom_node_t *node)
+{
+    return (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) == NODE_DROPPED;
+}
+
+static bool is_caption(const lxb_dom_node_t *node)
+{
+    const char *words = node->type == LXB_DOM_NODE_TYPE_ELEMENT ? dom_class(node) : NULL;
+    return dom_tag(node) == LXB_TAG_FIGCAPTION || (words && strcasestr(words, "caption"));
+}
+
+/* The caption of a picture, out of the frame around both; empty when it has none. Only one that
+ * choosing left out of the text, since it would interrupt it there. */
+static void find_caption(lxb_dom_node_t *image, char *caption, size_t most)
+{
+    lxb_dom_node_t *frame = image->parent;
+    *caption = '\0';
+    for (int steps = 0; frame && steps < MOST_STEPS && !media_is_frame(frame); steps++) {
+        frame = frame->parent;
+    }
+    if (!frame || !media_is_frame(frame)) {
+        return;
+    }
+    bool left_out = is_left_out(frame);
+    lxb_dom_node_t *node = image;
+    for (int looked = 0; node && looked < MOST_LOOKED_AT; looked++) {
+        if (is_caption(node) && (left_out || is_left_out(node)) &&
+            !(node_marks(node) & NODE_HIDDEN)) {
+            dom_collect(node, caption, most);
+            return;
+        }
+        node = dom_next(node, frame, true);
+    }
+}
+
+/* As the title of the picture. One that is said already, is not said again. */
+static void put_title(struct buf *out, const char *caption, const char *alt)
+{
+    if (!*caption || strcmp(caption, alt) == 0) {
+        return;
+    }
+    buf_puts(out, " \"");
+    for (; *caption; caption++) {
+        if (strchr("\"\\()", *caption)) {
+            buf_putc(out, '\\');
+        }
+        buf_putc(out, *caption);
+    }
+    buf_putc(out, '"');
+}
+
 /* ---- writing ---- */
 
 static void put_alternative(struct buf *out, const char *alt)
@@ -189,16 +257,33 @@ void write_image(struct writer *writer, lxb_dom_node_t *node)
     if (!url || *url == '#') {
         return;
     }
+    char caption[LONGEST_CAPTION];
+    find_caption(node, caption, sizeof caption);
+    alt = alt && *alt ? alt : caption;
     struct buf out;
     buf_init(&out, writer->out->ceiling);
     buf_puts(&out, "![");
-    put_alternative(&out, alt ? alt : "");
-    buf_printf(&out, "](%s)", url);
+    put_alternative(&out, alt);
+    buf_printf(&out, "](%s", url);
+    put_title(&out, caption, alt);
+    buf_putc(&out, ')');
     inline_raw(writer, out.data ? out.data : "", out.length);
     buf_done(&out);
-    if (dom_closest(node, LXB_TAG_FIGURE) && !dom_closest(node, LXB_TAG_A)) {
+    if (dom_closest(node, LXB_TAG_FIGURE) && !dom_closest(node, LXB_TAG_A) && !writer->items) {
         flush_block(writer);
     }
+}
+
+/* In a list the caption stays on the line of its picture, which is the item. */
+void write_caption(struct writer *writer, lxb_dom_node_t *node)
+{
+    if (writer->items) {
+        writer->space = true;
+    } else {
+        flush_block(writer);
+    }
+    write_children(writer, node);
+    flush_block(writer);
 }
 
 void write_picture(struct writer *writer, lxb_dom_node_t *node)

@@ -30,6 +30,17 @@ static bool is_gutter(const lxb_dom_node_t *cell)
     return words && dom_holds_any(words, GUTTER_WORDS);
 }
 
+/* A table of a single cell is a frame around it. */
+static bool is_frame(lxb_dom_node_t *table)
+{
+    size_t cells = 0;
+    for (lxb_dom_node_t *node = table->first_child; node && cells < 2;
+         node = dom_next(node, table, true)) {
+        cells += is_cell(dom_tag(node));
+    }
+    return cells < 2;
+}
+
 /* Below one cell: what keeps it from being a line of text. */
 static void look_at_cell(struct shape *shape, lxb_dom_node_t *cell)
 {
@@ -37,8 +48,8 @@ static void look_at_cell(struct shape *shape, lxb_dom_node_t *cell)
     size_t text = 0;
     for (lxb_dom_node_t *node = cell->first_child; node; node = dom_next(node, cell, true)) {
         lxb_tag_id_t tag = dom_tag(node);
-        if (tag == LXB_TAG_TABLE) {
-            shape->nested = true;
+        if (tag == LXB_TAG_TABLE && !shape->nested) {
+            shape->nested = !is_frame(node);
         }
         paragraphs += tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_BLOCKQUOTE;
         if (dom_heading_level(node) || tag == LXB_TAG_PRE || tag == LXB_TAG_FORM) {

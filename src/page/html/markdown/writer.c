@@ -149,79 +149,39 @@ static void write_pre(struct writer *writer, lxb_dom_node_t *node)
 }
 
 static const element_writer WRITERS[LXB_TAG__LAST_ENTRY] = {
-    [LXB_TAG_A] = write_link,
-    [LXB_TAG_AUDIO] = write_video,
-    [LXB_TAG_B] = write_strong,
-    [LXB_TAG_BLOCKQUOTE] = write_quote,
-    [LXB_TAG_BR] = write_break,
-    [LXB_TAG_BUTTON] = write_button,
-    [LXB_TAG_CANVAS] = write_nothing,
-    [LXB_TAG_CODE] = write_code,
-    [LXB_TAG_DATALIST] = write_nothing,
-    [LXB_TAG_DEL] = write_deleted,
-    [LXB_TAG_DL] = write_definitions,
-    [LXB_TAG_EM] = write_emphasis,
-    [LXB_TAG_EMBED] = write_frame,
-    [LXB_TAG_H1] = write_heading,
-    [LXB_TAG_H2] = write_heading,
-    [LXB_TAG_H3] = write_heading,
-    [LXB_TAG_H4] = write_heading,
-    [LXB_TAG_H5] = write_heading,
-    [LXB_TAG_H6] = write_heading,
-    [LXB_TAG_HEAD] = write_nothing,
-    [LXB_TAG_HR] = write_rule,
-    [LXB_TAG_I] = write_emphasis,
-    [LXB_TAG_IFRAME] = write_frame,
-    [LXB_TAG_IMG] = write_image,
-    [LXB_TAG_INPUT] = write_checkbox,
-    [LXB_TAG_KBD] = write_code,
-    [LXB_TAG_LI] = write_item,
-    [LXB_TAG_LINK] = write_nothing,
-    [LXB_TAG_LISTING] = write_pre,
-    [LXB_TAG_MAP] = write_nothing,
-    [LXB_TAG_MENU] = write_list,
-    [LXB_TAG_META] = write_nothing,
-    [LXB_TAG_METER] = write_nothing,
-    [LXB_TAG_NOFRAMES] = write_nothing,
-    [LXB_TAG_NOSCRIPT] = write_noscript,
-    [LXB_TAG_OL] = write_list,
-    [LXB_TAG_PICTURE] = write_picture,
-    [LXB_TAG_PRE] = write_pre,
-    [LXB_TAG_PROGRESS] = write_nothing,
-    [LXB_TAG_Q] = write_quotation,
-    [LXB_TAG_S] = write_deleted,
-    [LXB_TAG_SAMP] = write_code,
-    [LXB_TAG_SCRIPT] = write_nothing,
-    [LXB_TAG_SELECT] = write_nothing,
-    [LXB_TAG_SOURCE] = write_nothing,
-    [LXB_TAG_STRIKE] = write_deleted,
-    [LXB_TAG_STRONG] = write_strong,
-    [LXB_TAG_STYLE] = write_nothing,
-    [LXB_TAG_SUB] = write_sub,
-    [LXB_TAG_SUMMARY] = write_summary,
-    [LXB_TAG_SUP] = write_super,
-    [LXB_TAG_SVG] = write_nothing,
-    [LXB_TAG_TABLE] = write_table,
-    [LXB_TAG_TEMPLATE] = write_nothing,
-    [LXB_TAG_TEXTAREA] = write_nothing,
-    [LXB_TAG_TITLE] = write_nothing,
-    [LXB_TAG_TRACK] = write_nothing,
-    [LXB_TAG_TT] = write_code,
-    [LXB_TAG_UL] = write_list,
-    [LXB_TAG_DIR] = write_list,
-    [LXB_TAG_VIDEO] = write_video,
+    [LXB_TAG_A] = write_link,           [LXB_TAG_AUDIO] = write_video,
+    [LXB_TAG_B] = write_strong,         [LXB_TAG_BLOCKQUOTE] = write_quote,
+    [LXB_TAG_BR] = write_break,         [LXB_TAG_BUTTON] = write_button,
+    [LXB_TAG_CANVAS] = write_nothing,   [LXB_TAG_CODE] = write_code,
+    [LXB_TAG_DATALIST] = write_nothing, [LXB_TAG_DEL] = write_deleted,
+    [LXB_TAG_DL] = write_definitions,   [LXB_TAG_EM] = write_emphasis,
+    [LXB_TAG_EMBED] = write_frame,      [LXB_TAG_FIGCAPTION] = write_caption,
+    [LXB_TAG_H1] = write_heading,       [LXB_TAG_H2] = write_heading,
+    [LXB_TAG_H3] = write_heading,       [LXB_TAG_H4] = write_heading,
+    [LXB_TAG_H5] = write_heading,       [LXB_TAG_H6] = write_heading,
+    [LXB_TAG_HEAD] = write_nothing,     [LXB_TAG_HR] = write_rule,
+    [LXB_TAG_I] = write_emphasis,       [LXB_TAG_IFRAME] = write_frame,
+    [LXB_TAG_IMG] = write_image,        [LXB_TAG_INPUT] = write_checkbox,
+    [LXB_TAG_KBD] = write_code,         [LXB_TAG_LI] = write_item,
+    [LXB_TAG_LINK] = write_nothing,     [LXB_TAG_LISTING] = write_pre,
+    [LXB_TAG_MAP] = write_nothing,      [LXB_TAG_MENU] = write_list,
+    [LXB_TAG_META] = write_nothing,     [LXB_TAG_METER] = write_nothing,
+    [LXB_TAG_NOFRAMES] = write_nothing, [LXB_TAG_NOSCRIPT] = write_noscript,
+    [LXB_TAG_OL] = write_list,          [LXB_TAG_PICTURE] = write_picture,
+    [LXB_TAG_PRE] = write_pre,          [LXB_TAG_PROGRESS] = write_nothing,
+    [LXB_TAG_Q] = write_quotation,      [LXB_TAG_S] = write_deleted,
+    [LXB_TAG_SAMP] = write_code,        [LXB_TAG_SCRIPT] = write_nothing,
+    [LXB_TAG_SELECT] = write_nothing,   [LXB_TAG_SOURCE] = write_nothing,
+    [LXB_TAG_STRIKE] = write_deleted,   [LXB_TAG_STRONG] = write_strong,
+    [LXB_TAG_STYLE] = write_nothing,    [LXB_TAG_SUB] = write_sub,
+    [LXB_TAG_SUMMARY] = write_summary,  [LXB_TAG_SUP] = write_super,
+    [LXB_TAG_SVG] = write_nothing,      [LXB_TAG_TABLE] = write_table,
+    [LXB_TAG_TEMPLATE] = write_nothing, [LXB_TAG_TEXTAREA] = write_nothing,
+    [LXB_TAG_TITLE] = write_nothing,    [LXB_TAG_TRACK] = write_nothing,
+    [LXB_TAG_TT] = write_code,          [LXB_TAG_UL] = write_list,
+    [LXB_TAG_DIR] = write_list,         [LXB_TAG_VIDEO] = write_video,
     [LXB_TAG_XMP] = write_pre,
 };
-
-/* Choosing drops captions for their words; the picture that they are about stays. */
-static bool is_frame_of_picture(const lxb_dom_node_t *node)
-{
-    static const char *const WORDS[] = {"caption", "figure", "image", "photo", NULL};
-    lxb_tag_id_t tag = dom_tag(node);
-    const char *words = dom_class(node);
-    return tag == LXB_TAG_FIGURE || tag == LXB_TAG_NOSCRIPT || tag == LXB_TAG_PICTURE ||
-           (tag == LXB_TAG_DIV && words && dom_holds_any(words, WORDS));
-}
 
 void write_node(struct writer *writer, lxb_dom_node_t *node)
 {
@@ -240,7 +200,7 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
         return;
     }
     if ((marks & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) == NODE_DROPPED &&
-        is_frame_of_picture(node)) {
+        media_is_frame(node)) {
         flush_block(writer);
         write_pictures(writer, node);
         flush_block(writer);

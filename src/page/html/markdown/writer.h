@@ -146,7 +146,11 @@ void write_code_span(struct writer *writer, lxb_dom_node_t *node);
 /* Whether an element that is no <pre> stands for a block of code. */
 bool code_is_block(lxb_dom_node_t *node);
 void write_image(struct writer *writer, lxb_dom_node_t *node);
+void write_caption(struct writer *writer, lxb_dom_node_t *node);
 void write_picture(struct writer *writer, lxb_dom_node_t *node);
+/* Whether the element frames a picture: choosing may have dropped it for its words, the picture
+ * stays. */
+bool media_is_frame(const lxb_dom_node_t *node);
 void write_frame(struct writer *writer, lxb_dom_node_t *node);
 void write_video(struct writer *writer, lxb_dom_node_t *node);
 void write_link(struct writer *writer, lxb_dom_node_t *node);
