@@ -6,6 +6,51 @@
 #include <stdlib.h>
 #include <strings.h>
 
+/* ---- titles ---- */
+
+static const char *const NOTE_TITLES[] = {"footnotes",
+                                          "footnote",
+                                          "notes",
+                                          "note",
+                                          "endnotes",
+                                          "references",
+                                          "references and notes",
+                                          "notes and references",
+                                          "sidenotes",
+                                          "citations",
+                                          "bibliography",
+                                          "sources",
+                                          "works cited",
+                                          NULL};
+
+bool notes_is_title(lxb_dom_node_t *node)
+{
+    char text[40];
+    size_t length = dom_collect(node, text, sizeof text);
+    while (length && (text[length - 1] == ':' || text[length - 1] == ' ')) {
+        text[--length] = '\0';
+    }
+    for (const char *const *title = NOTE_TITLES; *title; title++) {
+        if (strcasecmp(text, *title) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+lxb_dom_node_t *notes_title_before(const lxb_dom_node_t *node)
+{
+    lxb_dom_node_t *previous = dom_previous_element(node);
+    if (previous && dom_tag(previous) == LXB_TAG_HR) {
+        previous = dom_previous_element(previous);
+    }
+    bool title = previous &&
+                 (dom_heading_level(previous) || dom_tag(previous) == LXB_TAG_P ||
+                  dom_tag(previous) == LXB_TAG_DIV) &&
+                 notes_is_title(previous);
+    return title ? previous : NULL;
+}
+
 /* ---- finding ---- */
 
 /* The number that a paragraph begins with, set apart from its text: <sup>1</sup>,
