@@ -222,6 +222,10 @@ static const struct rule_case {
      "<div style='left:-2000px'><main>" TEXT_1 TEXT_2 TEXT_3 "</main></div>", "three days", NULL},
     {"a page that is hidden until a script has run", "<div hidden>" TEXT_1 TEXT_2 TEXT_3 "</div>",
      "three days", NULL},
+    {"names that would leave nothing",
+     "<div class='related'>" TEXT_1 "</div><div class='sidebar'>" TEXT_2
+     "</div><div class='newsletter'>" TEXT_3 "</div>",
+     "three days", NULL},
     {"a page for browsers without scripts",
      "<div id='app'></div><noscript><div>" TEXT_1 TEXT_2 TEXT_3 "</div></noscript>", "three days",
      NULL},

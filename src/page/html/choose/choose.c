@@ -28,19 +28,29 @@ struct choice {
     enum page_kind kind;
 };
 
-static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
+static int choose_with(struct choice *choice, const struct profile *profile)
 {
     struct stats *stats = &choice->stats;
-    int status = stats_collect(page, stats, reach);
-    if (status != OK)
-        return status;
-    clean_boilerplate(stats, profile_of_any());
-    choice->kind = kind_decide(stats);
-    const struct profile *profile = profile_of(choice->kind);
     clean_boilerplate(stats, profile);
     choice->root = root_find(stats, profile);
     clean_content(stats, profile, choice->root);
     return clean_repeats(stats, choice->root);
+}
+
+static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
+{
+    int status = stats_collect(page, &choice->stats, reach);
+    if (status != OK)
+        return status;
+    clean_boilerplate(&choice->stats, profile_of_any());
+    choice->kind = kind_decide(&choice->stats);
+    return choose_with(choice, profile_of(choice->kind));
+}
+
+static int choose_loosely(struct page *page, struct choice *choice)
+{
+    int status = stats_collect(page, &choice->stats, REACH_SHOWN);
+    return status == OK ? choose_with(choice, profile_loose()) : status;
 }
 
 static uint32_t text_of(const struct choice *choice)
@@ -89,22 +99,34 @@ static enum stats_reach reach_beyond(const struct choice *choice)
     return choice->stats.elements[0].all.landmarks == 0 ? REACH_LANDMARKS : REACH_WITHOUT_SCRIPTS;
 }
 
+/* Tries what else may be the content where little is left. What does not hold much more was not it.
+ */
+static int look_further(struct page *page, struct choice *choice)
+{
+    uint32_t before = text_of(choice);
+    enum stats_reach reach = reach_beyond(choice);
+    int status = OK;
+    if (before < SHELL_TEXT) {
+        status = choose_loosely(page, choice);
+        if (status != OK || text_of(choice) >= LITTLE_TEXT)
+            return status;
+    }
+    status = choose_once(page, choice, reach);
+    if (status == OK && (text_of(choice) < 2 * before || text_of(choice) < SHELL_TEXT)) {
+        hidden_mark(page); /* what was looked at is hidden again */
+        status = choose_once(page, choice, REACH_SHOWN);
+    }
+    return status;
+}
+
 int choose_content(struct page *page)
 {
     struct choice choice;
     int status = choose_once(page, &choice, REACH_SHOWN);
+    if (status == OK && text_of(&choice) < LITTLE_TEXT)
+        status = look_further(page, &choice);
     if (status != OK)
         return status;
-    if (text_of(&choice) < LITTLE_TEXT) {
-        uint32_t before = text_of(&choice);
-        status = choose_once(page, &choice, reach_beyond(&choice));
-        if (status == OK && (text_of(&choice) < 2 * before || text_of(&choice) < SHELL_TEXT)) {
-            hidden_mark(page); /* what was looked at is hidden again */
-            status = choose_once(page, &choice, REACH_SHOWN);
-        }
-        if (status != OK)
-            return status;
-    }
     page->kind = choice.kind;
     return is_shell(&choice) ? OK : set_roots(page, &choice);
 }

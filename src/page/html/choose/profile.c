@@ -40,6 +40,19 @@ static const struct profile any = {
     .dropped = HINTS_ALWAYS & ~(HINT_FILTER | HINT_RELATED | HINT_SIDEBAR),
 };
 
+/* Names on a page where they would leave nothing mean something else. */
+static const struct profile loose = {
+    .dropped = HINT_NAVIGATION | HINT_FOOTER | HINT_COOKIE | HINT_POPUP | HINT_SHARE | HINT_ADVERT |
+               HINT_UNSEEN | HINT_BREADCRUMB,
+    .descend_percent = 95,
+    .holds_title = true,
+};
+
+const struct profile *profile_loose(void)
+{
+    return &loose;
+}
+
 const struct profile *profile_of_any(void)
 {
     return &any;

@@ -18,6 +18,8 @@ struct profile {
 };
 
 const struct profile *profile_of(enum page_kind kind);
+/* Where that leaves next to nothing. */
+const struct profile *profile_loose(void);
 /* What is left out before the kind is known. */
 const struct profile *profile_of_any(void);
 
