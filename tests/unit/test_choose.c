@@ -224,7 +224,7 @@ static const struct rule_case {
      "three days", NULL},
     {"names that would leave nothing",
      "<div class='related'>" TEXT_1 "</div><div class='sidebar'>" TEXT_2
-     "</div><div class='newsletter'>" TEXT_3 "</div>",
+     "</div><div class='recommended'>" TEXT_3 "</div>",
      "three days", NULL},
     {"a page for browsers without scripts",
      "<div id='app'></div><noscript><div>" TEXT_1 TEXT_2 TEXT_3 "</div></noscript>", "three days",
