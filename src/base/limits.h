@@ -74,7 +74,8 @@
 /* Loaders of pages */
 #define LIMIT_XML_DEPTH          64      /* nesting of elements */
 #define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */
-#define LIMIT_LOADER_BYTES       MIB(8)  /* one answer of a service's interface */
+#define LIMIT_LOADER_BYTES       MIB(7)  /* one answer of a service's interface */
+#define LIMIT_LOADER_ARENA_BYTES MIB(8)  /* taken by a call: no further answer is asked for */
 #define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
 #define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
 #define LIMIT_FEED_ITEMS         200

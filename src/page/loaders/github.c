@@ -130,6 +130,9 @@ static int ask_all(struct github_request *request, const char *kind, const char 
     int status = OK;
     bool next = true;
     for (int page = 1; page <= LIMIT_LOADER_PAGES && next && status == OK; page++) {
+        if (!service_has_room(&request->service)) {
+            break;
+        }
         struct source_response response;
         yyjson_val *root = NULL;
         char *rest = arena_printf(arena, "%s/%.*s/%s?per_page=100&page=%d", kind,
@@ -151,6 +154,18 @@ static bool is_over(int status)
 }
 
 /* ---- issues and pull requests ---- */
+
+/* How many comments were left out, as far as GitHub says how many there are. */
+static const char *more_words(struct github_request *request, const struct github_thread *thread)
+{
+    int64_t all =
+        service_int(thread->subject, "comments") + service_int(thread->subject, "review_comments");
+    int64_t left = all - (int64_t)(thread->comments.count + thread->review_comments.count);
+    return left > 0 ? arena_printf(call_arena(request->service.call),
+                                   "There are more comments than these: %lld were left out.",
+                                   (long long)left)
+                    : "There are more comments than these.";
+}
 
 /* The lists around a thread. One that fails is missing, and the thread says so. */
 static int ask_lists(struct github_request *request, struct github_thread *thread)
@@ -181,7 +196,7 @@ static int ask_lists(struct github_request *request, struct github_thread *threa
         }
     }
     if (more) {
-        thread->missing = "There are more comments than these.";
+        thread->missing = more_words(request, thread);
     }
     return OK;
 }
@@ -280,6 +295,9 @@ static int load_discussion(struct github_request *request, struct document *docu
         return ERR_NOTFOUND; /* the page itself needs none */
     }
     for (int page = 0; page < LIMIT_LOADER_PAGES && (page == 0 || after); page++) {
+        if (page > 0 && !service_has_room(&request->service)) {
+            break;
+        }
         yyjson_val *found = NULL;
         int status = ask_discussion(request, after, &found);
         if (status != OK && (page == 0 || is_over(status))) {

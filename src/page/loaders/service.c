@@ -63,6 +63,11 @@ int service_ask(struct service *service, const char *path, const char *body,
     return status;
 }
 
+bool service_has_room(const struct service *service)
+{
+    return arena_used(call_arena(service->call)) < LIMIT_LOADER_ARENA_BYTES;
+}
+
 yyjson_val *service_json(struct service *service, const struct source_response *response)
 {
     struct json_problem problem;

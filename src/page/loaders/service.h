@@ -38,6 +38,10 @@ yyjson_val *service_json(struct service *service, const struct source_response *
 int service_fail(struct service *service, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether the call's memory holds one more answer of any size, and a document made of all of them:
+ * an answer takes five times its size. What asks for page after page asks this in between. */
+bool service_has_room(const struct service *service);
+
 /* Objects of several answers, one after the other. */
 struct service_list {
     yyjson_val **items;

@@ -113,6 +113,9 @@ static int ask_all(struct thread_request *request, enum method method, const cha
     int status = OK;
     *more = true;
     for (int page = 1; page <= LIMIT_LOADER_PAGES && *more && status == OK; page++) {
+        if (!service_has_room(&request->service)) {
+            break;
+        }
         yyjson_val *root = NULL;
         status = ask(request, method, ids, page, &root);
         if (status == OK) {
