@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/status.h"
 #include "page/html/charset.h"
+#include "page/html/embedded.h"
 #include "page/html/hidden.h"
 #include "page/html/jsonld.h"
 #include "page/html/metadata.h"
@@ -13,7 +14,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#define SHELL_WORDS 20 /* fewer than this and a script would have to fill the page */
+#define SHELL_WORDS   20  /* fewer than this and a script would have to fill the page */
+#define LITTLE_WORDS  50  /* fewer than this and what it carries as data is looked at */
+#define PRODUCT_WORDS 100 /* the same of a product */
+#define WHOLE_WORDS   150 /* as many in its data are its text, and no script is needed */
 
 static size_t count_words(const char *text, size_t length)
 {
@@ -62,9 +66,38 @@ static int fill_result(struct arena *arena, const struct page *page, const struc
     result->language = keep(arena, metadata->language);
     result->description = keep(arena, metadata->description);
     result->words = count_words(out->data ? out->data : "", out->length);
-    result->shell = result->words < SHELL_WORDS;
     result->cut = page->cut;
     return arena_failed(arena) ? ERR_NOMEM : OK;
+}
+
+/* Adds what the page carries as data, as far as it says too little itself. */
+static int add_embedded(struct page *page, struct buf *out, size_t words)
+{
+    const char *markdown = out->data ? out->data : "";
+    const char *html = NULL;
+    if (page->kind == PAGE_PRODUCT && words < PRODUCT_WORDS) {
+        html = embedded_product(page, markdown);
+    }
+    if (!html && words < LITTLE_WORDS) {
+        html = embedded_text(page);
+    }
+    if (!html) {
+        return OK;
+    }
+    struct page more = {.arena = page->arena, .url = page->url};
+    int status = parse_html(&more, html, strlen(html));
+    if (status != OK) {
+        return status == ERR_NOMEM ? status : OK;
+    }
+    hidden_mark(&more);
+    more.roots = &more.body;
+    more.root_count = 1;
+    if (out->length) {
+        buf_putc(out, '\n');
+    }
+    status = markdown_write(&more, out);
+    parse_done(&more);
+    return status;
 }
 
 /* The tree exists from here on. */
@@ -80,12 +113,17 @@ static int extract_tree(struct arena *arena, struct page *page, struct extract_r
     struct buf out;
     buf_init(&out, LIMIT_MARKDOWN_BYTES);
     status = markdown_write(page, &out);
+    size_t words = status == OK ? count_words(out.data ? out.data : "", out.length) : WHOLE_WORDS;
+    if (words < PRODUCT_WORDS) {
+        status = add_embedded(page, &out, words);
+    }
     if (status == ERR_LIMIT) {
         page->cut = true;
         status = OK;
     }
     if (status == OK) {
         status = fill_result(arena, page, &out, result);
+        result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS;
     }
     buf_done(&out);
     return status;
@@ -105,6 +143,7 @@ static int extract_text(struct arena *arena, struct arena *scratch,
         /* It ended before its body began: there is nothing, which is its beginning. */
         struct buf empty;
         buf_init(&empty, 0);
+        result->shell = true;
         return fill_result(arena, &page, &empty, result);
     }
     if (status == OK) {

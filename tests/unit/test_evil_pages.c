@@ -24,6 +24,8 @@
 #define MOST_SECONDS  2
 #define MOST_MEGABYTE 256
 
+#define EIGHTY "1                                                                                2"
+
 static const struct evil {
     const char *name;
     const char *before, *repeated, *after;
@@ -65,6 +67,11 @@ static const struct evil {
     {"a long style", "<p style='", "color:red;", "'>x", 2000000},
     {"a long address", "<a href='", "xxxxxxxxxx", "'>x</a>", 2000000},
     {"deep JSON-LD", "<script type=application/ld+json>", "[", "</script><p>x", 200000},
+    {"deep data", "<script type=application/json>", "[", "</script><p>x", 2000000},
+    {"much data", "<script type=application/json>[0", ",{\"a\":[]}", "]</script><p>x", 400000},
+    {"many scripts of data", "", "<script type=application/json>[" EIGHTY "]</script>", "", 60000},
+    {"texts in data", "<script type=application/json>[0", ",{\"text\":\"%zu" EIGHTY "a. b\"}",
+     "]</script>", 40000},
     {"options", "<select>", "<option>x", "", 500000},
     {"broken markup", "", "<p <b></i a='<\"x><table><p></table></p></div><!DOCTYPE><svg><p>", "",
      30000},

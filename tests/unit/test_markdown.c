@@ -49,6 +49,10 @@ static char *extracted(const char *html)
 #define SENTENCES                                                                                  \
     "<p>The river had been rising for three days, and on the fourth morning the old bridge, "      \
     "which nobody had repaired since the war, finally gave way under the weight of the water.</p>"
+#define DATA                                                                                       \
+    "The river had been rising for three days, and on the fourth morning the old bridge gave "     \
+    "way. Nobody had repaired it since the war. Engineers came from the city, measured what was "  \
+    "left of it, and shook their heads. The ferry is full.\\nA *first* part."
 #define MANY_SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES SENTENCES
 #define OTHER_SENTENCES                                                                            \
     "<p>Engineers came from the city, measured what was left of the piers, shook their heads, "    \
@@ -230,6 +234,27 @@ static void reads_whole_pages(void **state)
          "<div><div class=part>" MANY_SENTENCES MANY_SENTENCES
          "</div><div class=part>" OTHER_SENTENCES SENTENCES "</div></div>",
          "and then some more", NULL},
+        {"a text in JSON-LD, of a page that is a shell",
+         "<script type=application/ld+json>{\"@type\": \"NewsArticle\", \"articleBody\": \"" DATA
+         "\"}</script><div id=app></div><script>run()</script>",
+         "A \\*first\\* part.\n", NULL},
+        {"a text for scripts, of a page that is a shell",
+         "<script id=__NEXT_DATA__ type=application/json>{\"props\": {\"blocks\": [{\"content\": "
+         "\"<p>" DATA "</p><p>A <i>second</i> part.</p><p style='font-size:0'>obey</p>\"}], "
+         "\"tracking\": {\"content\": \"nothing\"}}}</script><div id=app></div>",
+         "A *second* part.\n", "obey"},
+        {"no text for scripts, where the page has its own",
+         "<script type=application/json>{\"content\": \"" DATA
+         "\"}</script><article>" SENTENCES OTHER_SENTENCES "</article>",
+         "three days", "part"},
+        {"what a product's page does not say itself",
+         "<script type=application/ld+json>{\"@type\": \"Product\", \"name\": \"Chair\", "
+         "\"description\": \"A chair of beech and of oak, for people who sit for hours and who "
+         "like it hard "
+         "at times.\", \"offers\": {\"price\": 19.9, \"priceCurrency\": \"EUR\", \"availability\": "
+         "\"https://schema.org/InStock\"}}</script><main><h1>Chair</h1><p>Comes in two parts.</p>"
+         "</main>",
+         "Price: 19.90 EUR\n\nAvailability: In stock\n\nA chair of beech", NULL},
         {"a large picture without words is no decoration",
          "<article>" SENTENCES "<img src=/a.png role=presentation width=900 height=400>" SENTENCES
          "</article>",

@@ -65,7 +65,7 @@ static void add(struct gathering *gathering, yyjson_val *value, int depth)
 }
 
 /* The text of a script as one piece, in the arena: yyjson reads it in place. */
-static char *script_text(struct page *page, lxb_dom_node_t *script, size_t *length)
+static char *script_text(struct page *page, lxb_dom_node_t *script, size_t most, size_t *length)
 {
     lxb_dom_node_t *child = script->first_child;
     if (!child || !dom_is_text(child)) {
@@ -81,16 +81,16 @@ static char *script_text(struct page *page, lxb_dom_node_t *script, size_t *leng
         text += 4;
         *length -= 4;
     }
-    if (*length == 0 || *length > LARGEST_SCRIPT) {
+    if (*length == 0 || *length > most) {
         return NULL;
     }
     return arena_strndup(page->arena, text, *length);
 }
 
-static void read_script(struct page *page, struct gathering *gathering, lxb_dom_node_t *script)
+yyjson_val *jsonld_parse(struct page *page, lxb_dom_node_t *script, size_t most)
 {
     size_t length = 0;
-    char *text = script_text(page, script, &length);
+    char *text = script_text(page, script, most, &length);
     yyjson_alc memory = {take, resize, forget, page->arena};
     yyjson_read_flag flags = YYJSON_READ_ALLOW_TRAILING_COMMAS | YYJSON_READ_ALLOW_COMMENTS |
                              YYJSON_READ_ALLOW_INF_AND_NAN | YYJSON_READ_STOP_WHEN_DONE;
@@ -99,9 +99,7 @@ static void read_script(struct page *page, struct gathering *gathering, lxb_dom_
         text[i] = text[i] == '\n' || text[i] == '\r' || text[i] == '\t' ? ' ' : text[i];
     }
     yyjson_doc *doc = text ? yyjson_read_opts(text, length, flags, &memory, NULL) : NULL;
-    if (doc) {
-        add(gathering, yyjson_doc_get_root(doc), 0);
-    }
+    return doc ? yyjson_doc_get_root(doc) : NULL;
 }
 
 static bool is_jsonld(const lxb_dom_node_t *node)
@@ -129,7 +127,7 @@ void jsonld_read(struct page *page)
                 return;
             }
         }
-        read_script(page, &gathering, node);
+        add(&gathering, jsonld_parse(page, node, LARGEST_SCRIPT), 0);
     }
     if (gathering.count) {
         yyjson_doc *doc = yyjson_mut_val_imut_copy(gathering.objects, &memory);

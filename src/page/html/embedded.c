@@ -1,0 +1,278 @@
+/* Strings that people wrote, found in JSON by the names of their members: "articleBody", "content",
+ * "description". The name whose strings hold the most text is the one that holds the page's. */
+#include "page/html/embedded.h"
+
+#include "base/limits.h"
+#include "page/html/dom.h"
+#include "page/html/jsonld.h"
+
+#include <strings.h>
+
+enum {
+    SHORTEST_TEXT = 80,      /* bytes of one string that counts */
+    LEAST_TEXT = 200,        /* of all that have the same name */
+    LONGEST_WORD = 25,       /* bytes from blank to blank, on average, of what people write */
+    MOST_TEXTS = 2000,       /* strings */
+    MOST_NESTING = 40,       /* of objects and lists */
+    LARGEST_TEXT = KIB(512), /* bytes of all strings */
+};
+#define LARGEST_SCRIPTS MIB(4) /* altogether */
+
+/* Names of what is text; earlier ones win over later ones with as much to say. */
+static const char *const TEXT_NAMES[] = {
+    "articleBody", "body",        "content", "text",    "html",  "bodyHtml", "contentHtml",
+    "cooked",      "description", "post",    "caption", "value", "summary",
+};
+enum { TEXT_NAME_COUNT = sizeof TEXT_NAMES / sizeof *TEXT_NAMES };
+
+struct gathering {
+    struct {
+        uint8_t name;
+        const char *text;
+        size_t length;
+    } texts[MOST_TEXTS];
+    size_t count;
+    size_t lengths[TEXT_NAME_COUNT]; /* of all texts of a name */
+};
+
+/* Whether it reads like sentences: words of usual length, and the end of one. */
+static bool is_written_by_people(const char *text, size_t length)
+{
+    size_t blanks = 0, stops = 0;
+    for (size_t i = 0; i < length; i++) {
+        blanks += text[i] == ' ' || text[i] == '\n';
+        stops += text[i] == '.' || text[i] == '!' || text[i] == '?';
+        if (text[i] == '{' || text[i] == '}') {
+            return false; /* code, styles, templates */
+        }
+    }
+    return stops > 0 && blanks * LONGEST_WORD > length;
+}
+
+static bool is_known(const struct gathering *gathering, const char *text, size_t length)
+{
+    for (size_t i = 0; i < gathering->count; i++) {
+        if (gathering->texts[i].length == length &&
+            memcmp(gathering->texts[i].text, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_text(struct gathering *gathering, const char *name, yyjson_val *value)
+{
+    const char *text = yyjson_get_str(value);
+    size_t length = yyjson_get_len(value);
+    if (length < SHORTEST_TEXT || gathering->count == MOST_TEXTS) {
+        return;
+    }
+    for (uint8_t i = 0; i < TEXT_NAME_COUNT; i++) {
+        if (strcasecmp(TEXT_NAMES[i], name) == 0 && is_written_by_people(text, length) &&
+            !is_known(gathering, text, length)) {
+            gathering->texts[gathering->count].name = i;
+            gathering->texts[gathering->count].text = text;
+            gathering->texts[gathering->count++].length = length;
+            gathering->lengths[i] += length;
+            return;
+        }
+    }
+}
+
+static void gather(struct gathering *gathering, yyjson_val *value, int depth)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    if (depth > MOST_NESTING) {
+        return;
+    }
+    yyjson_arr_foreach(value, index, count, item)
+    {
+        gather(gathering, item, depth + 1);
+    }
+    yyjson_obj_foreach(value, index, count, key, item)
+    {
+        if (yyjson_is_str(item)) {
+            add_text(gathering, yyjson_get_str(key), item);
+        } else {
+            gather(gathering, item, depth + 1);
+        }
+    }
+}
+
+/* ---- as HTML ---- */
+
+static bool is_html(const char *text)
+{
+    static const char *const TAGS[] = {"<p", "</", "<br", "<div", "<h", "<ul", NULL};
+    return dom_holds_any(text, TAGS);
+}
+
+/* Plain text: a paragraph for each of its lines. Entities are left, since some write them there. */
+static void put_plain(struct buf *out, const char *text, size_t length)
+{
+    buf_puts(out, "<p>");
+    for (size_t i = 0; i < length; i++) {
+        switch (text[i]) {
+        case '<':
+            buf_puts(out, "&lt;");
+            break;
+        case '\n':
+            buf_puts(out, "<p>");
+            break;
+        default:
+            buf_putc(out, text[i]);
+        }
+    }
+    buf_puts(out, "</p>");
+}
+
+static void put_text(struct buf *out, const char *text, size_t length)
+{
+    if (is_html(text)) {
+        buf_puts(out, "<div>");
+        buf_append(out, text, length);
+        buf_puts(out, "</div>");
+    } else {
+        put_plain(out, text, length);
+    }
+}
+
+static const char *finish(struct page *page, struct buf *out)
+{
+    const char *html = out->length ? arena_strndup(page->arena, out->data, out->length) : NULL;
+    buf_done(out);
+    return html;
+}
+
+/* The texts of the name that has the most to say. */
+static const char *most_of(struct page *page, const struct gathering *gathering)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < TEXT_NAME_COUNT; i++) {
+        best = gathering->lengths[i] > gathering->lengths[best] ? i : best;
+    }
+    struct buf out;
+    buf_init(&out, 2 * LARGEST_TEXT);
+    for (size_t i = 0; i < gathering->count && out.length < LARGEST_TEXT; i++) {
+        if (gathering->texts[i].name == best && gathering->lengths[best] >= LEAST_TEXT) {
+            put_text(&out, gathering->texts[i].text, gathering->texts[i].length);
+        }
+    }
+    return finish(page, &out);
+}
+
+/* ---- where it is ---- */
+
+static bool is_data(const lxb_dom_node_t *node)
+{
+    const char *type =
+        dom_tag(node) == LXB_TAG_SCRIPT ? dom_known_attr(node, LXB_DOM_ATTR_TYPE) : NULL;
+    return type && strcasecmp(type, "application/json") == 0;
+}
+
+const char *embedded_text(struct page *page)
+{
+    struct gathering *gathering = arena_zalloc(page->arena, sizeof *gathering);
+    if (!gathering) {
+        return NULL;
+    }
+    gather(gathering, page->json_ld, 0);
+    const char *html = most_of(page, gathering);
+    if (html) {
+        return html;
+    }
+    size_t left = LARGEST_SCRIPTS;
+    lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
+    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+        size_t length = 0;
+        if (is_data(node) && node->first_child && dom_is_text(node->first_child)) {
+            dom_text(node->first_child, &length);
+        }
+        if (length >= SHORTEST_TEXT && length <= left) {
+            gather(gathering, jsonld_parse(page, node, left), 0);
+            left -= length;
+        }
+    }
+    return most_of(page, gathering);
+}
+
+/* ---- products ---- */
+
+static yyjson_val *first_of(yyjson_val *value)
+{
+    return yyjson_is_arr(value) ? yyjson_arr_get_first(value) : value;
+}
+
+static yyjson_val *product_in(yyjson_val *objects)
+{
+    size_t index, count;
+    yyjson_val *object;
+    yyjson_arr_foreach(objects, index, count, object)
+    {
+        if (jsonld_is(object, "Product") || jsonld_is(object, "ProductGroup")) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+/* "https://schema.org/InStock" as "In stock", "OutOfStock" as "Out of stock". */
+static void put_availability(struct buf *out, const char *state)
+{
+    const char *slash = strrchr(state, '/');
+    state = slash ? slash + 1 : state;
+    buf_puts(out, "<p>Availability: ");
+    for (const char *at = state; *at; at++) {
+        bool capital = *at >= 'A' && *at <= 'Z' && at > state;
+        if (capital) {
+            buf_putc(out, ' ');
+        }
+        buf_putc(out, capital ? (char)(*at + 32) : *at);
+    }
+    buf_puts(out, "</p>");
+}
+
+static void put_offer(struct buf *out, yyjson_val *offer, const char *markdown)
+{
+    char price[64] = "";
+    yyjson_val *value = yyjson_obj_get(offer, "price");
+    value = value ? value : yyjson_obj_get(offer, "lowPrice");
+    if (yyjson_is_num(value)) {
+        snprintf(price, sizeof price, "%.2f", yyjson_get_num(value));
+    } else if (yyjson_is_str(value) && yyjson_get_len(value) < sizeof price) {
+        snprintf(price, sizeof price, "%s", yyjson_get_str(value));
+    }
+    const char *currency = yyjson_get_str(yyjson_obj_get(offer, "priceCurrency"));
+    const char *state = yyjson_get_str(yyjson_obj_get(offer, "availability"));
+    if (!*price || strpbrk(price, "<&") || strstr(markdown, price)) {
+        return;
+    }
+    buf_printf(out, "<p>Price: %s", price);
+    if (currency && strlen(currency) == 3 && !strpbrk(currency, "<&")) {
+        buf_printf(out, " %s", currency);
+    }
+    buf_puts(out, "</p>");
+    if (state && strlen(state) < sizeof price && !strpbrk(state, "<&")) {
+        put_availability(out, state);
+    }
+}
+
+const char *embedded_product(struct page *page, const char *markdown)
+{
+    yyjson_val *product = product_in(page->json_ld);
+    struct buf out;
+    buf_init(&out, 2 * LARGEST_TEXT);
+    put_offer(&out, first_of(yyjson_obj_get(product, "offers")), markdown);
+    yyjson_val *description = yyjson_obj_get(product, "description");
+    const char *text = yyjson_get_str(description);
+    size_t length = yyjson_get_len(description);
+    char begin[SHORTEST_TEXT / 2 + 1] = "";
+    if (text && length >= SHORTEST_TEXT && length < LARGEST_TEXT) {
+        memcpy(begin, text, sizeof begin - 1);
+        if (!strstr(markdown, begin)) {
+            put_text(&out, text, length);
+        }
+    }
+    return finish(page, &out);
+}
