@@ -1,6 +1,7 @@
 """get_content against a web on loopback, which FORAGE_ALLOW_PRIVATE_HOSTS opens: what is asked for,
 what comes back, every way to fail, many at once, and the command line."""
 
+import errno
 import gzip
 import json
 import re
@@ -278,13 +279,23 @@ def test_shell_without_a_browser(web):
         assert "KINDLY_BROWSER_EXECUTABLE_PATH" in words
 
 
-SITE = "127.77.0.80"
+def open_site():
+    """A site on port 80 of an address that nobody else uses; None where that is not allowed."""
+    for number in range(1, 255):
+        try:
+            return Web(f"127.77.0.{number}", 80)
+        except PermissionError:
+            return None
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+    return None
 
 
-def site_launcher(folder, name):
-    """How to start a program that finds a name at SITE; None where that is not possible."""
+def site_launcher(folder, name, address):
+    """How to start a program that finds a name at that address; None where that is not possible."""
     hosts = folder / "hosts"
-    hosts.write_text(f"{SITE} {name}\n")
+    hosts.write_text(f"{address} {name}\n")
     for options in (["--mount"], ["--user", "--map-root-user", "--mount"]):
         script = f'mount --bind {hosts} /etc/hosts && exec "$@"'
         launcher = ["unshare", *options, "sh", "-c", script, "sh"]
@@ -293,25 +304,56 @@ def site_launcher(folder, name):
     return None
 
 
-def test_page_is_read_when_its_loader_fails(tmp_path):
-    launcher = site_launcher(tmp_path, "en.wikipedia.org")
-    try:
-        site = Web(SITE, 80)
-    except PermissionError:
-        site = None
-    if not launcher or not site:
+# Of each loader: the variable that says where its source is, and a page that it claims.
+LOADED = {
+    "a question": ("STACKEXCHANGE_BASE_URL", "http://stackoverflow.com/questions/1/how"),
+    "an issue": ("GITHUB_BASE_URL", "http://github.com/o/r/issues/1"),
+    "a pull request": ("GITHUB_BASE_URL", "http://github.com/o/r/pull/2"),
+    "a repository": ("GITHUB_BASE_URL", "http://github.com/o/r"),
+    "releases": ("GITHUB_BASE_URL", "http://github.com/o/r/releases"),
+    "a discussion": ("GITHUB_BASE_URL", "http://github.com/o/r/discussions/3"),
+    "a file": ("GITHUB_RAW_BASE_URL", "http://github.com/o/r/blob/main/a.c"),
+    "an article": ("WIKIPEDIA_BASE_URL", "http://en.wikipedia.org/wiki/Foraging"),
+    "a paper": ("ARXIV_BASE_URL", "http://arxiv.org/abs/1706.03762"),
+}
+# What becomes of the source, as it answers everything.
+FAILURES = {"broken": Answer("oops", 500), "gone": Answer("{}", 404), "away": None}
+
+
+class Always(dict):
+    """One answer to every path."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def get(self, *_):
+        return self.answer
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("variable, url", LOADED.values(), ids=LOADED)
+def test_page_is_read_when_its_source_fails(tmp_path, variable, url, failure):
+    """The names of the services lead to a site of ours, which has the page."""
+    name, path = url.removeprefix("http://").split("/", 1)
+    site = open_site()
+    launcher = site and site_launcher(tmp_path, name, site.address)
+    if not launcher:
         pytest.skip("to take the place of a site needs unshare(1) and port 80")
-    site.answers["/w/api.php"] = Answer("oops", 500)
-    site.answers["/wiki/Foraging"] = Answer(page(title="Foraging"))
-    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": "en.wikipedia.org", "FORAGE_CACHE_TTL": 0}
-    with site, Server(launcher=launcher, WIKIPEDIA_BASE_URL=site.url(), **settings) as server:
-        url = "http://en.wikipedia.org/wiki/Foraging"
-        result = get(server, url)
-        assert result["title"] == "Foraging" and result["loader"] == "html"
-        assert site.requests[0][1].startswith("/w/api.php")
-        # When the page fails too, both are told.
-        del site.answers["/wiki/Foraging"]
-        assert re.match(FAILED + r"HTTPError: 404 Not Found; .*_\n\nSource: ", note(server, url))
+    site.answers[f"/{path}"] = Answer(page(title="The page itself"))
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": name, "FORAGE_CACHE_TTL": 0, "GITHUB_TOKEN": "token"}
+    with site, Web() as source:
+        source.answers = Always(FAILURES[failure])
+        base = source.url() if FAILURES[failure] else f"http://127.0.0.1:{closed_port()}/"
+        with Server(launcher=launcher, **{variable: base}, **settings) as server:
+            result = get(server, url)
+            assert result["title"] == "The page itself" and result["loader"] == "html"
+            assert bool(source.requests) == bool(FAILURES[failure])
+            # When the page fails too, both are told, unless the source only has no such thing.
+            site.answers.clear()
+            text = note(server, url)
+            both = r"HTTPError: 404 Not Found; .*_\n\nSource: " if failure != "gone" else r"HTTPError: 404 Not Found"
+            assert re.match(FAILED + both, text), text
 
 
 # ---- what is the caller's to mend is an error ----
