@@ -3,16 +3,20 @@
 
 #include "base/fetch.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/url.h"
 #include "call/errors.h"
 #include "page/browser/browser.h"
 #include "page/extract.h"
 #include "page/loaders/loaders.h"
 #include "page/notes.h"
+#include "page/paging.h"
 #include "page/sniff.h"
 #include "page/source.h"
 
 #include <string.h>
+
+#define MOST_TITLE_CHARS 300
 
 struct reading {
     struct call *call;
@@ -62,6 +66,60 @@ static int fail_with(struct reading *reading, struct note note)
     return put_note(reading, note_failed(arena, note.kind, detail, reading->given));
 }
 
+/* ---- the title ---- */
+
+/* Whether the text begins with a heading of the first level, or with one that says the title. */
+static int begins_with_title(struct arena *arena, const struct extract_result *result, bool *begins)
+{
+    const struct paging_heading *headings = NULL;
+    size_t count = 0;
+    size_t line = strcspn(result->markdown, "\n");
+    int status = paging_outline(arena, result->markdown, line, &headings, &count);
+    *begins = count > 0 &&
+              (headings[0].level == 1 || paging_find(headings, 1, result->title) == headings);
+    return status;
+}
+
+/* The title as a heading: on one line, and no part of it is markup. */
+static void write_title(struct buf *out, const char *title)
+{
+    const char *end = title + text_prefix(title, strlen(title), MOST_TITLE_CHARS);
+    buf_puts(out, "# ");
+    for (const char *at = title; at < end; at++) {
+        if (strchr("\\`*[]<", *at)) {
+            buf_putc(out, '\\');
+        }
+        buf_putc(out, (unsigned char)*at <= ' ' ? ' ' : *at);
+    }
+    buf_puts(out, "\n\n");
+}
+
+/* A page's text without its title says less than it could; who reads on by `start` always counts
+ * it. A page so large that a second copy of it would not fit goes without. */
+static int put_title(struct reading *reading, const struct extract_result *result)
+{
+    struct document *document = reading->document;
+    struct arena *arena = call_arena(reading->call);
+    bool begins = true;
+    int status = OK;
+    if (result->title && *result->title &&
+        arena_used(arena) + result->length < LIMIT_CALL_ARENA_BYTES / 2) {
+        status = begins_with_title(arena, result, &begins);
+    }
+    if (status != OK || begins) {
+        return status;
+    }
+    struct buf out;
+    buf_init(&out, LIMIT_CALL_ARENA_BYTES);
+    write_title(&out, result->title);
+    buf_append(&out, result->markdown, result->length);
+    status = buf_error(&out);
+    document->markdown = status == OK ? arena_strndup(arena, out.data, out.length) : NULL;
+    document->length = out.length;
+    buf_done(&out);
+    return document->markdown ? OK : ERR_NOMEM;
+}
+
 static int put_result(struct reading *reading, const struct extract_result *result)
 {
     struct document *document = reading->document;
@@ -80,7 +138,7 @@ static int put_result(struct reading *reading, const struct extract_result *resu
     if (strspn(result->markdown, " \t\r\n") == result->length) {
         return fail_with(reading, (struct note){"EmptyPage", "there is nothing to read on it"});
     }
-    return OK;
+    return put_title(reading, result);
 }
 
 /* ---- failures that are the caller's or the operator's to mend ---- */

@@ -46,6 +46,30 @@ def test_parts_of_an_html_page(forage, web):
     assert "".join(result["page_content"] for result in results) == whole["page_content"]
 
 
+TITLED = {
+    "of its head only": ("A [title] * with `marks`", "", "# A \\[title\\] \\* with \\`marks\\`\n\n"),
+    "that is its heading": ("A title", "<h1>A title</h1>", "# A title\n\n"),
+    "that is its second heading": ("A title", "<h2>A title</h2>", "# A title\n\n"),
+    "beside another": ("A title", "<h1>A title</h1><h2>Another</h2>", "# A title\n\n## Another\n\n"),
+    "none": ("", "", WORDS.split()[0]),
+}
+
+
+@pytest.mark.parametrize("title, heading, beginning", TITLED.values(), ids=TITLED)
+def test_title_stands_above_the_text(forage, web, title, heading, beginning):
+    """Once, and positions count it."""
+    head = f"<title>{title}</title>" if title else ""
+    body = "".join(f"<p>{WORDS * 2}</p>" for _ in range(20))
+    web.answers["/page"] = Answer(f"<html><head>{head}</head><body><article>{heading}{body}</article></body></html>")
+    whole = get(forage, web.url("/page"))
+    text = whole["page_content"]
+    assert text.startswith(beginning) and len(text) == whole["total_chars"]
+    assert text.count("A title") == (1 if "A title" in title else 0)
+    assert "".join(part["page_content"] for part in parts(forage, web.url("/page"), max_chars=700)) == text
+    for row in get(forage, web.url("/page"), outline=True)["outline"]:
+        assert text[row["start"] :].startswith("#" * row["level"] + " ")
+
+
 def test_whole_result_fits(web):
     """Quotes, line breaks and metadata count too."""
     web.answers["/long"] = Answer(long_text(), kind="text/markdown")
