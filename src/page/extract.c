@@ -10,6 +10,7 @@
 #include "page/html/metadata.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
+#include "page/html/stream.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static int add_embedded(struct page *page, struct buf *out, size_t words)
 /* The tree exists from here on. */
 static int extract_tree(struct arena *arena, struct page *page, struct extract_result *result)
 {
+    stream_settle(page);
     hidden_mark(page);
     jsonld_read(page);
     metadata_read(page);

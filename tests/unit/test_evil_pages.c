@@ -72,6 +72,10 @@ static const struct evil {
     {"many scripts of data", "", "<script type=application/json>[" EIGHTY "]</script>", "", 60000},
     {"texts in data", "<script type=application/json>[0", ",{\"text\":\"%zu" EIGHTY "a. b\"}",
      "]</script>", 40000},
+    {"pieces in pieces", "<template id=B:0></template>",
+     "<div hidden id=S:%zu><div><div><div><div><div><div><div><div><template id=B:1></template>"
+     "</div></div></div></div></div></div></div></div></div>",
+     "x", 5000},
     {"options", "<select>", "<option>x", "", 500000},
     {"broken markup", "", "<p <b></i a='<\"x><table><p></table></p></div><!DOCTYPE><svg><p>", "",
      30000},

@@ -234,6 +234,15 @@ static void reads_whole_pages(void **state)
          "<div><div class=part>" MANY_SENTENCES MANY_SENTENCES
          "</div><div class=part>" OTHER_SENTENCES SENTENCES "</div></div>",
          "and then some more", NULL},
+        {"a page that comes in pieces",
+         "<main><div><!--$?--><template id=\"B:1\"></template><p>Loading the text, please wait for "
+         "it a little.</p><!--/$--></div>" OTHER_SENTENCES
+         "</main><div hidden id=\"S:1\">" SENTENCES "</div>",
+         "of the water.\n\nEngineers came", "Loading"},
+        {"a frame that would take the page for its text",
+         "<noscript><iframe src=/count height=0 /></noscript><article>" SENTENCES OTHER_SENTENCES
+         "</article>",
+         "three days", NULL},
         {"a text in JSON-LD, of a page that is a shell",
          "<script type=application/ld+json>{\"@type\": \"NewsArticle\", \"articleBody\": \"" DATA
          "\"}</script><div id=app></div><script>run()</script>",

@@ -125,6 +125,16 @@ static void drop_late_attributes(lxb_html_token_t *token)
     }
 }
 
+/* Browsers, which run scripts, never look into <noscript>; we do, and there a frame that is closed
+ * like <iframe/>, which HTML does not know, would take the rest of the page for its text. */
+static bool would_swallow_page(const lxb_html_tree_t *tree, const lxb_html_token_t *token)
+{
+    const lxb_dom_node_t *open =
+        lexbor_array_get(tree->open_elements, tree->open_elements->length - 1);
+    return token->tag_id == LXB_TAG_IFRAME && (token->type & LXB_HTML_TOKEN_TYPE_CLOSE_SELF) &&
+           open && open->local_name == LXB_TAG_NOSCRIPT;
+}
+
 /* Stands between lexbor's tokenizer and its tree. Browsers have the same answer to endless nesting:
  * what would be too deep becomes a sibling. */
 static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html_token_t *token,
@@ -147,6 +157,9 @@ static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html
     }
     if (token->attr_first) {
         drop_late_attributes(token);
+    }
+    if (would_swallow_page(tree, token)) {
+        return token;
     }
     size_t open = tree->open_elements->length;
     bool opens = token->tag_id >= LXB_TAG__BEGIN && !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE);
