@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import sys
 import threading
 import time
 import urllib.parse
@@ -39,6 +40,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with service.lock:
             service.requests.append(asked)
             reply = service.answer(asked)
+        if callable(reply):  # a mishap, that does with the connection what it likes
+            self.close_connection = True
+            reply(self)
+            return
+        self.give(reply)
+
+    do_POST = do_GET
+
+    def give(self, reply):
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, str(value))
@@ -46,10 +56,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(reply.body)
 
-    do_POST = do_GET
-
     def log_message(self, *_):
         pass
+
+
+class Listener(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *arguments):
+        """Clients leave when they are cancelled; that is nothing to report."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(*arguments)
 
 
 class Service:
@@ -58,8 +76,7 @@ class Service:
     def __init__(self):
         self.lock = threading.Lock()
         self.requests = []
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Listener(("127.0.0.1", 0), Handler)
         self._server.service = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
