@@ -9,6 +9,7 @@ import os
 import pytest
 from http_client import exchange, request
 from programs import CONFORMANCE, FORAGE, Server, Stdio
+from secrets_watch import WATCH
 
 pytest.register_assert_rewrite("http_checks")
 
@@ -44,6 +45,16 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter):
     for line in measured:
         terminalreporter.write_line(line)
+    for finding in WATCH.seen[:20]:
+        terminalreporter.write_line(f"SECRET: {finding}", red=True)
+    terminalreporter.write_line(f"{WATCH.looked_at} bytes of output hold {len(WATCH.seen)} secrets")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    """The last test of all: whatever was said during the run, no secret was."""
+    if WATCH.seen and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def start_early(request, fixture):

@@ -9,6 +9,7 @@ import tempfile
 import threading
 
 from programs import PATIENCE
+from secrets_watch import look
 
 
 class Answer:
@@ -100,6 +101,8 @@ class Web:
         return f"{self.scheme}://{self.host}{path}"
 
     def note(self, *request):
+        # Not at the address: tests ask for pages with a secret in it.
+        look(repr(request[2]).encode(), "the headers of a request for a page")
         with self.changed:
             self.requests.append(request)
             self.changed.notify_all()

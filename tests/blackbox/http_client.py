@@ -5,6 +5,7 @@ import re
 import socket
 
 from programs import PATIENCE
+from secrets_watch import Tail
 
 
 def request(method="POST", path="/mcp", headers=None, body=b"", host="127.0.0.1", version="HTTP/1.1"):
@@ -66,6 +67,7 @@ class Connection:
         plain.connect((host, port))
         self.socket = wrap(plain) if wrap else plain
         self._unread = b""
+        self._watch = Tail("an answer over HTTP")
 
     def __enter__(self):
         return self
@@ -91,6 +93,7 @@ class Connection:
             raise Closed from error
         if not data:
             raise Closed
+        self._watch.look(data)
         self._unread += data
 
     def _line(self):

@@ -15,6 +15,8 @@ import tempfile
 import threading
 import time
 
+from secrets_watch import WATCH, canaries, look
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FORAGE = os.path.abspath(os.environ.get("FORAGE", ROOT / "build" / "forage"))
 CONFORMANCE = os.path.abspath(
@@ -28,11 +30,14 @@ INHERITED = re.compile(r"PATH|LD_LIBRARY_PATH|(A|L|T|UB)SAN_OPTIONS|GCOV_.*|LLVM
 
 
 def environment(settings):
+    """What a program is started with: the settings of the test (None: not set), and a value for every secret."""
     variables = {name: value for name, value in os.environ.items() if INHERITED.fullmatch(name)}
     # A home of its own, which is not there: the configuration file of whoever runs the tests stays out.
     variables["HOME"] = "/nonexistent"
-    variables.update({name: str(value) for name, value in settings.items()})
-    return variables
+    variables.update(canaries(FORAGE))
+    variables.update(settings)
+    WATCH.learn(FORAGE, settings)
+    return {name: str(value) for name, value in variables.items() if value is not None}
 
 
 def wait_until(condition, patience=PATIENCE):
@@ -74,6 +79,8 @@ def run(*arguments, program=FORAGE, stdin=b"", **settings):
         timeout=PATIENCE,
         check=False,
     )
+    look(completed.stdout + completed.stderr, f"the output of {os.path.basename(program)} {' '.join(map(str, arguments))}")
+    WATCH.look_into(settings)
     completed.stdout = completed.stdout.decode()
     completed.stderr = completed.stderr.decode()
     return completed
@@ -92,6 +99,7 @@ class Lines:
 
     def _collect(self):
         for line in self._stream:
+            look(line, "a line that a program wrote")
             with self._changed:
                 self._lines.append((time.monotonic(), line))
                 self._changed.notify_all()
@@ -132,6 +140,7 @@ class Program:
     def __init__(
         self, arguments, program=FORAGE, launcher=(), stdin=subprocess.DEVNULL, stdout=None, **settings
     ):
+        self._settings = settings
         # What must stay empty goes to a file, so that nobody has to read it in time.
         self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
@@ -175,6 +184,8 @@ class Program:
         if self.alive():
             self.process.kill()
         self.process.wait()
+        look(self.stray_output(), "standard output")
+        WATCH.look_into(self._settings)
         self.output.close()
 
     def __enter__(self):

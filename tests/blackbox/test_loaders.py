@@ -69,6 +69,9 @@ class Services:
             "ARXIV_BASE_URL": self.arxiv.url,
             "ARXIV_PAGES_BASE_URL": self.arxiv.url,
             "FORAGE_CACHE_TTL": 0,
+            # Most of these tests are about what is read without a key.
+            "GITHUB_TOKEN": None,
+            "STACKEXCHANGE_KEY": None,
             "https_proxy": f"http://127.0.0.1:{closed_port()}",
             "no_proxy": "127.0.0.1",
             **more,
