@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/proc.h"
+#include "call/side.h"
 #include "config/config.h"
 #include "guard/gate.h"
 #include "guard/limiter.h"
@@ -14,6 +15,7 @@
 #include "ops/status.h"
 #include "page/browser/browser.h"
 #include "tools/tools.h"
+#include "websearch/route.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +108,8 @@ struct app *app_free(struct app *app)
 {
     if (app) {
         pool_free(app->pool);
+        side_shutdown();
+        route_reset();
         mcp_free(app->mcp);
         registry_free(app->registry);
         limiter_free(app->limiter);

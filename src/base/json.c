@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +180,17 @@ bool json_holds_nul(yyjson_val *value)
         }
     }
     return false;
+}
+
+size_t json_chars(const char *text)
+{
+    size_t extra = 0;
+    const char *at = text;
+    for (; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        extra += c == '"' || c == '\\' || c == '\n' || c == '\t' || c == '\r' ? 1 : c < ' ' ? 5 : 0;
+    }
+    return text_count(text, (size_t)(at - text)) + extra;
 }
 
 const char *json_string(yyjson_val *object, const char *key)

@@ -33,6 +33,8 @@ int json_write_immutable(struct buf *out, struct arena *arena, yyjson_val *value
 /* Whether a string or a key in `value` holds a NUL (written \u0000): a C string would end there, so
  * what comes from a client is refused. */
 bool json_holds_nul(yyjson_val *value);
+/* The characters that a text takes inside a JSON string. */
+size_t json_chars(const char *text);
 /* A string member, or NULL when it is absent or not a string. */
 const char *json_string(yyjson_val *object, const char *key);
 /* Adds a member that refers to `text` (which must outlive the document); nothing when it is NULL.

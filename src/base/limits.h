@@ -29,6 +29,7 @@
 
 /* Calls */
 #define LIMIT_CALL_ARENA_BYTES MIB(64)
+#define LIMIT_SIDE_THREADS     1024 /* that do parts of calls, over all calls */
 #define LIMIT_ERROR_CHARS      2000
 #define LIMIT_PENDING_ASKS     256 /* questions to clients waiting for an answer */
 #define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
@@ -40,6 +41,7 @@
 #define LIMIT_TOKENS            256
 #define LIMIT_TOKEN_CHARS       512
 #define LIMIT_CALLER_NAME_CHARS 64
+#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
 #define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
 
 /* Configuration */
@@ -70,6 +72,20 @@
 #define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
 #define LIMIT_CACHE_ENTRIES      20000
 #define TIME_SOURCE_MS           30000 /* one page, its redirects included */
+
+/* Searching the web */
+#define LIMIT_SEARCH_PROVIDERS     5
+#define LIMIT_SEARCH_QUERIES       5    /* in one call */
+#define LIMIT_SEARCH_RESULTS       20   /* of one call */
+#define LIMIT_SEARCH_HITS          100  /* of one answer that are looked at */
+#define LIMIT_SEARCH_SITES         20   /* wanted, and as many excluded */
+#define LIMIT_SEARCH_REMARKS       16   /* about one search */
+#define LIMIT_SEARCH_LINK_BYTES    2000 /* a longer one is no result that anybody can use */
+#define LIMIT_SEARCH_REQUEST_BYTES KIB(32)
+#define LIMIT_SEARCH_ANSWER_BYTES  MIB(4)
+#define TIME_SEARCH_TRY_MS         10000 /* one provider, one try */
+#define TIME_SEARCH_PAUSE_MS       500   /* before another try, where the provider does not say */
+#define TIME_SEARCH_PATIENCE_MS    10000 /* with a provider that asks to wait */
 
 /* Loaders of pages */
 #define LIMIT_XML_DEPTH          64      /* nesting of elements */

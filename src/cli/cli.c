@@ -31,6 +31,10 @@ static const struct command {
     {"read", "forage read URL [--section HEADING | --outline] [--start N] [--json]",
      "print a page of the web as Markdown; also --max-chars N, --render auto|always|never",
      command_read},
+    {"web", "forage web QUERY... [--results N] [--type news] [--freshness week] [--json]",
+     "search the web and read what is found; also --page N, --from DATE, --to DATE, --region CC, "
+     "--language LL, --site HOSTS, --exclude HOSTS, --full",
+     command_web},
     {"version", "forage version", "print the version", command_version},
 };
 
@@ -50,6 +54,7 @@ static void print_help(FILE *out)
           "Examples:\n"
           "  forage serve --port 3000\n"
           "  forage read https://example.org/\n"
+          "  forage web \"rust borrow checker\" --results 5\n"
           "  forage call forage_status\n"
           "  forage config\n\n"
           "Exit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or settings.\n"

@@ -31,6 +31,7 @@ int command_tools(const struct arguments *arguments);
 int command_config(const struct arguments *arguments);
 int command_extract(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
+int command_web(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);
 
 /* Takes "--name VALUE" or "--name=VALUE" out of the arguments. 1 when it was there, 0 when not,

@@ -168,18 +168,6 @@ yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *
 
 /* ---- how much fits ---- */
 
-/* The characters that a text takes inside a JSON string. */
-static size_t json_chars(const char *text)
-{
-    size_t extra = 0;
-    const char *at = text;
-    for (; *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        extra += c == '"' || c == '\\' || c == '\n' || c == '\t' || c == '\r' ? 1 : c < ' ' ? 5 : 0;
-    }
-    return text_count(text, (size_t)(at - text)) + extra;
-}
-
 /* What is left of the budget for the page, once the rest of the result is written. */
 static size_t room_for_text(const struct content *content, size_t budget, struct arena *arena)
 {
@@ -196,12 +184,33 @@ static size_t room_for_text(const struct content *content, size_t budget, struct
 
 /* ---- the part ---- */
 
-static int make_text(struct arena *arena, struct content *content)
+static const char *part_text(struct arena *arena, const struct paging_part *part)
 {
-    const struct paging_part *part = &content->part;
-    content->text =
-        arena_printf(arena, "%s%.*s%s", part->before, (int)part->length, part->text, part->after);
-    return content->text ? OK : ERR_NOMEM;
+    return arena_printf(arena, "%s%.*s%s", part->before, (int)part->length, part->text,
+                        part->after);
+}
+
+int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
+                struct paging_part *part, const char **text)
+{
+    struct paging_request paging = *request;
+    paging.max_chars = paging.max_chars < room ? paging.max_chars : room;
+    for (;;) {
+        int status = paging_cut(arena, &paging, part);
+        *text = status == OK ? part_text(arena, part) : NULL;
+        if (!*text) {
+            return ERR_NOMEM;
+        }
+        /* Quotes and line breaks take two characters in JSON: the text shrinks until it fits. */
+        size_t taken = room == SIZE_MAX ? 0 : json_chars(*text);
+        if (taken <= room || paging.max_chars == 1) {
+            return OK;
+        }
+        size_t chars = text_count(*text, strlen(*text));
+        size_t fitting = (size_t)((double)chars * (double)room / (double)taken);
+        paging.max_chars = fitting < paging.max_chars ? fitting : paging.max_chars - 1;
+        paging.max_chars = paging.max_chars ? paging.max_chars : 1;
+    }
 }
 
 static int cut_part(struct arena *arena, const struct content_request *request,
@@ -214,31 +223,10 @@ static int cut_part(struct arena *arena, const struct content_request *request,
         .end = content->end,
         .max_chars = request->max_chars ? request->max_chars : SIZE_MAX,
     };
-    size_t room = SIZE_MAX;
-    if (request->budget) {
-        room = room_for_text(content, request->budget, arena);
-        paging.max_chars = paging.max_chars < room ? paging.max_chars : room;
-    }
-    for (;;) {
-        int status = paging_cut(arena, &paging, &content->part);
-        if (status == OK) {
-            status = make_text(arena, content);
-        }
-        if (status != OK) {
-            return status;
-        }
-        /* Quotes and line breaks take two characters in JSON: the text shrinks until it fits. */
-        size_t taken = request->budget ? json_chars(content->text) : 0;
-        if (taken <= room || paging.max_chars == 1) {
-            break;
-        }
-        size_t chars = text_count(content->text, strlen(content->text));
-        size_t fitting = (size_t)((double)chars * (double)room / (double)taken);
-        paging.max_chars = fitting < paging.max_chars ? fitting : paging.max_chars - 1;
-        paging.max_chars = paging.max_chars ? paging.max_chars : 1;
-    }
+    size_t room = request->budget ? room_for_text(content, request->budget, arena) : SIZE_MAX;
+    int status = content_fit(arena, &paging, room, &content->part, &content->text);
     content->truncated = content->part.end < content->end;
-    return OK;
+    return status;
 }
 
 /* ---- the outline ---- */
@@ -368,13 +356,17 @@ static int clean(struct arena *arena, struct document *document)
     return document->markdown ? OK : ERR_NOMEM;
 }
 
+int content_load(struct call *call, const char *url, enum render_mode render,
+                 struct document *document)
+{
+    int status = read_url(call, url, render, document);
+    return status == OK ? clean(call_arena(call), document) : status;
+}
+
 int content_read(struct call *call, const struct content_request *request, struct content *content)
 {
     *content = (struct content){.render = request->render};
-    int status = read_url(call, request->url, request->render, &content->document);
-    if (status == OK) {
-        status = clean(call_arena(call), &content->document);
-    }
+    int status = content_load(call, request->url, request->render, &content->document);
     if (status != OK) {
         return status;
     }

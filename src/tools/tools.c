@@ -2,6 +2,7 @@
 #include "tools/tools.h"
 
 static const struct tool *const TOOLS[] = {
+    &TOOL_WEB_SEARCH,
     &TOOL_GET_CONTENT,
     &TOOL_FORAGE_STATUS,
 };

@@ -7,6 +7,7 @@
 
 extern const struct tool TOOL_FORAGE_STATUS;
 extern const struct tool TOOL_GET_CONTENT;
+extern const struct tool TOOL_WEB_SEARCH;
 
 /* Registers them all. A status. */
 int tools_register(struct registry *registry);

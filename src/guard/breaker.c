@@ -1,0 +1,114 @@
+/* A short list of upstreams, each with its failures in a row and the time until which it rests. */
+#include "guard/breaker.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_CHARS 64
+
+struct breaker {
+    char name[NAME_CHARS];
+    unsigned failures; /* in a row */
+    bool open;
+    bool trying;         /* half-open, and somebody is at it */
+    int64_t rests_until; /* while open */
+};
+
+struct breakers {
+    pthread_mutex_t lock;
+    unsigned most_failures;
+    int64_t pause_ms;
+    int64_t (*now_ms)(void);
+    size_t count;
+    struct breaker list[LIMIT_BREAKERS];
+};
+
+struct breakers *breakers_new(unsigned failures, int64_t pause_ms, int64_t (*now_ms)(void))
+{
+    struct breakers *breakers = calloc(1, sizeof *breakers);
+    if (breakers) {
+        pthread_mutex_init(&breakers->lock, NULL);
+        breakers->most_failures = failures;
+        breakers->pause_ms = pause_ms;
+        breakers->now_ms = now_ms ? now_ms : clock_now_ms;
+    }
+    return breakers;
+}
+
+struct breakers *breakers_free(struct breakers *breakers)
+{
+    if (breakers) {
+        pthread_mutex_destroy(&breakers->lock);
+        free(breakers);
+    }
+    return NULL;
+}
+
+/* With the lock held; NULL when the list is full. */
+static struct breaker *find(struct breakers *breakers, const char *upstream)
+{
+    for (size_t i = 0; i < breakers->count; i++) {
+        if (strncmp(breakers->list[i].name, upstream, NAME_CHARS - 1) == 0) {
+            return &breakers->list[i];
+        }
+    }
+    if (breakers->count == LIMIT_BREAKERS) {
+        return NULL;
+    }
+    struct breaker *breaker = &breakers->list[breakers->count++];
+    *breaker = (struct breaker){0};
+    snprintf(breaker->name, sizeof breaker->name, "%s", upstream);
+    return breaker;
+}
+
+bool breaker_admit(struct breakers *breakers, const char *upstream)
+{
+    pthread_mutex_lock(&breakers->lock);
+    struct breaker *breaker = find(breakers, upstream);
+    bool admitted = true;
+    if (breaker && breaker->open) {
+        admitted = !breaker->trying && breakers->now_ms() >= breaker->rests_until;
+        breaker->trying |= admitted;
+    }
+    pthread_mutex_unlock(&breakers->lock);
+    return admitted;
+}
+
+void breaker_report(struct breakers *breakers, const char *upstream, enum breaker_result result)
+{
+    pthread_mutex_lock(&breakers->lock);
+    struct breaker *breaker = find(breakers, upstream);
+    if (breaker && result == BREAKER_ANSWERED) {
+        breaker->failures = 0;
+        breaker->open = false;
+        breaker->trying = false;
+    } else if (breaker && result == BREAKER_FAILED) {
+        breaker->failures++;
+        if (breaker->trying || breaker->failures >= breakers->most_failures) {
+            breaker->open = true;
+            breaker->trying = false;
+            breaker->rests_until = breakers->now_ms() + breakers->pause_ms;
+        }
+    } else if (breaker) {
+        breaker->trying = false;
+    }
+    pthread_mutex_unlock(&breakers->lock);
+}
+
+int64_t breaker_wait_ms(struct breakers *breakers, const char *upstream)
+{
+    pthread_mutex_lock(&breakers->lock);
+    struct breaker *breaker = find(breakers, upstream);
+    int64_t wait = 0;
+    if (breaker && breaker->open) {
+        int64_t left = breaker->rests_until - breakers->now_ms();
+        wait = left > 0 ? left : 0;
+    }
+    pthread_mutex_unlock(&breakers->lock);
+    return wait;
+}

@@ -1,0 +1,173 @@
+/* One piece of work for each page, on threads of its own (call/side.h). */
+#include "websearch/pages.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "call/errors.h"
+#include "call/side.h"
+#include "config/config.h"
+#include "page/content.h"
+
+#include <string.h>
+
+/* Bytes that the beginning of a page may take: a character has up to four, and there are notes. */
+#define KEEP_BYTES(chars) (4 * (chars) + KIB(16))
+
+struct page_work {
+    const char *link;
+    size_t keep_chars;
+    struct page_text page;
+};
+
+struct pages {
+    struct call *call;
+    struct side *side;
+    struct page_work *works;
+    size_t count;
+};
+
+/* ---- one page, on its own thread ---- */
+
+static void put_note(struct page_work *work, struct arena *arena, const char *kind,
+                     const char *detail)
+{
+    const char *note = note_failed(arena, kind, detail, work->link);
+    work->page = (struct page_text){
+        .text = note ? note : "_Failed to retrieve page content: OutOfMemory_",
+        .failed = true,
+    };
+    work->page.length = strlen(work->page.text);
+    work->page.total_chars = text_count(work->page.text, work->page.length);
+}
+
+/* An address that get_content would refuse is a note here: the caller did not choose it. */
+static const struct {
+    const char *code;
+    const char *kind;
+    const char *detail;
+} REFUSALS[] = {
+    {CODE_VALIDATION, "InvalidURL", "it is no http or https address"},
+    {CODE_FORBIDDEN, "Forbidden", "the address is not public"},
+    {CODE_BUSY, "Busy", "too much is being read at once"},
+    {CODE_CONFIG, "Unavailable", "libcurl is missing"},
+};
+
+static void note_refusal(struct page_work *work, struct arena *keep, const struct call_error *error)
+{
+    for (size_t i = 0; error && i < sizeof REFUSALS / sizeof *REFUSALS; i++) {
+        if (strcmp(error->code, REFUSALS[i].code) == 0) {
+            put_note(work, keep, REFUSALS[i].kind, REFUSALS[i].detail);
+            return;
+        }
+    }
+    put_note(work, keep, "ReadError", "the page could not be read");
+}
+
+static void keep_text(struct page_work *work, struct arena *keep, const struct document *document)
+{
+    /* One character more than anybody will use, so that there is something to cut. */
+    size_t kept = text_prefix(document->markdown, document->length, work->keep_chars + 1);
+    const char *text = arena_strndup(keep, document->markdown, kept);
+    if (!text) {
+        put_note(work, keep, "OutOfMemory", NULL);
+        return;
+    }
+    work->page = (struct page_text){
+        .text = text,
+        .length = kept,
+        .total_chars = text_count(document->markdown, document->length),
+        .failed = document->failed,
+    };
+}
+
+static void read_one(struct call *call, void *item, struct arena *keep)
+{
+    struct page_work *work = item;
+    struct document document;
+    int status = content_load(call, work->link, RENDER_AUTO, &document);
+    if (status == OK) {
+        keep_text(work, keep, &document);
+    } else if (status == ERR_FAILED) {
+        note_refusal(work, keep, call_error(call));
+    } else {
+        put_note(work, keep, status == ERR_NOMEM ? "OutOfMemory" : "ReadError", NULL);
+    }
+}
+
+/* ---- all of them ---- */
+
+static void report(void *context, size_t index, size_t done)
+{
+    struct pages *pages = context;
+    const struct page_work *work = &pages->works[index];
+    const char *host = strstr(work->link, "://");
+    host = host ? host + 3 : work->link;
+    call_progress(pages->call, (double)done, (double)pages->count, "%s %.*s",
+                  work->page.failed ? "could not read" : "read", (int)strcspn(host, "/?#"), host);
+}
+
+static struct pages *open_pages(struct call *call, const char *const *links, size_t count,
+                                size_t keep_chars)
+{
+    struct arena *arena = call_arena(call);
+    struct pages *pages = arena_zalloc(arena, sizeof *pages);
+    struct page_work *works = arena_zalloc(arena, (count + 1) * sizeof *works);
+    size_t at_once = (size_t)config_int("KINDLY_WEB_SEARCH_MAX_CONCURRENCY");
+    struct side *side = side_new(call, read_one, count, at_once, KEEP_BYTES(keep_chars));
+    if (!pages || !works || !side) {
+        side_free(side);
+        return NULL;
+    }
+    *pages = (struct pages){.call = call, .side = side, .works = works, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        works[i] = (struct page_work){.link = links[i], .keep_chars = keep_chars};
+        side_set(side, i, &works[i]);
+    }
+    return pages;
+}
+
+int pages_read(struct call *call, const char *const *links, size_t count, size_t keep_chars,
+               int64_t reserve_ms, struct pages **out)
+{
+    struct pages *pages = open_pages(call, links, count, keep_chars);
+    *out = pages;
+    if (!pages) {
+        return ERR_NOMEM;
+    }
+    int status = side_run(pages->side, reserve_ms, report, pages);
+    if (status != OK && status != ERR_DEADLINE) {
+        *out = pages_free(pages);
+        return status;
+    }
+    /* An unfinished piece may still be writing to its own work: the notes get a place of their own.
+     */
+    struct page_work *seen = arena_zalloc(call_arena(call), (count + 1) * sizeof *seen);
+    if (!seen) {
+        *out = pages_free(pages);
+        return ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (side_finished(pages->side, i)) {
+            seen[i] = pages->works[i];
+        } else {
+            seen[i].link = links[i];
+            put_note(&seen[i], call_arena(call), "Timeout", "there was no answer in time");
+        }
+    }
+    pages->works = seen;
+    return OK;
+}
+
+const struct page_text *pages_text(const struct pages *pages, size_t index)
+{
+    return &pages->works[index].page;
+}
+
+struct pages *pages_free(struct pages *pages)
+{
+    if (pages) {
+        side_free(pages->side);
+    }
+    return NULL;
+}

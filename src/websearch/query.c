@@ -1,0 +1,151 @@
+/* Queries in the words that several providers share. */
+#include "websearch/query.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "base/url.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+const char *const SEARCH_TYPE_WORDS[] = {"web", "news", "scholar", "images", NULL};
+const char *const SEARCH_FRESHNESS_WORDS[] = {NULL, "day", "week", "month", "year"};
+
+/* ---- the text ---- */
+
+const char *query_with_sites(struct arena *arena, const struct search_query *query)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_SEARCH_REQUEST_BYTES);
+    buf_puts(&text, query->text);
+    for (size_t i = 0; i < query->site_count; i++) {
+        bool several = query->site_count > 1;
+        buf_printf(&text, "%s%ssite:%s", i ? " OR " : " ", several && i == 0 ? "(" : "",
+                   query->sites[i]);
+        if (several && i + 1 == query->site_count) {
+            buf_putc(&text, ')');
+        }
+    }
+    for (size_t i = 0; i < query->exclude_site_count; i++) {
+        buf_printf(&text, " -site:%s", query->exclude_sites[i]);
+    }
+    const char *whole = buf_error(&text) ? NULL : arena_strndup(arena, text.data, text.length);
+    buf_done(&text);
+    return whole;
+}
+
+const char *query_clip(struct arena *arena, const char *text, size_t most, bool *cut)
+{
+    size_t length = strlen(text);
+    size_t kept = text_prefix(text, length, most);
+    *cut = kept < length;
+    if (!*cut) {
+        return text;
+    }
+    for (size_t at = kept; at > kept / 2; at--) {
+        if (text[at] == ' ') {
+            kept = at;
+            break;
+        }
+    }
+    return arena_strndup(arena, text, kept);
+}
+
+void query_put(struct buf *url, const char *name, const char *value)
+{
+    if (value) {
+        buf_printf(url, "&%s=", name);
+        url_encode(url, value, strlen(value));
+    }
+}
+
+/* ---- sites ---- */
+
+static bool is_of_site(const char *host, const char *site)
+{
+    size_t host_length = strlen(host);
+    size_t length = strlen(site);
+    if (host_length < length || strcasecmp(host + host_length - length, site) != 0) {
+        return false;
+    }
+    return host_length == length || host[host_length - length - 1] == '.';
+}
+
+static bool is_of_any(const char *host, const char *const *sites, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_of_site(host, sites[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool query_allows(struct arena *arena, const struct search_query *query, const char *link)
+{
+    struct url url;
+    if (!query->site_count && !query->exclude_site_count) {
+        return true;
+    }
+    if (url_parse(arena, link, &url, NULL) != OK) {
+        return false;
+    }
+    if (query->site_count && !is_of_any(url.host, query->sites, query->site_count)) {
+        return false;
+    }
+    return !is_of_any(url.host, query->exclude_sites, query->exclude_site_count);
+}
+
+/* ---- dates ---- */
+
+bool query_is_date(const char *text)
+{
+    static const char FORM[] = "dddd-dd-dd";
+    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    for (size_t i = 0; i < sizeof FORM; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if (FORM[i] == 'd' ? !digit : text[i] != FORM[i]) {
+            return false;
+        }
+    }
+    int year =
+        (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 + text[3] - '0';
+    int month = (text[5] - '0') * 10 + text[6] - '0';
+    int day = (text[8] - '0') * 10 + text[9] - '0';
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return year >= 1900 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= DAYS[month - 1] + (month == 2 && leap);
+}
+
+const char *query_days_ago(struct arena *arena, int days)
+{
+    time_t then = time(NULL) - (time_t)days * 24 * 60 * 60;
+    struct tm parts;
+    char text[16];
+    if (!gmtime_r(&then, &parts) || strftime(text, sizeof text, "%Y-%m-%d", &parts) == 0) {
+        return NULL;
+    }
+    return arena_strdup(arena, text);
+}
+
+int query_fresh_days(enum search_freshness freshness)
+{
+    static const int DAYS[] = {
+        [FRESH_ANY] = 0, [FRESH_DAY] = 1, [FRESH_WEEK] = 7, [FRESH_MONTH] = 31, [FRESH_YEAR] = 365};
+    return DAYS[freshness];
+}
+
+/* ---- languages ---- */
+
+const char *query_language_only(struct arena *arena, const char *language)
+{
+    return arena_strndup(arena, language, strcspn(language, "-"));
+}
+
+const char *query_language_region(const char *language)
+{
+    const char *dash = strchr(language, '-');
+    return dash ? dash + 1 : NULL;
+}

@@ -1,0 +1,524 @@
+/* Asking providers in their order, and what to do about an answer that is none. */
+#include "websearch/route.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "guard/breaker.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define WHO_WE_ARE  "forage/" FORAGE_VERSION
+#define ROUNDS      2
+#define RESERVE_MS  20  /* of a last try, to tell how it went */
+#define WORDS_CHARS 200 /* of what a provider says about a refused search */
+
+/* ---- judging ---- */
+
+static const struct {
+    bool transient; /* the next provider is tried */
+    bool again;     /* after a wait this one is too, when nobody else could help */
+    const char *code;
+    const char *words; /* in an error; %V is the variable to look at */
+} OUTCOMES[] = {
+    [ROUTE_ANSWERED] = {false, false, NULL, NULL},
+    [ROUTE_NETWORK] = {true, true, CODE_PROVIDER, "could not be reached"},
+    [ROUTE_TIMEOUT] = {true, false, CODE_TIMEOUT, "did not answer in time"},
+    [ROUTE_RATE_LIMITED] = {true, true, CODE_RATE_LIMIT, "wants fewer searches"},
+    [ROUTE_OUT_OF_QUOTA] = {true, false, CODE_RATE_LIMIT, "has no searches left for this key"},
+    [ROUTE_SERVER_ERROR] = {true, true, CODE_PROVIDER, "failed"},
+    [ROUTE_UNREADABLE] = {true, true, CODE_PARSE, "answered with something else than results"},
+    [ROUTE_REFUSED] = {false, false, CODE_PROVIDER, "refused the search"},
+    [ROUTE_NO_ACCESS] = {false, false, CODE_AUTH, "refused the key: check %V"},
+    [ROUTE_NO_JSON] = {false, false, CODE_CONFIG, NULL},
+    [ROUTE_MISSING] = {false, false, CODE_CONFIG, "is not at its address: check %V"},
+    [ROUTE_NO_REQUEST] = {false, false, CODE_CONFIG, "cannot be asked: check %V"},
+};
+
+static const struct {
+    int first, last;
+    enum route_outcome outcome;
+} STATUSES[] = {
+    {200, 299, ROUTE_ANSWERED},     {300, 399, ROUTE_MISSING},      {400, 400, ROUTE_REFUSED},
+    {401, 401, ROUTE_NO_ACCESS},    {402, 402, ROUTE_OUT_OF_QUOTA}, {403, 403, ROUTE_NO_ACCESS},
+    {404, 405, ROUTE_MISSING},      {408, 408, ROUTE_TIMEOUT},      {429, 429, ROUTE_RATE_LIMITED},
+    {432, 433, ROUTE_OUT_OF_QUOTA}, /* Tavily's: the plan, and what may be spent beyond it */
+    {400, 499, ROUTE_REFUSED},      {500, 599, ROUTE_SERVER_ERROR},
+};
+
+static const struct {
+    enum fetch_failure failure;
+    enum route_outcome outcome;
+} FAILURES[] = {
+    {FETCH_BAD_REQUEST, ROUTE_NO_REQUEST}, {FETCH_UNAVAILABLE, ROUTE_NO_REQUEST},
+    {FETCH_TIMEOUT, ROUTE_TIMEOUT},        {FETCH_TOO_LARGE, ROUTE_UNREADABLE},
+    {FETCH_REDIRECTS, ROUTE_MISSING},
+};
+
+enum route_outcome route_judge(const struct provider *provider,
+                               const struct fetch_response *response)
+{
+    if (response->failure != FETCH_OK) {
+        for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
+            if (FAILURES[i].failure == response->failure) {
+                return FAILURES[i].outcome;
+            }
+        }
+        return ROUTE_NETWORK;
+    }
+    if (response->status == 403 && provider->json_refused) {
+        return ROUTE_NO_JSON;
+    }
+    for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
+        if (response->status >= STATUSES[i].first && response->status <= STATUSES[i].last) {
+            return STATUSES[i].outcome;
+        }
+    }
+    return ROUTE_UNREADABLE;
+}
+
+bool route_is_transient(enum route_outcome outcome)
+{
+    return OUTCOMES[outcome].transient;
+}
+
+/* Retry-After is a number of seconds or a date. */
+int64_t route_wait_ms(const struct provider *provider, const struct fetch_response *response)
+{
+    const char *value = fetch_header_value(response, "retry-after");
+    if (!value && provider->wait_header) {
+        value = fetch_header_value(response, provider->wait_header);
+    }
+    if (!value) {
+        return -1;
+    }
+    char *end;
+    long seconds = strtol(value, &end, 10);
+    if (end != value && seconds >= 0) {
+        return seconds < 86400 ? seconds * 1000 : 86400000;
+    }
+    struct tm date = {0};
+    if (!strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &date)) {
+        return -1;
+    }
+    time_t left = timegm(&date) - time(NULL);
+    return left > 0 ? (int64_t)left * 1000 : 0;
+}
+
+/* ---- breakers ---- */
+
+static pthread_mutex_t breakers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct breakers *breakers;
+
+/* NULL without memory: then everything may be tried. */
+static struct breakers *get_breakers(void)
+{
+    pthread_mutex_lock(&breakers_lock);
+    if (!breakers) {
+        breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    }
+    struct breakers *all = breakers;
+    pthread_mutex_unlock(&breakers_lock);
+    return all;
+}
+
+void route_reset(void)
+{
+    pthread_mutex_lock(&breakers_lock);
+    breakers = breakers_free(breakers);
+    pthread_mutex_unlock(&breakers_lock);
+}
+
+static bool admit(const struct provider *provider)
+{
+    struct breakers *all = get_breakers();
+    return !all || breaker_admit(all, provider->name);
+}
+
+static void report(const struct provider *provider, enum breaker_result result)
+{
+    struct breakers *all = get_breakers();
+    if (all) {
+        breaker_report(all, provider->name, result);
+    }
+}
+
+/* ---- one try ---- */
+
+struct attempt {
+    const struct provider *provider;
+    bool rests; /* its breaker is open: it was not tried */
+    enum route_outcome outcome;
+    int http_status;   /* 0: none */
+    int64_t wait_ms;   /* that it asks for; negative: not said */
+    const char *words; /* its own, about a refused search; or NULL */
+    struct remarks left_out;
+};
+
+struct routing {
+    struct call *call;
+    const struct search_query *query;
+    int64_t deadline_ms;
+    struct attempt attempts[LIMIT_SEARCH_PROVIDERS];
+    size_t count;
+    struct route_answer *answer;
+};
+
+/* The time of a try: while there is somebody else to ask, half of what is left is enough. */
+static int64_t time_for(const struct routing *routing, bool others)
+{
+    int64_t left = routing->deadline_ms - clock_now_ms();
+    left = others ? left / 2 : left - RESERVE_MS;
+    left = left < TIME_SEARCH_TRY_MS ? left : TIME_SEARCH_TRY_MS;
+    return left > 1 ? left : 1;
+}
+
+static int open_request(struct routing *routing, const struct provider *provider,
+                        struct provider_request *request)
+{
+    const char *base = config_text(provider->base_variable);
+    size_t length = base ? strlen(base) : 0;
+    while (length > 0 && base[length - 1] == '/') {
+        length--;
+    }
+    *request = (struct provider_request){
+        .arena = call_arena(routing->call),
+        .query = routing->query,
+        .base = arena_strndup(call_arena(routing->call), base ? base : "", length),
+        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
+    };
+    provider_header(request, "User-Agent", WHO_WE_ARE, false);
+    provider_header(request, "Accept", "application/json", false);
+    return request->base ? provider->build(request) : ERR_NOMEM;
+}
+
+/* The words of a provider that refused a search, wherever it puts them. */
+static const char *own_words(struct arena *arena, const struct fetch_response *response)
+{
+    static const char *const PLACES[][2] = {
+        {"message", NULL},   {"error", NULL},     {"detail", NULL},
+        {"detail", "error"}, {"error", "detail"}, {"error", "message"},
+    };
+    yyjson_doc *doc = json_parse(arena, response->body, response->body_length, NULL);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+        const char *const *place = PLACES[i];
+        const char *words = place[1] ? json_string(yyjson_obj_get(root, place[0]), place[1])
+                                     : json_string(root, place[0]);
+        if (words && *words) {
+            return arena_strndup(arena, words, text_prefix(words, strlen(words), WORDS_CHARS));
+        }
+    }
+    return NULL;
+}
+
+/* Drops what belongs to the pages before, is on other sites, or is more than was asked for. */
+static void choose_hits(struct routing *routing, size_t skip, struct hits *hits)
+{
+    size_t kept = 0;
+    for (size_t i = skip; i < hits->count && kept < routing->query->count; i++) {
+        if (query_allows(call_arena(routing->call), routing->query, hits->items[i].link)) {
+            hits->items[kept++] = hits->items[i];
+        }
+    }
+    hits->count = kept;
+}
+
+/* ERR_INVALID when the answer is not readable. */
+static int read_answer(struct routing *routing, const struct provider_request *request,
+                       const struct provider *provider, const struct fetch_response *response)
+{
+    struct arena *arena = call_arena(routing->call);
+    struct hits *hits = &routing->answer->hits;
+    yyjson_doc *doc = json_parse(arena, response->body, response->body_length, NULL);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    int status = hits_init(arena, hits);
+    if (status != OK) {
+        return status;
+    }
+    status = yyjson_is_obj(root) ? provider->parse(arena, root, routing->query, hits) : ERR_INVALID;
+    if (status == OK) {
+        choose_hits(routing, request->skip, hits);
+    }
+    return status;
+}
+
+/* OK with the outcome in `attempt`, or a status that ends everything. */
+static int try_provider(struct routing *routing, struct attempt *attempt, bool others)
+{
+    struct provider_request request;
+    struct fetch_response response;
+    const struct provider *provider = attempt->provider;
+    int status = open_request(routing, provider, &request);
+    if (status != OK) {
+        return status;
+    }
+    struct fetch_request fetch = {
+        .url = request.url,
+        .headers = request.headers,
+        .header_count = request.header_count,
+        .body = request.body,
+        .body_length = request.body ? strlen(request.body) : 0,
+        .max_body_bytes = LIMIT_SEARCH_ANSWER_BYTES,
+        .max_redirects = request.body ? FETCH_NO_REDIRECTS : 0,
+        .timeout_ms = time_for(routing, others),
+    };
+    status = fetch_run(routing->call, &fetch, &response);
+    if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
+        return status;
+    }
+    attempt->outcome = route_judge(provider, &response);
+    attempt->http_status = response.status;
+    attempt->wait_ms = route_wait_ms(provider, &response);
+    attempt->left_out = request.left_out;
+    if (attempt->outcome == ROUTE_REFUSED) {
+        attempt->words = own_words(call_arena(routing->call), &response);
+    }
+    if (attempt->outcome == ROUTE_ANSWERED) {
+        status = read_answer(routing, &request, provider, &response);
+        attempt->outcome = status == ERR_INVALID ? ROUTE_UNREADABLE : ROUTE_ANSWERED;
+        return status == ERR_INVALID ? OK : status;
+    }
+    return OK;
+}
+
+static int ask(struct routing *routing, struct attempt *attempt, bool others)
+{
+    call_progress(routing->call, 0, 0, "searching with %s", attempt->provider->title);
+    int status = try_provider(routing, attempt, others);
+    enum breaker_result result = BREAKER_UNKNOWN;
+    if (status == OK) {
+        result = route_is_transient(attempt->outcome) ? BREAKER_FAILED : BREAKER_ANSWERED;
+    }
+    report(attempt->provider, result);
+    return status;
+}
+
+/* ---- words ---- */
+
+static void put_attempt(struct text_out *out, const struct attempt *attempt)
+{
+    const struct provider *provider = attempt->provider;
+    const char *words = OUTCOMES[attempt->outcome].words;
+    text_putf(out, "%s ", provider->title);
+    if (attempt->rests) {
+        text_put(out, "rests after failures in a row");
+        return;
+    }
+    if (attempt->outcome == ROUTE_NO_JSON) {
+        text_putf(out, "(HTTP 403): %s (%s)", provider->json_refused, provider->base_variable);
+        return;
+    }
+    const char *variable = attempt->outcome == ROUTE_NO_ACCESS && provider->key_variable
+                               ? provider->key_variable
+                               : provider->base_variable;
+    const char *place = strstr(words, "%V");
+    text_put_bytes(out, words, place ? (size_t)(place - words) : strlen(words));
+    text_put(out, place ? variable : "");
+    if (attempt->http_status) {
+        text_putf(out, " (HTTP %d)", attempt->http_status);
+    }
+    if (attempt->words) {
+        text_putf(out, ": %s", attempt->words);
+    }
+}
+
+static const char *say_attempt(struct arena *arena, const struct attempt *attempt)
+{
+    char words[600];
+    struct text_out out;
+    text_start(&out, words, sizeof words);
+    put_attempt(&out, attempt);
+    return arena_strdup(arena, words);
+}
+
+/* ---- ends ---- */
+
+static int succeed(struct routing *routing, size_t which)
+{
+    struct route_answer *answer = routing->answer;
+    answer->provider = routing->attempts[which].provider;
+    answer->left_out = routing->attempts[which].left_out;
+    for (size_t i = 0; i < which; i++) {
+        const char *words = say_attempt(call_arena(routing->call), &routing->attempts[i]);
+        if (words) {
+            remarks_add(&answer->warnings, words);
+        }
+    }
+    if (answer->hits.remark) {
+        remarks_add(&answer->warnings, answer->hits.remark);
+    }
+    return OK;
+}
+
+/* The code of a failure that several may share: theirs, if they agree. */
+static const char *shared_code(const struct routing *routing)
+{
+    const char *code = NULL;
+    for (size_t i = 0; i < routing->count; i++) {
+        const struct attempt *attempt = &routing->attempts[i];
+        const char *own = attempt->rests ? CODE_PROVIDER : OUTCOMES[attempt->outcome].code;
+        if (code && strcmp(code, own) != 0) {
+            return CODE_PROVIDER;
+        }
+        code = own;
+    }
+    return code;
+}
+
+/* When it is worth coming back, in seconds; 0: nobody knows. */
+static int come_back_in(const struct routing *routing)
+{
+    int64_t soonest = INT64_MAX;
+    struct breakers *all = get_breakers();
+    for (size_t i = 0; i < routing->count; i++) {
+        const struct attempt *attempt = &routing->attempts[i];
+        int64_t rests = all ? breaker_wait_ms(all, attempt->provider->name) : 0;
+        int64_t wait = rests > attempt->wait_ms ? rests : attempt->wait_ms;
+        if (wait > 0 && wait < soonest) {
+            soonest = wait;
+        }
+    }
+    return soonest == INT64_MAX ? 0 : (int)((soonest + 999) / 1000);
+}
+
+/* `last` is the attempt that ended it, or NULL when all of them failed for now. */
+static int fail(struct routing *routing, const struct attempt *last)
+{
+    char words[LIMIT_ERROR_CHARS];
+    struct text_out out;
+    text_start(&out, words, sizeof words);
+    for (size_t i = 0; i < routing->count; i++) {
+        text_put(&out, i ? "; " : "");
+        put_attempt(&out, &routing->attempts[i]);
+        if (last == &routing->attempts[i]) {
+            break;
+        }
+    }
+    int seconds = last ? 0 : come_back_in(routing);
+    if (seconds) {
+        text_putf(&out, "; try again in %d seconds", seconds);
+    }
+    call_fail(routing->call, last ? OUTCOMES[last->outcome].code : shared_code(routing), "%s",
+              words);
+    if (seconds) {
+        call_fail_retry_after(routing->call, seconds);
+    }
+    return ERR_FAILED;
+}
+
+/* ---- all of it ---- */
+
+static int fail_unconfigured(struct call *call)
+{
+    char words[400];
+    struct text_out out;
+    text_start(&out, words, sizeof words);
+    for (size_t i = 0; PROVIDERS[i]; i++) {
+        const struct provider *provider = PROVIDERS[i];
+        text_putf(&out, "%s%s",
+                  i == 0             ? ""
+                  : PROVIDERS[i + 1] ? ", "
+                                     : " or ",
+                  provider->key_variable ? provider->key_variable : provider->base_variable);
+    }
+    return call_fail(call, CODE_CONFIG, "there is no search provider: set %s%s", words,
+                     config_is_set("FORAGE_SEARCH_PROVIDERS")
+                         ? "; only those that FORAGE_SEARCH_PROVIDERS names are used"
+                         : "");
+}
+
+static int choose_providers(struct routing *routing)
+{
+    const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
+    const char *unknown;
+    if (providers_chosen(chosen, &unknown) != OK) {
+        return call_fail(routing->call, CODE_CONFIG,
+                         "FORAGE_SEARCH_PROVIDERS: there is no provider \"%s\"; there are serper, "
+                         "tavily, searxng, brave and exa",
+                         unknown);
+    }
+    for (; chosen[routing->count]; routing->count++) {
+        routing->attempts[routing->count] =
+            (struct attempt){.provider = chosen[routing->count], .wait_ms = -1};
+    }
+    return routing->count ? OK : fail_unconfigured(routing->call);
+}
+
+/* What to wait before this one is tried again; negative when that makes no sense. */
+static int64_t wait_before(const struct attempt *attempt)
+{
+    if (attempt->rests || !OUTCOMES[attempt->outcome].again) {
+        return -1;
+    }
+    return attempt->wait_ms >= 0 ? attempt->wait_ms : TIME_SEARCH_PAUSE_MS;
+}
+
+/* The shortest wait that somebody is worth, if it leaves enough time; negative otherwise. */
+static int64_t choose_wait(const struct routing *routing)
+{
+    int64_t shortest = INT64_MAX;
+    for (size_t i = 0; i < routing->count; i++) {
+        int64_t wait = wait_before(&routing->attempts[i]);
+        if (wait >= 0 && wait < shortest) {
+            shortest = wait;
+        }
+    }
+    int64_t left = routing->deadline_ms - clock_now_ms();
+    return shortest <= TIME_SEARCH_PATIENCE_MS && shortest < left / 2 ? shortest : -1;
+}
+
+/* Everybody who is worth it, in order. OK with `done` set when that ended it. */
+static int ask_all(struct routing *routing, bool again, int64_t waited_ms, bool *done)
+{
+    for (size_t i = 0; i < routing->count; i++) {
+        struct attempt *attempt = &routing->attempts[i];
+        int64_t wait = again ? wait_before(attempt) : 0;
+        if (wait < 0 || wait > waited_ms) {
+            continue;
+        }
+        if (!admit(attempt->provider)) {
+            attempt->rests = !again;
+            continue;
+        }
+        int status = ask(routing, attempt, i + 1 < routing->count);
+        if (status != OK) {
+            return status;
+        }
+        if (!route_is_transient(attempt->outcome)) {
+            *done = true;
+            return attempt->outcome == ROUTE_ANSWERED ? succeed(routing, i)
+                                                      : fail(routing, attempt);
+        }
+    }
+    return OK;
+}
+
+int route_search(struct call *call, const struct search_query *query, int64_t deadline_ms,
+                 struct route_answer *answer)
+{
+    struct routing routing = {
+        .call = call, .query = query, .deadline_ms = deadline_ms, .answer = answer};
+    int64_t waited_ms = 0;
+    bool done = false;
+    *answer = (struct route_answer){0};
+    int status = choose_providers(&routing);
+    for (int round = 0; status == OK && !done && round < ROUNDS; round++) {
+        if (round > 0) {
+            waited_ms = choose_wait(&routing);
+            if (waited_ms < 0) {
+                break;
+            }
+            status = call_sleep(call, waited_ms);
+        }
+        if (status == OK) {
+            status = ask_all(&routing, round > 0, waited_ms, &done);
+        }
+    }
+    return status == OK && !done ? fail(&routing, NULL) : status;
+}

@@ -1,0 +1,33 @@
+/* Searching the web: one query or several, answered by whichever provider can, with the text of the
+ * pages that were found. */
+#ifndef FORAGE_WEBSEARCH_WEBSEARCH_H
+#define FORAGE_WEBSEARCH_WEBSEARCH_H
+
+#include "base/json.h"
+#include "call/call.h"
+#include "websearch/query.h"
+
+struct search_request {
+    const char *texts[LIMIT_SEARCH_QUERIES];
+    size_t text_count;
+    bool several;              /* they came as a list: results say which of them found them */
+    struct search_query query; /* what they share; its text is not used */
+    size_t budget;             /* characters of the whole result */
+};
+
+/* What happened, for a log. */
+struct search_counts {
+    const char *provider;
+    size_t results, pages_failed;
+};
+
+/* From arguments that have passed the schema of web_search. OK, or ERR_FAILED after call_fail(). */
+int search_read_arguments(struct call *call, yyjson_val *arguments, struct search_request *request);
+/* OK with the object that web_search answers with; ERR_FAILED after call_fail(); otherwise a status
+ * of the call. */
+int search_run(struct call *call, const struct search_request *request, yyjson_mut_doc *doc,
+               yyjson_mut_val **result, struct search_counts *counts);
+/* Whether there is a provider; what to set when there is none. */
+bool search_ready(char *lacks, size_t size);
+
+#endif
