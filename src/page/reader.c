@@ -8,13 +8,16 @@
 #include "call/errors.h"
 #include "page/browser/browser.h"
 #include "page/extract.h"
+#include "page/host_gate.h"
 #include "page/loaders/loaders.h"
 #include "page/notes.h"
 #include "page/paging.h"
 #include "page/sniff.h"
 #include "page/source.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_TITLE_CHARS 300
 
@@ -141,6 +144,37 @@ static int put_result(struct reading *reading, const struct extract_result *resu
     return put_title(reading, result);
 }
 
+/* ---- the extractor ---- */
+
+/* A page takes many times its size while it is read, and reading is work for a processor: more at
+ * once than there are processors would only take more memory. */
+static pthread_once_t extractors_once = PTHREAD_ONCE_INIT;
+static struct host_gate *extractors;
+
+static void set_up_extractors(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    extractors = host_gate_new(processors > 0 ? (size_t)processors : 1);
+}
+
+/* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
+static int extract(struct reading *reading, const struct fetch_response *fetched,
+                   struct extract_result *result)
+{
+    struct extract_input input = {.bytes = fetched->body,
+                                  .length = fetched->body_length,
+                                  .url = fetched->url,
+                                  .content_type = fetched->content_type};
+    pthread_once(&extractors_once, set_up_extractors);
+    int status =
+        extractors ? host_gate_enter(extractors, reading->call, "extractor", 0, -1) : ERR_NOMEM;
+    if (status == OK) {
+        status = extract_page(call_arena(reading->call), &input, result);
+        host_gate_leave(extractors, "extractor", 0);
+    }
+    return status;
+}
+
 /* ---- failures that are the caller's or the operator's to mend ---- */
 
 static const struct {
@@ -217,11 +251,7 @@ static int read_rendered(struct reading *reading, const struct fetch_response *p
     if (status != OK) {
         return status;
     }
-    struct extract_input input = {.bytes = rendered.fetched.body,
-                                  .length = rendered.fetched.body_length,
-                                  .url = rendered.fetched.url,
-                                  .content_type = rendered.fetched.content_type};
-    status = extract_page(call_arena(reading->call), &input, &result);
+    status = extract(reading, &rendered.fetched, &result);
     if (status == ERR_INVALID || (status == OK && result.length <= to_beat)) {
         *why = "the page stays empty when it is rendered";
         return ERR_NOTFOUND;
@@ -260,12 +290,8 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
 static int read_html(struct reading *reading, const struct fetch_response *fetched)
 {
     struct extract_result result;
-    struct extract_input input = {.bytes = fetched->body,
-                                  .length = fetched->body_length,
-                                  .url = fetched->url,
-                                  .content_type = fetched->content_type};
     const char *why = NULL;
-    int status = extract_page(call_arena(reading->call), &input, &result);
+    int status = extract(reading, fetched, &result);
     if (status == ERR_INVALID) {
         return put_note(reading, note_unsupported(call_arena(reading->call), reading->given));
     }

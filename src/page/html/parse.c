@@ -1,5 +1,6 @@
-/* Bytes to a tree. The parser is lexbor's, one for each thread and used again and again. Its tokens
- * pass through keep_ceilings() on their way to the tree, so that no page can make the tree deeper
+/* Bytes to a tree. The parser is lexbor's; a few are kept and used again and again by whichever
+ * thread comes, since each takes some 700 kB, whether it works or not. Its tokens pass through
+ * keep_ceilings() on their way to the tree, so that no page can make the tree deeper
  * or larger than the rest of the extractor is built for. */
 #include "page/html/parse.h"
 
@@ -12,11 +13,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define CHUNK_BYTES      KIB(16)
-#define TOKENS_PER_CHECK 512 /* between two looks at the memory */
-#define MOST_FORMATTING  12  /* open <b>, <i>, ... that a new paragraph opens again */
-#define MOST_ATTRIBUTES  64
-#define MOST_NAMES       4096 /* of elements or attributes that HTML does not know */
+#define CHUNK_BYTES       KIB(16)
+#define TOKENS_PER_CHECK  512 /* between two looks at the memory */
+#define MOST_FORMATTING   12  /* open <b>, <i>, ... that a new paragraph opens again */
+#define MOST_ATTRIBUTES   64
+#define MOST_IDLE_PARSERS 4
+#define MOST_NAMES        4096 /* of elements or attributes that HTML does not know */
 
 /* A pool of lexbor's memory, measured piece by piece as it grows. */
 struct measure {
@@ -25,6 +27,7 @@ struct measure {
 };
 
 struct parser {
+    struct parser *next; /* while it is idle */
     lxb_html_parser_t *html;
     lxb_html_tokenizer_token_f build; /* lexbor's own step from token to tree */
     void *build_context;
@@ -34,20 +37,14 @@ struct parser {
     bool full;
 };
 
-static pthread_key_t parser_key;
-static pthread_once_t parser_once = PTHREAD_ONCE_INIT;
-static bool parser_key_made;
+static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct parser *idle_parsers; /* the one used last first */
+static size_t idle_count;
 
-static void free_parser(void *context)
+static void free_parser(struct parser *parser)
 {
-    struct parser *parser = context;
     lxb_html_parser_destroy(parser->html);
     free(parser);
-}
-
-static void make_key(void)
-{
-    parser_key_made = pthread_key_create(&parser_key, free_parser) == 0;
 }
 
 static struct parser *new_parser(void)
@@ -67,22 +64,32 @@ static struct parser *new_parser(void)
     return parser;
 }
 
-/* This thread's parser. */
-static struct parser *get_parser(void)
+static struct parser *take_parser(void)
 {
-    pthread_once(&parser_once, make_key);
-    if (!parser_key_made) {
-        return NULL;
+    pthread_mutex_lock(&idle_lock);
+    struct parser *parser = idle_parsers;
+    if (parser) {
+        idle_parsers = parser->next;
+        idle_count--;
     }
-    struct parser *parser = pthread_getspecific(parser_key);
-    if (!parser) {
-        parser = new_parser();
-        if (parser && pthread_setspecific(parser_key, parser) != 0) {
-            free_parser(parser);
-            parser = NULL;
-        }
+    pthread_mutex_unlock(&idle_lock);
+    return parser ? parser : new_parser();
+}
+
+/* A tree that it has built does not need it any more. */
+static void give_back(struct parser *parser)
+{
+    pthread_mutex_lock(&idle_lock);
+    bool kept = idle_count < MOST_IDLE_PARSERS;
+    if (kept) {
+        parser->next = idle_parsers;
+        idle_parsers = parser;
+        idle_count++;
     }
-    return parser;
+    pthread_mutex_unlock(&idle_lock);
+    if (!kept) {
+        free_parser(parser);
+    }
 }
 
 /* ---- ceilings ---- */
@@ -218,7 +225,7 @@ static void find_base(struct page *page)
 
 int parse_html(struct page *page, const char *bytes, size_t length)
 {
-    struct parser *parser = get_parser();
+    struct parser *parser = take_parser();
     if (!parser) {
         return ERR_NOMEM;
     }
@@ -228,6 +235,7 @@ int parse_html(struct page *page, const char *bytes, size_t length)
     int status = feed(parser, bytes, length);
     page->document = parser->document;
     page->cut = page->cut || parser->full;
+    give_back(parser);
     if (status != OK) {
         parse_done(page);
         return status;

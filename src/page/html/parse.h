@@ -5,8 +5,8 @@
 
 #include "page/html/page.h"
 
-/* Sets document, body, base and cut of the page from UTF-8. The tree belongs to a parser of the
- * calling thread and lives until parse_done(). A status: OK, ERR_NOMEM, or ERR_INVALID without a
+/* Sets document, body, base and cut of the page from UTF-8. The tree lives until
+ * parse_done(). A status: OK, ERR_NOMEM, or ERR_INVALID without a
  * body. */
 int parse_html(struct page *page, const char *bytes, size_t length);
 void parse_done(struct page *page);
