@@ -49,7 +49,7 @@
 #define LIMIT_CONFIG_VALUE_BYTES KIB(32)
 
 /* Descriptors beyond the connections of clients: transfers, children, files */
-#define LIMIT_OTHER_DESCRIPTORS 2048
+#define LIMIT_OTHER_DESCRIPTORS 8192
 
 /* Fetching and children */
 #define LIMIT_URL_BYTES          KIB(8)

@@ -167,6 +167,7 @@ struct routing {
     struct attempt attempts[LIMIT_SEARCH_PROVIDERS];
     size_t count;
     struct route_answer *answer;
+    double tries; /* so far, in tenths: reading the pages counts in ones */
 };
 
 /* The time of a try: while there is somebody else to ask, half of what is left is enough. */
@@ -289,7 +290,8 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
 
 static int ask(struct routing *routing, struct attempt *attempt, bool others)
 {
-    call_progress(routing->call, 0, 0, "searching with %s", attempt->provider->title);
+    routing->tries += 0.1;
+    call_progress(routing->call, routing->tries, 0, "searching with %s", attempt->provider->title);
     int status = try_provider(routing, attempt, others);
     enum breaker_result result = BREAKER_UNKNOWN;
     if (status == OK) {

@@ -64,12 +64,16 @@ static int build(struct provider_request *request)
     struct arena *arena = request->arena;
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *body = yyjson_mut_obj(doc);
+    const char *text = query_with_sites(arena, query);
     const char *time = time_words(request);
     if (time && query->type == SEARCH_SCHOLAR) {
         provider_left_out(request, "freshness and dates: Serper has none for scholar");
         time = NULL;
     }
-    json_add_string(doc, body, "q", query_with_sites(arena, query));
+    if (!text) {
+        return ERR_NOMEM;
+    }
+    json_add_string(doc, body, "q", text);
     yyjson_mut_obj_add_uint(doc, body, "num", query->count);
     json_add_string(doc, body, "gl", lower_case(arena, query->region));
     json_add_string(doc, body, "hl", lower_case(arena, query->language));
