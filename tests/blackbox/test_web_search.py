@@ -12,7 +12,7 @@ import pytest
 from fakes.search_service import Hit
 from http_client import exchange, request
 from messages import tool_call
-from programs import FORAGE, PATIENCE, Stdio, environment, run
+from programs import FORAGE, PATIENCE, SANITIZED, Stdio, environment, run
 from searching import KEYS, NAMES, call, checked, fail, links, search, shared_world, world  # noqa: F401
 from secrets_watch import look
 
@@ -179,7 +179,10 @@ def prepare(world, name, role, mishap):
     world.find(2)
     world[order[0]].mishap = 500  # overruled below where it is the one
     world[name].mishap = mishap
-    return order, world.server(*order, FORAGE_SEARCH_PROVIDERS=",".join(order), KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=8)
+    # While there are others to ask, a provider gets half of the time.
+    seconds = 50 if mishap != "timeout" else 20 if SANITIZED else 4
+    settings = {"FORAGE_SEARCH_PROVIDERS": ",".join(order), "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS": seconds}
+    return order, world.server(*order, **settings)
 
 
 @role

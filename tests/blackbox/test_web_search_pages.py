@@ -14,14 +14,13 @@ from fake_web import Answer
 from fakes.search_service import Hit
 from http_client import exchange, request
 from messages import tool_call
-from programs import FORAGE, Stdio, run
+from programs import SANITIZED, Stdio, run
 from reading import WORDS, page
 from searching import FAILED, call, checked, search, shared_world, world  # noqa: F401
 
 PAGES = 500
 AT_ONCE = 20  # pages of a search
 SECONDS = 4  # of a search in which pages are stuck
-SANITIZED = bool(re.search(r"build-(asan|tsan)", FORAGE))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +59,7 @@ def test_five_hundred_pages_that_fail_in_every_way(world, broken, no_browser):
     world["serper"].found = {f"group {n}": [Hit("x", url, "y") for url, _ in group] for n, group in enumerate(groups)}
     settings = {**no_browser, "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS": SECONDS * (10 if SANITIZED else 1)}
     with world.server("serper", **settings) as forage:
-        with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        with concurrent.futures.ThreadPoolExecutor(13) as pool:
             results = list(pool.map(lambda n: search(forage, f"group {n}", num_results=AT_ONCE), range(len(groups))))
         assert forage.alive()
     kinds = {way.__name__: "fine" for way in FINE}

@@ -7,7 +7,7 @@ import datetime
 import json
 
 import pytest
-from fakes.search_service import Hit
+from fakes.search_service import Hit, Refused
 from searching import NAMES, call, fail, links, search, shared_world, world  # noqa: F401
 
 
@@ -239,13 +239,19 @@ def test_the_number_of_results_is_that_of_all_queries(world, servers):
     assert {text for item in result["results"] for text in item["queries"]} == {"first", "second"}
 
 
-def test_one_query_of_several_fails(world, servers):
+@pytest.mark.parametrize("name", NAMES)
+def test_one_query_of_several_fails(world, servers, name):
     """What the others found is there, and what is missing is said."""
     hits = world.pages(2)
-    world["exa"].found = {"good": hits}
-    world["exa"].mishaps = [400]
-    result = search(servers["exa"], None, queries=["bad", "good"])
-    assert result["results"] and " ".join(result["left_out"] + result.get("warnings", []))
+    world[name].found = {"good": hits, "bad": Refused("not this")}
+    result = search(servers[name], None, queries=["bad", "good"])
+    assert links(result) == [hit.link for hit in hits]
+    assert "queries[0]" in " ".join(result["warnings"])
+
+
+def test_all_queries_fail(world, servers):
+    world["exa"].mishap = 401
+    assert fail(servers["exa"], None, queries=["one", "two"])["code"] == "AUTH"
 
 
 def test_the_same_query_twice_is_one(world, servers):

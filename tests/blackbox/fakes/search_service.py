@@ -38,7 +38,7 @@ class SearchService(Service):
     def __init__(self):
         super().__init__()
         self.hits = []
-        self.found = {}  # query -> hits, for queries that do not find `hits`
+        self.found = {}  # query -> hits, or Refused, for queries that do not find `hits`
         self.mishap = None  # a name in MISHAPS, or a status
         self.mishaps = []  # the same for the next searches only, one each; None is an ordinary answer
         self.released = threading.Event()
@@ -70,7 +70,10 @@ class SearchService(Service):
             return self.refuse(str(refused))
 
     def hits_for(self, query):
-        return self.found.get(query, self.hits)
+        found = self.found.get(query, self.hits)
+        if isinstance(found, Refused):
+            raise found
+        return found
 
     def failure(self, status):
         reply = self.error(status)
