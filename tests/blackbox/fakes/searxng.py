@@ -101,5 +101,3 @@ def result(hit, index, category):
         "score": 1.0 / (index + 1),
         "category": category,
     }
-
-

@@ -119,5 +119,3 @@ class Serper(SearchService):
             body["peopleAlsoAsk"] = [{"question": "Why?", "snippet": "So.", "title": "A", "link": "https://paa.example/"}]
             body["relatedSearches"] = [{"query": "another thing"}]
         return self.packed(asked, body)
-
-
