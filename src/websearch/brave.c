@@ -222,6 +222,7 @@ const struct provider PROVIDER_BRAVE = {
     .base_variable = "BRAVE_BASE_URL",
     .one_at_a_time = true,
     .wait_header = "x-ratelimit-reset",
+    .key_refused = "SUBSCRIPTION_TOKEN_INVALID",
     .build = build,
     .parse = parse,
 };

@@ -58,6 +58,7 @@ struct provider {
     const char *base_variable; /* where a key is needed it has a default */
     bool one_at_a_time;        /* the queries of one call are asked one after the other */
     const char *wait_header;   /* beside Retry-After: its first number is seconds; or NULL */
+    const char *key_refused;   /* what an answer to a wrong key says, where it is no 401; or NULL */
     const char *json_refused;  /* what HTTP 403 means here, where it is not about a key; or NULL */
     /* OK or ERR_NOMEM. */
     int (*build)(struct provider_request *request);

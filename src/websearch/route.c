@@ -15,7 +15,8 @@
 
 #define WHO_WE_ARE  "forage/" FORAGE_VERSION
 #define ROUNDS      2
-#define RESERVE_MS  20  /* of a last try, to tell how it went */
+#define RESERVE_MS  20 /* of a last try, to tell how it went */
+#define A_DAY_S     86400
 #define WORDS_CHARS 200 /* of what a provider says about a refused search */
 
 /* ---- judging ---- */
@@ -74,6 +75,10 @@ enum route_outcome route_judge(const struct provider *provider,
     if (response->status == 403 && provider->json_refused) {
         return ROUTE_NO_JSON;
     }
+    if (response->status / 100 == 4 && provider->key_refused && response->body &&
+        strstr(response->body, provider->key_refused)) {
+        return ROUTE_NO_ACCESS;
+    }
     for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
         if (response->status >= STATUSES[i].first && response->status <= STATUSES[i].last) {
             return STATUSES[i].outcome;
@@ -98,16 +103,19 @@ int64_t route_wait_ms(const struct provider *provider, const struct fetch_respon
         return -1;
     }
     char *end;
-    long seconds = strtol(value, &end, 10);
-    if (end != value && seconds >= 0) {
-        return seconds < 86400 ? seconds * 1000 : 86400000;
-    }
     struct tm date = {0};
-    if (!strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &date)) {
+    int64_t seconds = strtoll(value, &end, 10);
+    if (end == value) {
+        if (!strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &date)) {
+            return -1;
+        }
+        seconds = timegm(&date) - time(NULL);
+        seconds = seconds > 0 ? seconds : 0;
+    }
+    if (seconds < 0) {
         return -1;
     }
-    time_t left = timegm(&date) - time(NULL);
-    return left > 0 ? (int64_t)left * 1000 : 0;
+    return 1000 * (seconds < A_DAY_S ? seconds : A_DAY_S);
 }
 
 /* ---- breakers ---- */

@@ -456,6 +456,10 @@ static void what_counts_as_transient(void **state)
     struct fetch_response refused = {.status = 403};
     assert_int_equal(route_judge(&PROVIDER_SEARXNG, &refused), ROUTE_NO_JSON);
     assert_int_equal(route_judge(&PROVIDER_SERPER, &refused), ROUTE_NO_ACCESS);
+    struct fetch_response wrong_key = {
+        .status = 422, .body = "{\"error\":{\"code\":\"SUBSCRIPTION_TOKEN_INVALID\"}}"};
+    assert_int_equal(route_judge(&PROVIDER_BRAVE, &wrong_key), ROUTE_NO_ACCESS);
+    assert_int_equal(route_judge(&PROVIDER_EXA, &wrong_key), ROUTE_REFUSED);
 }
 
 static int64_t wait_of(const struct provider *provider, const char *name, const char *value)
@@ -477,6 +481,8 @@ static void providers_say_how_long_to_wait(void **state)
     assert_int_equal(wait_of(&PROVIDER_SERPER, "x-ratelimit-reset", "1, 100"), -1);
     assert_int_equal(wait_of(&PROVIDER_BRAVE, "X-RateLimit-Reset", "1, 1419704"), 1000);
     assert_int_equal(wait_of(&PROVIDER_SERPER, "retry-after", "Fri, 31 Dec 1999 23:59:59 GMT"), 0);
+    assert_int_equal(wait_of(&PROVIDER_SERPER, "retry-after", "Fri, 31 Dec 2100 23:59:59 GMT"),
+                     86400000);
     char date[64];
     time_t soon = time(NULL) + 60;
     struct tm parts;
