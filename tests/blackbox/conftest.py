@@ -31,15 +31,22 @@ def report(line):
     measured.append(line)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session):
-    """Several processes share the files of a run (pytest -n): each hands in what it measured."""
+    """Several processes share the files of a run (pytest -n): each hands in what it measured and saw. The last test
+    of all: whatever was said during the run, no secret was."""
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["measured"] = measured
+        session.config.workeroutput.update(measured=measured, looked_at=WATCH.looked_at, seen=WATCH.seen)
+    elif WATCH.seen and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    measured.extend(getattr(node, "workeroutput", {}).get("measured", []))
+    output = getattr(node, "workeroutput", {})
+    measured.extend(output.get("measured", []))
+    WATCH.looked_at += output.get("looked_at", 0)
+    WATCH.seen.extend(output.get("seen", []))
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -48,13 +55,6 @@ def pytest_terminal_summary(terminalreporter):
     for finding in WATCH.seen[:20]:
         terminalreporter.write_line(f"SECRET: {finding}", red=True)
     terminalreporter.write_line(f"{WATCH.looked_at} bytes of output hold {len(WATCH.seen)} secrets")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session):
-    """The last test of all: whatever was said during the run, no secret was."""
-    if WATCH.seen and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def start_early(request, fixture):

@@ -16,8 +16,8 @@ import secrets
 import subprocess
 import threading
 
-# scripts/test gives every stage the same one, so that it can look for it in their logs.
-CANARY = os.environ.get("FORAGE_TEST_CANARY") or "canary" + secrets.token_hex(12)
+# scripts/test gives every stage the same one, so that it can look for it in their logs; the processes of one run share it.
+CANARY = os.environ.setdefault("FORAGE_TEST_CANARY", "canary" + secrets.token_hex(12))
 
 # With tokens, the server does not let in anybody without one; tests with tokens set them.
 CHANGES_EVERYTHING = {"FORAGE_TOKENS"}

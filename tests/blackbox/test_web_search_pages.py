@@ -20,7 +20,7 @@ from searching import FAILED, call, checked, search, shared_world, world  # noqa
 
 PAGES = 500
 AT_ONCE = 20  # pages of a search
-SECONDS = 4  # of a search in which pages are stuck
+SECONDS = 8  # of a search in which pages are stuck
 
 
 @pytest.fixture(scope="module")
