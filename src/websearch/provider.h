@@ -60,7 +60,7 @@ struct provider {
     const char *wait_header;   /* beside Retry-After: its first number is seconds; or NULL */
     const char *key_refused;   /* what an answer to a wrong key says, where it is no 401; or NULL */
     const char *json_refused;  /* what HTTP 403 means here, where it is not about a key; or NULL */
-    /* OK or ERR_NOMEM. */
+    /* OK or ERR_NOMEM; an arena that is exhausted need not be noticed. */
     int (*build)(struct provider_request *request);
     /* OK, or ERR_INVALID when the answer has another shape than it should. */
     int (*parse)(struct arena *arena, yyjson_val *answer, const struct search_query *query,
@@ -79,6 +79,9 @@ bool provider_configured(const struct provider *provider);
  * ERR_INVALID with the name that is unknown. */
 int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
                      const char **unknown);
+
+/* Makes the request, whole: OK or ERR_NOMEM. */
+int provider_build(const struct provider *provider, struct provider_request *request);
 
 /* ---- for build functions ---- */
 

@@ -53,6 +53,13 @@ int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
 
 /* ---- requests ---- */
 
+int provider_build(const struct provider *provider, struct provider_request *request)
+{
+    int status = provider->build(request);
+    /* A part that could not be made must not be missing silently. */
+    return status == OK && arena_failed(request->arena) ? ERR_NOMEM : status;
+}
+
 void provider_header(struct provider_request *request, const char *name, const char *value,
                      bool secret)
 {

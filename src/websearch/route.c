@@ -203,7 +203,7 @@ static int open_request(struct routing *routing, const struct provider *provider
     };
     provider_header(request, "User-Agent", WHO_WE_ARE, false);
     provider_header(request, "Accept", "application/json", false);
-    return request->base ? provider->build(request) : ERR_NOMEM;
+    return request->base ? provider_build(provider, request) : ERR_NOMEM;
 }
 
 /* The words of a provider that refused a search, wherever it puts them. */

@@ -19,12 +19,10 @@ static const struct {
     [SEARCH_IMAGES] = {"/images", "images", {"title", "link", "source", NULL, "imageUrl"}},
 };
 
-/* Google writes dates as month/day/year. */
-static void put_date(struct buf *out, const char *name, const char *date)
+/* Google writes dates as month/day/year. "" for none. */
+static const char *date_words(struct arena *arena, const char *name, const char *date)
 {
-    if (date) {
-        buf_printf(out, ",%s:%.2s/%.2s/%.4s", name, date + 5, date + 8, date);
-    }
+    return date ? arena_printf(arena, ",%s:%.2s/%.2s/%.4s", name, date + 5, date + 8, date) : "";
 }
 
 /* Google's word for a span of time, in the arena; NULL when none was asked for. */
@@ -39,14 +37,9 @@ static const char *time_words(struct provider_request *request)
     if (!query->start_date && !query->end_date) {
         return NULL;
     }
-    struct buf text;
-    buf_init(&text, 64);
-    buf_puts(&text, "cdr:1");
-    put_date(&text, "cd_min", query->start_date);
-    put_date(&text, "cd_max", query->end_date);
-    const char *words = arena_strndup(request->arena, text.data, text.length);
-    buf_done(&text);
-    return words;
+    return arena_printf(request->arena, "cdr:1%s%s",
+                        date_words(request->arena, "cd_min", query->start_date),
+                        date_words(request->arena, "cd_max", query->end_date));
 }
 
 static const char *lower_case(struct arena *arena, const char *text)

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
+#include "websearch/merge.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,7 +90,7 @@ static const char *const MESSAGES[] = {
     "not JSON at all",
 };
 
-static char *send(struct test_server *server, const char *message)
+static char *send_message(struct test_server *server, const char *message)
 {
     int status;
     struct mcp_peer peer = {.session = server->session, .caller = caller_local()};
@@ -103,7 +104,7 @@ static void fail_each(struct test_server *server, const char *message)
     for (long n = 0; n < MOST_ALLOCATIONS; n++) {
         failed = false;
         fail_after = n;
-        char *answer = send(server, message);
+        char *answer = send_message(server, message);
         fail_after = -1;
         free(answer);
         if (!failed) {
@@ -120,9 +121,9 @@ static void every_allocation_may_fail(void **state)
     struct test_server server;
     assert_true(test_server_open(&server));
     for (size_t i = 0; i < COUNT(MESSAGES); i++) {
-        char *before = send(&server, MESSAGES[i]);
+        char *before = send_message(&server, MESSAGES[i]);
         fail_each(&server, MESSAGES[i]);
-        char *after = send(&server, MESSAGES[i]);
+        char *after = send_message(&server, MESSAGES[i]);
         assert_true((before == NULL) == (after == NULL));
         free(before);
         free(after);
@@ -146,6 +147,67 @@ static void a_server_opens_or_says_no(void **state)
     assert_true(opened);
 }
 
+/* ---- searching ---- */
+
+static const char *const ANSWERS[] = {
+    "{\"organic\":[{\"title\":\"T\",\"link\":\"https://a.example/?utm_id=1\",\"snippet\":\"S\"}]}",
+    "{\"results\":[{\"title\":\"T\",\"url\":\"https://a.example/\",\"content\":\"S\"}]}",
+    "{\"results\":[],\"unresponsive_engines\":[[\"google\",\"timeout\"]]}",
+    "{\"web\":{\"results\":[{\"title\":\"<b>T</b>\",\"url\":\"https://a.example/\"}]}}",
+    "{\"results\":[{\"title\":\"T\",\"url\":\"https://a.example/\",\"text\":\"S\"}]}",
+};
+
+/* A request is made whole or not at all, and an answer is read or not. */
+static void search_once(const struct provider *provider, const char *text)
+{
+    static const struct search_query QUERY = {
+        .text = "mushrooms",
+        .count = 3,
+        .page = 1,
+        .start_date = "2026-01-31",
+        .region = "DE",
+        .language = "de",
+        .sites = {"a.example"},
+        .site_count = 1,
+    };
+    struct arena *arena = arena_new(KIB(256));
+    struct provider_request request = {
+        .arena = arena, .query = &QUERY, .base = "http://base", .key = "key"};
+    if (!arena) {
+        return;
+    }
+    if (provider_build(provider, &request) == OK) {
+        const char *sent = request.body ? request.body : request.url;
+        assert_non_null(strstr(sent, "mushrooms"));
+        assert_non_null(strstr(sent, "a.example"));
+        assert_true(strstr(sent, "2026") || provider == &PROVIDER_SEARXNG);
+    }
+    struct hits hits;
+    struct found found[3];
+    size_t count;
+    yyjson_doc *doc = json_parse(arena, text, strlen(text), NULL);
+    if (doc && hits_init(arena, &hits) == OK) {
+        const struct hits *const answers[] = {&hits};
+        provider->parse(arena, yyjson_doc_get_root(doc), &QUERY, &hits);
+        merge_hits(arena, answers, 1, found, COUNT(found), &count);
+    }
+    arena_free(arena);
+}
+
+static void a_search_is_made_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; PROVIDERS[i]; i++) {
+        failed = true;
+        for (long n = 0; failed; n++) {
+            failed = false;
+            fail_after = n;
+            search_once(PROVIDERS[i], ANSWERS[i]);
+            fail_after = -1;
+        }
+    }
+}
+
 static int load_config(void **state)
 {
     (void)state;
@@ -163,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_server_opens_or_says_no),
+        cmocka_unit_test(a_search_is_made_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, load_config, NULL);
 }

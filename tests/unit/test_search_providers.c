@@ -34,7 +34,7 @@ static struct provider_request build(const struct provider *provider,
 {
     struct provider_request request = {
         .arena = arena, .query = query, .base = "http://base", .key = "the-key"};
-    assert_int_equal(provider->build(&request), OK);
+    assert_int_equal(provider_build(provider, &request), OK);
     return request;
 }
 
