@@ -119,20 +119,29 @@ class Web:
             ), f"{path} was not asked for {count} times"
 
 
+def make_certificate(folder, name):
+    """A key and a certificate for an address or a host that nobody trusts unless told to: their paths."""
+    key, certificate = pathlib.Path(folder, "key.pem"), pathlib.Path(folder, "certificate.pem")
+    kind = "IP" if name.replace(".", "").isdigit() else "DNS"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+        + ["-subj", f"/CN={name}", "-addext", f"subjectAltName={kind}:{name}", "-keyout", key, "-out", certificate],
+        capture_output=True,
+        check=True,
+    )
+    return key, certificate
+
+
+def tls_context(key, certificate):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
 def self_signed(address):
     """A TLS context whose certificate nobody trusts."""
     with tempfile.TemporaryDirectory() as folder:
-        key, certificate = pathlib.Path(folder, "key"), pathlib.Path(folder, "certificate")
-        names = ["-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}"]
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *names]
-            + ["-keyout", key, "-out", certificate],
-            capture_output=True,
-            check=True,
-        )
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        return context
+        return tls_context(*make_certificate(folder, address))
 
 
 def closed_port():

@@ -7,91 +7,18 @@ the tools that forage listed, calls the one that the model asked for, and gives 
 """
 
 import json
+import os
+import sys
 
 from loopback import LoopbackHandler, LoopbackServer
 
+# What two of them say on the wire is in the fakes that the other tests use as well.
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "blackbox"))
+from fakes import anthropic, gemini
+from fakes.model import stream
+
 TOOL = "forage_status"
 FINAL_WORDS = "the model has seen the status"
-
-
-class Anthropic:
-    """POST /v1/messages"""
-
-    path = "/v1/messages"
-
-    @staticmethod
-    def offered(request):
-        return [tool["name"] for tool in request.get("tools", [])]
-
-    @staticmethod
-    def results(request):
-        for message in request["messages"]:
-            for block in message["content"] if isinstance(message["content"], list) else []:
-                if block["type"] == "tool_result":
-                    yield block["content"]
-
-    @staticmethod
-    def _message(block, delta, stop_reason):
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        message = {
-            "id": "msg_1",
-            "type": "message",
-            "role": "assistant",
-            "model": "fake",
-            "content": [],
-        }
-        events = [
-            {"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}},
-            {"type": "content_block_start", "index": 0, "content_block": block},
-            {"type": "content_block_delta", "index": 0, "delta": delta},
-            {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": stop_reason}, "usage": usage},
-            {"type": "message_stop"},
-        ]
-        return [(event["type"], event) for event in events]
-
-    def ask(self, name):
-        block = {"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}
-        return self._message(block, {"type": "input_json_delta", "partial_json": "{}"}, "tool_use")
-
-    def say(self, words):
-        return self._message(
-            {"type": "text", "text": ""}, {"type": "text_delta", "text": words}, "end_turn"
-        )
-
-
-class Gemini:
-    """POST /v1beta/models/MODEL:streamGenerateContent"""
-
-    path = "/v1beta/models/"
-
-    @staticmethod
-    def offered(request):
-        return [
-            function["name"]
-            for tool in request.get("tools", [])
-            for function in tool.get("functionDeclarations", [])
-        ]
-
-    @staticmethod
-    def results(request):
-        for content in request["contents"]:
-            for part in content["parts"]:
-                if "functionResponse" in part:
-                    yield part["functionResponse"]["response"]
-
-    @staticmethod
-    def _part(part):
-        content = {"role": "model", "parts": [part]}
-        usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
-        candidate = {"index": 0, "content": content, "finishReason": "STOP"}
-        return [(None, {"candidates": [candidate], "usageMetadata": usage})]
-
-    def ask(self, name):
-        return self._part({"functionCall": {"name": name, "args": {}}})
-
-    def say(self, words):
-        return self._part({"text": words})
 
 
 class OpenAI:
@@ -124,8 +51,8 @@ class OpenAI:
         ]
         return [(event["type"], event) for event in events]
 
-    def ask(self, name):
-        namespace, _, tool = name.partition(".")
+    def ask(self, call):
+        namespace, _, tool = call[0].partition(".")
         item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": "{}"}
         return self._item({**item, "namespace": namespace, "name": tool})
 
@@ -136,7 +63,7 @@ class OpenAI:
         )
 
 
-VENDORS = [Anthropic(), Gemini(), OpenAI()]
+VENDORS = [anthropic.Dialect(), gemini.Dialect(), OpenAI()]
 
 
 class Handler(LoopbackHandler):
@@ -149,10 +76,7 @@ class Handler(LoopbackHandler):
         if not vendor:
             self.send_error(404)
             return
-        events = self.server.turn(vendor, json.loads(body))
-        text = ""
-        for name, event in events:
-            text += (f"event: {name}\n" if name else "") + f"data: {json.dumps(event)}\n\n"
+        text = stream(self.server.turn(vendor, json.loads(body)))
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Content-Length", str(len(text)))
@@ -174,5 +98,5 @@ class FakeModel(LoopbackServer):
         self.results += results
         wanted = [name for name in names if name.endswith(TOOL)]
         if wanted and not results:
-            return vendor.ask(wanted[0])
+            return vendor.ask((wanted[0], {}))
         return vendor.say(FINAL_WORDS if results else "the model was not offered " + TOOL)

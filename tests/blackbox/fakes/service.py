@@ -22,11 +22,12 @@ class Asked:
 
 
 class Reply:
-    """What is answered; a body that is no bytes becomes JSON."""
+    """What is answered; a body that is no bytes becomes JSON. It can be held back until an event."""
 
-    def __init__(self, body, status=200, kind="application/json; charset=utf-8", **headers):
+    def __init__(self, body, status=200, kind="application/json; charset=utf-8", after=None, **headers):
         self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
         self.status = status
+        self.after = after
         self.headers = {"Content-Type": kind, **{name.replace("_", "-"): value for name, value in headers.items()}}
 
 
@@ -49,6 +50,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_POST = do_GET
 
     def give(self, reply):
+        if reply.after:  # nobody else is held up
+            reply.after.wait()
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, str(value))
