@@ -55,10 +55,11 @@ MAY_INCLUDE = {
     "mcp": ["base", "call", "guard", "registry"],
     "page": ["base", "call", "config", "guard"],
     "websearch": ["base", "call", "config", "guard", "page"],
-    "tools": ["base", "call", "config", "guard", "ops", "page", "registry", "websearch"],
-    "app": ["base", "call", "config", "guard", "mcp", "ops", "page", "registry", "tools", "websearch"],
+    "tools": ["base", "call", "config", "guard", "ops", "page", "registry", "research", "websearch"],
+    "app": ["base", "call", "config", "guard", "mcp", "ops", "page", "registry", "research", "tools", "websearch"],
+    "research": ["base", "call", "config", "guard"],
     "doors": ["app", "base", "call", "config", "guard", "mcp", "ops", "registry"],
-    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "page", "registry", "tools"],
+    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "page", "registry", "research", "tools"],
     "": ["cli"],
 }
 

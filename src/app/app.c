@@ -14,6 +14,7 @@
 #include "guard/policy.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
+#include "research/research.h"
 #include "tools/tools.h"
 #include "websearch/route.h"
 
@@ -153,6 +154,7 @@ static void wait_for_calls(struct app *app, int64_t time_ms)
 
 void app_finish_calls(struct app *app)
 {
+    research_shutdown(); /* minutes of work that nobody would wait for */
     wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
     mcp_cancel_all(app->mcp);
     pool_cancel_all(app->pool);

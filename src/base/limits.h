@@ -105,6 +105,14 @@
                                   */
 #define TIME_ARXIV_PAUSE_MS 3000 /* between two requests, as arXiv asks */
 
+/* Research */
+#define LIMIT_PROMPT_BYTES          KIB(256) /* a template of a prompt */
+#define LIMIT_RESEARCH_ITEMS        200      /* queries or pages that are listed */
+#define LIMIT_RESEARCH_ITEM_CHARS   2000     /* of one of them */
+#define LIMIT_RESEARCH_ERRORS_BYTES KIB(16)  /* the end of a worker's stderr */
+#define TIME_RESEARCH_SIGN_MS       10000    /* between two signs of life to the client */
+#define TIME_RESEARCH_LEAVE_MS      1000     /* for a worker that is done to leave by itself */
+
 /* The browser and its filtering proxy */
 #define LIMIT_BROWSER_HTML_CHARS MIB(4) /* of a rendered page, in units of UTF-16 */
 #define LIMIT_BROWSER_MESSAGE_BYTES                                                                \

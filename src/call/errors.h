@@ -19,6 +19,18 @@
 #define CODE_CONFIG       "CONFIG" /* something is not set up; the message names the variable */
 #define CODE_INTERNAL     "INTERNAL"
 
+/* Of a research worker. Its timeout is CODE_CLI_TIMEOUT for deep_search and CODE_EXECUTION_ERROR
+ * for search. */
+#define CODE_CLI_NOT_FOUND   "CLI_NOT_FOUND"
+#define CODE_CLI_TIMEOUT     "CLI_TIMEOUT"
+#define CODE_EXECUTION_ERROR "EXECUTION_ERROR"
+#define CODE_QUOTA_EXCEEDED  "QUOTA_EXCEEDED"
+#define CODE_AUTH_ERROR      "AUTH_ERROR"
+#define CODE_MODEL_NOT_FOUND "MODEL_NOT_FOUND"
+#define CODE_TURN_LIMIT      "TURN_LIMIT"
+#define CODE_CONFIG_ERROR    "CONFIG_ERROR"
+#define CODE_PARSE_ERROR     "PARSE_ERROR"
+
 /* 500 for a code that the table does not know. */
 int error_http_status(const char *code);
 

@@ -35,6 +35,8 @@ static const struct command {
      "search the web and read what is found; also --page N, --from DATE, --to DATE, --region CC, "
      "--language LL, --site HOSTS, --exclude HOSTS, --full",
      command_web},
+    {"research", "forage research TOPIC [--depth concise|detailed] [--max-iterations N] [--json]",
+     "let a worker research a topic and print its report; --quick: one round", command_research},
     {"version", "forage version", "print the version", command_version},
 };
 
@@ -50,11 +52,13 @@ static void print_help(FILE *out)
     }
     fputs("\nOptions for every command:\n"
           "  --config FILE   settings as KEY=value lines (default: ~/.config/forage/forage.env)\n"
+          "  --model NAME    the model of the research worker (GEMINI_MODEL)\n"
           "  --help          this text, or a command's own\n\n"
           "Examples:\n"
           "  forage serve --port 3000\n"
           "  forage read https://example.org/\n"
           "  forage web \"rust borrow checker\" --results 5\n"
+          "  forage research \"How did sourdough spread?\" --depth concise\n"
           "  forage call forage_status\n"
           "  forage config\n\n"
           "Exit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or settings.\n"
@@ -240,6 +244,9 @@ static int run_command(const struct command *command, struct arguments *argument
     int code = take_setting(arguments, "--config", "FORAGE_CONFIG");
     if (code == EXIT_OK) {
         code = take_setting(arguments, "--context", "KINDLY_MCP_CONTEXT");
+    }
+    if (code == EXIT_OK) {
+        code = take_setting(arguments, "--model", "FORAGE_RESEARCH_MODEL");
     }
     return code == EXIT_OK ? command->run(arguments) : code;
 }

@@ -30,6 +30,7 @@ int command_call(const struct arguments *arguments);
 int command_tools(const struct arguments *arguments);
 int command_config(const struct arguments *arguments);
 int command_extract(const struct arguments *arguments);
+int command_research(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);

@@ -3,8 +3,10 @@
 #include "base/signals.h"
 #include "cli/cli.h"
 #include "doors/doors.h"
+#include "research/research.h"
 
 #include <malloc.h>
+#include <stdio.h>
 
 /* Each thread would get a heap of its own otherwise, and an idle server would hold on to all of
  * them. */
@@ -12,6 +14,20 @@ static void bound_heaps(void)
 {
     mallopt(M_ARENA_MAX, 4);
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
+
+/* First run, where the research tools are switched on: a folder that cannot be made is told now and
+ * not by a call in an hour. */
+static int prepare_research(struct app *app)
+{
+    char problem[1024];
+    bool offered = registry_tool(app_registry(app), "search") ||
+                   registry_tool(app_registry(app), "deep_search");
+    if (!offered || research_prepare(problem, sizeof problem) == OK) {
+        return EXIT_OK;
+    }
+    fprintf(stderr, "forage: %s\n", problem);
+    return EXIT_FAILED;
 }
 
 static int open_door(int (*door)(struct app *app, int signals))
@@ -30,7 +46,10 @@ static int open_door(int (*door)(struct app *app, int signals))
     if (!app) {
         return EXIT_USAGE;
     }
-    code = door(app, signals);
+    code = prepare_research(app);
+    if (code == EXIT_OK) {
+        code = door(app, signals);
+    }
     app_free(app);
     return code;
 }

@@ -25,6 +25,7 @@ enum variable_group {
     GROUP_SEARCH,
     GROUP_PAGES,
     GROUP_BROWSER,
+    GROUP_RESEARCH,
     GROUP_LOGGING,
     GROUP_FILE,
     GROUP_COUNT,

@@ -48,6 +48,10 @@ static int64_t timeout_of(yyjson_val *own)
     if (yyjson_is_int(timeout)) {
         return yyjson_get_sint(timeout);
     }
+    const char *variable = json_string(own, "timeoutVariable");
+    if (variable) {
+        return config_duration_ms(variable);
+    }
     return config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
 }
 

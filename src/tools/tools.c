@@ -4,6 +4,8 @@
 static const struct tool *const TOOLS[] = {
     &TOOL_WEB_SEARCH,
     &TOOL_GET_CONTENT,
+    &TOOL_SEARCH,
+    &TOOL_DEEP_SEARCH,
     &TOOL_FORAGE_STATUS,
 };
 

@@ -1,0 +1,190 @@
+/* `forage research TOPIC`: the report of deep_search (or, quickly, of search) for people. What the
+ * worker does is told on standard error while it works; the report goes to standard output. */
+#include "research/research.h"
+#include "base/limits.h"
+#include "base/proc.h"
+#include "base/redact.h"
+#include "base/signals.h"
+#include "cli/cli.h"
+#include "cli/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct wish {
+    const char *topic;
+    const char *depth;
+    const char *rounds;
+    bool quick;
+    bool json;
+};
+
+/* ---- arguments ---- */
+
+static int read_wish(const struct arguments *given, struct wish *wish)
+{
+    struct arguments rest = *given;
+    wish->json = take_flag(&rest, "--json");
+    wish->quick = take_flag(&rest, "--quick");
+    if (take_option(&rest, "--depth", &wish->depth) < 0 ||
+        take_option(&rest, "--max-iterations", &wish->rounds) < 0) {
+        return EXIT_USAGE;
+    }
+    if (rest.count == 0) {
+        return usage_error("which topic?");
+    }
+    if (wish->quick && (wish->depth || wish->rounds)) {
+        return usage_error("--quick is one round; --depth and --max-iterations are for more");
+    }
+    wish->topic = rest.values[0];
+    rest.count--;
+    rest.values++;
+    return refuse_rest(&rest);
+}
+
+/* The tool's arguments; the schema judges what is in them. */
+static yyjson_val *tool_arguments(struct call *call, const struct wish *wish)
+{
+    struct arena *arena = call_arena(call);
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, object, wish->quick ? "query" : "topic", wish->topic);
+    json_add_string(doc, object, "depth", wish->depth);
+    if (wish->rounds) {
+        char *end;
+        errno = 0;
+        long rounds = strtol(wish->rounds, &end, 10);
+        if (errno || end == wish->rounds || *end) {
+            json_add_string(doc, object, "maxIterations", wish->rounds);
+        } else {
+            yyjson_mut_obj_add_int(doc, object, "maxIterations", rounds);
+        }
+    }
+    size_t length;
+    const char *text = json_text(arena, object, &length);
+    return text ? yyjson_doc_get_root(json_parse(arena, text, length, NULL)) : NULL;
+}
+
+/* ---- telling ---- */
+
+/* Each step on a line of its own: what was done stays to be read. */
+static void tell_step(void *context, double done, double total, const char *message)
+{
+    (void)context;
+    (void)total;
+    struct buf line;
+    buf_init(&line, KIB(8));
+    buf_printf(&line, "%5.1f s  %s\n", done, message);
+    redact_buf(&line, 0);
+    if (line.length) {
+        fputs(line.data, stderr);
+    }
+    buf_done(&line);
+}
+
+static int print_json(struct call *call, const struct reply *reply)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    int status = json_write_pretty(&text, call_arena(call), reply->structured);
+    buf_putc(&text, '\n');
+    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
+    buf_done(&text);
+    return code;
+}
+
+static void put_sources(struct buf *text, yyjson_mut_val *metadata)
+{
+    yyjson_mut_val *sources = yyjson_mut_obj_get(metadata, "sources_visited");
+    yyjson_mut_arr_iter each = yyjson_mut_arr_iter_with(sources);
+    yyjson_mut_val *source;
+    if (yyjson_mut_arr_size(sources)) {
+        buf_puts(text, "\nPages read:\n");
+    }
+    while ((source = yyjson_mut_arr_iter_next(&each)) != NULL) {
+        buf_printf(text, "- %s\n", yyjson_mut_get_str(source));
+    }
+}
+
+static int print_report(const struct reply *reply, const struct wish *wish)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    const char *answer = wish->quick ? "result" : "report";
+    buf_puts(&text, yyjson_mut_get_str(yyjson_mut_obj_get(reply->structured, answer)));
+    buf_putc(&text, '\n');
+    put_sources(&text, yyjson_mut_obj_get(reply->structured, "metadata"));
+    int code = print_buf(&text);
+    buf_done(&text);
+    return code;
+}
+
+static int print_failure(struct call *call)
+{
+    const struct call_error *error = call_error(call);
+    struct buf text;
+    buf_init(&text, KIB(64));
+    buf_printf(&text, "forage: %s\n", error ? error->message : "out of memory");
+    redact_buf(&text, 0);
+    fputs(text.length ? text.data : "forage: out of memory\n", stderr);
+    buf_done(&text);
+    return EXIT_FAILED;
+}
+
+/* ---- running ---- */
+
+static int run(struct app *app, struct call *call, const struct wish *wish, int signals)
+{
+    struct watch watch;
+    struct reply reply;
+    const char *tool = wish->quick ? "search" : "deep_search";
+    const struct entry *entry = registry_tool(app_registry(app), tool);
+    yyjson_val *arguments = tool_arguments(call, wish);
+    if (!entry) {
+        return usage_error("%s is switched off (FORAGE_TOOLS)", tool);
+    }
+    if (!arguments) {
+        return usage_error("the topic is not valid UTF-8");
+    }
+    if (watch_start(&watch, call, signals) != OK) {
+        return EXIT_FAILED;
+    }
+    int status = registry_run(app_registry(app), entry, call, arguments, &reply);
+    watch_stop(&watch);
+    if (status == OK && wish->json) {
+        int code = print_json(call, &reply);
+        return reply.is_error ? EXIT_FAILED : code;
+    }
+    if (status != OK || reply.is_error) {
+        return print_failure(call);
+    }
+    return print_report(&reply, wish);
+}
+
+int command_research(const struct arguments *arguments)
+{
+    struct wish wish = {0};
+    int code = read_wish(arguments, &wish);
+    if (code == EXIT_OK) {
+        code = load_configuration();
+    }
+    if (code != EXIT_OK) {
+        return code;
+    }
+    int signals = signals_open();
+    struct app *app = open_app();
+    if (!app || signals < 0) {
+        app_free(app);
+        return EXIT_USAGE;
+    }
+    struct call_options options = watch_options();
+    options.hooks.progress = tell_step;
+    struct call *call = call_new(&options);
+    code = call ? run(app, call, &wish, signals) : EXIT_FAILED;
+    call_free(call);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    app_free(app);
+    return code;
+}

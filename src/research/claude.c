@@ -1,0 +1,142 @@
+/* Claude Code, headless: the prompt on stdin, events as lines of JSON on stdout. */
+#include "base/json.h"
+#include "research/worker.h"
+
+#include <string.h>
+
+static const char *const SETTINGS[] = {
+    "NO_COLOR=1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+    "DISABLE_AUTOUPDATER=1",
+    "DISABLE_TELEMETRY=1",
+    "MCP_CONNECTION_NONBLOCKING=false", /* else it may begin before its reader of pages is there */
+    "ENABLE_TOOL_SEARCH=false",         /* else it has to look for that reader first */
+    NULL,
+};
+static const char *const OWN_VARIABLES[] = {"ANTHROPIC_", "CLAUDE_", NULL};
+
+#define READING "mcp__forage__get_content"
+
+static int start(struct call *call, const struct worker_job *job, struct proc **child)
+{
+    const char *const arguments[] = {
+        job->program,
+        "--print",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--model",
+        job->model,
+        "--mcp-config",
+        ".claude/mcp.json",
+        "--strict-mcp-config",
+        "--tools",
+        "WebSearch,WebFetch",
+        "--allowedTools",
+        "WebSearch,WebFetch," READING,
+        NULL,
+    };
+    struct worker_command command = {arguments, OWN_VARIABLES, SETTINGS};
+    return worker_spawn(call, job, &command, child);
+}
+
+/* ---- events ---- */
+
+/* The text of a result: a string, or the first text block of an array. */
+static void set_content(struct worker_event *event, yyjson_val *content)
+{
+    if (yyjson_is_arr(content)) {
+        content = yyjson_obj_get(yyjson_arr_get_first(content), "text");
+    }
+    event->text = yyjson_is_str(content) ? yyjson_get_str(content) : "";
+    event->length = yyjson_is_str(content) ? yyjson_get_len(content) : 0;
+}
+
+/* One block of a message. False when it tells nothing. */
+static bool read_block(yyjson_val *block, struct worker_event *event)
+{
+    const char *type = json_string(block, "type");
+    if (type && strcmp(type, "text") == 0) {
+        event->kind = WORKER_SAYS;
+        set_content(event, yyjson_obj_get(block, "text"));
+        return true;
+    }
+    if (type && strcmp(type, "tool_use") == 0) {
+        event->kind = WORKER_USES;
+        event->tool = json_string(block, "name");
+        event->id = json_string(block, "id");
+        event->parameters = yyjson_obj_get(block, "input");
+        return event->tool && event->id;
+    }
+    if (type && strcmp(type, "tool_result") == 0) {
+        event->kind = WORKER_GOT;
+        event->id = json_string(block, "tool_use_id");
+        event->ok = !yyjson_get_bool(yyjson_obj_get(block, "is_error"));
+        set_content(event, yyjson_obj_get(block, "content"));
+        return event->id != NULL;
+    }
+    return false;
+}
+
+static int read_message(yyjson_val *line, bool own, const struct worker_sink *sink)
+{
+    yyjson_val *content = yyjson_obj_get(yyjson_obj_get(line, "message"), "content");
+    yyjson_arr_iter each = yyjson_arr_iter_with(content);
+    yyjson_val *block;
+    int status = OK;
+    while (status == OK && (block = yyjson_arr_iter_next(&each)) != NULL) {
+        struct worker_event event = {.text = ""};
+        if (read_block(block, &event) && own == (event.kind != WORKER_GOT)) {
+            status = sink->take(sink->context, &event);
+        }
+    }
+    return status;
+}
+
+static int read_result(yyjson_val *line, const struct worker_sink *sink)
+{
+    bool failed = yyjson_get_bool(yyjson_obj_get(line, "is_error")) ||
+                  !yyjson_equals_str(yyjson_obj_get(line, "subtype"), "success");
+    struct worker_event event = {.kind = failed ? WORKER_FAILS : WORKER_IS_DONE, .text = ""};
+    set_content(&event, yyjson_obj_get(line, "result"));
+    if (failed && !event.length) {
+        set_content(&event, yyjson_obj_get(line, "subtype"));
+    }
+    return sink->take(sink->context, &event);
+}
+
+static int feed(struct arena *scratch, const char *line, size_t length,
+                const struct worker_sink *sink)
+{
+    yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
+    const char *type = json_string(root, "type");
+    if (!type) {
+        return OK;
+    }
+    if (strcmp(type, "assistant") == 0) {
+        return read_message(root, true, sink);
+    }
+    if (strcmp(type, "user") == 0) {
+        return read_message(root, false, sink);
+    }
+    return strcmp(type, "result") == 0 ? read_result(root, sink) : OK;
+}
+
+static bool lost_firecrawl(const char *line)
+{
+    (void)line;
+    return false;
+}
+
+const struct worker WORKER_CLAUDE = {
+    .name = "claude",
+    .title = "Claude Code",
+    .program = "claude",
+    .path_variable = "CLAUDE_CLI_PATH",
+    .model_variable = "ANTHROPIC_MODEL",
+    .install = "install it with `npm install -g @anthropic-ai/claude-code`",
+    .sign_in = "set ANTHROPIC_API_KEY, or run `claude` once and sign in",
+    .start = start,
+    .feed = feed,
+    .lost_firecrawl = lost_firecrawl,
+};

@@ -1,0 +1,120 @@
+/* The Gemini CLI, headless: the prompt on stdin, events as lines of JSON on stdout.
+ *
+ * What its events are is not its documentation's word alone; tests run the real program. */
+#include "base/json.h"
+#include "research/worker.h"
+
+#include <string.h>
+
+/* Without the first it refuses to work in a folder that nobody has declared trusted; without the
+ * second it starts itself again, and the outer one of the two does not heed SIGTERM. */
+static const char *const SETTINGS[] = {"GEMINI_CLI_TRUST_WORKSPACE=true",
+                                       "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", NULL};
+static const char *const OWN_VARIABLES[] = {"GEMINI_", "GOOGLE_", NULL};
+
+static int start(struct call *call, const struct worker_job *job, struct proc **child)
+{
+    const char *const arguments[] = {
+        job->program,
+        "--model",
+        job->model,
+        "--output-format",
+        "stream-json",
+        "--policy",
+        ".gemini/policy.toml", /* seen from its folder: it would split a path at commas */
+        "--allowed-mcp-server-names",
+        job->with_firecrawl ? "forage,firecrawl" : "forage",
+        NULL,
+    };
+    struct worker_command command = {arguments, OWN_VARIABLES, SETTINGS};
+    return worker_spawn(call, job, &command, child);
+}
+
+/* ---- events ---- */
+
+static void set_text(struct worker_event *event, yyjson_val *value)
+{
+    event->text = yyjson_is_str(value) ? yyjson_get_str(value) : "";
+    event->length = yyjson_is_str(value) ? yyjson_get_len(value) : 0;
+}
+
+static bool read_message(yyjson_val *line, struct worker_event *event)
+{
+    event->kind = WORKER_SAYS;
+    set_text(event, yyjson_obj_get(line, "content"));
+    return yyjson_equals_str(yyjson_obj_get(line, "role"), "assistant");
+}
+
+static bool read_tool_use(yyjson_val *line, struct worker_event *event)
+{
+    event->kind = WORKER_USES;
+    event->tool = json_string(line, "tool_name");
+    event->id = json_string(line, "tool_id");
+    event->parameters = yyjson_obj_get(line, "parameters");
+    return event->tool && event->id;
+}
+
+static bool read_tool_result(yyjson_val *line, struct worker_event *event)
+{
+    event->kind = WORKER_GOT;
+    event->id = json_string(line, "tool_id");
+    event->ok = yyjson_equals_str(yyjson_obj_get(line, "status"), "success");
+    set_text(event, yyjson_obj_get(line, "output"));
+    return event->id != NULL;
+}
+
+static bool read_error(yyjson_val *line, struct worker_event *event)
+{
+    event->kind = WORKER_WARNS;
+    set_text(event, yyjson_obj_get(line, "message"));
+    return true;
+}
+
+static bool read_result(yyjson_val *line, struct worker_event *event)
+{
+    bool done = yyjson_equals_str(yyjson_obj_get(line, "status"), "success");
+    event->kind = done ? WORKER_IS_DONE : WORKER_FAILS;
+    set_text(event, yyjson_obj_get(yyjson_obj_get(line, "error"), "message"));
+    return true;
+}
+
+static const struct {
+    const char *type;
+    bool (*read)(yyjson_val *line, struct worker_event *event);
+} EVENTS[] = {
+    {"message", read_message}, {"tool_use", read_tool_use}, {"tool_result", read_tool_result},
+    {"error", read_error},     {"result", read_result},
+};
+
+static int feed(struct arena *scratch, const char *line, size_t length,
+                const struct worker_sink *sink)
+{
+    yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
+    const char *type = json_string(root, "type");
+    for (size_t i = 0; type && i < sizeof EVENTS / sizeof *EVENTS; i++) {
+        struct worker_event event = {.text = ""};
+        if (strcmp(EVENTS[i].type, type) == 0 && EVENTS[i].read(root, &event)) {
+            return sink->take(sink->context, &event);
+        }
+    }
+    return OK;
+}
+
+static bool lost_firecrawl(const char *line)
+{
+    return strstr(line, "firecrawl") && (strstr(line, "MCP") || strstr(line, "discovery")) &&
+           (strcasestr(line, "error") || strcasestr(line, "fail"));
+}
+
+const struct worker WORKER_GEMINI = {
+    .name = "gemini",
+    .title = "the Gemini CLI",
+    .program = "gemini",
+    .path_variable = "GEMINI_CLI_PATH",
+    .model_variable = "GEMINI_MODEL",
+    .install = "install it with `npm install -g @google/gemini-cli` (it needs Node.js 20 or newer)",
+    .sign_in = "set GEMINI_API_KEY, or run `gemini` once and sign in",
+    .start = start,
+    .feed = feed,
+    .lost_firecrawl = lost_firecrawl,
+};

@@ -1,0 +1,452 @@
+/* The order of things: find the worker, make its folder, write its prompt, wait for a turn, run it,
+ * take the report out of what it said, and try again when there is none. */
+#include "research/research.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "embedded.h"
+#include "research/extract_json.h"
+#include "research/failures.h"
+#include "research/folder.h"
+#include "research/progress.h"
+#include "research/prompt.h"
+#include "research/run.h"
+#include "research/turnstile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct research_kind RESEARCH_ONE_ROUND = {
+    .prompt_name = "search-prompt",
+    .built_in = prompt_search,
+    .answer = "result",
+    .timeout_code = CODE_EXECUTION_ERROR,
+};
+
+const struct research_kind RESEARCH_MANY_ROUNDS = {
+    .prompt_name = "research-prompt",
+    .built_in = prompt_research,
+    .prompt_variable = "GEMINI_SYSTEM_PROMPT",
+    .answer = "report",
+    .timeout_code = CODE_CLI_TIMEOUT,
+    .keeps_raw_output = true,
+};
+
+/* Before each further try after an answer that holds no usable JSON. */
+static const int64_t WAITS_MS[] = {1000, 2000, 5000};
+#define WAIT_COUNT (sizeof WAITS_MS / sizeof *WAITS_MS)
+
+struct research {
+    struct call *call;
+    const struct research_request *request;
+    const struct worker *worker;
+    struct worker_job job;
+    char program[WORKER_PATH_SIZE];
+    char folder[FOLDER_PATH_SIZE];
+    struct buf prompt;
+};
+
+/* ---- failing ---- */
+
+/* Adds the worker's own words to the call's error. */
+static void add_details(struct call *call, const char *words)
+{
+    yyjson_mut_doc *doc = words && *words ? json_new(call_arena(call)) : NULL;
+    char *copy = doc ? arena_strndup(call_arena(call), words,
+                                     text_prefix(words, strlen(words), LIMIT_ERROR_CHARS))
+                     : NULL;
+    if (copy) {
+        text_mend(copy);
+        const char *json = json_text(call_arena(call), yyjson_mut_str(doc, copy), NULL);
+        if (json) {
+            call_fail_details(call, json);
+        }
+    }
+}
+
+static int fail_as(const struct research *research, const struct failure *failure,
+                   const char *words)
+{
+    const struct worker *worker = research->worker;
+    if (strcmp(failure->code, CODE_AUTH_ERROR) == 0) {
+        call_fail(research->call, failure->code, "%s failed: %s; %s", worker->title,
+                  failure->message, worker->sign_in);
+    } else if (strcmp(failure->code, CODE_MODEL_NOT_FOUND) == 0) {
+        call_fail(research->call, failure->code, "%s failed: %s (%s, now %s)", worker->title,
+                  failure->message, worker->model_variable, research->job.model);
+    } else {
+        call_fail(research->call, failure->code, "%s failed: %s", worker->title, failure->message);
+    }
+    add_details(research->call, words);
+    return ERR_FAILED;
+}
+
+static int fail_exit(const struct research *research, const struct sightings *sightings,
+                     const struct run_end *end)
+{
+    const char *words =
+        sightings->failure && *sightings->failure ? sightings->failure : sightings->complaint;
+    const struct failure *failure = failure_find(research->worker, &end->exit, words, end->errors);
+    if (end->exit.signal) {
+        call_fail(research->call, failure->code, "%s was ended by signal %d: %s",
+                  research->worker->title, end->exit.signal, failure->message);
+    }
+    return fail_as(research, failure, words && *words ? words : end->errors);
+}
+
+/* A status of a run that is not the worker's own end. */
+static int fail_run(const struct research *research, const struct sightings *sightings, int status)
+{
+    const char *title = research->worker->title;
+    switch (status) {
+    case ERR_NOTFOUND:
+    case ERR_INVALID:
+        return call_fail(research->call, CODE_CLI_NOT_FOUND,
+                         "%s cannot be run (%s); %s, or name it in %s", title,
+                         research->job.program, research->worker->install,
+                         research->worker->path_variable);
+    case ERR_LIMIT:
+        if (sightings->rounds >= research->request->max_rounds) {
+            return call_fail(research->call, CODE_TURN_LIMIT,
+                             "%s went on searching after %d of %d rounds and was ended; %s", title,
+                             sightings->rounds, research->request->max_rounds,
+                             research->request->max_rounds == 1
+                                 ? "ask deep_search, which may search more often"
+                                 : "allow more with maxIterations or GEMINI_CLI_MAX_ITERATIONS, or "
+                                   "narrow the topic");
+        }
+        return call_fail(research->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended",
+                         title);
+    case ERR_DEADLINE:
+        return call_fail(research->call, research->request->kind->timeout_code,
+                         "the research took longer than %lld ms and was ended; raise "
+                         "GEMINI_SEARCH_TIMEOUT or narrow the question",
+                         (long long)config_duration_ms("GEMINI_SEARCH_TIMEOUT"));
+    default:
+        return status;
+    }
+}
+
+/* ---- the report ---- */
+
+/* Cuts `text` to the budget of results, less what the rest of a result may take. */
+static const char *fit(struct call *call, const char *text)
+{
+    size_t budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS");
+    size_t most = budget - budget / 4;
+    size_t length = strlen(text);
+    size_t kept = text_prefix(text, length, most);
+    if (kept == length) {
+        return text;
+    }
+    return arena_printf(call_arena(call),
+                        "%.*s\n\n_Cut: this text has %zu characters, and %zu fit "
+                        "(FORAGE_MAX_RESULT_CHARS). Ask for less, or for a concise answer._",
+                        (int)kept, text, text_count(text, length), most);
+}
+
+/* As many items as fit into their share of the budget. */
+static size_t fit_list(const struct sightings_list *list)
+{
+    size_t room = (size_t)config_int("FORAGE_MAX_RESULT_CHARS") / 10;
+    size_t count = 0;
+    while (count < list->count && strlen(list->items[count]) + 4 <= room) {
+        room -= strlen(list->items[count]) + 4;
+        count++;
+    }
+    return count;
+}
+
+static void describe_sightings(const struct sightings *sightings, struct research_report *report)
+{
+    report->sources = sightings->sources.items;
+    report->source_count = fit_list(&sightings->sources);
+    report->queries = sightings->queries.items;
+    report->query_count = fit_list(&sightings->queries);
+    report->warnings = sightings->warnings.items;
+    report->warning_count = sightings->warnings.count;
+    report->rounds = sightings->rounds;
+}
+
+static int take_answer(const struct research *research, const struct sightings *sightings,
+                       yyjson_val *answer, struct research_report *report)
+{
+    const char *text = json_string(answer, research->request->kind->answer);
+    if (!yyjson_get_bool(yyjson_obj_get(answer, "success"))) {
+        call_fail(research->call, CODE_EXECUTION_ERROR,
+                  "%s gave up; put the question in other words or try again",
+                  research->worker->title);
+        add_details(research->call, text);
+        return ERR_FAILED;
+    }
+    report->text = fit(research->call, text);
+    report->verified =
+        yyjson_get_bool(yyjson_obj_get(answer, "verified")) && sightings->hosts.count >= 2;
+    describe_sightings(sightings, report);
+    return report->text ? OK : ERR_NOMEM;
+}
+
+/* Looks for the answer in the worker's last words, then in all of them. As extract_json. */
+static int find_answer(const struct research *research, const struct sightings *sightings,
+                       yyjson_val **answer)
+{
+    const struct extract_member wanted[] = {{"success", YYJSON_TYPE_BOOL},
+                                            {research->request->kind->answer, YYJSON_TYPE_STR},
+                                            {NULL, YYJSON_TYPE_NONE}};
+    struct arena *arena = call_arena(research->call);
+    const char *said = sightings->said.data ? sightings->said.data : "";
+    size_t start = sightings->answer_start;
+    int status = extract_json(arena, said + start, sightings->said.length - start, wanted, answer);
+    if (status != OK && start) {
+        int earlier = extract_json(arena, said, start, wanted, answer);
+        status = earlier == OK ? OK : status;
+    }
+    return status;
+}
+
+/* ---- trying ---- */
+
+/* One try. OK with the report; ERR_CLOSED, ERR_NOTFOUND or ERR_INVALID (negative, as extract_json)
+ * when the answer holds nothing usable, in *why; anything else is final. */
+static int try_once(struct research *research, struct sightings *sightings,
+                    struct research_report *report, int *why)
+{
+    struct run_end end;
+    yyjson_val *answer = NULL;
+    *why = OK;
+    int status = run_worker(research->call, research->worker, &research->job, sightings, &end);
+    if (status != OK) {
+        return fail_run(research, sightings, status);
+    }
+    bool ended_well = sightings->is_done || (end.exit.code == 0 && !sightings->failure);
+    bool said_nothing_wrong = !sightings->failure || !*sightings->failure;
+    if (!ended_well && !(end.exit.code == 0 && said_nothing_wrong)) {
+        return fail_exit(research, sightings, &end);
+    }
+    status = find_answer(research, sightings, &answer);
+    if (status == OK) {
+        return take_answer(research, sightings, answer, report);
+    }
+    const struct failure *failure = failure_of_words(sightings->complaint);
+    if (failure) {
+        return fail_as(research, failure, sightings->complaint);
+    }
+    *why = status;
+    return status == ERR_NOMEM ? status : OK;
+}
+
+static const char *explain_answer(int why)
+{
+    switch (why) {
+    case ERR_CLOSED:
+        return "its JSON was cut off";
+    case ERR_INVALID:
+        return "its JSON lacks what was asked for";
+    default:
+        return "there was no JSON in it";
+    }
+}
+
+/* All tries in vain. */
+static int fail_parse(const struct research *research, const struct sightings *sightings, int tries,
+                      int why, struct research_report *report)
+{
+    const char *said = sightings->said.data ? sightings->said.data : "";
+    call_fail(research->call, CODE_PARSE_ERROR,
+              "%s answered %d times without a usable report: %s; try again, or use another model",
+              research->worker->title, tries, explain_answer(why));
+    if (research->request->kind->keeps_raw_output) {
+        char *raw = arena_strdup(call_arena(research->call), said);
+        if (raw) {
+            text_mend(raw);
+            report->raw_output = fit(research->call, raw);
+        }
+    }
+    return ERR_FAILED;
+}
+
+static int wait_before(const struct research *research, int retry)
+{
+    size_t index = (size_t)retry < WAIT_COUNT ? (size_t)retry : WAIT_COUNT - 1;
+    log_warn(call_request_id(research->call), "no usable JSON in the worker's answer; try %d of %d",
+             retry + 2, research->request->max_retries + 1);
+    progress_say(research->call, "the answer was not usable; trying again (%d of %d)", retry + 1,
+                 research->request->max_retries);
+    int status = call_sleep(research->call, WAITS_MS[index]);
+    return status == OK ? OK : fail_run(research, NULL, status);
+}
+
+static int try_all(struct research *research, struct research_report *report)
+{
+    for (int retry = 0;; retry++) {
+        struct sightings sightings;
+        int why;
+        sightings_init(&sightings, research->call, research->request->max_rounds);
+        if (!research->job.with_firecrawl && config_bool("DEBUG")) {
+            log_debug(call_request_id(research->call), "Firecrawl is not set up and takes no part");
+        }
+        int status = try_once(research, &sightings, report, &why);
+        bool finished = status != OK || why == OK;
+        if (!finished && retry == research->request->max_retries) {
+            status = fail_parse(research, &sightings, retry + 1, why, report);
+            finished = true;
+        }
+        sightings_done(&sightings);
+        if (!finished) {
+            status = wait_before(research, retry);
+        }
+        if (finished || status != OK) {
+            return status;
+        }
+    }
+}
+
+/* ---- preparing ---- */
+
+static const char *model_of(const struct worker *worker)
+{
+    const char *model = config_text("FORAGE_RESEARCH_MODEL");
+    return model ? model : config_text(worker->model_variable);
+}
+
+static int find_worker(struct research *research)
+{
+    char problem[1024];
+    if (worker_find(research->worker, research->program, problem, sizeof problem) != OK) {
+        return call_fail(research->call, CODE_CLI_NOT_FOUND, "%s", problem);
+    }
+    if (folder_find(research->folder, problem, sizeof problem) != OK ||
+        folder_make(research->folder, research->worker->name, problem, sizeof problem) != OK) {
+        return call_fail(research->call, CODE_CONFIG_ERROR, "%s", problem);
+    }
+    return OK;
+}
+
+static int write_prompt(struct research *research)
+{
+    const struct research_kind *kind = research->request->kind;
+    struct arena *arena = call_arena(research->call);
+    char tag[ID_SECRET_SIZE];
+    int status = id_make_secret(tag);
+    if (status != OK) {
+        return status;
+    }
+    const char *own = kind->prompt_variable ? config_text(kind->prompt_variable) : NULL;
+    const char *template = own ? own
+                               : prompt_template(arena, config_text("FORAGE_PROMPTS_DIR"),
+                                                 kind->prompt_name, kind->built_in);
+    struct prompt_values values = {
+        .question = research->request->question,
+        .depth = research->request->depth,
+        .model = research->job.model,
+        .max_rounds = research->request->max_rounds,
+    };
+    status = prompt_fill(&research->prompt, template, &values, tag);
+    research->job.prompt = research->prompt.data;
+    research->job.prompt_length = research->prompt.length;
+    return status;
+}
+
+static int run_in_turn(struct research *research, struct research_report *report)
+{
+    struct turnstile_visit visit;
+    int status =
+        turnstile_enter(&visit, research->call, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+    if (status != OK) {
+        return fail_run(research, NULL, status);
+    }
+    status = try_all(research, report);
+    turnstile_leave(&visit);
+    return status;
+}
+
+int research_run(struct call *call, const struct research_request *request,
+                 struct research_report *report)
+{
+    struct research *research = arena_zalloc(call_arena(call), sizeof *research);
+    if (!research) {
+        return ERR_NOMEM;
+    }
+    *report = (struct research_report){0};
+    research->call = call;
+    research->request = request;
+    research->worker = worker_chosen();
+    research->job = (struct worker_job){
+        .program = research->program,
+        .folder = research->folder,
+        .model = model_of(research->worker),
+        .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),
+    };
+    report->model = research->job.model;
+    buf_init(&research->prompt, LIMIT_PROMPT_BYTES * 8);
+    int status = find_worker(research);
+    if (status == OK) {
+        status = write_prompt(research);
+    }
+    if (status == OK) {
+        status = run_in_turn(research, report);
+    }
+    buf_done(&research->prompt);
+    return status;
+}
+
+/* ---- describing ---- */
+
+static void add_list(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                     const char *const *items, size_t count)
+{
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_arr_add_str(doc, list, items[i]);
+    }
+    yyjson_mut_obj_add_val(doc, object, key, list);
+}
+
+yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
+                                  const struct research_report *report)
+{
+    char stamp[CLOCK_STAMP_SIZE];
+    yyjson_mut_val *metadata = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_sint(doc, metadata, "duration_ms", clock_now_ms() - call_started_ms(call));
+    yyjson_mut_obj_add_str(doc, metadata, "model", report->model);
+    yyjson_mut_obj_add_strcpy(doc, metadata, "timestamp", clock_stamp(stamp));
+    add_list(doc, metadata, "sources_visited", report->sources, report->source_count);
+    if (report->warning_count) {
+        add_list(doc, metadata, "warnings", report->warnings, report->warning_count);
+    }
+    return metadata;
+}
+
+/* ---- the program ---- */
+
+bool research_is_ready(char *lacks, size_t size)
+{
+    char path[WORKER_PATH_SIZE];
+    return worker_find(worker_chosen(), path, lacks, size) == OK;
+}
+
+int research_prepare(char *problem, size_t size)
+{
+    char words[1024];
+    char path[WORKER_PATH_SIZE];
+    const struct worker *worker = worker_chosen();
+    bool found = worker_find(worker, path, words, sizeof words) == OK;
+    if (!found) {
+        log_warn(NULL, "search and deep_search will not work: %s", words);
+    }
+    if (!found && !config_is_set("GEMINI_SEARCH_CONFIG_DIR")) {
+        return OK; /* nobody would use it */
+    }
+    int status = folder_find(path, problem, size);
+    return status == OK ? folder_make(path, worker->name, problem, size) : status;
+}
+
+void research_shutdown(void)
+{
+    turnstile_cancel_all();
+}

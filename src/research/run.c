@@ -1,0 +1,175 @@
+/* Watching a worker. */
+#include "research/run.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "research/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TIME_LONG_MS 120000 /* from then on a progress line is a warning */
+
+struct watching {
+    struct call *call;
+    const struct worker *worker;
+    struct sightings *sightings;
+    struct worker_sink sink;
+    struct arena *scratch; /* for one line at a time */
+    struct buf errors;
+    int64_t next_line_ms;  /* of the log */
+    int64_t next_sign_ms;  /* of life, for the client */
+    int64_t done_since_ms; /* 0: it is not done */
+};
+
+/* ---- what it writes ---- */
+
+/* Keeps the end of stderr: what went wrong is said last. */
+static void keep_errors(struct watching *watching, const char *line, size_t length)
+{
+    struct buf *errors = &watching->errors;
+    length = length < LIMIT_RESEARCH_ERRORS_BYTES / 2 ? length : LIMIT_RESEARCH_ERRORS_BYTES / 2;
+    if (errors->length + length + 1 > LIMIT_RESEARCH_ERRORS_BYTES) {
+        size_t surplus = errors->length + length + 1 - LIMIT_RESEARCH_ERRORS_BYTES;
+        buf_consume(errors, surplus < errors->length ? surplus : errors->length);
+    }
+    buf_append(errors, line, length);
+    buf_putc(errors, '\n');
+}
+
+static int take_error_line(struct watching *watching, const struct proc_event *event)
+{
+    keep_errors(watching, event->line, event->length);
+    arena_reset(watching->scratch);
+    const char *line = arena_strndup(watching->scratch, event->line, event->length);
+    if (!line) {
+        return ERR_NOMEM;
+    }
+    if (watching->worker->lost_firecrawl(line)) {
+        size_t before = watching->sightings->warnings.count;
+        bool kept = sightings_add(watching->sightings, &watching->sightings->warnings,
+                                  "Firecrawl could not take part; pages were read without it");
+        if (watching->sightings->warnings.count > before) {
+            log_warn(call_request_id(watching->call),
+                     "Firecrawl cannot take part in this research: its server did not start");
+        }
+        return kept ? OK : ERR_NOMEM;
+    }
+    return OK;
+}
+
+static int take_line(struct watching *watching, const struct proc_event *event)
+{
+    if (event->stream == PROC_ERRORS) {
+        return take_error_line(watching, event);
+    }
+    arena_reset(watching->scratch);
+    int status =
+        watching->worker->feed(watching->scratch, event->line, event->length, &watching->sink);
+    if (watching->sightings->is_done && !watching->done_since_ms) {
+        watching->done_since_ms = clock_now_ms();
+    }
+    return status;
+}
+
+/* ---- the time that it takes ---- */
+
+static void log_progress(const struct watching *watching, int64_t now)
+{
+    int64_t elapsed = now - call_started_ms(watching->call);
+    const char *id = call_request_id(watching->call);
+    if (elapsed < TIME_LONG_MS) {
+        log_info(id, "[INFO] Research in progress... (elapsed: %llds)", (long long)elapsed / 1000);
+    } else {
+        log_warn(id, "[WARN] Research taking longer than expected... (elapsed: %llds)",
+                 (long long)elapsed / 1000);
+    }
+}
+
+static void tell_time(struct watching *watching)
+{
+    int64_t now = clock_now_ms();
+    if (now >= watching->next_line_ms) {
+        log_progress(watching, now);
+        watching->next_line_ms = now + config_duration_ms("PROGRESS_LOG_INTERVAL");
+    }
+    if (now >= watching->next_sign_ms) {
+        progress_say(watching->call, "still working (%lld s, %d rounds, %zu pages read)",
+                     (long long)(now - call_started_ms(watching->call)) / 1000,
+                     watching->sightings->rounds, watching->sightings->sources.count);
+        watching->next_sign_ms = now + TIME_RESEARCH_SIGN_MS;
+    }
+}
+
+static int64_t time_to_wait(const struct watching *watching)
+{
+    int64_t next = watching->next_line_ms < watching->next_sign_ms ? watching->next_line_ms
+                                                                   : watching->next_sign_ms;
+    if (watching->done_since_ms && watching->done_since_ms + TIME_RESEARCH_LEAVE_MS < next) {
+        next = watching->done_since_ms + TIME_RESEARCH_LEAVE_MS;
+    }
+    int64_t left = next - clock_now_ms();
+    return left > 0 ? left : 0;
+}
+
+/* Whether a worker that has said everything is taking too long to leave. */
+static bool lingers(const struct watching *watching)
+{
+    return watching->done_since_ms &&
+           clock_now_ms() >= watching->done_since_ms + TIME_RESEARCH_LEAVE_MS;
+}
+
+static int watch(struct watching *watching, struct proc *child, struct run_end *end)
+{
+    for (;;) {
+        struct proc_event event;
+        int status = proc_next(watching->call, child, time_to_wait(watching), &event);
+        if (status == OK && event.kind == PROC_LINE) {
+            status = take_line(watching, &event);
+        }
+        if (status != OK) {
+            return status;
+        }
+        if (event.kind == PROC_EXIT) {
+            end->exit = event.exit;
+            return OK;
+        }
+        if (lingers(watching)) {
+            return OK; /* as an exit of 0: we are the ones who end it */
+        }
+        tell_time(watching);
+    }
+}
+
+int run_worker(struct call *call, const struct worker *worker, const struct worker_job *job,
+               struct sightings *sightings, struct run_end *end)
+{
+    struct proc *child = NULL;
+    int64_t now = clock_now_ms();
+    struct watching watching = {
+        .call = call,
+        .worker = worker,
+        .sightings = sightings,
+        .sink = sightings_sink(sightings),
+        .scratch = arena_new(LIMIT_CALL_ARENA_BYTES),
+        .next_line_ms = now + config_duration_ms("PROGRESS_LOG_INTERVAL"),
+        .next_sign_ms = now + TIME_RESEARCH_SIGN_MS,
+    };
+    *end = (struct run_end){.errors = ""};
+    buf_init(&watching.errors, LIMIT_RESEARCH_ERRORS_BYTES * 2);
+    int status = watching.scratch ? worker->start(call, job, &child) : ERR_NOMEM;
+    if (status == OK) {
+        progress_say(call, "%s works with %s", worker->title, job->model);
+        status = watch(&watching, child, end);
+        proc_end(child);
+    }
+    if (watching.errors.length) {
+        const char *kept = arena_strdup(call_arena(call), watching.errors.data);
+        end->errors = kept ? kept : "";
+    }
+    buf_done(&watching.errors);
+    arena_free(watching.scratch);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* What a worker was seen to do: what it searched for, which pages it really read, in how many
+ * rounds, and what it said. Made from its events; what it claims in its answer does not count. */
+#ifndef FORAGE_RESEARCH_SIGHTINGS_H
+#define FORAGE_RESEARCH_SIGHTINGS_H
+
+#include "base/buf.h"
+#include "call/call.h"
+#include "research/worker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sightings_list {
+    const char **items; /* in the call's arena, each once */
+    size_t count;
+    size_t capacity;
+};
+
+struct sightings {
+    struct call *call;
+    int max_rounds;
+    struct sightings_list queries;
+    struct sightings_list sources; /* URLs of pages that were read */
+    struct sightings_list hosts;   /* of those */
+    struct sightings_list warnings;
+    int rounds;
+    bool in_turn;          /* tools are asked for, and none has answered yet */
+    bool counted;          /* this turn is a round already */
+    struct use *pending;   /* uses without their result */
+    struct buf said;       /* everything */
+    size_t answer_start;   /* what comes after its last use of a tool */
+    bool is_done;          /* it came to its end in order */
+    const char *failure;   /* its own words for why not, or NULL */
+    const char *complaint; /* its last words for what went wrong on the way, or NULL */
+};
+
+void sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
+/* Where a worker's events go. ERR_LIMIT when it begins one round too many. */
+struct worker_sink sightings_sink(struct sightings *sightings);
+/* Adds `text` to a list unless it is there or the list is full. False without memory. */
+bool sightings_add(struct sightings *sightings, struct sightings_list *list, const char *text);
+void sightings_done(struct sightings *sightings);
+
+#endif

@@ -1,0 +1,214 @@
+/* What all workers have in common: how they are found, and what they see of our environment. */
+#include "research/worker.h"
+
+#include "base/json.h"
+#include "config/config.h"
+#include "config/variables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_VARIABLES 512
+
+static const struct worker *const WORKERS[] = {&WORKER_GEMINI, &WORKER_CLAUDE};
+
+const struct worker *worker_chosen(void)
+{
+    const char *name = config_text("FORAGE_RESEARCH_WORKER");
+    for (size_t i = 0; i < sizeof WORKERS / sizeof *WORKERS; i++) {
+        if (strcmp(WORKERS[i]->name, name) == 0) {
+            return WORKERS[i];
+        }
+    }
+    return &WORKER_GEMINI;
+}
+
+/* ---- finding it ---- */
+
+static bool is_program(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool search_path(const char *name, char *out, size_t size)
+{
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        int written = snprintf(out, size, "%.*s/%s", (int)length, at, name);
+        if (at[0] == '/' && written > 0 && (size_t)written < size && is_program(out)) {
+            return true;
+        }
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,
+                size_t size)
+{
+    const char *named = config_text(worker->path_variable);
+    if (!named && search_path(worker->program, path, WORKER_PATH_SIZE)) {
+        return OK;
+    }
+    if (named && is_program(named) && strlen(named) < WORKER_PATH_SIZE) {
+        snprintf(path, WORKER_PATH_SIZE, "%s", named);
+        return OK;
+    }
+    if (named) {
+        snprintf(problem, size, "%s names %s, which is no program that can be run",
+                 worker->path_variable, named);
+    } else {
+        snprintf(problem, size,
+                 "%s is not installed: there is no `%s` on PATH; %s, or name it in %s",
+                 worker->title, worker->program, worker->install, worker->path_variable);
+    }
+    return ERR_NOTFOUND;
+}
+
+/* ---- its environment ---- */
+
+/* What every worker sees: where it is at home, its language, and the way out. */
+static const char *const COMMON[] = {
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    /* Where the forage that it starts to read pages finds its own settings and its cache. */
+    "FORAGE_CONFIG",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+};
+
+static const char *const COMMON_BEGINNINGS[] = {"LC_", "FIRECRAWL_", NULL};
+
+struct environment {
+    struct arena *arena;
+    const char *entries[MOST_VARIABLES + 1];
+    size_t count;
+};
+
+static bool is_named(const char *entry, const char *name, size_t length)
+{
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+/* The first of a name stays. */
+static void add(struct environment *environment, const char *entry)
+{
+    const char *equals = entry ? strchr(entry, '=') : NULL;
+    if (!equals || environment->count == MOST_VARIABLES) {
+        return;
+    }
+    for (size_t i = 0; i < environment->count; i++) {
+        if (is_named(environment->entries[i], entry, (size_t)(equals - entry))) {
+            return;
+        }
+    }
+    environment->entries[environment->count++] = entry;
+}
+
+static bool begins_with_any(const char *entry, const char *const *beginnings)
+{
+    for (; *beginnings; beginnings++) {
+        if (strncmp(entry, *beginnings, strlen(*beginnings)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_common(const char *entry)
+{
+    for (size_t i = 0; i < sizeof COMMON / sizeof *COMMON; i++) {
+        if (is_named(entry, COMMON[i], strlen(COMMON[i]))) {
+            return true;
+        }
+    }
+    return begins_with_any(entry, COMMON_BEGINNINGS);
+}
+
+/* Settings of the reader of pages, which the worker starts; but no key of ours. Those of the
+ * configuration file need not be passed on: that forage reads it again. */
+static bool is_reader_setting(const char *entry)
+{
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable *variable = &VARIABLES[i];
+        if ((variable->group == GROUP_PAGES || variable->group == GROUP_BROWSER) &&
+            !variable->secret && is_named(entry, variable->name, strlen(variable->name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The worker's own variables that are declared, wherever they are set. */
+static void add_declared(struct environment *environment, const struct worker_command *command)
+{
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable *variable = &VARIABLES[i];
+        bool is_text = variable->kind == VARIABLE_TEXT || variable->kind == VARIABLE_PATH;
+        if (is_text && config_is_set(variable->name) &&
+            (begins_with_any(variable->name, command->own_variables) ||
+             begins_with_any(variable->name, COMMON_BEGINNINGS))) {
+            add(environment, arena_printf(environment->arena, "%s=%s", variable->name,
+                                          config_text(variable->name)));
+        }
+    }
+}
+
+static void collect(struct environment *environment, const struct worker_command *command)
+{
+    for (const char *const *setting = command->settings; *setting; setting++) {
+        add(environment, *setting);
+    }
+    add_declared(environment, command);
+    for (char *const *entry = environ; *entry; entry++) {
+        if (is_common(*entry) || begins_with_any(*entry, command->own_variables) ||
+            is_reader_setting(*entry)) {
+            add(environment, *entry);
+        }
+    }
+    add(environment, "TMPDIR=/tmp");
+}
+
+int worker_spawn(struct call *call, const struct worker_job *job,
+                 const struct worker_command *command, struct proc **child)
+{
+    struct environment *environment = arena_zalloc(call_arena(call), sizeof *environment);
+    if (!environment) {
+        return ERR_NOMEM;
+    }
+    environment->arena = call_arena(call);
+    collect(environment, command);
+    if (arena_failed(environment->arena)) {
+        return ERR_NOMEM;
+    }
+    struct proc_options options = {
+        .arguments = command->arguments,
+        .environment = environment->entries,
+        .directory = job->folder,
+        .input = job->prompt,
+        .input_length = job->prompt_length,
+    };
+    return proc_start(&options, child);
+}

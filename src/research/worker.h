@@ -1,0 +1,94 @@
+/* A worker: a program that researches by itself - searches, reads, thinks - and tells what it does
+ * line by line. Each kind is one struct of functions; everything around it (prompts, tries, limits,
+ * results) is the same for all. */
+#ifndef FORAGE_RESEARCH_WORKER_H
+#define FORAGE_RESEARCH_WORKER_H
+
+#include "base/json.h"
+#include "base/proc.h"
+#include "call/call.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WORKER_PATH_SIZE 4096
+
+/* What a worker is started for. */
+struct worker_job {
+    const char *program; /* its path */
+    const char *folder;  /* where it runs */
+    const char *model;
+    const char *prompt;
+    size_t prompt_length;
+    bool with_firecrawl;
+};
+
+enum worker_event_kind {
+    WORKER_USES,   /* a tool: `tool`, `id` and `parameters` */
+    WORKER_GOT,    /* what the use `id` came to: `ok` and `text` */
+    WORKER_SAYS,   /* a piece of its answer, in `text` */
+    WORKER_WARNS,  /* something went wrong and it goes on: `text` */
+    WORKER_FAILS,  /* something went wrong that ends it: `text` */
+    WORKER_IS_DONE /* it came to its end in order */
+};
+
+/* Something that a worker was seen to do. Its texts are valid until the function returns that is
+ * told of it. */
+struct worker_event {
+    enum worker_event_kind kind;
+    const char *tool;
+    const char *id;
+    yyjson_val *parameters;
+    bool ok;
+    const char *text;
+    size_t length;
+};
+
+struct worker_sink {
+    void *context;
+    /* A status; negative ends the feeding. */
+    int (*take)(void *context, const struct worker_event *event);
+};
+
+struct worker {
+    const char *name;           /* in FORAGE_RESEARCH_WORKER */
+    const char *title;          /* for people */
+    const char *program;        /* on PATH */
+    const char *path_variable;  /* or where this says */
+    const char *model_variable; /* which model it uses */
+    const char *install;        /* how to get it */
+    const char *sign_in;        /* how to let it use its model */
+    /* Starts it with its prompt. As proc_start. */
+    int (*start)(struct call *call, const struct worker_job *job, struct proc **child);
+    /* Understands one line of its output. What is no event of its is passed over. A status. */
+    int (*feed)(struct arena *scratch, const char *line, size_t length,
+                const struct worker_sink *sink);
+    /* Whether a line of its stderr tells that Firecrawl does not take part. */
+    bool (*lost_firecrawl)(const char *line);
+};
+
+extern const struct worker WORKER_GEMINI;
+extern const struct worker WORKER_CLAUDE;
+
+/* The one that FORAGE_RESEARCH_WORKER names. */
+const struct worker *worker_chosen(void);
+/* Where its program is. OK, or ERR_NOTFOUND with words in `problem`. */
+int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,
+                size_t size);
+
+/* ---- for the workers themselves ---- */
+
+/* What a worker needs to be started. Each list ends with a NULL. */
+struct worker_command {
+    const char *const *arguments;
+    /* Beginnings of the names of variables that are the worker's own. */
+    const char *const *own_variables;
+    /* "NAME=value" that it gets in any case. */
+    const char *const *settings;
+};
+
+/* Starts it without a shell, in its folder, with a minimal environment and the prompt on stdin. */
+int worker_spawn(struct call *call, const struct worker_job *job,
+                 const struct worker_command *command, struct proc **child);
+
+#endif
