@@ -27,13 +27,13 @@ static int start(struct call *call, const struct worker_job *job, struct proc **
         "--verbose",
         "--model",
         job->model,
-        "--mcp-config",
-        ".claude/mcp.json",
+        "--mcp-config=.claude/mcp.json", /* and no server of the user's own */
         "--strict-mcp-config",
-        "--tools",
-        "WebSearch,WebFetch",
-        "--allowedTools",
-        "WebSearch,WebFetch," READING,
+        "--setting-sources=", /* nor their settings, with what those allow */
+        "--disable-slash-commands",
+        "--no-session-persistence",
+        "--tools=WebSearch,WebFetch", /* of those that it has itself: no files, no commands */
+        "--allowedTools=WebSearch,WebFetch," READING,
         NULL,
     };
     struct worker_command command = {arguments, OWN_VARIABLES, SETTINGS};
@@ -99,6 +99,7 @@ static int read_result(yyjson_val *line, const struct worker_sink *sink)
                   !yyjson_equals_str(yyjson_obj_get(line, "subtype"), "success");
     struct worker_event event = {.kind = failed ? WORKER_FAILS : WORKER_IS_DONE, .text = ""};
     set_content(&event, yyjson_obj_get(line, "result"));
+    event.http_status = yyjson_get_int(yyjson_obj_get(line, "api_error_status"));
     if (failed && !event.length) {
         set_content(&event, yyjson_obj_get(line, "subtype"));
     }

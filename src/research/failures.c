@@ -29,6 +29,10 @@ static const struct failure NOT_RUNNABLE = {
     CODE_CLI_NOT_FOUND, "it could not be run; is Node.js installed and on PATH?"};
 static const struct failure UPSTREAM = {CODE_EXECUTION_ERROR,
                                         "the service behind it failed; try again later"};
+static const struct failure REQUEST = {
+    CODE_EXECUTION_ERROR,
+    "the service behind it did not accept the request; is the model the right "
+    "one for this?"};
 static const struct failure CRASH = {CODE_EXECUTION_ERROR,
                                      "it ended with an error; try again, or run it by hand in its "
                                      "folder to see why"};
@@ -38,6 +42,7 @@ static const struct {
     const char *words;
     const struct failure *failure;
 } BY_WORDS[] = {
+    /* A wrong key is an invalid argument too, so it comes first. */
     {"API key not valid", &AUTH},
     {"API_KEY_INVALID", &AUTH},
     {"API key expired", &AUTH},
@@ -52,14 +57,17 @@ static const struct {
     {"RESOURCE_EXHAUSTED", &QUOTA},
     {"rate_limit_error", &QUOTA},
     {"exceeded your current quota", &QUOTA},
+    {"exhausted your daily quota", &QUOTA},
     {"quota exceeded", &QUOTA},
     {"exhausted your capacity", &QUOTA},
     {"credit balance is too low", &QUOTA},
     {"usage limit reached", &QUOTA},
     {"ModelNotFound", &MODEL},
     {"is not found for API version", &MODEL},
-    {"not_found_error", &MODEL},
+    {"NOT_FOUND", &MODEL},
     {"issue with the selected model", &MODEL},
+    {"INVALID_ARGUMENT", &REQUEST},
+    {"invalid_request_error", &REQUEST},
     {"max session turns", &TURNS},
     {"error_max_turns", &TURNS},
     {"not running in a trusted directory", &TRUST},
@@ -70,29 +78,32 @@ static const struct {
     {"MCP config", &SETTINGS},
 };
 
-/* Exit codes. Those of the Gemini CLI above 128 are an HTTP status, of which the system keeps the
- * last eight bits. */
+/* Statuses of the services behind workers, and exit codes. The Gemini CLI exits with the status, of
+ * which the system keeps the last eight bits. */
 static const struct {
-    const char *worker; /* NULL: any */
-    int code;
+    int http_status;    /* 0: none */
+    const char *worker; /* whose exit code it is; NULL: any */
+    int exit_code;      /* 0: none */
     const struct failure *failure;
-} BY_EXIT[] = {
-    {"gemini", 41, &NO_AUTH},
-    {"gemini", 42, &INPUT},
-    {"gemini", 52, &SETTINGS},
-    {"gemini", 53, &TURNS},
-    {"gemini", 55, &TRUST},
-    {"gemini", 400 % 256, &AUTH}, /* 144: what the API says to a key that is none */
-    {"gemini", 401 % 256, &AUTH},
-    {"gemini", 403 % 256, &AUTH},
-    {"gemini", 404 % 256, &MODEL},
-    {"gemini", 429 % 256, &QUOTA}, /* 173 */
-    {"gemini", 500 % 256, &UPSTREAM},
-    {"gemini", 502 % 256, &UPSTREAM},
-    {"gemini", 503 % 256, &UPSTREAM},
-    {"gemini", 504 % 256, &UPSTREAM},
-    {NULL, 126, &NOT_RUNNABLE},
-    {NULL, 127, &NOT_RUNNABLE},
+} BY_NUMBER[] = {
+    {0, "gemini", 41, &NO_AUTH},
+    {0, "gemini", 42, &INPUT},
+    {0, "gemini", 52, &SETTINGS},
+    {0, "gemini", 53, &TURNS},
+    {0, "gemini", 55, &TRUST},
+    {0, "gemini", 144, &AUTH}, /* 400: what the API says to a key that is none */
+    {400, NULL, 0, &REQUEST},
+    {401, "gemini", 145, &AUTH},
+    {403, "gemini", 147, &AUTH},
+    {404, "gemini", 148, &MODEL},
+    {429, "gemini", 173, &QUOTA},
+    {500, "gemini", 244, &UPSTREAM},
+    {502, "gemini", 246, &UPSTREAM},
+    {503, "gemini", 247, &UPSTREAM},
+    {504, "gemini", 248, &UPSTREAM},
+    {529, NULL, 0, &UPSTREAM},
+    {0, NULL, 126, &NOT_RUNNABLE},
+    {0, NULL, 127, &NOT_RUNNABLE},
 };
 
 const struct failure *failure_of_words(const char *words)
@@ -105,18 +116,28 @@ const struct failure *failure_of_words(const char *words)
     return NULL;
 }
 
-const struct failure *failure_find(const struct worker *worker, const struct proc_exit *exit,
-                                   const char *words, const char *errors)
+static const struct failure *failure_of_numbers(const struct worker *worker, int http_status,
+                                                int exit_code)
 {
-    const struct failure *failure = failure_of_words(words);
-    for (size_t i = 0; !failure && i < sizeof BY_EXIT / sizeof *BY_EXIT; i++) {
-        if (BY_EXIT[i].code == exit->code &&
-            (!BY_EXIT[i].worker || strcmp(BY_EXIT[i].worker, worker->name) == 0)) {
-            failure = BY_EXIT[i].failure;
+    for (size_t i = 0; i < sizeof BY_NUMBER / sizeof *BY_NUMBER; i++) {
+        bool is_status = http_status && BY_NUMBER[i].http_status == http_status;
+        bool is_exit = exit_code && BY_NUMBER[i].exit_code == exit_code &&
+                       (!BY_NUMBER[i].worker || strcmp(BY_NUMBER[i].worker, worker->name) == 0);
+        if (is_status || is_exit) {
+            return BY_NUMBER[i].failure;
         }
     }
+    return NULL;
+}
+
+const struct failure *failure_find(const struct worker *worker, const struct failure_signs *signs)
+{
+    const struct failure *failure = failure_of_words(signs->words);
     if (!failure) {
-        failure = failure_of_words(errors);
+        failure = failure_of_numbers(worker, signs->http_status, signs->exit_code);
+    }
+    if (!failure) {
+        failure = failure_of_words(signs->errors);
     }
     return failure ? failure : &CRASH;
 }

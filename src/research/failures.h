@@ -13,9 +13,15 @@ struct failure {
 
 /* By its words; NULL when they are nothing that is known. */
 const struct failure *failure_of_words(const char *words);
-/* By its last words, its exit, and then what it wrote to stderr, which is noisy even when all is
- * well; `words` may be NULL. Never NULL. */
-const struct failure *failure_find(const struct worker *worker, const struct proc_exit *exit,
-                                   const char *words, const char *errors);
+/* How a worker ended, as far as it told. */
+struct failure_signs {
+    const char *words; /* its last ones, or NULL */
+    int http_status;   /* that the service behind it failed with, or 0 */
+    int exit_code;
+    const char *errors; /* what it wrote to stderr, which is noisy even when all is well */
+};
+
+/* By its words, the status, its exit, and then stderr. Never NULL. */
+const struct failure *failure_find(const struct worker *worker, const struct failure_signs *signs);
 
 #endif

@@ -91,7 +91,13 @@ static int fail_exit(const struct research *research, const struct sightings *si
 {
     const char *words =
         sightings->failure && *sightings->failure ? sightings->failure : sightings->complaint;
-    const struct failure *failure = failure_find(research->worker, &end->exit, words, end->errors);
+    struct failure_signs signs = {
+        .words = words,
+        .http_status = sightings->http_status,
+        .exit_code = end->exit.code,
+        .errors = end->errors,
+    };
+    const struct failure *failure = failure_find(research->worker, &signs);
     if (end->exit.signal) {
         call_fail(research->call, failure->code, "%s was ended by signal %d: %s",
                   research->worker->title, end->exit.signal, failure->message);

@@ -2,15 +2,20 @@
 #include "research/run.h"
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/remove_folder.h"
 #include "config/config.h"
 #include "research/progress.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
-#define TIME_LONG_MS 120000 /* from then on a progress line is a warning */
+#define TEMPORARY_SIZE 4096
+#define REMOVE_TRIES   10
+#define TIME_LONG_MS   120000 /* from then on a progress line is a warning */
 
 struct watching {
     struct call *call;
@@ -143,10 +148,43 @@ static int watch(struct watching *watching, struct proc *child, struct run_end *
     }
 }
 
+/* ---- from its start to its end ---- */
+
+/* A worker that fails writes its whole conversation to a file of its own, the question with it. So
+ * it gets a folder for such things that goes when it does. */
+static int make_temporary(char path[TEMPORARY_SIZE])
+{
+    char id[ID_SECRET_SIZE];
+    const char *parent = getenv("TMPDIR");
+    if (id_make_secret(id) != OK) {
+        return ERR_IO;
+    }
+    if (!parent || parent[0] != '/') {
+        parent = "/tmp";
+    }
+    int written = snprintf(path, TEMPORARY_SIZE, "%s/forage-research-%s", parent, id);
+    return written > 0 && written < TEMPORARY_SIZE && mkdir(path, 0700) == 0 ? OK : ERR_IO;
+}
+
+static int run_in(struct watching *watching, const struct worker_job *job, struct run_end *end)
+{
+    struct proc *child;
+    int status = watching->worker->start(watching->call, job, &child);
+    if (status == OK) {
+        progress_say(watching->call, "%s works with %s", watching->worker->title, job->model);
+        status = watch(watching, child, end);
+        proc_end(child);
+    }
+    if (watching->errors.length) {
+        const char *kept = arena_strdup(call_arena(watching->call), watching->errors.data);
+        end->errors = kept ? kept : "";
+    }
+    return status;
+}
+
 int run_worker(struct call *call, const struct worker *worker, const struct worker_job *job,
                struct sightings *sightings, struct run_end *end)
 {
-    struct proc *child = NULL;
     int64_t now = clock_now_ms();
     struct watching watching = {
         .call = call,
@@ -157,17 +195,15 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
         .next_line_ms = now + config_duration_ms("PROGRESS_LOG_INTERVAL"),
         .next_sign_ms = now + TIME_RESEARCH_SIGN_MS,
     };
+    struct worker_job own_job = *job;
+    char temporary[TEMPORARY_SIZE];
+    own_job.temporary = temporary;
     *end = (struct run_end){.errors = ""};
     buf_init(&watching.errors, LIMIT_RESEARCH_ERRORS_BYTES * 2);
-    int status = watching.scratch ? worker->start(call, job, &child) : ERR_NOMEM;
+    int status = watching.scratch ? make_temporary(temporary) : ERR_NOMEM;
     if (status == OK) {
-        progress_say(call, "%s works with %s", worker->title, job->model);
-        status = watch(&watching, child, end);
-        proc_end(child);
-    }
-    if (watching.errors.length) {
-        const char *kept = arena_strdup(call_arena(call), watching.errors.data);
-        end->errors = kept ? kept : "";
+        status = run_in(&watching, &own_job, end);
+        remove_folder(temporary, call_cancelled(call) ? 1 : REMOVE_TRIES);
     }
     buf_done(&watching.errors);
     arena_free(watching.scratch);

@@ -240,6 +240,7 @@ static int take(void *context, const struct worker_event *event)
         return OK;
     case WORKER_FAILS:
         sightings->failure = copy_words(sightings, event);
+        sightings->http_status = event->http_status;
         return OK;
     case WORKER_IS_DONE:
         sightings->is_done = true;

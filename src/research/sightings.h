@@ -30,6 +30,7 @@ struct sightings {
     struct buf said;       /* everything */
     size_t answer_start;   /* what comes after its last use of a tool */
     bool is_done;          /* it came to its end in order */
+    int http_status;       /* that the service behind it failed with, or 0 */
     const char *failure;   /* its own words for why not, or NULL */
     const char *complaint; /* its last words for what went wrong on the way, or NULL */
 };

@@ -81,7 +81,6 @@ static const char *const COMMON[] = {
     "LANG",
     "LANGUAGE",
     "TZ",
-    "TMPDIR",
     "http_proxy",
     "HTTP_PROXY",
     "https_proxy",
@@ -176,8 +175,10 @@ static void add_declared(struct environment *environment, const struct worker_co
     }
 }
 
-static void collect(struct environment *environment, const struct worker_command *command)
+static void collect(struct environment *environment, const struct worker_job *job,
+                    const struct worker_command *command)
 {
+    add(environment, arena_printf(environment->arena, "TMPDIR=%s", job->temporary));
     for (const char *const *setting = command->settings; *setting; setting++) {
         add(environment, *setting);
     }
@@ -188,7 +189,6 @@ static void collect(struct environment *environment, const struct worker_command
             add(environment, *entry);
         }
     }
-    add(environment, "TMPDIR=/tmp");
 }
 
 int worker_spawn(struct call *call, const struct worker_job *job,
@@ -199,7 +199,7 @@ int worker_spawn(struct call *call, const struct worker_job *job,
         return ERR_NOMEM;
     }
     environment->arena = call_arena(call);
-    collect(environment, command);
+    collect(environment, job, command);
     if (arena_failed(environment->arena)) {
         return ERR_NOMEM;
     }

@@ -15,8 +15,9 @@
 
 /* What a worker is started for. */
 struct worker_job {
-    const char *program; /* its path */
-    const char *folder;  /* where it runs */
+    const char *program;   /* its path */
+    const char *folder;    /* where it runs */
+    const char *temporary; /* a folder for what it leaves behind, of its own */
     const char *model;
     const char *prompt;
     size_t prompt_length;
@@ -40,6 +41,7 @@ struct worker_event {
     const char *id;
     yyjson_val *parameters;
     bool ok;
+    int http_status; /* that the service behind it failed with, where it says so; 0 */
     const char *text;
     size_t length;
 };

@@ -1,14 +1,12 @@
-/* The folder of a browser. It belongs to a user whom we do not trust once it shows pages, so it is
- * removed by descriptors: a link that is put in the place of a folder is removed, not followed. */
+/* The folder of a browser. It belongs to a user whom we do not trust once it shows pages. */
 #include "page/browser/profile.h"
 
 #include "base/id.h"
+#include "base/remove_folder.h"
 #include "base/status.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PREFIX         "forage-browser-"
-#define LOCK_SUFFIX    ".lock"
-#define MOST_DEPTH     64
-#define REMOVE_TRIES   20
-#define REMOVE_WAIT_MS 25
+#define PREFIX       "forage-browser-"
+#define LOCK_SUFFIX  ".lock"
+#define REMOVE_TRIES 20 /* the last of a browser's processes may still be writing while it dies */
 
 /* Whether any user may pass through the folder and all that it lies in. */
 static bool is_open(const char *path)
@@ -47,50 +43,6 @@ static const char *parent_folder(uid_t user)
     bool fits = named && *named == '/' && strlen(named) < PROFILE_PATH_SIZE / 2 &&
                 (user == geteuid() || is_open(named));
     return fits ? named : "/tmp";
-}
-
-/* ---- removing ---- */
-
-static bool is_dots(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-static void remove_contents(int folder, unsigned depth)
-{
-    DIR *listing = fdopendir(folder);
-    if (!listing) {
-        close(folder);
-        return;
-    }
-    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        if (is_dots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) {
-            continue;
-        }
-        int below = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below >= 0) {
-            remove_contents(below, depth - 1);
-        }
-        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
-    }
-    closedir(listing);
-}
-
-static bool remove_folder(const char *path)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder >= 0) {
-        remove_contents(folder, MOST_DEPTH);
-    }
-    return rmdir(path) == 0 || errno == ENOENT;
-}
-
-/* The last of a browser's processes may still be writing while it dies. */
-static void remove_patiently(const char *path)
-{
-    for (int i = 0; i < REMOVE_TRIES && !remove_folder(path); i++) {
-        poll(NULL, 0, REMOVE_WAIT_MS);
-    }
 }
 
 /* ---- making ---- */
@@ -140,7 +92,7 @@ void profile_remove(struct profile *profile)
     if (!profile->path[0]) {
         return;
     }
-    remove_patiently(profile->path);
+    remove_folder(profile->path, REMOVE_TRIES);
     lock_path(profile, lock);
     unlink(lock);
     close(profile->lock);
