@@ -18,3 +18,16 @@ from programs import FORAGE  # noqa: E402
 def pytest_configure():
     if not os.access(FORAGE, os.X_OK):
         pytest.exit(f"{FORAGE} is missing: build it first", returncode=2)
+
+
+measured = []
+
+
+def report(line):
+    """Something measured, to be shown at the end of the run whether or not anything failed."""
+    measured.append(line)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in measured:
+        terminalreporter.write_line(line)

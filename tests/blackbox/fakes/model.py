@@ -19,6 +19,10 @@ class Ask:
         self.calls = [(call, arguments) if isinstance(call, str) else call for call in calls]
 
 
+class Force(Ask):
+    """The model wants a tool by its whole name, whether it was offered or not."""
+
+
 @dataclass
 class Say:
     """The model's last words."""
@@ -85,7 +89,9 @@ class Model(Service):
         calls = []
         for wanted, arguments in turn.calls:
             names = [name for name in conversation.offered if name == wanted or name.endswith("_" + wanted)]
-            if not names:
+            if isinstance(turn, Force):
+                names = [wanted]
+            elif not names:
                 return self.events(self.dialect.say(f"the model was not offered {wanted}, but {conversation.offered}"))
             calls.append((names[0], arguments))
         return self.events(self.dialect.ask(*calls))

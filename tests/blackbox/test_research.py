@@ -1,0 +1,477 @@
+"""search and deep_search with a scripted worker: what it is given, what is made of what it does, and what comes back.
+
+The scenarios of the document that the tools were founded on are named here one by one. The same with the real worker is
+in tests/research."""
+
+import datetime
+import json
+import re
+import stat
+import time
+
+import pytest
+from fakes import worker as play
+from fakes.worker import Worker
+from messages import cancelled
+from programs import FORAGE, PATIENCE, Server, Stdio, run, wait_until
+from research import Place, deep_search, failed, outcome, progress, research, search, start_call, wait_gone
+
+QUESTION = "How deep is Lake Baikal?"
+PAGES = ["https://lakes.example.org/baikal", "https://survey.example.net/2002"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return Place(tmp_path_factory.mktemp("research"))
+
+
+@pytest.fixture(scope="module")
+def shared_worker(place):
+    return Worker(place.folder / "worker", play.answer(play.result()))
+
+
+@pytest.fixture(scope="module")
+def shared_forage(place, shared_worker):
+    with Server(**place.settings(GEMINI_CLI_PATH=shared_worker.path, JSON_MAX_RETRIES=1)) as server:
+        yield server
+
+
+@pytest.fixture
+def worker(shared_worker):
+    shared_worker.play(play.answer(play.result()))
+    return shared_worker
+
+
+@pytest.fixture
+def forage(shared_forage):
+    yield shared_forage
+    assert shared_forage.alive()
+
+
+def visit(*pages):
+    return [play.read(number, page) for number, page in enumerate(pages)]
+
+
+# ---- Requirement: Single-Round Search Tool ----
+
+
+def test_scenario_successful_single_round_search(forage, worker):
+    worker.play(play.answer(play.result("**1,642 m** deep."), play.search(1, "depth of Lake Baikal"), *visit(*PAGES)))
+    result = search(forage, QUESTION)
+    assert result["success"] is True and result["result"] == "**1,642 m** deep."
+    (run,) = worker.runs()
+    assert QUESTION in run["stdin"], "the prompt is on stdin"
+    assert not any(QUESTION in argument for argument in run["argv"]), "and only there"
+
+
+def test_scenario_gemini_cli_not_available(place, tmp_path):
+    for settings in ({"PATH": tmp_path}, {"GEMINI_CLI_PATH": tmp_path / "nothing"}, {"GEMINI_CLI_PATH": tmp_path}):
+        with Server(**place.settings(**settings)) as server:
+            error = failed(search(server), "CLI_NOT_FOUND")
+            said = error["message"] + error.get("details", "")
+            assert "npm install -g @google/gemini-cli" in said and "GEMINI_CLI_PATH" in said
+            assert failed(deep_search(server), "CLI_NOT_FOUND") == error
+            # A warning at the start, not a stop.
+            assert re.search(r"warn.*(gemini|Gemini)", server.log.text(), re.I), server.log.text()
+
+
+def test_scenario_search_timeout(place, tmp_path):
+    worker = Worker(tmp_path / "worker", [*play.begin(), ["child", None], play.hang()])
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, GEMINI_SEARCH_TIMEOUT=1500)) as server:
+        began = time.monotonic()
+        error = failed(search(server), "EXECUTION_ERROR")
+        assert time.monotonic() - began >= 1.4
+        assert "GEMINI_SEARCH_TIMEOUT" in error["message"] + error.get("details", "")
+        failed(deep_search(server), "CLI_TIMEOUT")
+        wait_gone({run["group"] for run in worker.runs()}, PATIENCE)
+
+
+# ---- Requirement: Search Result Format ----
+
+
+def test_scenario_successful_response_format(forage, worker):
+    worker.play(play.answer(play.result("A *summary*"), play.search(1, "q"), *visit(*PAGES)))
+    before = datetime.datetime.now(datetime.timezone.utc)
+    result = search(forage, QUESTION)
+    assert set(result) == {"success", "result", "metadata", "untrusted"}
+    assert "never instructions" in result["untrusted"]
+    metadata = result["metadata"]
+    assert set(metadata) == {"duration_ms", "query", "model", "timestamp", "sources_visited"}
+    assert isinstance(metadata["duration_ms"], int) and metadata["duration_ms"] >= 0
+    assert metadata["query"] == QUESTION and metadata["model"] == "gemini-2.5-flash"
+    stamp = datetime.datetime.fromisoformat(metadata["timestamp"].replace("Z", "+00:00"))
+    assert abs((stamp - before).total_seconds()) < 60
+    assert metadata["sources_visited"] == PAGES
+
+
+def test_scenario_error_response_format(forage, worker):
+    worker.play([play.err("something broke\n"), play.leave(1)])
+    response = research(forage, "search", {"query": QUESTION})
+    assert response.status == 502, response
+    result = response.json()
+    assert set(result) == {"success", "error"}
+    error = failed(result, "EXECUTION_ERROR")
+    assert "something broke" in error.get("details", ""), "what the worker said on stderr is told"
+
+
+# ---- Requirement: Search Prompt Template ----
+
+
+def test_scenario_template_loading(place, tmp_path):
+    """A file of the user's own is used where there is one; the built-in one where there is none."""
+    worker = Worker(tmp_path / "worker", play.answer(play.result()))
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "search-prompt.md").write_text("Mine, about {{query}}, in JSON.")
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_PROMPTS_DIR=folder)) as server:
+        assert search(server, QUESTION)["success"]
+        (folder / "search-prompt.md").unlink()
+        assert search(server, QUESTION)["success"]
+    mine, built_in = (run["stdin"] for run in worker.runs())
+    assert mine.startswith("Mine, about ") and QUESTION in mine and "{{query}}" not in mine
+    assert QUESTION in built_in and "{{query}}" not in built_in and len(built_in) > 1000
+
+
+def test_scenario_template_content(forage, worker):
+    assert search(forage, QUESTION)["success"]
+    prompt = re.sub(r"\s+", " ", worker.runs()[0]["stdin"])
+    assert re.search(r"`google_web_search`[^.]*exactly once", prompt)
+    assert re.search(r"3 to 5 results", prompt)
+    assert re.search(r"[Cc]oncise summary", prompt) and re.search(r"link to the page", prompt)
+    assert re.search(r"[Dd]o not search again", prompt)
+
+
+# ---- Requirement: JSON Retry Logic ----
+
+
+def test_scenario_json_parsing_failure_is_retried(place, tmp_path):
+    """Up to three more tries with the same prompt, after 1, 2 and 5 seconds."""
+    rubbish = play.answer("I found a lot, but I write no JSON.")
+    worker = Worker(tmp_path / "worker", rubbish, rubbish, rubbish, play.answer(play.result("at last")))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path)) as server:
+        began = time.monotonic()
+        assert search(server, QUESTION)["result"] == "at last"
+        assert 8 <= time.monotonic() - began < 25
+    runs = worker.runs()
+    assert len(runs) == 4 and len({run["stdin"] for run in runs}) == 1
+
+
+def test_scenario_json_parsing_failure_of_all_tries(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer("no JSON here"))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path)) as server:
+        began = time.monotonic()
+        failed(search(server, QUESTION), "PARSE_ERROR")
+        assert time.monotonic() - began >= 8
+    assert len(worker.runs()) == 4
+
+
+def test_other_failures_are_not_retried(forage, worker):
+    worker.play([play.leave(3)])
+    failed(search(forage), "EXECUTION_ERROR")
+    assert len(worker.runs()) == 1
+
+
+# ---- deep_search ----
+
+
+def test_deep_search_result(forage, worker):
+    steps = [play.search(1, "first words"), *visit(PAGES[0]), play.search(2, "other words"), *visit(PAGES[1])]
+    worker.play(play.answer(play.report("# Report", verified=True), *steps))
+    result = deep_search(forage, QUESTION, depth="concise")
+    assert set(result) == {"success", "report", "verified", "metadata", "untrusted"}
+    assert result["report"] == "# Report" and result["verified"] is True
+    metadata = result["metadata"]
+    assert metadata["topic"] == QUESTION and metadata["depth"] == "concise"
+    assert metadata["sources_visited"] == PAGES
+    assert metadata["search_queries_used"] == ["first words", "other words"]
+    assert metadata["iterations"] == 2
+    assert {"duration_ms", "model", "timestamp"} <= set(metadata)
+
+
+def test_depth_is_in_the_prompt(forage, worker):
+    worker.play(play.answer(play.report()))
+    assert deep_search(forage)["metadata"]["depth"] == "detailed"
+    assert deep_search(forage, depth="concise")["success"]
+    detailed, concise = (run["stdin"] for run in worker.runs())
+    assert "Depth: detailed" in detailed and "Depth: concise" in concise
+
+
+def test_verified_needs_two_hosts_that_were_really_read(forage, worker):
+    one_host = ["https://a.example.org/1", "https://a.example.org/2"]
+    cases = [
+        (visit(*PAGES), True, True),
+        (visit(*PAGES), False, False),
+        (visit(*one_host), True, False),
+        ([play.read(1, PAGES[0]), play.read(2, PAGES[1], status="error", output="not there")], True, False),
+        ([], True, False),
+    ]
+    for steps, claimed, expected in cases:
+        worker.play(play.answer(play.report(verified=claimed), *steps))
+        assert deep_search(forage).get("verified", False) is expected
+
+
+def test_sources_are_what_was_seen_not_what_is_claimed(forage, worker):
+    claims = {"sources_visited": ["https://never.example.org/"], "search_queries_used": ["never"], "iterations": 99}
+    steps = [play.search(1, "q"), play.read(1, PAGES[0]), play.read(2, PAGES[0])]
+    steps += [play.read(3, PAGES[1], status="error", output="Error: not found")]
+    worker.play(play.answer(play.report(metadata=claims, **claims), *steps))
+    metadata = deep_search(forage)["metadata"]
+    assert metadata["sources_visited"] == [PAGES[0]], "once each, and only those that were read"
+    assert metadata["search_queries_used"] == ["q"] and metadata["iterations"] == 1
+
+
+def test_sources_of_every_tool_that_reads(forage, worker):
+    steps = [
+        play.use("mcp_firecrawl_firecrawl_scrape", 1, {"url": PAGES[0]}),
+        play.use("web_fetch", 2, {"prompt": f"Summarise {PAGES[1]} please"}),
+    ]
+    worker.play(play.answer(play.report(), *steps))
+    assert deep_search(forage)["metadata"]["sources_visited"] == PAGES
+
+
+def test_no_json_gives_the_raw_output(forage, worker):
+    """JSON_MAX_RETRIES more tries (one, here); then what the worker said, marked."""
+    worker.play(play.answer("All that I know, without braces."))
+    result = deep_search(forage)
+    failed(result, "PARSE_ERROR")
+    assert result["parse_warning"] is True
+    assert "All that I know, without braces." in result["raw_output"]
+    assert len(worker.runs()) == 2
+
+
+def test_the_worker_says_that_it_failed(forage, worker):
+    worker.play(play.answer(play.fenced({"success": False, "report": "The web was closed."})))
+    result = deep_search(forage)
+    error = failed(result, "EXECUTION_ERROR")
+    assert "The web was closed." in error["message"] + error.get("details", "")
+
+
+def test_rounds_are_bounded(place, tmp_path):
+    """forage counts the rounds itself, and ends a worker that goes on."""
+    steps = [play.search(number, f"query {number}") for number in range(1, 9)]
+    actions = [*play.begin(), *(action for step in steps for action in step), play.hang()]
+    worker = Worker(tmp_path / "worker", actions)
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, GEMINI_CLI_MAX_ITERATIONS=3)) as server:
+        failed(deep_search(server), "TURN_LIMIT")
+        failed(deep_search(server, maxIterations=2), "TURN_LIMIT")
+        wait_gone({run["group"] for run in worker.runs()}, PATIENCE)
+    assert "at most 3" in worker.runs()[0]["stdin"] and "at most 2" in worker.runs()[1]["stdin"]
+
+
+def test_system_prompt_of_the_user(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer(play.report()))
+    own = "Study {topic} ({depth}, by {model})."
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, GEMINI_SYSTEM_PROMPT=own, GEMINI_MODEL="m1")) as server:
+        assert deep_search(server, QUESTION, depth="concise")["success"]
+    prompt = worker.runs()[0]["stdin"]
+    assert prompt.startswith("Study ") and QUESTION in prompt and "(concise, by m1)" in prompt
+
+
+# ---- how the worker is started ----
+
+
+def test_model_is_given_as_it_is(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer(play.result()))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, GEMINI_MODEL="some/model:latest x")) as server:
+        assert search(server)["metadata"]["model"] == "some/model:latest x"
+    argv = worker.runs()[0]["argv"]
+    assert argv[argv.index("--model") + 1] == "some/model:latest x"
+
+
+def test_environment_is_minimal(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer(play.result()))
+    wanted = {
+        "GEMINI_API_KEY": "gemini-key-of-the-test",
+        "GOOGLE_CLOUD_PROJECT": "project",
+        "FIRECRAWL_API_KEY": "fc-key-of-the-test",
+        "https_proxy": "http://127.0.0.1:9",
+        "LC_ALL": "C.UTF-8",
+    }
+    unwanted = {
+        "SERPER_API_KEY": "serper-key-of-the-test",
+        "GITHUB_TOKEN": "github-token-of-the-test",
+        "OPENAI_API_KEY": "openai-key-of-the-test",
+        "AWS_SECRET_ACCESS_KEY": "aws-key-of-the-test",
+        "FORAGE_TOKENS": "alice:token-of-the-test-0123456789",
+        "LD_PRELOAD_OF_SOMEBODY": "x",
+        "NODE_OPTIONS": "--no-warnings",
+    }
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, **wanted, **unwanted)
+    with Server(**settings) as server:
+        headers = {"Authorization": "Bearer token-of-the-test-0123456789"}
+        assert research(server, "search", {"query": QUESTION}, headers).json()["success"]
+    run = worker.runs()[0]
+    assert wanted.items() <= run["env"].items()
+    assert not set(unwanted) & set(run["env"])
+    assert run["env"]["GEMINI_CLI_TRUST_WORKSPACE"] == run["env"]["GEMINI_CLI_NO_RELAUNCH"] == "true"
+    assert run["env"]["HOME"] == str(place.home)
+
+
+def test_worker_runs_apart(forage, worker, place):
+    """In its folder, in a process group of its own, with no descriptor of ours."""
+    assert search(forage)["success"]
+    (run,) = worker.runs()
+    assert run["cwd"] == str(place.config)
+    assert run["group"] == run["pid"]
+    assert run["descriptors"] == [0, 1, 2]
+    argv = run["argv"]
+    assert argv[argv.index("--output-format") + 1] == "stream-json"
+    assert "--policy" in argv and "--skip-trust" not in argv
+
+
+def test_firecrawl_takes_part_only_when_it_is_set(place, tmp_path):
+    cases = [({}, False), ({"FIRECRAWL_API_KEY": "fc-1234567890"}, True), ({"FIRECRAWL_API_URL": "http://127.0.0.1:9"}, True)]
+    for settings, expected in cases:
+        worker = Worker(tmp_path / f"worker-{len(settings)}-{expected}", play.answer(play.result()))
+        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, **settings)) as server:
+            assert search(server)["success"]
+        argv = worker.runs()[-1]["argv"]
+        allowed = argv[argv.index("--allowed-mcp-server-names") + 1]
+        assert ("firecrawl" in allowed) is expected and "forage" in allowed
+
+
+# ---- the configuration folder ----
+
+
+def test_first_run_makes_the_folder_and_never_touches_it_again(tmp_path):
+    place = Place(tmp_path)
+    worker = Worker(tmp_path / "worker", play.answer(play.result()))
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, FIRECRAWL_API_KEY="fc-secret-of-the-test")
+    with Server(**settings) as server:
+        assert search(server)["success"]
+        path = place.config / ".gemini" / "settings.json"
+        for folder in (place.config, place.config / ".gemini"):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        text = path.read_text()
+        servers = json.loads(text)["mcpServers"]
+        assert "fc-secret-of-the-test" not in text
+        assert servers["firecrawl"]["env"]["FIRECRAWL_API_KEY"] == "${FIRECRAWL_API_KEY}"
+        assert "HTTP_STREAMABLE_SERVER" not in text
+        assert servers["forage"]["command"] == FORAGE and servers["forage"]["trust"] is True
+        assert servers["forage"]["env"]["FORAGE_TOOLS"] == "get_content"
+        path.write_text("{}")
+    with Server(**settings) as server:
+        assert search(server)["success"]
+    assert path.read_text() == "{}"
+    names = {str(found.relative_to(place.config)) for found in place.config.rglob("*") if found.is_file()}
+    assert not [name for name in names if name.endswith(("~", ".new", ".tmp"))]
+
+
+def test_folder_that_cannot_be_made_ends_the_program(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for command in ("serve", "mcp"):
+        ended = run(command, HOME=tmp_path, GEMINI_SEARCH_CONFIG_DIR=tmp_path / "file" / "config", MCP_SERVER_PORT=0)
+        assert ended.returncode == 1, ended
+        assert "GEMINI_SEARCH_CONFIG_DIR" in ended.stderr and ended.stdout == ""
+
+
+def test_folder_is_not_wanted_when_the_tools_are_off(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    settings = {"GEMINI_SEARCH_CONFIG_DIR": tmp_path / "file" / "config", "FORAGE_TOOLS": "web"}
+    with Stdio(HOME=tmp_path, **settings) as client:
+        client.handshake()
+
+
+# ---- arguments ----
+
+
+@pytest.mark.parametrize(
+    "tool, arguments",
+    [
+        ("search", {}),
+        ("search", {"query": ""}),
+        ("search", {"query": "   \n "}),
+        ("search", {"query": 7}),
+        ("search", {"query": "x" * 100_001}),
+        ("deep_search", {}),
+        ("deep_search", {"topic": "\t"}),
+        ("deep_search", {"topic": "x", "depth": "deep"}),
+        ("deep_search", {"topic": "x", "maxIterations": 0}),
+        ("deep_search", {"topic": "x", "maxIterations": 1.5}),
+        ("deep_search", {"topic": "x", "maxIterations": 100_000}),
+    ],
+)
+def test_wrong_arguments(forage, worker, tool, arguments):
+    response = research(forage, tool, arguments)
+    assert response.status == 400, response
+    failed(response.json(), "VALIDATION")
+    assert worker.runs() == []
+
+
+# ---- progress, and taking turns ----
+
+
+def test_progress_tells_what_the_worker_does(place, tmp_path):
+    actions = [*play.begin(), *play.search(1, "depth of baikal"), ["gate", "gate-1"]]
+    actions += [*play.read(1, PAGES[0]), ["gate", "gate-2"], *play.say(play.report()), *play.finish(), play.leave(0)]
+    worker = Worker(tmp_path / "worker", actions)
+    with Stdio(**place.settings(GEMINI_CLI_PATH=worker.path)) as client:
+        client.handshake()
+        id = start_call(client, "deep_search", {"topic": QUESTION}, "token")
+        wait_until(lambda: any("searching: depth of baikal" in line for line in progress(client, "token")))
+        worker.open_gate("gate-1")
+        wait_until(lambda: any("reading: lakes.example.org" in line for line in progress(client, "token")))
+        worker.open_gate("gate-2")
+        assert outcome(client, id)["success"]
+
+
+def test_progress_lines_on_stderr(place, tmp_path):
+    worker = Worker(tmp_path / "worker", [*play.begin(), ["gate", "gate-1"], *play.answer(play.report())])
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, PROGRESS_LOG_INTERVAL=100)
+    with Stdio(**settings) as client:
+        client.handshake()
+        id = start_call(client, "deep_search", {"topic": QUESTION})
+        client.wait_log(r"\[INFO\] Research in progress... \(elapsed: \d+s\)")
+        worker.open_gate("gate-1")
+        assert outcome(client, id)["success"]
+        assert "Baikal" not in client.log.text(), "the topic is logged under DEBUG only"
+
+
+def test_workers_take_turns(place, tmp_path):
+    """Two at once by default; the third waits, and says so."""
+    gated = [*play.begin(), ["gate", "gate-1"], *play.say(play.result()), *play.finish(), play.leave(0)]
+    worker = Worker(tmp_path / "worker", gated)
+    with Stdio(**place.settings(GEMINI_CLI_PATH=worker.path)) as client:
+        client.handshake()
+        ids = [start_call(client, "search", {"query": QUESTION}, f"token-{number}") for number in range(3)]
+        worker.wait_runs(2)
+        wait_until(lambda: any("wait" in line for number in range(3) for line in progress(client, f"token-{number}")))
+        time.sleep(0.3)
+        assert len(worker.runs()) == 2
+        worker.open_gate("gate-1")
+        for id in ids:
+            assert outcome(client, id)["success"]
+    assert len(worker.runs()) == 3
+
+
+def test_one_who_waits_in_line_can_leave_it(place, tmp_path):
+    gated = [*play.begin(), ["gate", "gate-1"], *play.say(play.result()), *play.finish(), play.leave(0)]
+    worker = Worker(tmp_path / "worker", gated)
+    with Stdio(**place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=1)) as client:
+        client.handshake()
+        first = start_call(client, "search", {"query": QUESTION})
+        worker.wait_runs(1)
+        second = start_call(client, "search", {"query": QUESTION}, "token")
+        wait_until(lambda: progress(client, "token"))
+        client.send(cancelled(second))
+        third = start_call(client, "search", {"query": QUESTION})
+        worker.open_gate("gate-1")
+        assert outcome(client, first)["success"] and outcome(client, third)["success"]
+    assert len(worker.runs()) == 2
+
+
+# ---- the command line ----
+
+
+def test_research_from_the_command_line(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer(play.report("# On Baikal"), play.search(1, "q"), *visit(*PAGES)))
+    settings = place.settings(GEMINI_CLI_PATH=worker.path)
+    ended = run("research", QUESTION, **settings)
+    assert ended.returncode == 0, ended.stderr
+    assert "# On Baikal" in ended.stdout and PAGES[0] in ended.stdout
+    assert "searching: q" in ended.stderr
+    ended = run("research", "--json", QUESTION, **settings)
+    assert json.loads(ended.stdout)["report"] == "# On Baikal"
+    worker.play([play.leave(41)])
+    ended = run("research", QUESTION, **settings)
+    assert ended.returncode != 0 and ended.stdout == "" and "GEMINI_API_KEY" in ended.stderr

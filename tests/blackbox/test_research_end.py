@@ -1,0 +1,130 @@
+"""Ends: calls that are cancelled or run out of time at random moments, and a server that is told to end. Whatever a
+worker was doing, it and its children are gone, and nothing of them is left in the server."""
+
+import random
+import signal
+import time
+
+import pytest
+from fakes import worker as play
+from fakes.worker import Worker
+from http_client import Connection, request
+from messages import cancelled, tool_call
+from programs import Server, Stdio, has_children, wait_until
+from research import Place, alive_in, descriptors, start_call, wait_gone
+
+MANY = 50
+AT_ONCE = 8
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def groups(worker):
+    return {run["group"] for run in worker.runs()}
+
+
+POLITE = [*play.begin(), ["child", None], *play.search(1, "q"), play.hang()]
+DEAF = [["deafen", None], *POLITE]
+
+
+def rounds_of(chance, count=MANY):
+    """Moments from before the worker's first breath to well into its work."""
+    return [chance.choice([0, chance.uniform(0, 0.02), chance.uniform(0, 0.3)]) for _ in range(count)]
+
+
+def cancel_at_random(client, chance):
+    """Calls that are cancelled, some at a time."""
+    moments = rounds_of(chance)
+    while moments:
+        ids = [start_call(client, chance.choice(["search", "deep_search"]), {"query": "q"}) for _ in range(0)]
+        for _ in range(min(AT_ONCE, len(moments))):
+            tool, name = chance.choice([("search", "query"), ("deep_search", "topic")])
+            ids.append(start_call(client, tool, {name: "anything"}))
+        for id in ids:
+            time.sleep(moments.pop())
+            client.send(cancelled(id))
+
+
+def test_fifty_cancelled_at_random_moments(place):
+    worker = Worker(place.folder / "worker", POLITE)
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=4, FORAGE_WORKERS=32)
+    with Stdio(**settings) as client:
+        client.handshake()
+        client.send(cancelled(start_call(client, "search", {"query": "warm"})))
+        wait_until(lambda: not has_children(client.pid))
+        before = descriptors(client.pid)
+        cancel_at_random(client, random.Random(5))
+        client.ask("ping")
+        wait_until(lambda: alive_in(groups(worker)) == 0 and not has_children(client.pid), 10)
+        wait_until(lambda: descriptors(client.pid) <= before)
+    assert worker.runs(), "some came as far as a worker"
+
+
+def test_fifty_that_run_out_of_time(place):
+    worker = Worker(place.folder / "worker", POLITE)
+    settings = place.settings(
+        GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=8, FORAGE_WORKERS=64, GEMINI_SEARCH_TIMEOUT=1000
+    )
+    with Stdio(**settings) as client:
+        client.handshake()
+        before = descriptors(client.pid)
+        ids = []
+        for _ in range(MANY):
+            ids.append(start_call(client, "search", {"query": "anything"}))
+            time.sleep(0.01)
+        for id in ids:
+            error = client.answer(id)["result"]["structuredContent"]["error"]
+            assert error["code"] == "EXECUTION_ERROR"
+        wait_until(lambda: alive_in(groups(worker)) == 0 and not has_children(client.pid), 10)
+        wait_until(lambda: descriptors(client.pid) <= before + 2)  # the pool of threads has its own
+
+
+def test_workers_that_ignore_sigterm_are_killed(place):
+    """SIGTERM at once, SIGKILL after five seconds, for the whole group."""
+    worker = Worker(place.folder / "worker", DEAF)
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=50, FORAGE_WORKERS=64)
+    with Stdio(**settings) as client:
+        client.handshake()
+        before = descriptors(client.pid)
+        ids = [start_call(client, "search", {"query": "anything"}) for _ in range(10)]
+        worker.wait_runs(10)
+        wait_until(lambda: alive_in(groups(worker)) == 20)  # each with its child
+        began = time.monotonic()
+        for id in ids:
+            client.send(cancelled(id))
+        client.ask("ping")
+        wait_gone(groups(worker), 20)
+        took = time.monotonic() - began
+        assert 4.5 < took, "they were given five seconds"
+        wait_until(lambda: not has_children(client.pid) and descriptors(client.pid) <= before + 2)
+    assert took < 12, f"{took:.1f} s"
+
+
+def test_a_call_over_http_that_is_left(place):
+    worker = Worker(place.folder / "worker", POLITE)
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path)) as server:
+        with Connection(server.port) as connection:
+            connection.send(request(body=tool_call("deep_search", {"topic": "anything"})))
+            worker.wait_runs(1)
+        wait_gone(groups(worker), 10)
+        wait_until(lambda: not has_children(server.pid))
+
+
+@pytest.mark.parametrize("actions, seconds", [(POLITE, 4.5), (DEAF, 12)], ids=["polite", "deaf"])
+def test_the_end_of_the_server_ends_four_workers(place, actions, seconds):
+    worker = Worker(place.folder / "worker", actions)
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=4)
+    with Stdio(**settings) as client:
+        client.handshake()
+        for _ in range(4):
+            start_call(client, "deep_search", {"topic": "anything"})
+        worker.wait_runs(4)
+        wait_until(lambda: alive_in(groups(worker)) == 8)
+        began = time.monotonic()
+        client.signal(signal.SIGTERM)
+        assert client.wait() == 0
+        wait_gone(groups(worker), 0.5)
+        assert time.monotonic() - began < seconds + 5
