@@ -258,7 +258,6 @@ static bool has_wanted(struct search *search, const struct buf *strict)
     arena_reset(search->scratch);
     yyjson_doc *doc = json_parse(search->scratch, strict->data, strict->length, NULL);
     yyjson_val *object = yyjson_doc_get_root(doc);
-    search->met_object = search->met_object || doc;
     for (const struct extract_member *each = search->wanted; doc && each->name; each++) {
         if (yyjson_get_type(yyjson_obj_get(object, each->name)) != each->type) {
             return false;
@@ -277,12 +276,16 @@ static const char *try_object(struct search *search, const char *at)
     bool whole = read_list(&reader) && buf_error(&strict) == OK;
     size_t cost = (size_t)(reader.at - at) + 1;
     search->work_left -= cost < search->work_left ? cost : search->work_left;
+    search->met_object = search->met_object || whole;
     search->met_cut = search->met_cut || reader.cut;
     if (whole && has_wanted(search, &strict)) {
         buf_done(&search->found);
         search->found = strict;
     } else {
         buf_done(&strict);
+    }
+    if (reader.cut) {
+        return search->end; /* what comes behind its brace is inside of it */
     }
     return whole ? reader.at : at + 1;
 }

@@ -60,8 +60,9 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
         return OK;
     }
     if (named) {
-        snprintf(problem, size, "%s names %s, which is no program that can be run",
-                 worker->path_variable, named);
+        snprintf(problem, size,
+                 "%s names %s, which is no program that can be run; correct it, or %s",
+                 worker->path_variable, named, worker->install);
     } else {
         snprintf(problem, size,
                  "%s is not installed: there is no `%s` on PATH; %s, or name it in %s",
