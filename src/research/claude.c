@@ -123,10 +123,11 @@ static int feed(struct arena *scratch, const char *line, size_t length,
     return strcmp(type, "result") == 0 ? read_result(root, sink) : OK;
 }
 
-static bool lost_firecrawl(const char *line)
+/* Its limits are arguments, which it refuses when they are wrong. */
+static enum worker_trouble trouble(const char *line)
 {
     (void)line;
-    return false;
+    return WORKER_NO_TROUBLE;
 }
 
 const struct worker WORKER_CLAUDE = {
@@ -139,5 +140,5 @@ const struct worker WORKER_CLAUDE = {
     .sign_in = "set ANTHROPIC_API_KEY, or run `claude` once and sign in",
     .start = start,
     .feed = feed,
-    .lost_firecrawl = lost_firecrawl,
+    .trouble = trouble,
 };

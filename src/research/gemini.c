@@ -100,10 +100,14 @@ static int feed(struct arena *scratch, const char *line, size_t length,
     return OK;
 }
 
-static bool lost_firecrawl(const char *line)
+/* Which server it is that does not start it does not say. */
+static enum worker_trouble trouble(const char *line)
 {
-    return strstr(line, "firecrawl") && (strstr(line, "MCP") || strstr(line, "discovery")) &&
-           (strcasestr(line, "error") || strcasestr(line, "fail"));
+    if (strcasestr(line, "policy") &&
+        (strcasestr(line, "fail") || strcasestr(line, "invalid") || strcasestr(line, "error"))) {
+        return WORKER_LOST_POLICY;
+    }
+    return strstr(line, "MCP issues detected") ? WORKER_LOST_SERVER : WORKER_NO_TROUBLE;
 }
 
 const struct worker WORKER_GEMINI = {
@@ -116,5 +120,5 @@ const struct worker WORKER_GEMINI = {
     .sign_in = "set GEMINI_API_KEY, or run `gemini` once and sign in",
     .start = start,
     .feed = feed,
-    .lost_firecrawl = lost_firecrawl,
+    .trouble = trouble,
 };

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/remove_folder.h"
+#include "call/errors.h"
 #include "config/config.h"
 #include "research/progress.h"
 
@@ -20,6 +21,7 @@
 struct watching {
     struct call *call;
     const struct worker *worker;
+    const struct worker_job *job;
     struct sightings *sightings;
     struct worker_sink sink;
     struct arena *scratch; /* for one line at a time */
@@ -44,6 +46,21 @@ static void keep_errors(struct watching *watching, const char *line, size_t leng
     buf_putc(errors, '\n');
 }
 
+static int lose_server(struct watching *watching)
+{
+    const char *words =
+        watching->job->with_firecrawl
+            ? "Firecrawl could not take part (its server, or forage's own reader of "
+              "pages, did not start); the research went on without it"
+            : "forage's own reader of pages did not start (is its path in the "
+              "worker's settings right?); the research went on without it";
+    if (!watching->sightings->warnings.count) {
+        log_warn(call_request_id(watching->call), "%s", words);
+    }
+    return sightings_add(watching->sightings, &watching->sightings->warnings, words) ? OK
+                                                                                     : ERR_NOMEM;
+}
+
 static int take_error_line(struct watching *watching, const struct proc_event *event)
 {
     keep_errors(watching, event->line, event->length);
@@ -52,15 +69,17 @@ static int take_error_line(struct watching *watching, const struct proc_event *e
     if (!line) {
         return ERR_NOMEM;
     }
-    if (watching->worker->lost_firecrawl(line)) {
-        size_t before = watching->sightings->warnings.count;
-        bool kept = sightings_add(watching->sightings, &watching->sightings->warnings,
-                                  "Firecrawl could not take part; pages were read without it");
-        if (watching->sightings->warnings.count > before) {
-            log_warn(call_request_id(watching->call),
-                     "Firecrawl cannot take part in this research: its server did not start");
-        }
-        return kept ? OK : ERR_NOMEM;
+    switch (watching->worker->trouble(line)) {
+    case WORKER_LOST_SERVER:
+        return lose_server(watching);
+    case WORKER_LOST_POLICY:
+        return call_fail(watching->call, CODE_CONFIG_ERROR,
+                         "%s does not accept its policy and was ended: nothing would keep it from "
+                         "files and commands; mend or delete policy.toml in its configuration "
+                         "folder, which is then made anew",
+                         watching->worker->title);
+    case WORKER_NO_TROUBLE:
+        break;
     }
     return OK;
 }
@@ -189,6 +208,7 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
     struct watching watching = {
         .call = call,
         .worker = worker,
+        .job = job,
         .sightings = sightings,
         .sink = sightings_sink(sightings),
         .scratch = arena_new(LIMIT_CALL_ARENA_BYTES),

@@ -46,6 +46,13 @@ struct worker_event {
     size_t length;
 };
 
+/* What a worker may complain of before it begins. */
+enum worker_trouble {
+    WORKER_NO_TROUBLE,
+    WORKER_LOST_SERVER, /* one of those that it reads pages with; it goes on without */
+    WORKER_LOST_POLICY, /* what keeps it from files and commands is not in force */
+};
+
 struct worker_sink {
     void *context;
     /* A status; negative ends the feeding. */
@@ -65,8 +72,8 @@ struct worker {
     /* Understands one line of its output. What is no event of its is passed over. A status. */
     int (*feed)(struct arena *scratch, const char *line, size_t length,
                 const struct worker_sink *sink);
-    /* Whether a line of its stderr tells that Firecrawl does not take part. */
-    bool (*lost_firecrawl)(const char *line);
+    /* What a line of its stderr tells. */
+    enum worker_trouble (*trouble)(const char *line);
 };
 
 extern const struct worker WORKER_GEMINI;
