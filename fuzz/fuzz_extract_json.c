@@ -70,7 +70,7 @@ static void check_events(const char *text, size_t size, const struct worker *wor
             worker->feed(scratch, text, (size_t)(stop - text), &sink);
             text = stop + 1;
         }
-        require(sightings.rounds <= 3, "a round too many");
+        require(sightings.rounds <= sightings.turns, "a round without a turn");
         require(sightings.answer_start <= sightings.said.length, "the answer is outside");
         require(sightings.sources.count <= LIMIT_RESEARCH_ITEMS, "too many sources");
         sightings_done(&sightings);

@@ -107,6 +107,7 @@
 
 /* Research */
 #define LIMIT_PROMPT_BYTES          KIB(256) /* a template of a prompt */
+#define LIMIT_RESEARCH_TURNS        100      /* of a worker, whatever it does in them */
 #define LIMIT_RESEARCH_ITEMS        200      /* queries or pages that are listed */
 #define LIMIT_RESEARCH_ITEM_CHARS   2000     /* of one of them */
 #define LIMIT_RESEARCH_ERRORS_BYTES KIB(16)  /* the end of a worker's stderr */

@@ -105,6 +105,29 @@ static int fail_exit(const struct research *research, const struct sightings *si
     return fail_as(research, failure, words && *words ? words : end->errors);
 }
 
+static int fail_limit(const struct research *research, const struct sightings *sightings)
+{
+    int most = research->request->max_rounds;
+    const char *title = research->worker->title;
+    if (sightings->rounds > most) {
+        return call_fail(research->call, CODE_TURN_LIMIT,
+                         "%s went on searching after %d round%s and was ended; %s", title, most,
+                         most == 1 ? "" : "s",
+                         most == 1 ? "ask deep_search, which may search more often"
+                                   : "allow more with maxIterations or GEMINI_CLI_MAX_ITERATIONS, "
+                                     "or narrow the topic");
+    }
+    if (sightings->turns > LIMIT_RESEARCH_TURNS) {
+        return call_fail(
+            research->call, CODE_TURN_LIMIT,
+            "%s used its tools %d times without coming to an end and was ended; narrow "
+            "the question",
+            title, LIMIT_RESEARCH_TURNS);
+    }
+    return call_fail(research->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended",
+                     title);
+}
+
 /* A status of a run that is not the worker's own end. */
 static int fail_run(const struct research *research, const struct sightings *sightings, int status)
 {
@@ -117,17 +140,7 @@ static int fail_run(const struct research *research, const struct sightings *sig
                          research->job.program, research->worker->install,
                          research->worker->path_variable);
     case ERR_LIMIT:
-        if (sightings->rounds >= research->request->max_rounds) {
-            return call_fail(research->call, CODE_TURN_LIMIT,
-                             "%s went on searching after %d of %d rounds and was ended; %s", title,
-                             sightings->rounds, research->request->max_rounds,
-                             research->request->max_rounds == 1
-                                 ? "ask deep_search, which may search more often"
-                                 : "allow more with maxIterations or GEMINI_CLI_MAX_ITERATIONS, or "
-                                   "narrow the topic");
-        }
-        return call_fail(research->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended",
-                         title);
+        return fail_limit(research, sightings);
     case ERR_DEADLINE:
         return call_fail(research->call, research->request->kind->timeout_code,
                          "the research took longer than %lld ms and was ended; raise "

@@ -144,11 +144,11 @@ static bool remember_use(struct sightings *sightings, const struct worker_event 
 static int see_search(struct sightings *sightings, const char *query)
 {
     if (!sightings->counted) {
-        if (sightings->rounds == sightings->max_rounds) {
-            return ERR_LIMIT;
-        }
         sightings->rounds++;
         sightings->counted = true;
+        if (sightings->rounds > sightings->max_rounds) {
+            return ERR_LIMIT;
+        }
     }
     progress_say(sightings->call, "searching: %s", query);
     return sightings_add(sightings, &sightings->queries, query) ? OK : ERR_NOMEM;
@@ -177,6 +177,10 @@ static int see_use(struct sightings *sightings, const struct worker_event *event
     if (!sightings->in_turn) {
         sightings->in_turn = true;
         sightings->counted = false;
+        sightings->turns++;
+    }
+    if (sightings->turns > LIMIT_RESEARCH_TURNS) {
+        return ERR_LIMIT;
     }
     sightings->answer_start = sightings->said.length;
     if (!tool) {

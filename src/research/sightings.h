@@ -23,7 +23,8 @@ struct sightings {
     struct sightings_list sources; /* URLs of pages that were read */
     struct sightings_list hosts;   /* of those */
     struct sightings_list warnings;
-    int rounds;
+    int rounds;            /* turns in which it searched */
+    int turns;             /* in which it used tools */
     bool in_turn;          /* tools are asked for, and none has answered yet */
     bool counted;          /* this turn is a round already */
     struct use *pending;   /* uses without their result */
@@ -36,7 +37,7 @@ struct sightings {
 };
 
 void sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
-/* Where a worker's events go. ERR_LIMIT when it begins one round too many. */
+/* Where a worker's events go. ERR_LIMIT when it begins one round or one turn too many. */
 struct worker_sink sightings_sink(struct sightings *sightings);
 /* Adds `text` to a list unless it is there or the list is full. False without memory. */
 bool sightings_add(struct sightings *sightings, struct sightings_list *list, const char *text);

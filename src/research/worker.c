@@ -184,10 +184,6 @@ static void collect(struct environment *environment, const struct worker_job *jo
         add(environment, *setting);
     }
     add_declared(environment, command);
-    if (config_text("FIRECRAWL_API_KEY") && !config_text("FIRECRAWL_API_URL")) {
-        /* Its server takes a reference to a variable that is not set for an address. */
-        add(environment, "FIRECRAWL_API_URL=https://api.firecrawl.dev");
-    }
     for (char *const *entry = environ; *entry; entry++) {
         if (is_common(*entry) || begins_with_any(*entry, command->own_variables) ||
             is_reader_setting(*entry)) {
