@@ -1,0 +1,607 @@
+/* The parts of research that need no worker: prompts, what events tell, why workers fail, the
+ * folder, and the turnstile. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/remove_folder.h"
+#include "base/status.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "embedded.h"
+#include "research/failures.h"
+#include "research/folder.h"
+#include "research/prompt.h"
+#include "research/sightings.h"
+#include "research/turnstile.h"
+#include "research/worker.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TAG "0123456789abcdef"
+
+/* ---- prompts ---- */
+
+static void check_prompt(const char *template, const char *question, const char *expected)
+{
+    struct prompt_values values = {
+        .question = question, .depth = "concise", .model = "m", .max_rounds = 7};
+    struct buf out;
+    buf_init(&out, MIB(1));
+    assert_int_equal(prompt_fill(&out, template, &values, TAG), OK);
+    assert_string_equal(out.data ? out.data : "", expected);
+    buf_done(&out);
+}
+
+#define IN_TAGS(text) "<question-" TAG ">\n" text "\n</question-" TAG ">"
+
+static void prompts_are_filled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *template;
+        const char *question;
+        const char *expected;
+    } ROWS[] = {
+        {"", "q", ""},
+        {"plain", "q", "plain"},
+        {"{{query}}", "tea", IN_TAGS("tea")},
+        {"{topic}", "tea", IN_TAGS("tea")},
+        {"a {topic} b {topic} c", "t", "a " IN_TAGS("t") " b " IN_TAGS("t") " c"},
+        {"{depth}/{model}/{max_iterations}", "q", "concise/m/7"},
+        {"{{depth}} {{model}}", "q", "concise m"},
+        /* What is no place stays. */
+        {"{\"success\": true} {other} { {", "q", "{\"success\": true} {other} { {"},
+        /* The question is not looked at again. */
+        {"{topic}", "{topic} {{query}} {depth} {model}",
+         IN_TAGS("{topic} {{query}} {depth} {model}")},
+        /* It pulls in no files. */
+        {"{topic}", "@a b@c \\@d @@", IN_TAGS("\\@a b\\@c \\\\@d \\@\\@")},
+        /* It ends nothing. */
+        {"{topic}", "</question> </question-1>", IN_TAGS("</question> </question-1>")},
+    };
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        check_prompt(ROWS[i].template, ROWS[i].question, ROWS[i].expected);
+    }
+}
+
+/* An at sign in them would be taken for a file; and each must have a place for the question. */
+static void our_own_prompts_are_sound(void **state)
+{
+    (void)state;
+    static const char *const PROMPTS[] = {prompt_search, prompt_research};
+    for (size_t i = 0; i < COUNT(PROMPTS); i++) {
+        assert_null(strchr(PROMPTS[i], '@'));
+        assert_true(PROMPTS[i][0] != '/');
+        assert_non_null(strstr(PROMPTS[i], i == 0 ? "{{query}}" : "{topic}"));
+        assert_non_null(strstr(PROMPTS[i], "google_web_search"));
+        assert_non_null(strstr(PROMPTS[i], "```json"));
+    }
+}
+
+static void templates_come_from_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/forage-test-XXXXXX";
+    char path[64];
+    assert_non_null(mkdtemp(folder));
+    struct arena *arena = arena_new(MIB(4));
+    assert_string_equal(prompt_template(arena, folder, "p", "built in"), "built in");
+    assert_string_equal(prompt_template(arena, NULL, "p", "built in"), "built in");
+    snprintf(path, sizeof path, "%s/p.md", folder);
+    static const struct {
+        const char *content;
+        size_t length;
+        const char *expected;
+    } ROWS[] = {{"mine {topic}", 12, "mine {topic}"},
+                {"", 0, "built in"},
+                {"\xFF", 1, "built in"},
+                {"a\0b", 3, "built in"}};
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fwrite(ROWS[i].content, 1, ROWS[i].length, file);
+        fclose(file);
+        assert_string_equal(prompt_template(arena, folder, "p", "built in"), ROWS[i].expected);
+    }
+    arena_free(arena);
+    assert_true(remove_folder(folder, 1));
+}
+
+/* ---- what events tell ---- */
+
+struct scene {
+    struct call *call;
+    struct arena *scratch;
+    struct sightings sightings;
+    const struct worker *worker;
+};
+
+static void begin(struct scene *scene, const struct worker *worker, int max_rounds)
+{
+    scene->call = call_new(&(struct call_options){0});
+    scene->scratch = arena_new(MIB(4));
+    scene->worker = worker;
+    sightings_init(&scene->sightings, scene->call, max_rounds);
+}
+
+static void end(struct scene *scene)
+{
+    sightings_done(&scene->sightings);
+    arena_free(scene->scratch);
+    call_free(scene->call);
+}
+
+static int tell(struct scene *scene, const char *line)
+{
+    struct worker_sink sink = sightings_sink(&scene->sightings);
+    arena_reset(scene->scratch);
+    return scene->worker->feed(scene->scratch, line, strlen(line), &sink);
+}
+
+#define USE(id, tool, parameters)                                                                  \
+    "{\"type\":\"tool_use\",\"tool_name\":\"" tool "\",\"tool_id\":\"" id                          \
+    "\",\"parameters\":" parameters "}"
+#define GOT(id, status, output)                                                                    \
+    "{\"type\":\"tool_result\",\"tool_id\":\"" id "\",\"status\":\"" status                        \
+    "\",\"output\":\"" output "\"}"
+#define SAY(text) "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"" text "\"}"
+
+static void expect_list(const struct sightings_list *list, const char *const *expected,
+                        size_t count)
+{
+    assert_int_equal(list->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(list->items[i], expected[i]);
+    }
+}
+
+static void gemini_is_seen(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {
+        "Loaded cached credentials.",
+        "{\"type\":\"init\",\"model\":\"m\"}",
+        "{\"type\":\"message\",\"role\":\"user\",\"content\":\"the prompt\"}",
+        SAY("let me see"),
+        USE("1", "google_web_search", "{\"query\":\"tea\"}"),
+        USE("2", "google_web_search", "{\"query\":\"green tea\"}"),
+        GOT("1", "success", ""),
+        GOT("2", "success", ""),
+        USE("3", "mcp_forage_get_content", "{\"url\":\"https://A.test/x\"}"),
+        USE("4", "mcp_forage_get_content", "{\"url\":\"https://b.test/\"}"),
+        USE("5", "mcp_firecrawl_firecrawl_scrape", "{\"url\":\"https://c.test/\"}"),
+        USE("6", "web_fetch", "{\"prompt\":\"Sum up https://d.test/1, and (https://e.test/2).\"}"),
+        USE("7", "web_fetch", "{\"prompt\":\"https://f.test/\"}"),
+        USE("8", "get_internal_docs", "{\"url\":\"https://g.test/\"}"),
+        GOT("3", "success", "{\\\"success\\\":true}"),
+        GOT("4", "success", "{\\\"success\\\":true,\\\"failed\\\":true}"),
+        GOT("5", "error", ""),
+        GOT("6", "success", ""),
+        GOT("7", "error", ""),
+        GOT("8", "success", ""),
+        USE("9", "google_web_search", "{\"query\":\"tea\"}"),
+        GOT("9", "success", ""),
+        GOT("nobody", "success", ""),
+        SAY("the "),
+        SAY("answer"),
+        "{\"type\":\"error\",\"severity\":\"warning\",\"message\":\"careful\"}",
+        "{\"type\":\"result\",\"status\":\"success\"}",
+    };
+    static const char *const QUERIES[] = {"tea", "green tea"};
+    static const char *const SOURCES[] = {"https://A.test/x", "https://d.test/1",
+                                          "https://e.test/2"};
+    static const char *const HOSTS[] = {"a.test", "d.test", "e.test"};
+    struct scene scene;
+    begin(&scene, &WORKER_GEMINI, 5);
+    for (size_t i = 0; i < COUNT(LINES); i++) {
+        assert_int_equal(tell(&scene, LINES[i]), OK);
+    }
+    const struct sightings *seen = &scene.sightings;
+    expect_list(&seen->queries, QUERIES, COUNT(QUERIES));
+    expect_list(&seen->sources, SOURCES, COUNT(SOURCES));
+    expect_list(&seen->hosts, HOSTS, COUNT(HOSTS));
+    assert_int_equal(seen->rounds, 2);
+    assert_int_equal(seen->turns, 3);
+    assert_string_equal(seen->said.data, "let me seethe answer");
+    assert_string_equal(seen->said.data + seen->answer_start, "the answer");
+    assert_true(seen->is_done);
+    assert_string_equal(seen->complaint, "careful");
+    assert_null(seen->failure);
+    end(&scene);
+}
+
+static void claude_is_seen(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {
+        "{\"type\":\"system\",\"subtype\":\"init\"}",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hm\"},"
+        "{\"type\":\"tool_use\",\"id\":\"1\",\"name\":\"WebSearch\",\"input\":{\"query\":\"tea\"}}]"
+        "}}",
+        "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"
+        "\"1\","
+        "\"content\":\"found\"}]}}",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"2\","
+        "\"name\":\"mcp__forage__get_content\",\"input\":{\"url\":\"https://a.test/\"}}]}}",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"3\","
+        "\"name\":\"WebFetch\",\"input\":{\"url\":\"https://b.test/\",\"prompt\":\"p\"}}]}}",
+        "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":"
+        "\"2\","
+        "\"content\":[{\"type\":\"text\",\"text\":\"page\"}]},{\"type\":\"tool_result\","
+        "\"tool_use_id\":\"3\",\"is_error\":true,\"content\":\"no\"}]}}",
+        "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"answer\"}]"
+        "}}",
+        "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"answer\"}",
+    };
+    static const char *const QUERIES[] = {"tea"};
+    static const char *const SOURCES[] = {"https://a.test/"};
+    struct scene scene;
+    begin(&scene, &WORKER_CLAUDE, 5);
+    for (size_t i = 0; i < COUNT(LINES); i++) {
+        assert_int_equal(tell(&scene, LINES[i]), OK);
+    }
+    expect_list(&scene.sightings.queries, QUERIES, COUNT(QUERIES));
+    expect_list(&scene.sightings.sources, SOURCES, COUNT(SOURCES));
+    assert_int_equal(scene.sightings.rounds, 1);
+    assert_string_equal(scene.sightings.said.data + scene.sightings.answer_start, "answer");
+    assert_true(scene.sightings.is_done);
+    end(&scene);
+}
+
+static void failures_are_seen(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, &WORKER_CLAUDE, 5);
+    assert_int_equal(tell(&scene, "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,"
+                                  "\"result\":\"API Error\",\"api_error_status\":429}"),
+                     OK);
+    assert_false(scene.sightings.is_done);
+    assert_string_equal(scene.sightings.failure, "API Error");
+    assert_int_equal(scene.sightings.http_status, 429);
+    end(&scene);
+    begin(&scene, &WORKER_GEMINI, 5);
+    assert_int_equal(tell(&scene, "{\"type\":\"result\",\"status\":\"error\",\"error\":"
+                                  "{\"type\":\"x\",\"message\":\"no\"}}"),
+                     OK);
+    assert_string_equal(scene.sightings.failure, "no");
+    end(&scene);
+}
+
+/* One round too many, and one turn too many of any kind. */
+static void rounds_and_turns_are_bounded(void **state)
+{
+    (void)state;
+    static const char SEARCH[] = USE("1", "google_web_search", "{\"query\":\"q\"}");
+    static const char READ[] = USE("2", "mcp_forage_get_content", "{\"url\":\"https://a.test/\"}");
+    struct scene scene;
+    begin(&scene, &WORKER_GEMINI, 1);
+    assert_int_equal(tell(&scene, SEARCH), OK);
+    assert_int_equal(tell(&scene, SEARCH), OK); /* beside the first, in one turn */
+    assert_int_equal(tell(&scene, GOT("1", "success", "")), OK);
+    assert_int_equal(tell(&scene, READ), OK);
+    assert_int_equal(tell(&scene, GOT("2", "success", "")), OK);
+    assert_int_equal(tell(&scene, SEARCH), ERR_LIMIT);
+    end(&scene);
+    begin(&scene, &WORKER_GEMINI, 1);
+    for (int i = 0; i < LIMIT_RESEARCH_TURNS; i++) {
+        assert_int_equal(tell(&scene, READ), OK);
+        assert_int_equal(tell(&scene, GOT("2", "success", "")), OK);
+    }
+    assert_int_equal(tell(&scene, READ), ERR_LIMIT);
+    end(&scene);
+}
+
+static void lists_are_bounded(void **state)
+{
+    (void)state;
+    struct scene scene;
+    begin(&scene, &WORKER_GEMINI, 1);
+    for (int i = 0; i < LIMIT_RESEARCH_ITEMS + 50; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "query %d", i);
+        assert_true(sightings_add(&scene.sightings, &scene.sightings.queries, text));
+    }
+    assert_int_equal(scene.sightings.queries.count, LIMIT_RESEARCH_ITEMS);
+    end(&scene);
+}
+
+static void trouble_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        enum worker_trouble trouble;
+    } ROWS[] = {
+        {"Ripgrep is not available. Falling back to GrepTool.", WORKER_NO_TROUBLE},
+        {"MCP issues detected. Run /mcp list for status.", WORKER_LOST_SERVER},
+        {"[ERROR] Error loading policy: Schema validation failed", WORKER_LOST_POLICY},
+        {"Invalid policy rule in .gemini/policy.toml", WORKER_LOST_POLICY},
+    };
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        assert_int_equal(WORKER_GEMINI.trouble(ROWS[i].line), ROWS[i].trouble);
+    }
+    assert_int_equal(WORKER_CLAUDE.trouble("anything"), WORKER_NO_TROUBLE);
+}
+
+/* ---- why workers fail ---- */
+
+static void every_failure_has_its_code(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct worker *worker;
+        struct failure_signs signs;
+        const char *code;
+    } ROWS[] = {
+        {&WORKER_GEMINI, {.exit_code = 1}, CODE_EXECUTION_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 41}, CODE_AUTH_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 42}, CODE_EXECUTION_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 52}, CODE_CONFIG_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 53}, CODE_TURN_LIMIT},
+        {&WORKER_GEMINI, {.exit_code = 55}, CODE_CONFIG_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 144}, CODE_AUTH_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 145}, CODE_AUTH_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 147}, CODE_AUTH_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 148}, CODE_MODEL_NOT_FOUND},
+        {&WORKER_GEMINI, {.exit_code = 173}, CODE_QUOTA_EXCEEDED},
+        {&WORKER_GEMINI, {.exit_code = 244}, CODE_EXECUTION_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 247}, CODE_EXECUTION_ERROR},
+        {&WORKER_GEMINI, {.exit_code = 127}, CODE_CLI_NOT_FOUND},
+        {&WORKER_CLAUDE, {.exit_code = 41}, CODE_EXECUTION_ERROR},
+        {&WORKER_CLAUDE, {.exit_code = 1, .http_status = 401}, CODE_AUTH_ERROR},
+        {&WORKER_CLAUDE, {.exit_code = 1, .http_status = 404}, CODE_MODEL_NOT_FOUND},
+        {&WORKER_CLAUDE, {.exit_code = 1, .http_status = 429}, CODE_QUOTA_EXCEEDED},
+        {&WORKER_CLAUDE, {.exit_code = 1, .http_status = 500}, CODE_EXECUTION_ERROR},
+        {&WORKER_CLAUDE, {.exit_code = 1, .words = "error_max_turns"}, CODE_TURN_LIMIT},
+        /* Words tell more than numbers. */
+        {&WORKER_GEMINI,
+         {.exit_code = 144, .words = "[API Error: {\"status\":\"INVALID_ARGUMENT\"}]"},
+         CODE_EXECUTION_ERROR},
+        {&WORKER_GEMINI,
+         {.exit_code = 144, .words = "API key not valid. INVALID_ARGUMENT"},
+         CODE_AUTH_ERROR},
+        {&WORKER_GEMINI,
+         {.exit_code = 1, .words = "models/x is not found for API version v1beta"},
+         CODE_MODEL_NOT_FOUND},
+        {&WORKER_GEMINI, {.exit_code = 1, .words = "resource_exhausted"}, CODE_QUOTA_EXCEEDED},
+        /* stderr is asked last. */
+        {&WORKER_GEMINI, {.exit_code = 1, .errors = "quota exceeded"}, CODE_QUOTA_EXCEEDED},
+        {&WORKER_GEMINI, {.exit_code = 53, .errors = "quota exceeded"}, CODE_TURN_LIMIT},
+    };
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        const struct failure *failure = failure_find(ROWS[i].worker, &ROWS[i].signs);
+        if (strcmp(failure->code, ROWS[i].code) != 0) {
+            fail_msg("row %zu: %s, not %s", i, failure->code, ROWS[i].code);
+        }
+        assert_true(strlen(failure->message) > 10);
+    }
+    assert_null(failure_of_words(NULL));
+    assert_null(failure_of_words("all is well"));
+}
+
+static void rest_has_a_status_for_each_code(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        int status;
+    } ROWS[] = {
+        {CODE_CLI_NOT_FOUND, 503},  {CODE_CLI_TIMEOUT, 504},  {CODE_EXECUTION_ERROR, 502},
+        {CODE_QUOTA_EXCEEDED, 429}, {CODE_AUTH_ERROR, 502},   {CODE_MODEL_NOT_FOUND, 502},
+        {CODE_TURN_LIMIT, 502},     {CODE_CONFIG_ERROR, 503}, {CODE_PARSE_ERROR, 502},
+    };
+    for (size_t i = 0; i < COUNT(ROWS); i++) {
+        assert_int_equal(error_http_status(ROWS[i].code), ROWS[i].status);
+    }
+}
+
+/* ---- the folder ---- */
+
+static void load_config(const char *setting)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%s", setting);
+    char *environment[] = {text, NULL};
+    struct buf problem;
+    buf_init(&problem, KIB(8));
+    assert_int_equal(config_load(environment, NULL, &problem), OK);
+    buf_done(&problem);
+}
+
+static mode_t mode_of(const char *folder, const char *name)
+{
+    char path[256];
+    struct stat about;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &about) == 0 ? about.st_mode & 07777 : 0;
+}
+
+static void the_folder_is_made_once(void **state)
+{
+    (void)state;
+    char parent[] = "/tmp/forage-test-XXXXXX";
+    char folder[64];
+    char path[128];
+    char problem[512] = "";
+    assert_non_null(mkdtemp(parent));
+    snprintf(folder, sizeof folder, "%s/a/b", parent);
+    assert_int_equal(folder_make(folder, "gemini", problem, sizeof problem), OK);
+    assert_int_equal(mode_of(folder, ""), 0700);
+    assert_int_equal(mode_of(folder, ".gemini"), 0700);
+    assert_int_equal(mode_of(folder, ".gemini/settings.json"), 0600);
+    assert_int_equal(mode_of(folder, ".gemini/policy.toml"), 0600);
+    assert_int_equal(mode_of(folder, ".claude"), 0);
+    /* What is there stays. */
+    snprintf(path, sizeof path, "%s/.gemini/settings.json", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("mine", file);
+    fclose(file);
+    assert_int_equal(folder_make(folder, "gemini", problem, sizeof problem), OK);
+    char content[16] = "";
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(content, sizeof content, file));
+    fclose(file);
+    assert_string_equal(content, "mine");
+    assert_int_equal(folder_make(folder, "claude", problem, sizeof problem), OK);
+    assert_int_equal(mode_of(folder, ".claude/mcp.json"), 0600);
+    assert_true(remove_folder(parent, 1));
+}
+
+/* The template is JSON once our path is in it, and holds no secret. */
+static void the_settings_are_json(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/forage-test-XXXXXX";
+    char path[128];
+    char problem[512] = "";
+    char text[8192];
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(folder_make(folder, "gemini", problem, sizeof problem), OK);
+    snprintf(path, sizeof path, "%s/.gemini/settings.json", folder);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    struct arena *arena = arena_new(MIB(1));
+    struct json_problem json_problem;
+    yyjson_doc *doc = json_parse(arena, text, length, &json_problem);
+    assert_non_null(doc);
+    yyjson_val *servers = yyjson_obj_get(yyjson_doc_get_root(doc), "mcpServers");
+    const char *command = json_string(yyjson_obj_get(servers, "forage"), "command");
+    assert_non_null(command);
+    assert_int_equal(command[0], '/');
+    assert_int_equal(access(command, X_OK), 0);
+    yyjson_val *keys = yyjson_obj_get(yyjson_obj_get(servers, "firecrawl"), "env");
+    assert_string_equal(json_string(keys, "FIRECRAWL_API_KEY"), "${FIRECRAWL_API_KEY:-}");
+    arena_free(arena);
+    assert_true(remove_folder(folder, 1));
+}
+
+static void a_folder_that_cannot_be_made_is_told(void **state)
+{
+    (void)state;
+    char path[FOLDER_PATH_SIZE];
+    char problem[512] = "";
+    assert_int_not_equal(folder_make("/dev/null/x", "gemini", problem, sizeof problem), OK);
+    assert_non_null(strstr(problem, "/dev/null/x"));
+    assert_non_null(strstr(problem, "GEMINI_SEARCH_CONFIG_DIR"));
+    load_config("GEMINI_SEARCH_CONFIG_DIR=relative");
+    assert_int_not_equal(folder_find(path, problem, sizeof problem), OK);
+    load_config("GEMINI_SEARCH_CONFIG_DIR=/some/where");
+    assert_int_equal(folder_find(path, problem, sizeof problem), OK);
+    assert_string_equal(path, "/some/where");
+    config_unload();
+}
+
+/* ---- the turnstile ---- */
+
+#define MOST 2
+
+struct crowd {
+    atomic_int *inside;
+    atomic_int *most_inside;
+    int64_t timeout_ms;
+    int status;
+};
+
+static void *visit(void *context)
+{
+    struct crowd *crowd = context;
+    struct turnstile_visit visit;
+    struct call *call = call_new(&(struct call_options){.timeout_ms = crowd->timeout_ms});
+    crowd->status = turnstile_enter(&visit, call, MOST);
+    if (crowd->status == OK) {
+        int now = atomic_fetch_add(crowd->inside, 1) + 1;
+        int most = atomic_load(crowd->most_inside);
+        while (now > most && !atomic_compare_exchange_weak(crowd->most_inside, &most, now)) {
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        atomic_fetch_sub(crowd->inside, 1);
+        turnstile_leave(&visit);
+    }
+    call_free(call);
+    return NULL;
+}
+
+static void so_many_and_no_more(void **state)
+{
+    (void)state;
+    pthread_t threads[20];
+    struct crowd crowd[COUNT(threads)];
+    atomic_int inside = 0;
+    atomic_int most_inside = 0;
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        crowd[i] = (struct crowd){&inside, &most_inside, i % 5 == 4 ? 1 : 0, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, visit, &crowd[i]), 0);
+    }
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(crowd[i].status == OK || (i % 5 == 4 && crowd[i].status == ERR_DEADLINE));
+    }
+    assert_int_equal(atomic_load(&most_inside), MOST);
+    /* Nobody was left behind inside. */
+    struct crowd last = {&inside, &most_inside, 10000, 0};
+    visit(&last);
+    assert_int_equal(last.status, OK);
+}
+
+static void the_end_cancels_all(void **state)
+{
+    (void)state;
+    struct turnstile_visit visits[MOST];
+    struct call *calls[MOST];
+    pthread_t waiter;
+    atomic_int unused = 0;
+    struct crowd crowd = {&unused, &unused, 0, 0};
+    for (int i = 0; i < MOST; i++) {
+        calls[i] = call_new(&(struct call_options){0});
+        assert_int_equal(turnstile_enter(&visits[i], calls[i], MOST), OK);
+    }
+    assert_int_equal(pthread_create(&waiter, NULL, visit, &crowd), 0);
+    /* The waiter may not stand in line yet: a second time does no harm. */
+    void *unread;
+    do {
+        turnstile_cancel_all();
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    } while (pthread_tryjoin_np(waiter, &unread) != 0);
+    assert_int_equal(crowd.status, ERR_CANCELLED);
+    for (int i = 0; i < MOST; i++) {
+        assert_true(call_cancelled(calls[i]));
+        turnstile_leave(&visits[i]);
+        call_free(calls[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prompts_are_filled),
+        cmocka_unit_test(our_own_prompts_are_sound),
+        cmocka_unit_test(templates_come_from_files),
+        cmocka_unit_test(gemini_is_seen),
+        cmocka_unit_test(claude_is_seen),
+        cmocka_unit_test(failures_are_seen),
+        cmocka_unit_test(rounds_and_turns_are_bounded),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(trouble_is_told),
+        cmocka_unit_test(every_failure_has_its_code),
+        cmocka_unit_test(rest_has_a_status_for_each_code),
+        cmocka_unit_test(the_folder_is_made_once),
+        cmocka_unit_test(the_settings_are_json),
+        cmocka_unit_test(a_folder_that_cannot_be_made_is_told),
+        cmocka_unit_test(so_many_and_no_more),
+        cmocka_unit_test(the_end_cancels_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
