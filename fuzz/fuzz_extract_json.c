@@ -53,7 +53,7 @@ static void check_extraction(const char *text, size_t size)
     arena_free(arena);
 }
 
-/* Each line as an event of both workers. */
+/* Each line as an event of a worker, and as a line of its stderr. */
 static void check_events(const char *text, size_t size, const struct worker *worker)
 {
     struct call *call = call_new(&(struct call_options){0});
@@ -68,6 +68,10 @@ static void check_events(const char *text, size_t size, const struct worker *wor
             stop = stop ? stop : end;
             arena_reset(scratch);
             worker->feed(scratch, text, (size_t)(stop - text), &sink);
+            const char *line = arena_strndup(scratch, text, (size_t)(stop - text));
+            if (line) {
+                worker->trouble(line);
+            }
             text = stop + 1;
         }
         require(sightings.rounds <= sightings.turns, "a round without a turn");
