@@ -394,8 +394,16 @@ def test_mcp_with_files(tmp_path):
 
 
 def test_mcp_says_nothing_by_itself():
-    completed = run("mcp")
+    completed = run("mcp", FORAGE_TOOLS="-research")
     assert completed.returncode == 0 and completed.stdout == "" and completed.stderr == ""
+
+
+def test_mcp_warns_of_a_missing_worker():
+    """Where the research tools are offered; it is no reason to stop, nor to make the worker's folder."""
+    completed = run("mcp", PATH="/nonexistent")
+    assert completed.returncode == 0 and completed.stdout == ""
+    (line,) = completed.stderr.splitlines()
+    assert " WARN " in line and "npm install -g @google/gemini-cli" in line
 
 
 def test_serve_options():
