@@ -5,9 +5,8 @@
 #include "base/status.h"
 #include "base/text.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,36 +67,38 @@ static void put_value(struct buf *out, enum place place, const struct prompt_val
     }
 }
 
-/* Fills the place at `at` and returns what is behind it, or NULL when there is none. */
-static const char *fill_place(struct buf *out, const char *at, const struct prompt_values *values,
-                              const char *tag)
+/* The place at `at`, or a negative number when there is none. */
+static int find_place(const char *at)
 {
     for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
-        size_t length = strlen(PLACES[i].text);
-        if (strncmp(at, PLACES[i].text, length) == 0) {
-            put_value(out, PLACES[i].place, values, tag);
-            return at + length;
+        if (strncmp(at, PLACES[i].text, strlen(PLACES[i].text)) == 0) {
+            return (int)i;
         }
     }
-    return NULL;
+    return -1;
 }
 
 int prompt_fill(struct buf *out, const char *template, const struct prompt_values *values,
                 const char *tag)
 {
+    bool asked = false;
     while (*template) {
         size_t plain = strcspn(template, "{");
         buf_append(out, template, plain);
         template += plain;
-        if (!*template) {
-            break;
+        int place = *template ? find_place(template) : -1;
+        if (place >= 0) {
+            asked = asked || PLACES[place].place == PLACE_QUESTION;
+            put_value(out, PLACES[place].place, values, tag);
+            template += strlen(PLACES[place].text);
+        } else if (*template) {
+            buf_putc(out, *template ++);
         }
-        const char *behind = fill_place(out, template, values, tag);
-        if (!behind) {
-            buf_putc(out, *template);
-            behind = template + 1;
-        }
-        template = behind;
+    }
+    if (!asked) {
+        buf_puts(out, "\n\n");
+        put_question(out, values, tag);
+        buf_putc(out, '\n');
     }
     return buf_error(out);
 }

@@ -16,7 +16,8 @@ struct prompt_values {
     int max_rounds;       /* {max_iterations} */
 };
 
-/* Fills a template; `tag` is the number, the same for every try of a call. A status. */
+/* Fills a template; `tag` is the number, the same for every try of a call. A template without a
+ * place for the question gets it at its end. A status. */
 int prompt_fill(struct buf *out, const char *template, const struct prompt_values *values,
                 const char *tag);
 /* The template in the file NAME.md of `folder`, or `built_in` where there is none; text in the

@@ -242,9 +242,8 @@ static int try_once(struct research *research, struct sightings *sightings,
     if (status != OK) {
         return fail_run(research, sightings, status);
     }
-    bool ended_well = sightings->is_done || (end.exit.code == 0 && !sightings->failure);
-    bool said_nothing_wrong = !sightings->failure || !*sightings->failure;
-    if (!ended_well && !(end.exit.code == 0 && said_nothing_wrong)) {
+    bool failed = sightings->failure && *sightings->failure;
+    if (!sightings->is_done && (end.exit.code != 0 || failed)) {
         return fail_exit(research, sightings, &end);
     }
     status = find_answer(research, sightings, &answer);
@@ -399,6 +398,7 @@ int research_run(struct call *call, const struct research_request *request,
         .program = research->program,
         .folder = research->folder,
         .model = model_of(research->worker),
+        .question = request->question,
         .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),
     };
     report->model = research->job.model;

@@ -6,12 +6,14 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/remove_folder.h"
+#include "base/text.h"
 #include "call/errors.h"
 #include "config/config.h"
 #include "research/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define TEMPORARY_SIZE 4096
@@ -102,13 +104,20 @@ static int take_line(struct watching *watching, const struct proc_event *event)
 
 static void log_progress(const struct watching *watching, int64_t now)
 {
-    int64_t elapsed = now - call_started_ms(watching->call);
+    long long seconds = (long long)(now - call_started_ms(watching->call)) / 1000;
     const char *id = call_request_id(watching->call);
-    if (elapsed < TIME_LONG_MS) {
-        log_info(id, "[INFO] Research in progress... (elapsed: %llds)", (long long)elapsed / 1000);
+    char topic[256] = "";
+    struct text_out out;
+    text_start(&out, topic, sizeof topic);
+    if (config_bool("DEBUG")) {
+        text_put(&out, ", topic: ");
+        text_put_quoted(&out, watching->job->question, strlen(watching->job->question), 80);
+    }
+    if (seconds * 1000 < TIME_LONG_MS) {
+        log_info(id, "[INFO] Research in progress... (elapsed: %llds%s)", seconds, topic);
     } else {
-        log_warn(id, "[WARN] Research taking longer than expected... (elapsed: %llds)",
-                 (long long)elapsed / 1000);
+        log_warn(id, "[WARN] Research taking longer than expected... (elapsed: %llds%s)", seconds,
+                 topic);
     }
 }
 
@@ -223,7 +232,7 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
     int status = watching.scratch ? make_temporary(temporary) : ERR_NOMEM;
     if (status == OK) {
         status = run_in(&watching, &own_job, end);
-        remove_folder(temporary, call_cancelled(call) ? 1 : REMOVE_TRIES);
+        remove_folder(temporary, call_cancelled(call) ? 2 : REMOVE_TRIES);
     }
     buf_done(&watching.errors);
     arena_free(watching.scratch);

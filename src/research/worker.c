@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/variables.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,15 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
                 size_t size)
 {
     const char *named = config_text(worker->path_variable);
-    if (!named && search_path(worker->program, path, WORKER_PATH_SIZE)) {
+    const char *name = named ? named : worker->program;
+    if (!strchr(name, '/') && search_path(name, path, WORKER_PATH_SIZE)) {
         return OK;
     }
-    if (named && is_program(named) && strlen(named) < WORKER_PATH_SIZE) {
-        snprintf(path, WORKER_PATH_SIZE, "%s", named);
+    /* Absolute, because it is started in another folder than ours. */
+    char whole[PATH_MAX];
+    if (strchr(name, '/') && is_program(name) && realpath(name, whole) &&
+        strlen(whole) < WORKER_PATH_SIZE) {
+        snprintf(path, WORKER_PATH_SIZE, "%s", name[0] == '/' ? name : whole);
         return OK;
     }
     if (named) {
@@ -77,8 +82,6 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
 static const char *const COMMON[] = {
     "HOME",
     "PATH",
-    "USER",
-    "LOGNAME",
     "LANG",
     "LANGUAGE",
     "TZ",

@@ -19,6 +19,7 @@ struct worker_job {
     const char *folder;    /* where it runs */
     const char *temporary; /* a folder for what it leaves behind, of its own */
     const char *model;
+    const char *question; /* as it was asked, for a log that may hold it */
     const char *prompt;
     size_t prompt_length;
     bool with_firecrawl;

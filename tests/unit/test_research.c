@@ -50,15 +50,17 @@ static void prompts_are_filled(void **state)
         const char *question;
         const char *expected;
     } ROWS[] = {
-        {"", "q", ""},
-        {"plain", "q", "plain"},
+        /* Without a place the question comes at the end. */
+        {"", "q", "\n\n" IN_TAGS("q") "\n"},
+        {"plain", "q", "plain\n\n" IN_TAGS("q") "\n"},
         {"{{query}}", "tea", IN_TAGS("tea")},
         {"{topic}", "tea", IN_TAGS("tea")},
         {"a {topic} b {topic} c", "t", "a " IN_TAGS("t") " b " IN_TAGS("t") " c"},
-        {"{depth}/{model}/{max_iterations}", "q", "concise/m/7"},
-        {"{{depth}} {{model}}", "q", "concise m"},
+        {"{depth}/{model}/{max_iterations} {topic}", "q", "concise/m/7 " IN_TAGS("q")},
+        {"{{depth}} {{model}} {topic}", "q", "concise m " IN_TAGS("q")},
         /* What is no place stays. */
-        {"{\"success\": true} {other} { {", "q", "{\"success\": true} {other} { {"},
+        {"{\"success\": true} {other} { {{query}}", "q",
+         "{\"success\": true} {other} { " IN_TAGS("q")},
         /* The question is not looked at again. */
         {"{topic}", "{topic} {{query}} {depth} {model}",
          IN_TAGS("{topic} {{query}} {depth} {model}")},
