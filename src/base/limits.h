@@ -60,6 +60,11 @@
 #define LIMIT_RESOLVER_THREADS   64
 #define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
 
+/* What is kept across restarts */
+#define LIMIT_SQLITE_STATEMENTS 64    /* that one connection keeps ready */
+#define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
+#define TIME_SQLITE_PATIENCE_MS 10000 /* for another process that writes */
+
 /* Pages */
 #define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */
 #define LIMIT_PAGE_TREE_BYTES    MIB(96)  /* the parsed page; what comes after is cut */

@@ -22,6 +22,7 @@ enum variable_group {
     GROUP_CALLERS,
     GROUP_TOOLS,
     GROUP_CALLS,
+    GROUP_RECORDS,
     GROUP_SEARCH,
     GROUP_PAGES,
     GROUP_BROWSER,

@@ -1,0 +1,70 @@
+/* The data folder. */
+#include "config/places.h"
+
+#include "config/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Makes the folders of `path` that begin after its first `given` bytes. */
+static int make_folders(char *path, size_t given)
+{
+    for (char *end = path + given; *end;) {
+        end += 1 + strcspn(end + 1, "/");
+        char kept = *end;
+        *end = '\0';
+        int made = mkdir(path, 0700);
+        *end = kept;
+        if (made != 0 && errno != EEXIST) {
+            return -1;
+        }
+    }
+    struct stat about;
+    if (stat(path, &about) != 0) {
+        return -1;
+    }
+    errno = ENOTDIR;
+    return S_ISDIR(about.st_mode) ? 0 : -1;
+}
+
+/* The folder, and in `given` how much of it must be there already. */
+static char *choose(size_t *given)
+{
+    const char *chosen = config_text("FORAGE_DATA_DIR");
+    const char *data = getenv("XDG_DATA_HOME");
+    const char *home = getenv("HOME");
+    char *folder = NULL;
+    int length = -1;
+    if (chosen && *chosen) {
+        length = asprintf(&folder, "%s", chosen);
+        const char *slash = length > 0 ? strrchr(folder, '/') : NULL;
+        *given = slash ? (size_t)(slash - folder) : 0;
+    } else if (data && *data == '/') {
+        length = asprintf(&folder, "%s/forage", data);
+        *given = strlen(data);
+    } else if (home && *home == '/') {
+        length = asprintf(&folder, "%s/.local/share/forage", home);
+        *given = strlen(home);
+    }
+    return length < 0 ? NULL : folder;
+}
+
+char *places_data(char *problem, size_t size)
+{
+    size_t given = 0;
+    char *folder = choose(&given);
+    if (!folder) {
+        snprintf(problem, size, "there is no home folder; set FORAGE_DATA_DIR");
+        return NULL;
+    }
+    if (make_folders(folder, given) != 0) {
+        snprintf(problem, size, "%s: %s; set FORAGE_DATA_DIR to a folder that can be written to",
+                 folder, strerror(errno));
+        free(folder);
+        return NULL;
+    }
+    return folder;
+}
