@@ -9,10 +9,9 @@
 #include "base/proc.h"
 #include "call/side.h"
 #include "config/config.h"
-#include "guard/gate.h"
-#include "guard/limiter.h"
 #include "guard/policy.h"
 #include "ops/status.h"
+#include "ops/meter.h"
 #include "page/browser/browser.h"
 #include "research/research.h"
 #include "tools/tools.h"
@@ -33,7 +32,7 @@ struct app {
     struct mcp *mcp;
     struct pool *pool;
     struct callers *callers;
-    struct limiter *limiter;
+    struct meter *meter;
 };
 
 static int add_everything(struct registry *registry)
@@ -48,11 +47,6 @@ static int add_everything(struct registry *registry)
     return status;
 }
 
-static int admit(void *context, struct call *call, const struct entry *entry)
-{
-    return gate_admit(context, call, entry->name, config_int("FORAGE_CALLS_PER_MINUTE"));
-}
-
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
 {
     snprintf(problem, size, "out of memory");
@@ -64,10 +58,14 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (policy_load(problem, size) != OK) {
         return ERR_INVALID;
     }
-    app->limiter = limiter_new();
+    app->meter = meter_new(problem, size);
+    if (!app->meter) {
+        return ERR_INVALID;
+    }
+    snprintf(problem, size, "out of memory");
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    if (!app->limiter || !app->pool || !app->registry) {
+    if (!app->pool || !app->registry) {
         return ERR_NOMEM;
     }
     int status = options->add_everything ? options->add_everything(app->registry)
@@ -80,7 +78,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (status != OK) {
         return status;
     }
-    registry_set_gate(app->registry, &(struct gate){app->limiter, admit});
+    meter_attach(app->meter, app->registry);
     struct mcp_options mcp_options = {
         .registry = app->registry,
         .name = options->name,
@@ -113,7 +111,7 @@ struct app *app_free(struct app *app)
         route_reset();
         mcp_free(app->mcp);
         registry_free(app->registry);
-        limiter_free(app->limiter);
+        meter_free(app->meter);
         callers_free(app->callers);
         browser_shutdown();
         fetch_shutdown();

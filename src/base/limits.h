@@ -4,6 +4,8 @@
 #ifndef FORAGE_BASE_LIMITS_H
 #define FORAGE_BASE_LIMITS_H
 
+#include <stdint.h>
+
 #define KIB(n) ((size_t)(n)*1024)
 #define MIB(n) (KIB(n) * 1024)
 
@@ -37,12 +39,20 @@
 #define TIME_SHUTDOWN_GRACE_MS 5000
 #define TIME_SHUTDOWN_SEND_MS  1000 /* for the last answers to reach their clients */
 
+/* What a call uses */
+#define LIMIT_CALL_USAGES 8                   /* services and models that one call pays */
+#define LIMIT_USAGE_COUNT INT64_C(1000000000) /* tokens or requests of one call */
+
 /* Callers */
 #define LIMIT_TOKENS            256
 #define LIMIT_TOKEN_CHARS       512
 #define LIMIT_CALLER_NAME_CHARS 64
 #define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
 #define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
+
+#define LIMIT_WINDOW_RULES  64 /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
+#define LIMIT_WINDOW_CLAIMS 8  /* that hold for one call */
+#define DEFAULT_LIMITS      "search_web=20/10m"
 
 /* Configuration */
 #define LIMIT_CONFIG_FILE_BYTES  KIB(256)
@@ -64,6 +74,18 @@
 #define LIMIT_SQLITE_STATEMENTS 64    /* that one connection keeps ready */
 #define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
 #define TIME_SQLITE_PATIENCE_MS 10000 /* for another process that writes */
+
+#define TIME_RECORD_WAIT_MS      15000 /* for a record to be on the disk, before the answer goes */
+#define TIME_STORE_RETRY_MS      10000 /* between two tries to open a store or to write to it */
+#define TIME_STORE_IDLE_MS       60000 /* without work, after which the store is closed */
+#define LIMIT_UNSAVED_RECORDS    4096  /* kept in memory while the store fails */
+#define LIMIT_USAGE_DAYS         400   /* of usage that are kept */
+#define LIMIT_HISTORY_ROWS       10000 /* of one caller; the oldest go first */
+#define LIMIT_HISTORY_BYTES      4096  /* of the arguments of one call */
+#define LIMIT_KEPT_ANSWERS       512
+#define LIMIT_KEPT_ANSWERS_BYTES MIB(16)
+#define LIMIT_KEPT_ANSWER_BYTES  MIB(1)
+#define LIMIT_PRICES_BYTES       KIB(256)
 
 /* Pages */
 #define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */

@@ -25,6 +25,9 @@ struct call {
     int64_t deadline_ms; /* INT64_MAX: none */
     struct call_hooks hooks;
     struct call_error error;
+    struct call_usage usages[LIMIT_CALL_USAGES];
+    size_t usage_count;
+    bool keeping_forbidden;
     atomic_uint references;
     atomic_bool cancelled;
     pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
@@ -255,6 +258,63 @@ int call_keep_state(struct call *call, const char *state)
 bool call_has_capability(struct call *call, const char *name)
 {
     return call->hooks.has_capability && call->hooks.has_capability(call->hooks.context, name);
+}
+
+/* ---- what it used ---- */
+
+static bool same_name(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* The sum that this belongs to; the last one takes what finds no place of its own. */
+static struct call_usage *usage_sum(struct call *call, const struct call_usage *usage)
+{
+    for (size_t i = 0; i < call->usage_count; i++) {
+        struct call_usage *sum = &call->usages[i];
+        if (same_name(sum->service, usage->service) && same_name(sum->model, usage->model)) {
+            return sum;
+        }
+    }
+    if (call->usage_count == LIMIT_CALL_USAGES) {
+        return &call->usages[LIMIT_CALL_USAGES - 1];
+    }
+    struct call_usage *sum = &call->usages[call->usage_count++];
+    sum->service = usage->service ? arena_strdup(call->arena, usage->service) : NULL;
+    sum->model = usage->model ? arena_strdup(call->arena, usage->model) : NULL;
+    return sum;
+}
+
+/* Counts come from answers of others. */
+static void add_count(int64_t *sum, int64_t count)
+{
+    if (count > 0) {
+        *sum = count > LIMIT_USAGE_COUNT - *sum ? LIMIT_USAGE_COUNT : *sum + count;
+    }
+}
+
+void call_report_usage(struct call *call, const struct call_usage *usage)
+{
+    struct call_usage *sum = usage_sum(call, usage);
+    add_count(&sum->requests, usage->requests);
+    add_count(&sum->input_tokens, usage->input_tokens);
+    add_count(&sum->output_tokens, usage->output_tokens);
+}
+
+const struct call_usage *call_usages(const struct call *call, size_t *count)
+{
+    *count = call->usage_count;
+    return call->usages;
+}
+
+void call_forbid_keeping(struct call *call)
+{
+    call->keeping_forbidden = true;
+}
+
+bool call_may_keep(const struct call *call)
+{
+    return !call->keeping_forbidden;
 }
 
 /* ---- failing ---- */

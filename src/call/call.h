@@ -105,6 +105,27 @@ int call_keep_state(struct call *call, const char *state);
 /* Whether the client declared a capability ("sampling", "elicitation", "roots"). */
 bool call_has_capability(struct call *call, const char *name);
 
+/* ---- what it used ---- */
+
+/* What a call used of services that cost money. Names are those of data/prices.json. */
+struct call_usage {
+    const char *service; /* what is paid by the request ("openai_web_search"), or NULL */
+    int64_t requests;
+    const char *model; /* what is paid by the token ("gpt-5-nano"), or NULL */
+    int64_t input_tokens;
+    int64_t output_tokens;
+};
+
+/* Adds to what the call used; as often as there is something to report, tries that failed
+ * included. The names are copied. */
+void call_report_usage(struct call *call, const struct call_usage *usage);
+/* The sums for each service and model. */
+const struct call_usage *call_usages(const struct call *call, size_t *count);
+/* The result must not be given again to the same question, as it otherwise may (definitions with
+ * "cached"). */
+void call_forbid_keeping(struct call *call);
+bool call_may_keep(const struct call *call);
+
 /* ---- failing ---- */
 
 /* Sets the error and returns ERR_FAILED. The first error stays. */

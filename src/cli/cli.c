@@ -37,6 +37,10 @@ static const struct command {
      command_web},
     {"research", "forage research TOPIC [--depth concise|detailed] [--max-iterations N] [--json]",
      "let a worker research a topic and print its report; --quick: one round", command_research},
+    {"usage", "forage usage [--days N] [--caller NAME] [--json]",
+     "calls, tokens and money, per day and tool", command_usage},
+    {"history", "forage history list|export|wipe [--limit N] [--caller NAME] [--json]",
+     "what was asked, where FORAGE_HISTORY keeps it", command_history},
     {"version", "forage version", "print the version", command_version},
 };
 

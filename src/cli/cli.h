@@ -34,6 +34,8 @@ int command_research(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);
+int command_usage(const struct arguments *arguments);
+int command_history(const struct arguments *arguments);
 
 /* Takes "--name VALUE" or "--name=VALUE" out of the arguments. 1 when it was there, 0 when not,
  * negative after saying that its value is missing. */

@@ -161,6 +161,9 @@ static const struct route {
     {"GET", "/metrics", serve_metrics, false, false},
     {"GET", "/api/v1/tools", serve_tool_list, false, false},
     {"POST", "/api/v1/tools/", serve_tool_call, false, true},
+    {"GET", "/api/v1/usage", serve_usage, false, false},
+    {"GET", "/api/v1/history", serve_history, false, false},
+    {"DELETE", "/api/v1/history", serve_history_wipe, false, false},
     {"GET", "/api/v1/openapi.json", serve_openapi, false, false},
 };
 

@@ -58,13 +58,17 @@ void write_base_url(struct buf *out, struct exchange *exchange);
 void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
                   yyjson_mut_val *value);
 
-/* ---- mcp_http.c, rest.c, openapi.c: what is behind the paths ---- */
+/* ---- mcp_http.c, rest.c, records.c, openapi.c: what is behind the paths ---- */
 
 void serve_mcp(struct http_door *door, struct exchange *exchange, const struct caller *caller);
 void serve_tool_list(struct http_door *door, struct exchange *exchange,
                      const struct caller *caller);
 void serve_tool_call(struct http_door *door, struct exchange *exchange,
                      const struct caller *caller);
+void serve_usage(struct http_door *door, struct exchange *exchange, const struct caller *caller);
+void serve_history(struct http_door *door, struct exchange *exchange, const struct caller *caller);
+void serve_history_wipe(struct http_door *door, struct exchange *exchange,
+                        const struct caller *caller);
 void serve_openapi(struct http_door *door, struct exchange *exchange, const struct caller *caller);
 
 #endif

@@ -109,35 +109,83 @@ static void add_tool(yyjson_mut_doc *doc, yyjson_mut_val *paths, struct arena *a
     }
 }
 
-static const struct {
-    const char *path;
-    const char *operation;
-    const char *summary;
-    const char *type;
-} PLAIN_GETS[] = {
-    {"/api/v1/tools", "list_tools", "The tools that are switched on.", "application/json"},
-    {"/api/v1/openapi.json", "openapi", "This description.", "application/json"},
-    {"/health", "health", "Whether the server is up. Needs no token.", "application/json"},
-    {"/metrics", "metrics", "Numbers in Prometheus' text format.", "text/plain"},
-};
-
-static void add_plain_gets(yyjson_mut_doc *doc, yyjson_mut_val *paths)
-{
-    for (size_t i = 0; i < sizeof PLAIN_GETS / sizeof *PLAIN_GETS; i++) {
-        yyjson_mut_val *get = add_object(doc, add_object(doc, paths, PLAIN_GETS[i].path), "get");
-        yyjson_mut_obj_add_str(doc, get, "operationId", PLAIN_GETS[i].operation);
-        yyjson_mut_obj_add_str(doc, get, "summary", PLAIN_GETS[i].summary);
-        yyjson_mut_val *responses = add_object(doc, get, "responses");
-        add_response(doc, responses, "200", PLAIN_GETS[i].summary, PLAIN_GETS[i].type);
-    }
-}
-
 static yyjson_mut_val *add_typed(yyjson_mut_doc *doc, yyjson_mut_val *properties, const char *name,
                                  const char *type)
 {
     yyjson_mut_val *property = add_object(doc, properties, name);
     yyjson_mut_obj_add_str(doc, property, "type", type);
     return property;
+}
+
+static const struct {
+    const char *method;
+    const char *path;
+    const char *operation;
+    const char *summary;
+    const char *type;
+    const char *parameters[3]; /* of the query string: numbers, none of them needed */
+} PLAIN[] = {
+    {"get",
+     "/api/v1/tools",
+     "list_tools",
+     "The tools that are switched on.",
+     "application/json",
+     {NULL}},
+    {"get",
+     "/api/v1/usage",
+     "usage",
+     "The caller's calls, tokens and money, per day and tool.",
+     "application/json",
+     {"days"}},
+    {"get",
+     "/api/v1/history",
+     "history",
+     "What the caller asked, newest first.",
+     "application/json",
+     {"limit", "before"}},
+    {"delete",
+     "/api/v1/history",
+     "wipe_history",
+     "Forgets what the caller asked.",
+     "application/json",
+     {NULL}},
+    {"get", "/api/v1/openapi.json", "openapi", "This description.", "application/json", {NULL}},
+    {"get",
+     "/health",
+     "health",
+     "Whether the server is up. Needs no token.",
+     "application/json",
+     {NULL}},
+    {"get", "/metrics", "metrics", "Numbers in Prometheus' text format.", "text/plain", {NULL}},
+};
+
+static void add_parameters(yyjson_mut_doc *doc, yyjson_mut_val *operation, const char *const *names)
+{
+    yyjson_mut_val *parameters = *names ? yyjson_mut_arr(doc) : NULL;
+    for (; *names; names++) {
+        yyjson_mut_val *parameter = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_str(doc, parameter, "name", *names);
+        yyjson_mut_obj_add_str(doc, parameter, "in", "query");
+        add_typed(doc, parameter, "schema", "integer");
+        yyjson_mut_arr_append(parameters, parameter);
+    }
+    if (parameters) {
+        yyjson_mut_obj_add_val(doc, operation, "parameters", parameters);
+    }
+}
+
+static void add_plain(yyjson_mut_doc *doc, yyjson_mut_val *paths)
+{
+    for (size_t i = 0; i < sizeof PLAIN / sizeof *PLAIN; i++) {
+        yyjson_mut_val *path = yyjson_mut_obj_get(paths, PLAIN[i].path);
+        path = path ? path : add_object(doc, paths, PLAIN[i].path);
+        yyjson_mut_val *operation = add_object(doc, path, PLAIN[i].method);
+        yyjson_mut_obj_add_str(doc, operation, "operationId", PLAIN[i].operation);
+        yyjson_mut_obj_add_str(doc, operation, "summary", PLAIN[i].summary);
+        add_parameters(doc, operation, PLAIN[i].parameters);
+        yyjson_mut_val *responses = add_object(doc, operation, "responses");
+        add_response(doc, responses, "200", PLAIN[i].summary, PLAIN[i].type);
+    }
 }
 
 static void add_components(yyjson_mut_doc *doc, yyjson_mut_val *root)
@@ -180,7 +228,7 @@ static yyjson_mut_val *describe(struct http_door *door, struct exchange *exchang
     yyjson_mut_arr_append(servers, server);
     yyjson_mut_obj_add_val(doc, root, "servers", servers);
     yyjson_mut_val *paths = add_object(doc, root, "paths");
-    add_plain_gets(doc, paths);
+    add_plain(doc, paths);
     for (size_t i = 0; i < registry_tool_count(registry); i++) {
         add_tool(doc, paths, arena, registry_tool_at(registry, i));
     }

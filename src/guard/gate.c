@@ -1,33 +1,163 @@
 /* The gate in front of every tool. */
 #include "guard/gate.h"
 
+#include "base/limits.h"
+#include "base/text.h"
 #include "call/call.h"
 #include "call/errors.h"
+#include "config/values.h"
 #include "guard/callers.h"
-#include "guard/limiter.h"
+#include "guard/limits.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
 
-#define MINUTE_MS 60000
+#define MINUTE_MS INT64_C(60000)
+#define DAY_MS    INT64_C(86400000)
 
-int gate_admit(struct limiter *limiter, struct call *call, const char *tool,
-               int64_t calls_per_minute)
+/* ---- days ---- */
+
+int64_t gate_now_ms(void)
 {
-    if (calls_per_minute <= 0) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE])
+{
+    struct tm parts = {0};
+    time_t seconds = (time_t)(now_ms / 1000);
+    gmtime_r(&seconds, &parts);
+    strftime(day, GATE_DAY_SIZE, "%Y-%m-%d", &parts);
+}
+
+int64_t gate_day_left_ms(int64_t now_ms)
+{
+    return DAY_MS - now_ms % DAY_MS;
+}
+
+/* ---- refusals ---- */
+
+static int refuse(struct call *call, const char *details, int64_t retry_after_ms)
+{
+    call_fail_details(call, details);
+    call_fail_retry_after(call, (int)((retry_after_ms + 999) / 1000));
+    return ERR_FAILED;
+}
+
+static int refuse_claim(struct call *call, const char *tool, const struct limit_claim *claim,
+                        const char *variable)
+{
+    char window[32];
+    char details[256];
+    struct text_out out;
+    text_start(&out, window, sizeof window);
+    value_put_duration(&out, claim->window_ms);
+    long long seconds = (claim->retry_after_ms + 999) / 1000;
+    call_fail(call, CODE_RATE_LIMIT,
+              "%s: %s may make %u calls in %s, and none is left; try again in %lld seconds. The "
+              "limit is set by %s",
+              tool, claim->for_all ? "all callers together" : "a caller", claim->calls, window,
+              seconds, variable);
+    snprintf(details, sizeof details,
+             "{\"limit\":%u,\"window_s\":%lld,\"left\":%u,\"retry_after_s\":%lld,\"for\":\"%s\"}",
+             claim->calls, (long long)(claim->window_ms / 1000), claim->left, seconds,
+             claim->for_all ? "all callers" : "caller");
+    return refuse(call, details, claim->retry_after_ms);
+}
+
+static int refuse_claims(struct call *call, const char *tool, const struct limit_claim *claims,
+                         size_t count)
+{
+    /* Of several, the one that takes longest to open again. */
+    const struct limit_claim *worst = &claims[0];
+    for (size_t i = 1; i < count; i++) {
+        worst = claims[i].retry_after_ms > worst->retry_after_ms ? &claims[i] : worst;
+    }
+    return refuse_claim(call, tool, worst,
+                        worst->for_all ? "FORAGE_LIMITS_TOTAL" : "FORAGE_LIMITS");
+}
+
+static int refuse_budget(struct call *call, const char *tool, int64_t spent, int64_t budget,
+                         const char *variable)
+{
+    char details[256];
+    int64_t left_ms = gate_day_left_ms(gate_now_ms());
+    double spent_usd = (double)spent / (double)NANO_PER_USD;
+    double budget_usd = (double)budget / (double)NANO_PER_USD;
+    call_fail(call, CODE_RATE_LIMIT,
+              "%s: the day's budget is spent: $%.4f of $%.2f (an estimate by the price table); it "
+              "begins anew at 00:00 UTC, in %lld minutes. To go on now, raise %s",
+              tool, spent_usd, budget_usd, (long long)(left_ms / MINUTE_MS + 1), variable);
+    snprintf(details, sizeof details,
+             "{\"budget_usd\":%.6f,\"spent_usd\":%.6f,\"left\":0,\"retry_after_s\":%lld}",
+             budget_usd, spent_usd, (long long)((left_ms + 999) / 1000));
+    return refuse(call, details, left_ms);
+}
+
+/* ---- deciding ---- */
+
+static const char *caller_name(const struct call *call)
+{
+    const struct caller *caller = call_caller(call);
+    return caller ? caller->name : "";
+}
+
+static int check_minute(const struct gate_rules *rules, struct call *call, const char *tool)
+{
+    if (rules->calls_per_minute <= 0) {
         return OK;
     }
-    const struct caller *caller = call_caller(call);
-    struct limit_state state;
-    int status = limiter_take(limiter, caller ? caller->name : "", "all tools",
-                              (unsigned)calls_per_minute, MINUTE_MS, &state);
-    if (status != ERR_BUSY) {
+    struct limit_claim claim = {.calls = (unsigned)rules->calls_per_minute, .window_ms = MINUTE_MS};
+    snprintf(claim.key, sizeof claim.key, "%s all tools", caller_name(call));
+    int status = limiter_take(rules->limiter, &claim, 1);
+    return status == ERR_LIMIT ? refuse_claim(call, tool, &claim, "FORAGE_CALLS_PER_MINUTE")
+                               : status;
+}
+
+static int check_budget(const struct gate_rules *rules, struct call *call, const char *tool,
+                        const struct spending *spent)
+{
+    if (rules->budget_nano > 0 && spent->caller_nano >= rules->budget_nano) {
+        return refuse_budget(call, tool, spent->caller_nano, rules->budget_nano,
+                             "FORAGE_DAILY_BUDGET_USD");
+    }
+    if (rules->total_budget_nano > 0 && spent->total_nano >= rules->total_budget_nano) {
+        return refuse_budget(call, tool, spent->total_nano, rules->total_budget_nano,
+                             "FORAGE_DAILY_BUDGET_TOTAL_USD");
+    }
+    return OK;
+}
+
+static int take(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool,
+                struct limit_claim *claims, size_t count, struct spending *spent)
+{
+    int status = ERR_IO;
+    if (!tool->quick && rules->shared.take) {
+        status = rules->shared.take(rules->shared.context, call, claims, count, spent);
+    }
+    bool decided =
+        status == OK || status == ERR_LIMIT || status == ERR_CANCELLED || status == ERR_DEADLINE;
+    return decided ? status : limiter_take(rules->limiter, claims, count);
+}
+
+int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
+{
+    struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
+    struct spending spent = {0};
+    int status = check_minute(rules, call, tool->name);
+    if (status != OK) {
         return status;
     }
-    int seconds = (int)((state.retry_after_ms + 999) / 1000);
-    call_fail(call, CODE_RATE_LIMIT,
-              "%s: more than %lld calls in a minute; try again in %d seconds, or raise "
-              "FORAGE_CALLS_PER_MINUTE",
-              tool, (long long)calls_per_minute, seconds);
-    call_fail_retry_after(call, seconds);
-    return ERR_FAILED;
+    size_t count = limit_rules_claims(rules->limits, caller_name(call), tool->name, claims);
+    bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
+    if (count == 0 && !budgeted) {
+        return OK;
+    }
+    status = take(rules, call, tool, claims, count, budgeted ? &spent : NULL);
+    if (status == ERR_LIMIT) {
+        return refuse_claims(call, tool->name, claims, count);
+    }
+    return status == OK && budgeted ? check_budget(rules, call, tool->name, &spent) : status;
 }

@@ -1,16 +1,59 @@
-/* The gate in front of every tool: what a caller may do, and how often. Limits that later tools
- * bring (calls per tool, money per day) are more rows here; the registry asks only this. */
+/* The gate in front of every tool: what a caller may do, how often, and for how much money. It
+ * decides and words the refusal; where the counts that processes share are kept, others know. */
 #ifndef FORAGE_GUARD_GATE_H
 #define FORAGE_GUARD_GATE_H
+
+#include "guard/limiter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct limiter;
 struct call;
+struct limit_rules;
 
-/* OK, or ERR_FAILED with RATE_LIMIT and when to come back. `calls_per_minute` 0: no limit. */
-int gate_admit(struct limiter *limiter, struct call *call, const char *tool,
-               int64_t calls_per_minute);
+#define NANO_PER_USD INT64_C(1000000000)
+
+/* What was spent on the present day (UTC), in billionths of a dollar. */
+struct spending {
+    int64_t caller_nano;
+    int64_t total_nano;
+};
+
+/* Counts that several processes share. */
+struct shared_counts {
+    void *context;
+    /* Takes one of every claim's window, or none of any, and tells what was spent today, where
+     * `spent` is not NULL. OK; ERR_LIMIT when a window is used up; ERR_CANCELLED or ERR_DEADLINE
+     * of the call; any other status when it cannot be told now. */
+    int (*take)(void *context, struct call *call, struct limit_claim *claims, size_t count,
+                struct spending *spent);
+};
+
+struct gate_rules {
+    struct limiter *limiter; /* of this process */
+    const struct limit_rules *limits;
+    struct shared_counts shared;
+    int64_t calls_per_minute;  /* of one caller, over all tools; 0: no limit */
+    int64_t budget_nano;       /* of one caller, for a day; 0: no limit */
+    int64_t total_budget_nano; /* of all callers */
+};
+
+/* What the gate has to know of a tool. */
+struct gate_tool {
+    const char *name;
+    bool quick; /* never waits: its limits are counted in this process alone */
+    bool paid;  /* the budget holds for it */
+};
+
+/* OK, ERR_FAILED with RATE_LIMIT and when to come back, or a status of the call. Where the shared
+ * counts cannot be had, this process counts by itself. */
+int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool);
+
+/* Milliseconds since 1970, and the day they lie in as "2026-11-15" (UTC). */
+#define GATE_DAY_SIZE 11
+int64_t gate_now_ms(void);
+void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE]);
+/* Until the next day begins. */
+int64_t gate_day_left_ms(int64_t now_ms);
 
 #endif

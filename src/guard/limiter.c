@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_CHARS 128
-#define BUCKETS   1024
+#define BUCKETS 1024
 
 struct window {
-    char key[KEY_CHARS];
-    int64_t ends_ms;
-    unsigned used;
+    char key[LIMIT_KEY_SIZE];
+    struct limit_window state;
     struct window *next;
 };
 
@@ -68,7 +66,7 @@ static void drop_earliest(struct limiter *limiter)
     struct window **earliest = NULL;
     for (size_t i = 0; i < BUCKETS; i++) {
         for (struct window **link = &limiter->buckets[i]; *link; link = &(*link)->next) {
-            if (!earliest || (*link)->ends_ms < (*earliest)->ends_ms) {
+            if (!earliest || (*link)->state.ends_ms < (*earliest)->state.ends_ms) {
                 earliest = link;
             }
         }
@@ -89,9 +87,6 @@ static struct window *find_or_add(struct limiter *limiter, const char *key)
             return window;
         }
     }
-    if (limiter->count >= LIMIT_WINDOW_KEYS) {
-        drop_earliest(limiter);
-    }
     struct window *window = calloc(1, sizeof *window);
     if (window) {
         snprintf(window->key, sizeof window->key, "%s", key);
@@ -102,30 +97,40 @@ static struct window *find_or_add(struct limiter *limiter, const char *key)
     return window;
 }
 
-int limiter_take(struct limiter *limiter, const char *caller, const char *action, unsigned calls,
-                 int64_t window_ms, struct limit_state *state)
+void limit_look(struct limit_claim *claim, struct limit_window *window, int64_t now_ms)
 {
-    char key[KEY_CHARS];
-    snprintf(key, sizeof key, "%s %s", caller, action);
+    if (window->ends_ms <= now_ms || window->ends_ms > now_ms + claim->window_ms) {
+        *window = (struct limit_window){.ends_ms = now_ms + claim->window_ms};
+    }
+    bool used_up = window->used >= (int64_t)claim->calls;
+    claim->left = used_up ? 0 : claim->calls - (unsigned)window->used;
+    claim->retry_after_ms = used_up ? window->ends_ms - now_ms : 0;
+}
+
+int limiter_take(struct limiter *limiter, struct limit_claim *claims, size_t count)
+{
+    struct window *windows[LIMIT_WINDOW_CLAIMS] = {NULL};
     int64_t now = clock_now_ms();
     int status = OK;
-    *state = (struct limit_state){0};
+    if (count > LIMIT_WINDOW_CLAIMS) {
+        return ERR_LIMIT;
+    }
     pthread_mutex_lock(&limiter->lock);
-    struct window *window = find_or_add(limiter, key);
-    if (!window) {
-        status = ERR_NOMEM;
-    } else {
-        if (window->ends_ms <= now) {
-            window->ends_ms = now + window_ms;
-            window->used = 0;
+    while (limiter->count + count > LIMIT_WINDOW_KEYS && limiter->count) {
+        drop_earliest(limiter); /* now, so that none of ours is dropped for another of ours */
+    }
+    for (size_t i = 0; status != ERR_NOMEM && i < count; i++) {
+        windows[i] = find_or_add(limiter, claims[i].key);
+        if (!windows[i]) {
+            status = ERR_NOMEM;
+            break;
         }
-        if (window->used < calls) {
-            window->used++;
-        } else {
-            status = ERR_BUSY;
-            state->retry_after_ms = window->ends_ms - now;
-        }
-        state->left = calls - window->used;
+        limit_look(&claims[i], &windows[i]->state, now);
+        status = claims[i].retry_after_ms ? ERR_LIMIT : status;
+    }
+    for (size_t i = 0; status == OK && i < count; i++) {
+        windows[i]->state.used++;
+        claims[i].left--;
     }
     pthread_mutex_unlock(&limiter->lock);
     return status;

@@ -73,6 +73,8 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .output_schema = yyjson_obj_get(root, "outputSchema"),
         .annotations = yyjson_obj_get(root, "annotations"),
         .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
+        .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
+        .cached = yyjson_get_bool(yyjson_obj_get(own, "cached")),
         .timeout_ms = timeout_of(own),
         .counts = arena_zalloc(registry->arena, sizeof *entry->counts),
     };

@@ -114,15 +114,34 @@ struct entry {
     yyjson_val *input_schema, *output_schema;
     yyjson_val *annotations;
     bool quick;         /* never waits: runs on the connection's thread */
+    bool paid;          /* spends money: a budget may refuse it */
+    bool cached;        /* its result may be given again to the same question */
     int64_t timeout_ms; /* for the whole call */
     struct tool_counts *counts;
 };
 
-/* Decides whether a call may run now: limits per caller, budgets. OK, or ERR_FAILED after
- * call_fail(). */
+/* How an admitted call ended. */
+struct outcome {
+    yyjson_val *arguments; /* with defaults filled in */
+    const struct reply *reply;
+    bool failed;
+    bool recalled; /* the answer is that of an earlier call */
+    int64_t took_us;
+};
+
+/* What stands around every tool: limits, budgets, kept answers, records. The registry knows only
+ * this of it. */
 struct gate {
     void *context;
+    /* Whether a call may run now. OK, or ERR_FAILED after call_fail(), or any status. */
     int (*admit)(void *context, struct call *call, const struct entry *entry);
+    /* An earlier answer to the same question, in reply->structured; false: there is none. May be
+     * NULL. Only for tools that are `cached`. */
+    bool (*recall)(void *context, struct call *call, const struct entry *entry,
+                   yyjson_val *arguments, struct reply *reply);
+    /* After a call that was admitted, before its answer goes out. May be NULL. */
+    void (*settle)(void *context, struct call *call, const struct entry *entry,
+                   const struct outcome *outcome);
 };
 
 void registry_set_gate(struct registry *registry, const struct gate *gate);
@@ -141,6 +160,10 @@ const struct prompt *registry_prompt(const struct registry *registry, const char
 
 /* A tool's definition as clients see it, without what is only for us. */
 yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry);
+
+/* What was asked for in these arguments, as a person would say it: the query, the topic, the URL;
+ * NULL where there is no such argument. */
+const char *registry_query_of(yyjson_val *arguments);
 
 /* Runs a tool: checks the arguments, the caller's limits and the deadline, calls the handler,
  * counts and logs. OK, or ERR_NEED_INPUT, or ERR_UNSUPPORTED; any failure is OK with `reply`

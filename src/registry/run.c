@@ -1,6 +1,7 @@
 /* Running a tool, the same way for every door: arguments, gate, deadline, handler, error body,
- * counts and the one log line. */
+ * records, counts and the one log line. */
 #include "base/clock.h"
+#include "base/fingerprint.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "call/errors.h"
@@ -9,6 +10,7 @@
 #include "registry/schema.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool lacks_a_default(yyjson_val *schema, yyjson_val *arguments)
@@ -49,30 +51,68 @@ static yyjson_val *complete_arguments(struct call *call, const struct entry *ent
     return complete;
 }
 
-static int check_and_run(struct registry *registry, const struct entry *entry, struct call *call,
-                         yyjson_val *arguments, struct reply *reply)
+/* The arguments that say what was asked for, in the words of our tools. */
+static const char *const QUERY_ARGUMENTS[] = {"query", "topic", "url", "keywords"};
+
+const char *registry_query_of(yyjson_val *arguments)
+{
+    const char *query = NULL;
+    for (size_t i = 0; !query && i < sizeof QUERY_ARGUMENTS / sizeof *QUERY_ARGUMENTS; i++) {
+        query = json_string(arguments, QUERY_ARGUMENTS[i]);
+    }
+    return query;
+}
+
+/* One run of a tool, while it lasts. */
+struct run {
+    struct registry *registry;
+    const struct entry *entry;
+    struct call *call;
+    yyjson_val *arguments;
+    struct reply *reply;
+    bool admitted;
+    bool recalled;
+};
+
+/* Checks the arguments and asks the gate. */
+static int prepare(struct run *run)
 {
     char problem[LIMIT_ERROR_CHARS];
-    arguments = complete_arguments(call, entry, arguments);
-    if (!arguments) {
+    const struct gate *gate = &run->registry->gate;
+    run->arguments = complete_arguments(run->call, run->entry, run->arguments);
+    if (!run->arguments) {
         return ERR_NOMEM;
     }
-    if (schema_validate(entry->input_schema, arguments, problem, sizeof problem) != OK) {
-        return call_fail(call, CODE_VALIDATION, "%s", problem);
+    if (schema_validate(run->entry->input_schema, run->arguments, problem, sizeof problem) != OK) {
+        return call_fail(run->call, CODE_VALIDATION, "%s", problem);
     }
-    if (registry->gate.admit) {
-        int status = registry->gate.admit(registry->gate.context, call, entry);
-        if (status != OK) {
-            return status;
-        }
+    /* Before the gate, since that may wait. */
+    call_limit_time(run->call, run->entry->timeout_ms);
+    int status = gate->admit ? gate->admit(gate->context, run->call, run->entry) : OK;
+    run->admitted = status == OK;
+    return status;
+}
+
+static int check_and_run(struct run *run)
+{
+    const struct gate *gate = &run->registry->gate;
+    int status = prepare(run);
+    if (status != OK) {
+        return status;
     }
-    call_limit_time(call, entry->timeout_ms);
-    reply->doc = json_new(call_arena(call));
-    if (!reply->doc) {
+    run->reply->doc = json_new(call_arena(run->call));
+    if (!run->reply->doc) {
         return ERR_NOMEM;
     }
-    int status = entry->tool->run(call, arguments, reply);
-    if (status == OK && !reply->structured && !reply->content) {
+    if (run->entry->cached && gate->recall) {
+        run->recalled =
+            gate->recall(gate->context, run->call, run->entry, run->arguments, run->reply);
+    }
+    if (run->recalled) {
+        return OK;
+    }
+    status = run->entry->tool->run(run->call, run->arguments, run->reply);
+    if (status == OK && !run->reply->structured && !run->reply->content) {
         return ERR_NOMEM;
     }
     return status;
@@ -108,26 +148,52 @@ static void count(const struct entry *entry, bool failed, int64_t took_us)
     }
 }
 
-static void log_call(const struct entry *entry, struct call *call, int status, bool failed,
-                     int64_t took_us)
+/* Private words stay out of the log: what was asked for is there as a keyed hash. */
+static void log_call(const struct run *run, int status, bool failed, int64_t took_us)
 {
-    const struct caller *caller = call_caller(call);
-    const struct call_error *error = call_error(call);
+    const struct caller *caller = call_caller(run->call);
+    const struct call_error *error = call_error(run->call);
     const char *outcome = error ? error->code : failed ? "error" : status_name(status);
     /* Quick calls that succeed are too many to be news; the metrics count them. */
-    void (*say)(const char *, const char *, ...) = entry->quick && !failed ? log_debug : log_info;
-    say(call_request_id(call), "tool=%s caller=%s status=%s ms=%lld.%03lld", entry->name,
-        caller ? caller->name : "-", outcome, (long long)(took_us / 1000),
-        (long long)(took_us % 1000));
+    bool news = !run->entry->quick || failed;
+    if (!news && log_level() < LOG_LEVEL_DEBUG) {
+        return;
+    }
+    void (*say)(const char *, const char *, ...) = news ? log_info : log_debug;
+    char query[sizeof " query=" + FINGERPRINT_SIZE] = "";
+    const char *asked = registry_query_of(run->arguments);
+    if (asked) {
+        char hash[FINGERPRINT_SIZE];
+        snprintf(query, sizeof query, " query=%s", fingerprint(asked, strlen(asked), hash));
+    }
+    say(call_request_id(run->call), "tool=%s caller=%s status=%s ms=%lld.%03lld%s%s",
+        run->entry->name, caller ? caller->name : "-", outcome, (long long)(took_us / 1000),
+        (long long)(took_us % 1000), query, run->recalled ? " kept=yes" : "");
+}
+
+static void settle(const struct run *run, bool failed, int64_t began)
+{
+    const struct gate *gate = &run->registry->gate;
+    if (run->admitted && gate->settle) {
+        struct outcome outcome = {
+            .arguments = run->arguments,
+            .reply = run->reply,
+            .failed = failed,
+            .recalled = run->recalled,
+            .took_us = clock_now_us() - began,
+        };
+        gate->settle(gate->context, run->call, run->entry, &outcome);
+    }
 }
 
 int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
                  yyjson_val *arguments, struct reply *reply)
 {
     int64_t began = clock_now_us();
+    struct run run = {registry, entry, call, arguments, reply, false, false};
     *reply = (struct reply){0};
     atomic_fetch_add(&entry->counts->running, 1);
-    int status = check_and_run(registry, entry, call, arguments, reply);
+    int status = check_and_run(&run);
     atomic_fetch_sub(&entry->counts->running, 1);
     bool unfinished = status == ERR_NEED_INPUT || (status == ERR_UNSUPPORTED && !call_error(call));
     bool failed = (status != OK && !unfinished) || reply->is_error;
@@ -141,8 +207,11 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
         reply->is_error = true;
         status = OK;
     }
+    if (!unfinished) {
+        settle(&run, failed, began);
+    }
     int64_t took_us = clock_now_us() - began;
     count(entry, failed, took_us);
-    log_call(entry, call, status, failed, took_us);
+    log_call(&run, status, failed, took_us);
     return status;
 }

@@ -38,6 +38,7 @@ int add_asking_tools(struct registry *registry);
 int add_round_tools(struct registry *registry);
 int add_change_tools(struct registry *registry);
 int add_stuck_tools(struct registry *registry);
+int add_spending_tools(struct registry *registry);
 int add_resources(struct registry *registry);
 int add_prompts(struct registry *registry);
 

@@ -1,0 +1,330 @@
+/* `forage usage` and `forage history`: what was used and asked, for people and for scripts. */
+#include "base/limits.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "guard/callers.h"
+#include "ops/reports.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_CELLS     12
+#define DEFAULT_DAYS  7
+#define DEFAULT_CALLS 20
+#define PAGE_CALLS    500
+
+/* ---- what both need ---- */
+
+/* An open store, and a call that the reading belongs to. */
+struct reading {
+    struct store *store;
+    struct call *call;
+    yyjson_mut_doc *doc;
+};
+
+static int begin_reading(struct reading *reading)
+{
+    char problem[640] = "out of memory";
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    struct call_options options = {.caller = caller_local()};
+    *reading = (struct reading){.call = call_new(&options)};
+    reading->doc = reading->call ? json_new(call_arena(reading->call)) : NULL;
+    reading->store = reading->doc ? store_open(reading->call, problem, sizeof problem) : NULL;
+    if (!reading->store) {
+        fprintf(stderr, "forage: the records cannot be opened: %s\n", problem);
+        call_free(reading->call);
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}
+
+static void end_reading(struct reading *reading)
+{
+    reading->store->functions->close(reading->store);
+    call_free(reading->call);
+}
+
+static int say_failure(const struct reading *reading)
+{
+    fprintf(stderr, "forage: the records cannot be read: %s\n",
+            reading->store->functions->problem(reading->store));
+    return EXIT_FAILED;
+}
+
+static int take_count(struct arguments *arguments, const char *name, int64_t most, int64_t *count)
+{
+    const char *value;
+    int taken = take_option(arguments, name, &value);
+    if (taken <= 0) {
+        return taken == 0 ? EXIT_OK : EXIT_USAGE;
+    }
+    char *end;
+    errno = 0;
+    long long parsed = strtoll(value, &end, 10);
+    if (errno || end == value || *end || parsed < 1 || parsed > most) {
+        return usage_error("%s is a number from 1 to %lld, not \"%s\"", name, (long long)most,
+                           value);
+    }
+    *count = parsed;
+    return EXIT_OK;
+}
+
+static int print_json(const struct reading *reading, yyjson_mut_val *value)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    json_write_pretty(&text, call_arena(reading->call), value);
+    buf_putc(&text, '\n');
+    int code = print_buf(&text);
+    buf_done(&text);
+    return code;
+}
+
+/* ---- usage ---- */
+
+static int64_t number(yyjson_mut_val *object, const char *key)
+{
+    return yyjson_mut_get_sint(yyjson_mut_obj_get(object, key));
+}
+
+static const char *word(yyjson_mut_val *object, const char *key)
+{
+    const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(object, key));
+    return text ? text : "";
+}
+
+/* "12,345", or a dash for nothing at all. */
+static const char *grouped(int64_t value, char out[32])
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)value);
+    size_t at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0) {
+            out[at++] = ',';
+        }
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+    return value ? out : "-";
+}
+
+/* A bar in eighths of a cell, so that small differences show. */
+static void put_bar(struct buf *out, int64_t value, int64_t most)
+{
+    static const char *const EIGHTHS[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int64_t eighths = most > 0 ? (value * BAR_CELLS * 8 + most - 1) / most : 0;
+    for (int64_t cell = 0; cell < eighths / 8; cell++) {
+        buf_puts(out, "█");
+    }
+    buf_puts(out, EIGHTHS[eighths % 8]);
+}
+
+static void put_sums(struct buf *out, yyjson_mut_val *sums)
+{
+    char calls[32], failures[32], input[32], output[32];
+    double usd = yyjson_mut_get_num(yyjson_mut_obj_get(sums, "usd"));
+    buf_printf(out, " %9s %7s %11s %11s ", grouped(number(sums, "calls"), calls),
+               grouped(number(sums, "failures"), failures),
+               grouped(number(sums, "input_tokens"), input),
+               grouped(number(sums, "output_tokens"), output));
+    if (usd > 0) {
+        buf_printf(out, "%10.4f", usd);
+    } else {
+        buf_printf(out, "%10s", "-");
+    }
+}
+
+static int print_usage(yyjson_mut_val *report, bool all_callers)
+{
+    struct buf text;
+    size_t index, max;
+    yyjson_mut_val *row;
+    int64_t most = 0;
+    const char *last_day = "";
+    yyjson_mut_val *rows = yyjson_mut_obj_get(report, "rows");
+    buf_init(&text, MIB(8));
+    yyjson_mut_arr_foreach(rows, index, max, row)
+    {
+        most = number(row, "calls") > most ? number(row, "calls") : most;
+    }
+    buf_printf(&text, "%-10s  %-*s%-20s %9s %7s %11s %11s %10s\n", "day (UTC)",
+               all_callers ? 14 : 0, all_callers ? "caller" : "", "tool", "calls", "failed",
+               "tokens in", "out", "USD");
+    yyjson_mut_arr_foreach(rows, index, max, row)
+    {
+        const char *day = word(row, "day");
+        buf_printf(&text, "%-10s  %-*s%-20s", strcmp(day, last_day) ? day : "",
+                   all_callers ? 14 : 0, all_callers ? word(row, "caller") : "", word(row, "tool"));
+        put_sums(&text, row);
+        buf_puts(&text, "  ");
+        put_bar(&text, number(row, "calls"), most);
+        buf_putc(&text, '\n');
+        last_day = day;
+    }
+    yyjson_mut_val *total = yyjson_mut_obj_get(report, "total");
+    buf_printf(&text, "%-10s  %-*s%-20s", "total", all_callers ? 14 : 0, "", "");
+    put_sums(&text, total);
+    buf_putc(&text, '\n');
+    if (number(total, "unpriced")) {
+        buf_printf(&text, "Without a price: %lld uses of models or services (FORAGE_PRICES).\n",
+                   (long long)number(total, "unpriced"));
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    return code;
+}
+
+int command_usage(const struct arguments *arguments)
+{
+    struct arguments rest = *arguments;
+    struct reading reading;
+    yyjson_mut_val *report = NULL;
+    int64_t days = DEFAULT_DAYS;
+    const char *caller = NULL;
+    bool json = take_flag(&rest, "--json");
+    if (take_option(&rest, "--caller", &caller) < 0) {
+        return EXIT_USAGE;
+    }
+    int code = take_count(&rest, "--days", REPORT_MOST_DAYS, &days);
+    if (code == EXIT_OK) {
+        code = refuse_rest(&rest);
+    }
+    if (code == EXIT_OK) {
+        code = begin_reading(&reading);
+    }
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (report_usage(reading.store, reading.call, caller, days, reading.doc, &report) != OK) {
+        code = say_failure(&reading);
+    } else {
+        code = json ? print_json(&reading, report) : print_usage(report, caller == NULL);
+    }
+    end_reading(&reading);
+    return code;
+}
+
+/* ---- history ---- */
+
+/* What was asked for: the query, or else the arguments as they are. */
+static const char *asked(const struct reading *reading, yyjson_mut_val *past)
+{
+    static const char *const NAMES[] = {"query", "topic", "url", "keywords", "cut"};
+    yyjson_mut_val *arguments = yyjson_mut_obj_get(past, "arguments");
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(arguments, NAMES[i]));
+        if (text) {
+            return text;
+        }
+    }
+    size_t length;
+    const char *text = json_text(call_arena(reading->call), arguments, &length);
+    return text ? text : "";
+}
+
+static int list_history(const struct reading *reading, const char *caller, int64_t limit, bool json)
+{
+    yyjson_mut_val *report = NULL;
+    size_t index, max;
+    yyjson_mut_val *past;
+    if (report_history(reading->store, reading->call, caller, 0, limit, reading->doc, &report) !=
+        OK) {
+        return say_failure(reading);
+    }
+    if (json) {
+        return print_json(reading, report);
+    }
+    struct buf text;
+    buf_init(&text, MIB(8));
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(report, "calls"), index, max, past)
+    {
+        char quoted[512];
+        struct text_out out;
+        const char *query = asked(reading, past);
+        text_start(&out, quoted, sizeof quoted);
+        text_put_quoted(&out, query, strlen(query), 80);
+        buf_printf(&text, "%6lld  %.19s  %-18s %-12s %s\n", (long long)number(past, "id"),
+                   word(past, "at"), word(past, "tool"),
+                   *word(past, "error") ? word(past, "error") : "ok", quoted);
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    return code;
+}
+
+/* Every call on a line of its own, newest first, a page at a time. */
+static int export_history(struct reading *reading, const char *caller)
+{
+    int64_t before = 0;
+    int code = EXIT_OK;
+    do {
+        yyjson_mut_val *report = NULL;
+        size_t index, max;
+        yyjson_mut_val *past;
+        struct call *call = call_new(&(struct call_options){.caller = caller_local()});
+        yyjson_mut_doc *doc = call ? json_new(call_arena(call)) : NULL;
+        if (!doc ||
+            report_history(reading->store, call, caller, before, PAGE_CALLS, doc, &report) != OK) {
+            call_free(call);
+            return say_failure(reading);
+        }
+        struct buf text;
+        buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+        yyjson_mut_arr_foreach(yyjson_mut_obj_get(report, "calls"), index, max, past)
+        {
+            json_write(&text, call_arena(call), past);
+            buf_putc(&text, '\n');
+        }
+        before = number(report, "next");
+        code = print_buf(&text);
+        buf_done(&text);
+        call_free(call);
+    } while (code == EXIT_OK && before > 0);
+    return code;
+}
+
+static int wipe_history(const struct reading *reading, const char *caller)
+{
+    int64_t wiped = 0;
+    if (reading->store->functions->wipe(reading->store, reading->call, caller, &wiped) != OK) {
+        return say_failure(reading);
+    }
+    printf("The history of %s is gone: %lld calls.\n", caller, (long long)wiped);
+    return EXIT_OK;
+}
+
+int command_history(const struct arguments *arguments)
+{
+    static const char *const WORDS[] = {"list", "export", "wipe"};
+    struct arguments rest = *arguments;
+    struct reading reading;
+    const char *caller = caller_local()->name;
+    int64_t limit = DEFAULT_CALLS;
+    bool json = take_flag(&rest, "--json");
+    int code = take_count(&rest, "--limit", REPORT_MOST_HISTORY, &limit);
+    if (code != EXIT_OK || take_option(&rest, "--caller", &caller) < 0) {
+        return EXIT_USAGE;
+    }
+    size_t what = 0;
+    while (what < 3 && !(rest.count && strcmp(rest.values[0], WORDS[what]) == 0)) {
+        what++;
+    }
+    if (what == 3 || rest.count != 1) {
+        return usage_error("history what: list, export or wipe?");
+    }
+    code = begin_reading(&reading);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    code = what == 0   ? list_history(&reading, caller, limit, json)
+           : what == 1 ? export_history(&reading, caller)
+                       : wipe_history(&reading, caller);
+    end_reading(&reading);
+    return code;
+}

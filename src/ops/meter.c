@@ -1,0 +1,264 @@
+/* The meter around every tool. */
+#include "ops/meter.h"
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/redact.h"
+#include "base/text.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "guard/callers.h"
+#include "guard/limits.h"
+#include "ops/answers.h"
+#include "ops/keeper.h"
+#include "ops/prices.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARNING_SHARE   0.8
+#define MOST_BUDGET_USD 1e6
+
+struct meter {
+    struct limiter *limiter;
+    struct limit_rules *limits;
+    struct keeper *keeper;
+    struct prices *prices;
+    struct answers *answers; /* NULL: none are kept */
+    struct gate_rules rules;
+    bool history;
+};
+
+static const char *caller_name(const struct call *call)
+{
+    const struct caller *caller = call_caller(call);
+    return caller ? caller->name : "";
+}
+
+/* ---- before ---- */
+
+static int admit(void *context, struct call *call, const struct entry *entry)
+{
+    const struct meter *meter = context;
+    struct gate_tool tool = {.name = entry->name, .quick = entry->quick, .paid = entry->paid};
+    return gate_admit(&meter->rules, call, &tool);
+}
+
+static bool recall(void *context, struct call *call, const struct entry *entry,
+                   yyjson_val *arguments, struct reply *reply)
+{
+    const struct meter *meter = context;
+    unsigned char key[SHA256_SIZE];
+    struct arena *arena = call_arena(call);
+    size_t length = 0;
+    if (!meter->answers || !answers_key(key, arena, caller_name(call), entry->name, arguments)) {
+        return false;
+    }
+    const char *json = answers_find(meter->answers, key, arena, &length);
+    yyjson_doc *doc = json ? json_parse(arena, json, length, NULL) : NULL;
+    reply->structured = doc ? json_copy(reply->doc, yyjson_doc_get_root(doc)) : NULL;
+    return reply->structured != NULL;
+}
+
+/* ---- after ---- */
+
+static void keep_answer(const struct meter *meter, struct call *call, const struct entry *entry,
+                        const struct outcome *outcome)
+{
+    unsigned char key[SHA256_SIZE];
+    struct arena *arena = call_arena(call);
+    size_t length = 0;
+    bool worth = entry->cached && meter->answers && !outcome->failed && !outcome->recalled &&
+                 outcome->reply->structured && !outcome->reply->content && call_may_keep(call);
+    if (worth && answers_key(key, arena, caller_name(call), entry->name, outcome->arguments)) {
+        const char *json = json_text(arena, outcome->reply->structured, &length);
+        if (json) {
+            answers_keep(meter->answers, key, json, length);
+        }
+    }
+}
+
+/* The arguments for the history, without secrets: whole, or, where they are long, the beginning of
+ * what was asked for. NULL without memory. */
+static const char *describe_arguments(struct call *call, yyjson_val *arguments)
+{
+    struct arena *arena = call_arena(call);
+    struct buf text;
+    const char *copy = NULL;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    if (json_write_immutable(&text, arena, arguments) == OK && text.length > LIMIT_HISTORY_BYTES) {
+        const char *query = registry_query_of(arguments);
+        yyjson_mut_doc *doc = json_new(arena);
+        yyjson_mut_val *brief = yyjson_mut_obj(doc);
+        size_t length = query ? strlen(query) : 0;
+        yyjson_mut_obj_add_strncpy(doc, brief, "cut", query ? query : "",
+                                   text_prefix(query ? query : "", length, 500));
+        buf_clear(&text);
+        json_write(&text, arena, brief);
+    }
+    redact_buf(&text, 0);
+    if (buf_error(&text) == OK) {
+        copy = arena_strdup(arena, text.data);
+    }
+    buf_done(&text);
+    return copy;
+}
+
+static void warn_once(struct call *call, const char *whose, int64_t spent, int64_t cost,
+                      int64_t budget, const char *variable)
+{
+    /* The record that crosses the line speaks, whichever process it comes from. */
+    double line = WARNING_SHARE * (double)budget;
+    if (budget <= 0 || (double)spent < line || (double)(spent - cost) >= line) {
+        return;
+    }
+    double dollars = (double)spent / (double)NANO_PER_USD;
+    double most = (double)budget / (double)NANO_PER_USD;
+    log_warn(call_request_id(call), "budget: %s spent $%.4f of $%.2f today (%s)", whose, dollars,
+             most, variable);
+    call_log(call, "warning", "%s spent $%.4f of the day's budget of $%.2f", whose, dollars, most);
+}
+
+static void record(const struct meter *meter, struct call *call, const struct entry *entry,
+                   const struct outcome *outcome)
+{
+    const struct call_error *error = call_error(call);
+    struct store_record row = {
+        .caller = caller_name(call),
+        .tool = entry->name,
+        .at_ms = gate_now_ms(),
+        .took_ms = outcome->took_us / 1000,
+        .code = error             ? error->code
+                : outcome->failed ? "ERROR"
+                                  : NULL,
+        .recalled = outcome->recalled,
+        .arguments = meter->history ? describe_arguments(call, outcome->arguments) : NULL,
+    };
+    size_t count;
+    const struct call_usage *usages = call_usages(call, &count);
+    for (size_t i = 0; i < count; i++) {
+        row.input_tokens += usages[i].input_tokens;
+        row.output_tokens += usages[i].output_tokens;
+        row.nano_usd += prices_cost(meter->prices, &usages[i], &row.unpriced);
+    }
+    bool budgeted = meter->rules.budget_nano > 0 || meter->rules.total_budget_nano > 0;
+    struct spending spent = {0};
+    int status = keeper_record(meter->keeper, call, &row, budgeted ? &spent : NULL);
+    if (status != OK && !call_cancelled(call)) {
+        /* The answer was paid for and goes out all the same; the keeper tries again. */
+        log_debug(call_request_id(call), "its usage is not on the disk yet: %s",
+                  status_name(status));
+    } else if (status == OK && budgeted && row.nano_usd > 0) {
+        warn_once(call, caller_name(call), spent.caller_nano, row.nano_usd,
+                  meter->rules.budget_nano, "FORAGE_DAILY_BUDGET_USD");
+        warn_once(call, "all callers", spent.total_nano, row.nano_usd,
+                  meter->rules.total_budget_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD");
+    }
+}
+
+static void settle(void *context, struct call *call, const struct entry *entry,
+                   const struct outcome *outcome)
+{
+    const struct meter *meter = context;
+    keep_answer(meter, call, entry, outcome);
+    if (!entry->quick) {
+        record(meter, call, entry, outcome);
+    }
+}
+
+/* ---- its life ---- */
+
+/* "2.50", in billionths of a dollar; negative when it is no amount. */
+static int64_t read_budget(const char *variable)
+{
+    const char *text = config_text(variable);
+    char *end;
+    if (!text || !*text) {
+        return 0;
+    }
+    double dollars = strtod(text, &end);
+    bool good =
+        end != text && !*end && isfinite(dollars) && dollars >= 0 && dollars <= MOST_BUDGET_USD;
+    return good ? (int64_t)llround(dollars * (double)NANO_PER_USD) : -1;
+}
+
+static int read_budgets(struct gate_rules *rules, char *problem, size_t size)
+{
+    static const char *const VARIABLES_OF[] = {"FORAGE_DAILY_BUDGET_USD",
+                                               "FORAGE_DAILY_BUDGET_TOTAL_USD"};
+    int64_t *const budgets[] = {&rules->budget_nano, &rules->total_budget_nano};
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        *budgets[i] = read_budget(VARIABLES_OF[i]);
+        if (*budgets[i] < 0) {
+            snprintf(problem, size, "%s: \"%.40s\" is not an amount in dollars, such as 2.50",
+                     VARIABLES_OF[i], config_text(VARIABLES_OF[i]));
+            return ERR_INVALID;
+        }
+    }
+    return OK;
+}
+
+static int build(struct meter *meter, char *problem, size_t size)
+{
+    int64_t time_to_live_ms = config_duration_ms("FORAGE_ANSWER_CACHE_TTL");
+    meter->limits = limit_rules_new(config_list("FORAGE_LIMITS", NULL),
+                                    config_list("FORAGE_LIMITS_TOTAL", NULL), problem, size);
+    if (!meter->limits || read_budgets(&meter->rules, problem, size) != OK) {
+        return ERR_INVALID;
+    }
+    meter->prices = prices_new(config_text("FORAGE_PRICES"), problem, size);
+    if (!meter->prices) {
+        return ERR_INVALID;
+    }
+    snprintf(problem, size, "out of memory");
+    meter->history = config_bool("FORAGE_HISTORY");
+    meter->limiter = limiter_new();
+    meter->keeper = keeper_new(store_open);
+    if (time_to_live_ms > 0) {
+        meter->answers = answers_new(time_to_live_ms);
+    }
+    meter->rules.limiter = meter->limiter;
+    meter->rules.limits = meter->limits;
+    meter->rules.shared = (struct shared_counts){meter->keeper, keeper_take};
+    meter->rules.calls_per_minute = config_int("FORAGE_CALLS_PER_MINUTE");
+    return meter->limiter && meter->keeper && (meter->answers || time_to_live_ms == 0) ? OK
+                                                                                       : ERR_NOMEM;
+}
+
+struct meter *meter_new(char *problem, size_t size)
+{
+    struct meter *meter = calloc(1, sizeof *meter);
+    if (!meter) {
+        snprintf(problem, size, "out of memory");
+        return NULL;
+    }
+    return build(meter, problem, size) == OK ? meter : meter_free(meter);
+}
+
+struct meter *meter_free(struct meter *meter)
+{
+    if (meter) {
+        keeper_free(meter->keeper);
+        answers_free(meter->answers);
+        prices_free(meter->prices);
+        limiter_free(meter->limiter);
+        limit_rules_free(meter->limits);
+        free(meter);
+    }
+    return NULL;
+}
+
+void meter_attach(struct meter *meter, struct registry *registry)
+{
+    const char *tool;
+    for (size_t i = 0; (tool = limit_rules_tool(meter->limits, i)) != NULL; i++) {
+        bool chosen = config_is_set("FORAGE_LIMITS") || config_is_set("FORAGE_LIMITS_TOTAL");
+        if (chosen && strcmp(tool, "*") != 0 && !registry_tool(registry, tool) &&
+            strncmp(DEFAULT_LIMITS, tool, strlen(tool)) != 0) {
+            log_warn(NULL, "FORAGE_LIMITS: there is no tool \"%s\" here", tool);
+        }
+    }
+    registry_set_gate(registry, &(struct gate){meter, admit, recall, settle});
+}

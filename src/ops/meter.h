@@ -1,0 +1,23 @@
+/* The meter: what stands around every tool that the registry runs. It asks the gate before a call,
+ * gives a kept answer where there is one, and records afterwards what the call used.
+ *
+ * A call of a tool that is not quick is recorded before its answer goes out: when a client has the
+ * answer, its usage (and history, where that is on) is on the disk. Quick tools are counted in
+ * /metrics only: they cost nothing outside, and a disk would be most of what they cost here. */
+#ifndef FORAGE_OPS_METER_H
+#define FORAGE_OPS_METER_H
+
+#include "registry/registry.h"
+
+#include <stddef.h>
+
+struct meter;
+
+/* From the configuration. NULL with the reason in `problem`. Nothing is opened yet. */
+struct meter *meter_new(char *problem, size_t size);
+/* Writes what is left to be written. No call may run any more. */
+struct meter *meter_free(struct meter *meter);
+/* Stands around the registry's tools from now on; says in the log which limits name no tool. */
+void meter_attach(struct meter *meter, struct registry *registry);
+
+#endif

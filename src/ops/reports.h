@@ -1,0 +1,23 @@
+/* What the records say, as JSON: for REST and for the command line. */
+#ifndef FORAGE_OPS_REPORTS_H
+#define FORAGE_OPS_REPORTS_H
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "ops/store.h"
+
+#define REPORT_MOST_DAYS    LIMIT_USAGE_DAYS
+#define REPORT_MOST_HISTORY 1000 /* calls at a time */
+
+/* The usage of the last `days` days, today included: {from, days, rows: [{day, caller, tool, calls,
+ * failures, cached, input_tokens, output_tokens, usd, unpriced}], total: {...}}. `caller` NULL: of
+ * all. A status. */
+int report_usage(struct store *store, struct call *call, const char *caller, int64_t days,
+                 yyjson_mut_doc *doc, yyjson_mut_val **report);
+/* The newest calls of a caller's history: {calls: [{id, at, tool, arguments, error?, ms,
+ * input_tokens, output_tokens, usd}], next?}; `next` is what to give as `before` for older ones. A
+ * status. */
+int report_history(struct store *store, struct call *call, const char *caller, int64_t before,
+                   int64_t limit, yyjson_mut_doc *doc, yyjson_mut_val **report);
+
+#endif

@@ -1,0 +1,50 @@
+/* A tool that spends: it waits, as tools that ask the outside do, and reports what it used. For the
+ * tests of limits, budgets, usage and history. */
+#include "fixture.h"
+
+static int run_spend(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct call_usage usage = {
+        .service = json_string(arguments, "service"),
+        .requests = yyjson_get_sint(yyjson_obj_get(arguments, "requests")),
+        .model = json_string(arguments, "model"),
+        .input_tokens = yyjson_get_sint(yyjson_obj_get(arguments, "input_tokens")),
+        .output_tokens = yyjson_get_sint(yyjson_obj_get(arguments, "output_tokens")),
+    };
+    call_report_usage(call, &usage);
+    if (json_string(arguments, "fail")) {
+        return call_fail(call, "PROVIDER", "%s", json_string(arguments, "fail"));
+    }
+    if (json_string(arguments, "private")) {
+        call_forbid_keeping(call);
+    }
+    reply->structured = yyjson_mut_obj(reply->doc);
+    yyjson_mut_obj_add_bool(reply->doc, reply->structured, "success", true);
+    yyjson_mut_obj_add_strcpy(reply->doc, reply->structured, "request", call_request_id(call));
+    return OK;
+}
+
+#define SPEND_ARGUMENTS                                                                                                             \
+    ARGUMENTS(                                                                                                                      \
+        TEXT_ARGUMENT("query") "," TEXT_ARGUMENT("service") "," TEXT_ARGUMENT("model") "," TEXT_ARGUMENT("fail") "," TEXT_ARGUMENT( \
+            "private") "," NUMBER_ARGUMENT("requests",                                                                              \
+                                           "1000") "," NUMBER_ARGUMENT("input_tokens",                                              \
+                                                                       "1000000") "," NUMBER_ARGUMENT("output_tokens",              \
+                                                                                                      "1000000"),                   \
+        "")
+
+static const struct tool TOOLS[] = {
+    {"{\"name\":\"test_spend\",\"description\":\"Uses what it is told "
+     "to.\",\"inputSchema\":" SPEND_ARGUMENTS
+     ",\"forage\":{\"group\":\"test\",\"quick\":false,\"paid\":true}}",
+     run_spend, NULL},
+    {"{\"name\":\"test_spend_kept\",\"description\":\"The same; its answer is kept.\","
+     "\"inputSchema\":" SPEND_ARGUMENTS
+     ",\"forage\":{\"group\":\"test\",\"quick\":false,\"paid\":true,\"cached\":true}}",
+     run_spend, NULL},
+};
+
+int add_spending_tools(struct registry *registry)
+{
+    return add_tools(registry, TOOLS, sizeof TOOLS / sizeof *TOOLS);
+}
