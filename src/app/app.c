@@ -1,6 +1,7 @@
 /* The program put together. */
 #include "app/app.h"
 
+#include "answer/answer.h"
 #include "app/resources.h"
 #include "base/clock.h"
 #include "base/fetch.h"
@@ -10,8 +11,8 @@
 #include "call/side.h"
 #include "config/config.h"
 #include "guard/policy.h"
-#include "ops/status.h"
 #include "ops/meter.h"
+#include "ops/status.h"
 #include "page/browser/browser.h"
 #include "research/research.h"
 #include "tools/tools.h"
@@ -55,7 +56,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (!app->callers) {
         return ERR_INVALID;
     }
-    if (policy_load(problem, size) != OK) {
+    if (policy_load(problem, size) != OK || answer_start(problem, size) != OK) {
         return ERR_INVALID;
     }
     app->meter = meter_new(problem, size);
@@ -115,6 +116,7 @@ struct app *app_free(struct app *app)
         callers_free(app->callers);
         browser_shutdown();
         fetch_shutdown();
+        answer_stop();
         policy_unload();
         free(app);
     }

@@ -114,6 +114,20 @@
 #define TIME_SEARCH_PAUSE_MS       500   /* before another try, where the provider does not say */
 #define TIME_SEARCH_PATIENCE_MS    10000 /* with a provider that asks to wait */
 
+/* Answers */
+#define LIMIT_ANSWER_BYTES          MIB(4) /* what the service sends */
+#define LIMIT_ANSWER_TEXT_BYTES     MIB(1) /* all texts of one answer */
+#define LIMIT_ANSWER_PARTS          64
+#define LIMIT_ANSWER_ANNOTATIONS    256 /* of one answer; further ones are passed over */
+#define LIMIT_SOURCE_URL_BYTES      KIB(2)
+#define LIMIT_SOURCE_TITLE_CHARS    300
+#define LIMIT_SNIPPET_CHARS         600
+#define LIMIT_URL_PARAMETERS        4096 /* of one text that are looked at for tracking */
+#define LIMIT_GUARDRAIL_RULES       200
+#define LIMIT_GUARDRAIL_ARENA_BYTES MIB(8)
+#define TIME_ANSWER_BACKOFF_MS      1000  /* before the second try at most; then twice that */
+#define TIME_ANSWER_PATIENCE_MS     20000 /* for a pause that the service asks for */
+
 /* Loaders of pages */
 #define LIMIT_XML_DEPTH          64      /* nesting of elements */
 #define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */

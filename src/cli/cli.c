@@ -37,6 +37,8 @@ static const struct command {
      command_web},
     {"research", "forage research TOPIC [--depth concise|detailed] [--max-iterations N] [--json]",
      "let a worker research a topic and print its report; --quick: one round", command_research},
+    {"answer", "forage answer QUESTION [--max N] [--fresh HOURS] [--region CC] [--json]",
+     "print a short answer from the web with its sources; also --sources-only", command_answer},
     {"usage", "forage usage [--days N] [--caller NAME] [--json]",
      "calls, tokens and money, per day and tool", command_usage},
     {"history", "forage history list|export|wipe [--limit N] [--caller NAME] [--json]",

@@ -26,6 +26,7 @@ typedef int (*command_run)(const struct arguments *arguments);
 
 int command_mcp(const struct arguments *arguments);
 int command_serve(const struct arguments *arguments);
+int command_answer(const struct arguments *arguments);
 int command_call(const struct arguments *arguments);
 int command_tools(const struct arguments *arguments);
 int command_config(const struct arguments *arguments);
@@ -33,9 +34,9 @@ int command_extract(const struct arguments *arguments);
 int command_research(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
-int command_version(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);
 int command_history(const struct arguments *arguments);
+int command_version(const struct arguments *arguments);
 
 /* Takes "--name VALUE" or "--name=VALUE" out of the arguments. 1 when it was there, 0 when not,
  * negative after saying that its value is missing. */

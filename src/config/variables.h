@@ -27,6 +27,7 @@ enum variable_group {
     GROUP_PAGES,
     GROUP_BROWSER,
     GROUP_RESEARCH,
+    GROUP_ANSWERS,
     GROUP_LOGGING,
     GROUP_FILE,
     GROUP_COUNT,

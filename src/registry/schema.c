@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 static const char TOO_LARGE[] = "the arguments are too large to be checked";
 
@@ -89,13 +90,30 @@ static bool check_pattern(struct walk *walk, yyjson_val *schema, yyjson_val *val
     return matches || must_be(walk, schema, value, path, SHOW_VALUE);
 }
 
+/* The characters of a string; with "x-trim" those between the blanks around it. */
+static size_t counted_length(yyjson_val *schema, yyjson_val *value)
+{
+    const char *text = yyjson_get_str(value);
+    size_t length = yyjson_get_len(value);
+    if (yyjson_is_true(yyjson_obj_get(schema, "x-trim"))) {
+        while (length && strchr(" \t\r\n", text[length - 1])) {
+            length--;
+        }
+        while (length && strchr(" \t\r\n", *text)) {
+            text++;
+            length--;
+        }
+    }
+    return text_count(text, length);
+}
+
 static bool check_string(struct walk *walk, yyjson_val *schema, yyjson_val *value,
                          const struct schema_path *path)
 {
     yyjson_val *least = yyjson_obj_get(schema, "minLength");
     yyjson_val *most = yyjson_obj_get(schema, "maxLength");
     if (least || most) {
-        size_t length = text_count(yyjson_get_str(value), yyjson_get_len(value));
+        size_t length = counted_length(schema, value);
         if (length < yyjson_get_uint(least) || (most && length > yyjson_get_uint(most))) {
             return must_be(walk, schema, value, path, SHOW_VALUE_AND_LENGTH);
         }

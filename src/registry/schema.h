@@ -3,8 +3,9 @@
  * maxLength (in code points), minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern (the
  * subset of pattern.h), anyOf, oneOf, allOf, not, if, then, else, and $ref to #/$defs/NAME.
  * Annotations (title, description, examples, default, format, and whatever begins with x-) do not
- * constrain. A keyword outside of this is an error when the tool is registered, so that no
- * definition promises a check that does not happen.
+ * constrain; "x-trim": true lets minLength and maxLength not count the blanks around a string. A
+ * keyword outside of this is an error when the tool is registered, so that no definition promises a
+ * check that does not happen.
  *
  * An integer is a whole number that fits 64 bits with a sign; 3.0 is one. */
 #ifndef FORAGE_REGISTRY_SCHEMA_H

@@ -6,6 +6,7 @@ static const struct tool *const TOOLS[] = {
     &TOOL_GET_CONTENT,
     &TOOL_SEARCH,
     &TOOL_DEEP_SEARCH,
+    &TOOL_SEARCH_WEB,
     &TOOL_FORAGE_STATUS,
 };
 

@@ -9,6 +9,7 @@ extern const struct tool TOOL_DEEP_SEARCH;
 extern const struct tool TOOL_FORAGE_STATUS;
 extern const struct tool TOOL_GET_CONTENT;
 extern const struct tool TOOL_SEARCH;
+extern const struct tool TOOL_SEARCH_WEB;
 extern const struct tool TOOL_WEB_SEARCH;
 
 /* Registers them all. A status. */

@@ -1,0 +1,47 @@
+/* Answers: a question goes to a model that searches the web, and comes back as a short text with
+ * the sources behind it. What search_web and `forage answer` call. */
+#ifndef FORAGE_ANSWER_ANSWER_H
+#define FORAGE_ANSWER_ANSWER_H
+
+#include "answer/citations.h"
+#include "base/json.h"
+#include "call/call.h"
+
+struct answer_request {
+    const char *query;
+    int max_results;
+    int freshness_hours; /* 0: any age */
+    const char *region;  /* an ISO country code; NULL: anywhere */
+    bool include_answer; /* the text too, not only its sources */
+    size_t budget;       /* characters that the whole result may have */
+};
+
+struct answer {
+    struct cited_text cited;
+    const char *model;
+    const char *provider;     /* "gpt-5-nano-web-search" */
+    const char *responded_at; /* ISO 8601 */
+    const char *incomplete;   /* why the text ends early; NULL: it does not */
+    bool truncated;           /* cut to fit the budget */
+    bool include_answer;
+    bool has_usage;
+    int64_t input_tokens, output_tokens;
+    int freshness_hours;
+};
+
+/* Reads FORAGE_GUARDRAILS and gets ready; once, when the program starts. OK, or ERR_INVALID with
+ * the reason in `problem`. */
+int answer_start(char *problem, size_t size);
+void answer_stop(void);
+
+/* Whether there is a key, or an address that may do without. */
+bool answer_configured(void);
+
+/* OK; ERR_FAILED after call_fail() with CONFIG, VALIDATION, AUTH, RATE_LIMIT, PROVIDER or PARSE; a
+ * status of call_wait(). Everything lives in the call's arena. Reports what it used to the call. */
+int answer_ask(struct call *call, const struct answer_request *request, struct answer *answer);
+
+/* The result as JSON; NULL without memory. */
+yyjson_mut_val *answer_describe(const struct answer *answer, yyjson_mut_doc *doc);
+
+#endif

@@ -1,0 +1,279 @@
+/* One text with its citations. */
+#include "answer/citations.h"
+
+#include "answer/dates.h"
+#include "answer/snippet.h"
+#include "answer/tracking.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/url.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BETWEEN_MESSAGES "\n\n"
+
+/* A source on its way to becoming a citation. */
+struct source {
+    const struct annotation *annotation;
+    const char *url;  /* without tracking parameters */
+    struct span span; /* in the joined text, later in the cleaned one */
+    struct date date;
+    bool dated, outdated;
+    size_t order; /* of its first mention */
+};
+
+struct work {
+    struct arena *arena;
+    const struct response_part *parts;
+    size_t count;
+    char *joined;
+    size_t joined_length;
+    const char *text; /* cleaned */
+    size_t length;
+    struct span *spans; /* of all annotations, in order; later of groups of them */
+    size_t span_count;
+    struct source *sources; /* one for each URL */
+    size_t source_count;
+};
+
+/* ---- the text ---- */
+
+static int join(struct work *work, size_t *offsets)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_ANSWER_TEXT_BYTES + LIMIT_ANSWER_PARTS * sizeof BETWEEN_MESSAGES);
+    for (size_t i = 0; i < work->count; i++) {
+        if (i > 0 && work->parts[i].begins_message) {
+            buf_puts(&text, BETWEEN_MESSAGES);
+        }
+        offsets[i] = text.length;
+        buf_append(&text, work->parts[i].text, work->parts[i].length);
+    }
+    work->joined_length = text.length;
+    work->joined = buf_error(&text) == OK
+                       ? arena_strndup(work->arena, text.data ? text.data : "", text.length)
+                       : NULL;
+    buf_done(&text);
+    return work->joined ? OK : ERR_NOMEM;
+}
+
+static int clean(struct work *work)
+{
+    struct cuts cuts;
+    int status = tracking_find(work->arena, work->joined, work->joined_length, &cuts);
+    if (status != OK) {
+        return status;
+    }
+    work->text = cuts_apply(work->arena, work->joined, work->joined_length, &cuts, &work->length);
+    for (size_t i = 0; i < work->source_count; i++) {
+        struct span *span = &work->sources[i].span;
+        *span = (struct span){cuts_map(&cuts, span->start), cuts_map(&cuts, span->end)};
+    }
+    for (size_t i = 0; i < work->span_count; i++) {
+        struct span *span = &work->spans[i];
+        *span = (struct span){cuts_map(&cuts, span->start), cuts_map(&cuts, span->end)};
+    }
+    return work->text ? OK : ERR_NOMEM;
+}
+
+/* ---- the sources ---- */
+
+/* The URL as it is returned; NULL when it is no address of the web. */
+static const char *source_url(struct arena *arena, const char *url)
+{
+    struct url parsed;
+    const char *problem;
+    char *stripped = strlen(url) <= LIMIT_SOURCE_URL_BYTES ? tracking_strip(arena, url) : NULL;
+    return stripped && url_parse(arena, stripped, &parsed, &problem) == OK ? stripped : NULL;
+}
+
+static struct source *find_source(struct work *work, const char *url)
+{
+    for (size_t i = 0; i < work->source_count; i++) {
+        if (strcmp(work->sources[i].url, url) == 0) {
+            return &work->sources[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_annotation(struct work *work, const struct annotation *annotation, struct span span)
+{
+    work->spans[work->span_count++] = span;
+    const char *url = source_url(work->arena, annotation->url);
+    struct source *known = url ? find_source(work, url) : NULL;
+    if (!url || known) {
+        if (known && !*known->annotation->title && *annotation->title) {
+            known->annotation = annotation;
+        }
+        return;
+    }
+    work->sources[work->source_count] = (struct source){
+        .annotation = annotation, .url = url, .span = span, .order = work->source_count};
+    work->source_count++;
+}
+
+/* Whether there is nothing but commas and blanks between two markers. */
+static bool adjacent(const char *text, struct span first, struct span second)
+{
+    for (size_t at = first.end; at < second.start; at++) {
+        if (!strchr(" ,;", text[at])) {
+            return false;
+        }
+    }
+    return markers_is_marker(text, first) && markers_is_marker(text, second);
+}
+
+/* Makes one group of the markers that stand together, with the brackets around them, so that what
+ * is between groups is what the answer says. */
+static void group_spans(struct work *work)
+{
+    const char *text = work->text;
+    size_t groups = 0;
+    for (size_t i = 0; i < work->span_count; i++) {
+        struct span span = work->spans[i];
+        struct span *last = groups ? &work->spans[groups - 1] : NULL;
+        if (last && (span.start < last->end || adjacent(text, *last, span))) {
+            last->end = span.end > last->end ? span.end : last->end;
+        } else {
+            work->spans[groups++] = span;
+        }
+    }
+    work->span_count = groups;
+    for (size_t i = 0; i < groups; i++) {
+        struct span *span = &work->spans[i];
+        if (span->start > 0 && span->end < work->length && text[span->start - 1] == '(' &&
+            text[span->end] == ')') {
+            *span = (struct span){span->start - 1, span->end + 1};
+        }
+    }
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct span *a = left;
+    const struct span *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int collect(struct work *work)
+{
+    size_t offsets[LIMIT_ANSWER_PARTS];
+    struct ruler *rulers[LIMIT_ANSWER_PARTS];
+    size_t annotations = 0;
+    for (size_t i = 0; i < work->count; i++) {
+        rulers[i] = ruler_new(work->arena, work->parts[i].text, work->parts[i].length);
+        annotations += work->parts[i].annotation_count;
+        if (!rulers[i]) {
+            return ERR_NOMEM;
+        }
+    }
+    work->spans = arena_alloc(work->arena, (annotations + 1) * sizeof *work->spans);
+    work->sources = arena_alloc(work->arena, (annotations + 1) * sizeof *work->sources);
+    if (!work->spans || !work->sources || join(work, offsets) != OK) {
+        return ERR_NOMEM;
+    }
+    struct counting counting = markers_counting(work->parts, rulers, work->count);
+    for (size_t i = 0; i < work->count; i++) {
+        const struct response_part *part = &work->parts[i];
+        for (size_t a = 0; a < part->annotation_count; a++) {
+            struct span span = markers_span(part, rulers[i], counting, &part->annotations[a]);
+            span = (struct span){span.start + offsets[i], span.end + offsets[i]};
+            add_annotation(work, &part->annotations[a], span);
+        }
+    }
+    qsort(work->spans, work->span_count, sizeof *work->spans, compare_spans);
+    return arena_failed(work->arena) ? ERR_NOMEM : OK;
+}
+
+/* ---- dates and order ---- */
+
+static void date_sources(struct work *work, const struct citation_wishes *wishes)
+{
+    for (size_t i = 0; i < work->source_count; i++) {
+        struct source *source = &work->sources[i];
+        const char *behind = work->text + source->span.end;
+        source->dated = date_published(behind, work->length - source->span.end, &source->date) ||
+                        date_in_url(source->url, &source->date);
+        source->outdated = source->dated && wishes->freshness_hours > 0 &&
+                           date_older(&source->date, wishes->now, wishes->freshness_hours);
+    }
+}
+
+static int compare_sources(const void *left, const void *right)
+{
+    const struct source *a = left;
+    const struct source *b = right;
+    if (a->outdated != b->outdated) {
+        return a->outdated ? 1 : -1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- citations ---- */
+
+/* The group that a span is in. */
+static size_t group_of(const struct work *work, struct span span)
+{
+    size_t at = 0;
+    while (at + 1 < work->span_count && work->spans[at + 1].start <= span.start) {
+        at++;
+    }
+    return at;
+}
+
+static const char *clipped(struct arena *arena, const char *title)
+{
+    size_t length = strlen(title);
+    size_t kept = text_prefix(title, length, LIMIT_SOURCE_TITLE_CHARS);
+    return kept < length ? arena_strndup(arena, title, kept) : title;
+}
+
+static int write_citations(struct work *work, size_t most, struct cited_text *cited)
+{
+    struct ruler *ruler = ruler_new(work->arena, work->text, work->length);
+    cited->count = work->source_count < most ? work->source_count : most;
+    cited->left_out = work->source_count - cited->count;
+    cited->citations = arena_zalloc(work->arena, (cited->count + 1) * sizeof *cited->citations);
+    if (!ruler || !cited->citations) {
+        return ERR_NOMEM;
+    }
+    for (size_t i = 0; i < cited->count; i++) {
+        struct source *source = &work->sources[i];
+        cited->citations[i] = (struct citation){
+            .url = source->url,
+            .title = clipped(work->arena, source->annotation->title),
+            .snippet = snippet_for(work->arena, work->text, work->length, work->spans,
+                                   work->span_count, group_of(work, source->span)),
+            .start = ruler_point(ruler, source->span.start),
+            .end = ruler_point(ruler, source->span.end),
+            .published = source->dated ? arena_strdup(work->arena, source->date.text) : NULL,
+            .outdated = source->outdated,
+            .rank = (int)i + 1,
+        };
+    }
+    return arena_failed(work->arena) ? ERR_NOMEM : OK;
+}
+
+int citations_make(struct arena *arena, const struct response_part *parts, size_t count,
+                   const struct citation_wishes *wishes, struct cited_text *cited)
+{
+    struct work work = {.arena = arena, .parts = parts, .count = count};
+    *cited = (struct cited_text){0};
+    int status = collect(&work);
+    if (status == OK) {
+        status = clean(&work);
+    }
+    if (status != OK) {
+        return status;
+    }
+    group_spans(&work);
+    date_sources(&work, wishes);
+    qsort(work.sources, work.source_count, sizeof *work.sources, compare_sources);
+    cited->text = work.text;
+    cited->length = work.length;
+    return write_citations(&work, wishes->most, cited);
+}

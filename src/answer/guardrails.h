@@ -1,0 +1,44 @@
+/* Guardrails: an agent that has a special server for something should ask that one. A query that
+ * looks like it is refused, with the name of the server.
+ *
+ * Rules are data (data/guardrails-*.json, or a file of the operator's own in the same form):
+ *
+ *   {"rules": [{
+ *     "name": "prediction-markets",       what the rule is called in errors
+ *     "server": "polymarket",             the server to use instead
+ *     "about": "odds of markets",         what it is for
+ *     "match": "words",                   whole words (the default), or "text": any part of the
+ * query "any": ["prediction market*"],      one of these is there, "with": ["odds", "price*"], and,
+ * where given, one of these beside it, "unless": ["history", "what is"]    and none of these
+ *   }]}
+ *
+ * A phrase is one or more words in a row; a * at the end of a word stands for any ending. Letters
+ * are compared without their case. "comment" may stand anywhere.
+ *
+ * A set is never changed and may be shared between threads. */
+#ifndef FORAGE_ANSWER_GUARDRAILS_H
+#define FORAGE_ANSWER_GUARDRAILS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct guardrails;
+
+/* What refused a query; the texts belong to the set. */
+struct guardrail_refusal {
+    const char *rule, *server, *about; /* `about` may be NULL */
+    const char *phrase, *beside;       /* that matched; `beside` may be NULL */
+};
+
+/* `setting` is "balanced", "strict", "off", or the path of a file. NULL with the reason in
+ * `problem`. */
+struct guardrails *guardrails_new(const char *setting, char *problem, size_t size);
+/* The same from text, for tests. */
+struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size);
+struct guardrails *guardrails_free(struct guardrails *guardrails);
+
+/* Whether a query is refused; `refusal` then says why. */
+bool guardrails_refuse(const struct guardrails *guardrails, const char *query,
+                       struct guardrail_refusal *refusal);
+
+#endif

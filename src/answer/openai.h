@@ -1,0 +1,52 @@
+/* The client of OpenAI's Responses API: one question, answered by a model that searches the web.
+ *
+ * A try has its own time limit. HTTP 429, 500, 502 and 503 are tried twice more, after a pause with
+ * some chance in it or after the one that the API asks for; an exhausted quota is not. A 400 that
+ * names a parameter which we sent by choice is tried once more without it. An answer that ended
+ * before there was any text is asked for once more with twice the tokens. Nothing else is tried
+ * again. */
+#ifndef FORAGE_ANSWER_OPENAI_H
+#define FORAGE_ANSWER_OPENAI_H
+
+#include "answer/response.h"
+#include "call/call.h"
+
+struct openai_settings {
+    const char *base_url; /* https://api.openai.com/v1 */
+    const char *key;      /* NULL: none is sent */
+    const char *model;
+    const char *temperature; /* a number as JSON; NULL: the model's own */
+    int64_t timeout_ms;      /* of one try */
+    int64_t max_tokens;      /* of the answer, the model's thinking included */
+};
+
+struct openai_question {
+    const char *instructions;
+    const char *input;
+    const char *country; /* two capital letters; NULL: not said */
+};
+
+/* What is known however it ended. */
+struct openai_account {
+    int tries;
+    int64_t input_tokens, output_tokens; /* over all tries; 0: nothing was reported */
+    size_t searches;
+    bool unavailable; /* it failed in a way that passes: 5xx, 429, network, time, garbage */
+};
+
+/* OK with a response that has a text and a search behind it; ERR_FAILED after call_fail() with
+ * AUTH, RATE_LIMIT, PROVIDER, PARSE or VALIDATION; a status of call_wait(). `account` is always
+ * filled. */
+int openai_ask(struct call *call, const struct openai_settings *settings,
+               const struct openai_question *question, struct response *response,
+               struct openai_account *account);
+
+/* The request as JSON text with everything that is sent by choice; for tests. NULL without memory.
+ */
+const char *openai_body(struct arena *arena, const struct openai_settings *settings,
+                        const struct openai_question *question, size_t *length);
+/* How long the API asks to wait, in milliseconds; negative when it does not. `now` is in seconds
+ * since 1970. */
+int64_t openai_retry_after_ms(const char *retry_after_ms, const char *retry_after, int64_t now);
+
+#endif

@@ -1,0 +1,326 @@
+/* Answers, the parts that touch nothing: what the model is told, what its service is sent, and how
+ * what comes back is understood. */
+#include "unit.h"
+
+#include "answer/openai.h"
+#include "answer/prompt.h"
+#include "answer/region.h"
+#include "answer/response.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/status.h"
+
+#include <string.h>
+
+#define NOW 1794736800 /* 2026-11-15 10:00 UTC */
+
+static int set_up(void **state)
+{
+    *state = arena_new(MIB(64));
+    return *state ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    *state = arena_free(*state);
+    return 0;
+}
+
+/* ---- the prompt builder ---- */
+
+static void prompt_generation_is_deterministic(void **state)
+{
+    struct prompt_wishes wishes = {.max_results = 5, .now = NOW};
+    const char *first = prompt_write(*state, &wishes);
+    const char *second = prompt_write(*state, &wishes);
+    assert_string_equal(first, second);
+    assert_non_null(strstr(first, "2026-11-15 10:00 UTC"));
+    assert_non_null(strstr(first, "at most 5 sources"));
+    assert_non_null(strstr(first, "800 characters"));
+    assert_non_null(strstr(first, "(published 2026-01-31)"));
+    assert_null(strstr(first, "{{"));
+    wishes.max_results = 8;
+    assert_non_null(strstr(prompt_write(*state, &wishes), "at most 8 sources"));
+}
+
+static void prompt_includes_freshness(void **state)
+{
+    struct prompt_wishes wishes = {.max_results = 5, .now = NOW, .freshness_hours = 24};
+    const char *prompt = prompt_write(*state, &wishes);
+    assert_non_null(strstr(prompt, "in the last 24 hours"));
+    assert_non_null(strstr(prompt, "since 2026-11-14 10:00 UTC"));
+    wishes.freshness_hours = 0;
+    assert_null(strstr(prompt_write(*state, &wishes), "hours"));
+}
+
+static void prompt_handles_region(void **state)
+{
+    struct prompt_wishes wishes = {.max_results = 5, .now = NOW, .country = "Germany"};
+    assert_non_null(strstr(prompt_write(*state, &wishes), "in this country: Germany"));
+    wishes.country = NULL;
+    assert_null(strstr(prompt_write(*state, &wishes), "country"));
+}
+
+static void regions_are_country_codes(void **state)
+{
+    static const struct {
+        const char *code;
+        const char *name;
+    } CASES[] = {{"DE", "Germany"},  {"de", "Germany"}, {"AE", "United Arab Emirates"},
+                 {"ZW", "Zimbabwe"}, {"XX", NULL},      {"UK", NULL},
+                 {"D", NULL},        {"", NULL},        {"DEU", NULL},
+                 {"# ", NULL},       {"\n\n", NULL}};
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        const char *name = region_name(*state, CASES[i].code);
+        assert_int_equal(name != NULL, CASES[i].name != NULL);
+        if (name) {
+            assert_string_equal(name, CASES[i].name);
+        }
+    }
+}
+
+/* ---- the request ---- */
+
+static yyjson_val *request_for(struct arena *arena, const char *country, const char *temperature)
+{
+    struct openai_settings settings = {
+        .model = "gpt-5-nano", .max_tokens = 8000, .temperature = temperature};
+    struct openai_question question = {
+        .instructions = "Search.", .input = "why \"x\"?", .country = country};
+    size_t length;
+    const char *body = openai_body(arena, &settings, &question, &length);
+    assert_non_null(body);
+    return yyjson_doc_get_root(json_parse(arena, body, length, NULL));
+}
+
+static void the_request_is_what_the_service_wants(void **state)
+{
+    yyjson_val *root = request_for(*state, "DE", NULL);
+    assert_string_equal(json_string(root, "model"), "gpt-5-nano");
+    assert_string_equal(json_string(root, "input"), "why \"x\"?");
+    assert_string_equal(json_string(root, "instructions"), "Search.");
+    assert_null(yyjson_obj_get(root, "temperature"));
+    assert_true(yyjson_is_false(yyjson_obj_get(root, "store")));
+    assert_int_equal(yyjson_get_int(yyjson_obj_get(root, "max_output_tokens")), 8000);
+    assert_string_equal(json_string(yyjson_obj_get(root, "reasoning"), "effort"), "low");
+    yyjson_val *tool = yyjson_arr_get_first(yyjson_obj_get(root, "tools"));
+    assert_string_equal(json_string(tool, "type"), "web_search");
+    yyjson_val *place = yyjson_obj_get(tool, "user_location");
+    assert_string_equal(json_string(place, "type"), "approximate");
+    assert_string_equal(json_string(place, "country"), "DE");
+}
+
+static void without_a_region_no_country_is_assumed(void **state)
+{
+    yyjson_val *root = request_for(*state, NULL, "0.5");
+    yyjson_val *tool = yyjson_arr_get_first(yyjson_obj_get(root, "tools"));
+    yyjson_val *place = yyjson_obj_get(tool, "user_location");
+    assert_string_equal(json_string(place, "type"), "approximate");
+    assert_null(yyjson_obj_get(place, "country"));
+    assert_true(yyjson_get_num(yyjson_obj_get(root, "temperature")) == 0.5);
+}
+
+static void pauses_that_the_service_asks_for_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ms, *plain;
+        int64_t wait;
+    } CASES[] = {
+        {NULL, NULL, -1},
+        {"250", NULL, 250},
+        {"250", "7", 250},
+        {"12.5", NULL, 12},
+        {"x", "7", 7000},
+        {NULL, "7", 7000},
+        {NULL, "0.5", 500},
+        {NULL, "0", 0},
+        {NULL, "-3", -1},
+        {NULL, "nan", -1},
+        {NULL, "inf", -1},
+        {NULL, "soon", -1},
+        {NULL, "Sun, 15 Nov 2026 10:00:10 GMT", 10000},
+        {NULL, "Sun, 15 Nov 2026 09:00:00 GMT", 0},
+        {NULL, "99999999999999999999", (int64_t)1e12},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        assert_int_equal(openai_retry_after_ms(CASES[i].ms, CASES[i].plain, NOW), CASES[i].wait);
+    }
+}
+
+/* ---- the response ---- */
+
+#define SEARCH   "{\"type\":\"web_search_call\",\"id\":\"ws\",\"status\":\"completed\"}"
+#define TEXT(t)  "{\"type\":\"output_text\",\"text\":\"" t "\",\"annotations\":[]}"
+#define SAYS(t)  "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[" t "]}"
+#define THINKING "{\"type\":\"reasoning\",\"summary\":[]}"
+
+static void many_shapes_are_understood(void **state)
+{
+    static const struct {
+        const char *body;
+        size_t parts, searches;
+        const char *first;
+    } CASES[] = {
+        {"{\"status\":\"completed\",\"output\":[" SEARCH "," SAYS(TEXT("a")) "]}", 1, 1, "a"},
+        {"[" SEARCH "," SAYS(TEXT("a")) "]", 1, 1, "a"},
+        {"{\"output\":[" THINKING "," SEARCH "," THINKING "," SEARCH
+         "," SAYS(TEXT("a")) "," SAYS(TEXT("b")) "]}",
+         2, 2, "a"},
+        {"{\"output\":[" SEARCH "," SAYS(TEXT("a") "," TEXT("b")) "]}", 2, 1, "a"},
+        {"{\"output\":[" SEARCH "],\"output_text\":\"a\"}", 1, 1, "a"},
+        {"{\"output_text\":\"a\"}", 1, 0, "a"},
+        {"{\"output\":[" SEARCH "," SAYS(TEXT("a")) "],\"output_text\":\"b\"}", 1, 1, "a"},
+        {"{\"output\":[" SAYS(TEXT("a")) "]}", 1, 0, "a"},
+        {"{\"output\":[" SEARCH
+         ",{\"type\":\"message\",\"phase\":\"commentary\",\"content\":[" TEXT("no") "]}," SAYS(
+             TEXT("a")) "]}",
+         1, 1, "a"},
+        {"{\"output\":[" SEARCH
+         ",{\"type\":\"message\",\"phase\":\"commentary\",\"content\":[" TEXT("only") "]}]}",
+         1, 1, "only"},
+        {"{\"output\":[7,null,\"x\",{},{\"type\":5},{\"type\":\"message\"},{\"type\":\"message\","
+         "\"content\":[1,{\"type\":\"output_text\"},{\"type\":\"output_text\",\"text\":7}]}," SEARCH
+         "," SAYS(TEXT("")) "]}",
+         0, 1, NULL},
+        {"{\"output\":[{\"type\":\"web_search_call\",\"status\":\"failed\"}]}", 0, 0, NULL},
+        {"{\"output\":[]}", 0, 0, NULL},
+        {"[]", 0, 0, NULL},
+        {"{\"output\":[" SEARCH "," SAYS(TEXT("a\\u0000b")) "]}", 1, 1, "a b"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct response response;
+        const char *problem;
+        assert_int_equal(
+            response_parse(*state, CASES[i].body, strlen(CASES[i].body), &response, &problem), OK);
+        assert_int_equal(response.part_count, CASES[i].parts);
+        assert_int_equal(response.searches, CASES[i].searches);
+        if (CASES[i].first) {
+            assert_string_equal(response.parts[0].text, CASES[i].first);
+        }
+        if (CASES[i].parts == 2) {
+            bool second_message = strstr(CASES[i].body, "]},{\"type\":\"message\"") != NULL;
+            assert_int_equal(response.parts[1].begins_message, second_message);
+        }
+    }
+}
+
+static void parse_failures_are_told(void **state)
+{
+    static const struct {
+        const char *body;
+        const char *words;
+    } CASES[] = {
+        {"", "is not JSON"},           {"<html>", "is not JSON"},
+        {"{\"a\":1", "is not JSON"},   {"{}", "has no output"},
+        {"null", "has no output"},     {"{\"output\":{}}", "has no output"},
+        {"\"text\"", "has no output"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct response response;
+        const char *problem;
+        assert_int_equal(
+            response_parse(*state, CASES[i].body, strlen(CASES[i].body), &response, &problem),
+            ERR_INVALID);
+        assert_string_equal(problem, CASES[i].words);
+    }
+}
+
+static void states_usage_and_annotations_are_read(void **state)
+{
+    static const char BODY[] =
+        "{\"status\":\"incomplete\",\"incomplete_details\":{\"reason\":\"max_output_tokens\"},"
+        "\"usage\":{\"input_tokens\":12,\"output_tokens\":34.0},"
+        "\"output\":[" SEARCH
+        "," SAYS("{\"type\":\"refusal\",\"refusal\":\"no\"},"
+                 "{\"type\":\"output_text\",\"text\":\"x\",\"annotations\":["
+                 "{\"type\":\"file_citation\",\"index\":1},"
+                 "{\"type\":\"url_citation\",\"url\":\"https://a.example\",\"start_index\":1,"
+                 "\"end_index\":2.0},{\"type\":\"url_citation\"},7,"
+                 "{\"type\":\"url_citation\",\"url\":\"https://b.example\",\"title\":\"B\","
+                 "\"start_index\":-4,\"end_index\":\"x\"}]}") "]}";
+    struct response response;
+    const char *problem;
+    assert_int_equal(response_parse(*state, BODY, strlen(BODY), &response, &problem), OK);
+    assert_int_equal(response.state, RESPONSE_INCOMPLETE);
+    assert_string_equal(response.reason, "max_output_tokens");
+    assert_string_equal(response.refusal, "no");
+    assert_true(response.has_usage);
+    assert_int_equal(response.input_tokens, 12);
+    assert_int_equal(response.output_tokens, 34);
+    assert_int_equal(response.parts[0].annotation_count, 2);
+    assert_int_equal(response.parts[0].annotations[0].end, 2);
+    assert_string_equal(response.parts[0].annotations[0].title, "");
+    assert_int_equal(response.parts[0].annotations[1].start, -1);
+    static const char FAILED[] =
+        "{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"oh\"},"
+        "\"output\":[]}";
+    assert_int_equal(response_parse(*state, FAILED, strlen(FAILED), &response, &problem), OK);
+    assert_int_equal(response.state, RESPONSE_FAILED);
+    assert_string_equal(response.error_code, "server_error");
+    assert_false(response.has_usage);
+}
+
+static void errors_of_the_service_are_read(void **state)
+{
+    static const char BODY[] =
+        "{\"error\":{\"message\":\"Unsupported parameter\",\"type\":"
+        "\"invalid_request_error\",\"param\":\"temperature\",\"code\":null}}";
+    struct response_error error;
+    response_parse_error(*state, BODY, strlen(BODY), &error);
+    assert_string_equal(error.param, "temperature");
+    assert_string_equal(error.message, "Unsupported parameter");
+    assert_null(error.code);
+    response_parse_error(*state, "{\"error\":\"plain\"}", 17, &error);
+    assert_string_equal(error.message, "plain");
+    response_parse_error(*state, "<html>", 6, &error);
+    assert_null(error.message);
+}
+
+static void ceilings_hold(void **state)
+{
+    struct buf body;
+    buf_init(&body, MIB(4));
+    buf_puts(&body,
+             "[" SEARCH "," SAYS("{\"type\":\"output_text\",\"text\":\"x\",\"annotations\":["));
+    /* Continue inside of the list of annotations. */
+    body.length -= strlen("]}");
+    for (int i = 0; i < 1000; i++) {
+        buf_printf(&body, "%s{\"type\":\"url_citation\",\"url\":\"https://a.example/%d\"}",
+                   i ? "," : "", i);
+    }
+    buf_puts(&body, "]}]}]");
+    struct response response;
+    const char *problem;
+    assert_int_equal(response_parse(*state, body.data, body.length, &response, &problem), OK);
+    assert_int_equal(response.parts[0].annotation_count, LIMIT_ANSWER_ANNOTATIONS);
+    buf_clear(&body);
+    buf_puts(&body, "[" SEARCH);
+    for (int i = 0; i <= LIMIT_ANSWER_PARTS; i++) {
+        buf_puts(&body, "," SAYS(TEXT("a")));
+    }
+    buf_puts(&body, "]");
+    assert_int_equal(response_parse(*state, body.data, body.length, &response, &problem),
+                     ERR_INVALID);
+    buf_done(&body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(prompt_generation_is_deterministic, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(prompt_includes_freshness, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(prompt_handles_region, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(regions_are_country_codes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_request_is_what_the_service_wants, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_region_no_country_is_assumed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pauses_that_the_service_asks_for_are_read, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(many_shapes_are_understood, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(parse_failures_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(states_usage_and_annotations_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(errors_of_the_service_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ceilings_hold, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
