@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@
 struct prices {
     struct arena *arena;
     yyjson_val *own; /* the operator's, or NULL */
-    yyjson_val *built_in;
+    pthread_mutex_t lock;
+    yyjson_val *built_in; /* read when the first price is asked for: most starts never do */
 };
 
 /* ---- reading ---- */
@@ -93,12 +95,12 @@ struct prices *prices_new(const char *path, char *problem, size_t size)
 {
     snprintf(problem, size, "out of memory");
     struct prices *prices = calloc(1, sizeof *prices);
-    if (!prices || !(prices->arena = arena_new(MIB(4)))) {
-        return prices_free(prices);
+    if (!prices) {
+        return NULL;
     }
-    prices->built_in =
-        yyjson_doc_get_root(json_parse(prices->arena, prices_table, strlen(prices_table), NULL));
-    if (!prices->built_in) {
+    pthread_mutex_init(&prices->lock, NULL);
+    prices->arena = arena_new(MIB(4));
+    if (!prices->arena) {
         return prices_free(prices);
     }
     if (path && *path) {
@@ -113,6 +115,7 @@ struct prices *prices_new(const char *path, char *problem, size_t size)
 struct prices *prices_free(struct prices *prices)
 {
     if (prices) {
+        pthread_mutex_destroy(&prices->lock);
         arena_free(prices->arena);
         free(prices);
     }
@@ -137,13 +140,23 @@ static yyjson_val *find(yyjson_val *table, const char *part, const char *name)
     return NULL;
 }
 
-static yyjson_val *find_price(const struct prices *prices, const char *part, const char *name)
+static yyjson_val *find_price(struct prices *prices, const char *part, const char *name)
 {
     yyjson_val *price = find(prices->own, part, name);
-    return price ? price : find(prices->built_in, part, name);
+    if (price) {
+        return price;
+    }
+    pthread_mutex_lock(&prices->lock);
+    if (!prices->built_in) {
+        prices->built_in = yyjson_doc_get_root(
+            json_parse(prices->arena, prices_table, strlen(prices_table), NULL));
+    }
+    yyjson_val *table = prices->built_in;
+    pthread_mutex_unlock(&prices->lock);
+    return find(table, part, name);
 }
 
-int64_t prices_cost(const struct prices *prices, const struct call_usage *usage, int64_t *unknown)
+int64_t prices_cost(struct prices *prices, const struct call_usage *usage, int64_t *unknown)
 {
     double dollars = 0;
     if (usage->service && usage->requests > 0) {

@@ -15,6 +15,6 @@ struct prices *prices_new(const char *path, char *problem, size_t size);
 struct prices *prices_free(struct prices *prices);
 /* The cost in billionths of a dollar. `*unknown` grows by the number of names that were used and
  * have no price. */
-int64_t prices_cost(const struct prices *prices, const struct call_usage *usage, int64_t *unknown);
+int64_t prices_cost(struct prices *prices, const struct call_usage *usage, int64_t *unknown);
 
 #endif

@@ -1,0 +1,678 @@
+/* Records: the store, the thread that writes to it, prices, and answers that are kept. */
+#include "base/limits.h"
+#include "guard/callers.h"
+#include "ops/answers.h"
+#include "ops/keeper.h"
+#include "ops/prices.h"
+#include "ops/reports.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+static char path[128];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/forage-ops-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/records.sqlite", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const ENDS[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < COUNT(ENDS); i++) {
+        char name[160];
+        snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
+        unlink(name);
+    }
+    return rmdir(folder);
+}
+
+static struct store *open_test_store(struct call *call, char *problem, size_t size)
+{
+    return store_sqlite_open(path, false, call, problem, size);
+}
+
+static struct store *open_store(void)
+{
+    char problem[512] = "";
+    struct store *store = open_test_store(NULL, problem, sizeof problem);
+    assert_string_equal(problem, "");
+    return store;
+}
+
+static struct call *new_call(const struct caller *caller)
+{
+    struct call *call = call_new(&(struct call_options){.caller = caller});
+    assert_non_null(call);
+    return call;
+}
+
+/* ---- the store ---- */
+
+static void windows_are_shared_and_last(void **state)
+{
+    (void)state;
+    struct store *first = open_store();
+    struct store *second = open_store();
+    struct limit_claim claim = {.key = "alice x", .calls = 3, .window_ms = 1000};
+    struct store *const turns[] = {first, second, first};
+    for (size_t i = 0; i < COUNT(turns); i++) {
+        assert_int_equal(turns[i]->functions->begin(turns[i], false), OK);
+        assert_int_equal(turns[i]->functions->take(turns[i], &claim, 1, 5000), OK);
+        assert_int_equal(claim.left, 2 - i);
+        assert_int_equal(turns[i]->functions->commit(turns[i]), OK);
+    }
+    first->functions->close(first);
+    second->functions->close(second);
+    first = open_store();
+    assert_int_equal(first->functions->begin(first, false), OK);
+    assert_int_equal(first->functions->take(first, &claim, 1, 5500), ERR_LIMIT);
+    assert_int_equal(claim.retry_after_ms, 500);
+    assert_int_equal(first->functions->take(first, &claim, 1, 6000), OK);
+    assert_int_equal(first->functions->commit(first), OK);
+    first->functions->close(first);
+}
+
+static void add_row(struct store *store, const char *caller, int64_t at_ms, const char *code,
+                    const char *arguments)
+{
+    struct store_record record = {.caller = caller,
+                                  .tool = "search_web",
+                                  .at_ms = at_ms,
+                                  .took_ms = 12,
+                                  .code = code,
+                                  .input_tokens = 100,
+                                  .output_tokens = 10,
+                                  .nano_usd = 1500,
+                                  .arguments = arguments};
+    assert_int_equal(store->functions->begin(store, true), OK);
+    assert_int_equal(store->functions->add(store, &record), OK);
+    assert_int_equal(store->functions->commit(store), OK);
+}
+
+static yyjson_mut_val *read_back(struct store *store, struct call *call, const char *caller,
+                                 bool history)
+{
+    yyjson_mut_val *report = NULL;
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    int status = history ? report_history(store, call, caller, 0, 100, doc, &report)
+                         : report_usage(store, call, caller, 3, doc, &report);
+    assert_int_equal(status, OK);
+    return report;
+}
+
+static int64_t number_at(yyjson_mut_val *report, const char *pointer)
+{
+    yyjson_mut_val *value = yyjson_mut_ptr_get(report, pointer);
+    assert_non_null(value);
+    return yyjson_mut_get_sint(value);
+}
+
+static void usage_is_summed_by_day_caller_and_tool(void **state)
+{
+    (void)state;
+    struct store *store = open_store();
+    struct call *call = new_call(caller_local());
+    int64_t now = gate_now_ms();
+    add_row(store, "alice", now, NULL, NULL);
+    add_row(store, "alice", now, "PROVIDER", NULL);
+    add_row(store, "bob", now, NULL, NULL);
+    add_row(store, "alice", now - INT64_C(86400000), NULL, NULL);
+    add_row(store, "alice", now - 10 * INT64_C(86400000), NULL, NULL);
+    yyjson_mut_val *all = read_back(store, call, NULL, false);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(all, "rows")), 3);
+    assert_int_equal(number_at(all, "/total/calls"), 4);
+    yyjson_mut_val *own = read_back(store, call, "alice", false);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(own, "rows")), 2);
+    assert_int_equal(number_at(own, "/rows/0/calls"), 2);
+    assert_int_equal(number_at(own, "/rows/0/failures"), 1);
+    assert_int_equal(number_at(own, "/rows/0/input_tokens"), 200);
+    assert_int_equal(number_at(own, "/rows/1/calls"), 1);
+    struct spending spent;
+    assert_int_equal(store->functions->spent(store, "alice", now, &spent), OK);
+    assert_int_equal(spent.caller_nano, 3000);
+    assert_int_equal(spent.total_nano, 4500);
+    call_free(call);
+    store->functions->close(store);
+}
+
+static void history_is_each_callers_own(void **state)
+{
+    (void)state;
+    struct store *store = open_store();
+    struct call *call = new_call(caller_local());
+    int64_t wiped = 0;
+    add_row(store, "alice", 1000, NULL, "{\"query\":\"of alice\"}");
+    add_row(store, "bob", 2000, "PROVIDER", "{\"query\":\"of bob\"}");
+    add_row(store, "bob", 3000, NULL, "{\"query\":\"of bob again\"}");
+    add_row(store, "bob", 4000, NULL, NULL); /* the history was off */
+    yyjson_mut_val *bob = read_back(store, call, "bob", true);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(bob, "calls")), 2);
+    assert_string_equal(yyjson_mut_get_str(yyjson_mut_ptr_get(bob, "/calls/0/arguments/query")),
+                        "of bob again");
+    assert_string_equal(yyjson_mut_get_str(yyjson_mut_ptr_get(bob, "/calls/0/at")),
+                        "1970-01-01T00:00:03.000Z");
+    assert_string_equal(yyjson_mut_get_str(yyjson_mut_ptr_get(bob, "/calls/1/error")), "PROVIDER");
+    assert_int_equal(store->functions->wipe(store, call, "bob", &wiped), OK);
+    assert_int_equal(wiped, 2);
+    bob = read_back(store, call, "bob", true);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(bob, "calls")), 0);
+    yyjson_mut_val *alice = read_back(store, call, "alice", true);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(alice, "calls")), 1);
+    call_free(call);
+    store->functions->close(store);
+    /* What was wiped is not in the file any more. */
+    char content[65536];
+    FILE *file = fopen(path, "re");
+    size_t length = fread(content, 1, sizeof content, file);
+    fclose(file);
+    assert_null(memmem(content, length, "of bob", 6));
+    assert_non_null(memmem(content, length, "of alice", 8));
+}
+
+static void old_records_go(void **state)
+{
+    (void)state;
+    struct store *store = open_store();
+    struct call *call = new_call(caller_local());
+    struct limit_claim claim = {.key = "a", .calls = 1, .window_ms = 1000};
+    int64_t now = gate_now_ms();
+    add_row(store, "alice", now - (LIMIT_USAGE_DAYS + 2) * INT64_C(86400000), NULL, NULL);
+    assert_int_equal(store->functions->begin(store, true), OK);
+    assert_int_equal(store->functions->take(store, &claim, 1, now - 5000), OK);
+    for (int i = 0; i < LIMIT_HISTORY_ROWS + 5; i++) {
+        struct store_record record = {
+            .caller = i % 2000 ? "bob" : "alice", .tool = "t", .at_ms = now, .arguments = "{}"};
+        assert_int_equal(store->functions->add(store, &record), OK);
+    }
+    assert_int_equal(store->functions->tidy(store, now), OK);
+    assert_int_equal(store->functions->commit(store), OK);
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    yyjson_mut_val *report = NULL;
+    assert_int_equal(report_history(store, call, "bob", 0, 20000, doc, &report), OK);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")),
+                     LIMIT_HISTORY_ROWS - 1);
+    assert_int_equal(report_history(store, call, "alice", 0, 20000, doc, &report), OK);
+    assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")), 6);
+    assert_int_equal(report_usage(store, call, NULL, LIMIT_USAGE_DAYS, doc, &report), OK);
+    assert_int_equal(number_at(report, "/total/calls"), LIMIT_HISTORY_ROWS + 5);
+    call_free(call);
+    store->functions->close(store);
+}
+
+static void those_who_share_a_store_share_its_key(void **state)
+{
+    (void)state;
+    unsigned char keys[2][SHA256_SIZE];
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        struct store *store = open_store();
+        assert_int_equal(store->functions->secret(store, keys[i]), OK);
+        store->functions->close(store);
+    }
+    assert_memory_equal(keys[0], keys[1], SHA256_SIZE);
+}
+
+/* ---- the keeper ---- */
+
+static const struct caller CROWD[4] = {{"ann"}, {"ben"}, {"cat"}, {"dan"}};
+
+struct crowd {
+    struct keeper *keeper;
+    const struct caller *caller;
+    atomic_int *passed;
+    atomic_int *recorded;
+};
+
+static void *call_often(void *context)
+{
+    struct crowd *crowd = context;
+    for (int i = 0; i < 10; i++) {
+        struct call *call = new_call(crowd->caller);
+        struct limit_claim claim = {.calls = 20, .window_ms = 600000};
+        snprintf(claim.key, sizeof claim.key, "%s x", crowd->caller->name);
+        struct spending spent = {0};
+        int status = keeper_take(crowd->keeper, call, &claim, 1, &spent);
+        atomic_fetch_add(crowd->passed, status == OK);
+        struct store_record record = {.caller = crowd->caller->name,
+                                      .tool = "x",
+                                      .at_ms = gate_now_ms(),
+                                      .nano_usd = 5,
+                                      .arguments = "{}"};
+        status = status == OK ? keeper_record(crowd->keeper, call, &record, &spent) : ERR_LIMIT;
+        atomic_fetch_add(crowd->recorded, status == OK && spent.caller_nano >= 5);
+        call_free(call);
+    }
+    return NULL;
+}
+
+static void a_crowd_passes_by_the_rules(void **state)
+{
+    (void)state;
+    atomic_int passed = 0;
+    atomic_int recorded = 0;
+    /* Two keepers, as in two processes. */
+    struct keeper *keepers[2] = {keeper_new(open_test_store), keeper_new(open_test_store)};
+    struct crowd crowd[32];
+    pthread_t threads[COUNT(crowd)];
+    for (size_t i = 0; i < COUNT(crowd); i++) {
+        crowd[i] = (struct crowd){keepers[i % 2], &CROWD[i / 2 % 4], &passed, &recorded};
+        pthread_create(&threads[i], NULL, call_often, &crowd[i]);
+    }
+    for (size_t i = 0; i < COUNT(crowd); i++) {
+        pthread_join(threads[i], NULL);
+    }
+    keeper_free(keepers[0]);
+    keeper_free(keepers[1]);
+    assert_int_equal(passed, 4 * 20);
+    assert_int_equal(recorded, 4 * 20);
+    struct store *store = open_store();
+    struct call *call = new_call(caller_local());
+    yyjson_mut_val *report = read_back(store, call, NULL, false);
+    assert_int_equal(number_at(report, "/total/calls"), 4 * 20);
+    call_free(call);
+    store->functions->close(store);
+}
+
+/* A store that fails as it is told to. */
+static atomic_int opening; /* a status */
+static atomic_int adding;  /* a status */
+static atomic_int added;   /* records that were committed */
+static int uncommitted;
+static atomic_int opened;
+
+static struct store *close_told(struct store *store)
+{
+    atomic_fetch_sub(&opened, 1);
+    free(store);
+    return NULL;
+}
+static const char *problem_told(const struct store *store)
+{
+    (void)store;
+    return "told to";
+}
+static int secret_told(struct store *store, unsigned char key[SHA256_SIZE])
+{
+    (void)store;
+    memset(key, 7, SHA256_SIZE);
+    return OK;
+}
+static int begin_told(struct store *store, bool durable)
+{
+    (void)store;
+    (void)durable;
+    uncommitted = 0;
+    return OK;
+}
+static int commit_told(struct store *store)
+{
+    (void)store;
+    atomic_fetch_add(&added, uncommitted);
+    return OK;
+}
+static void rollback_told(struct store *store)
+{
+    (void)store;
+    uncommitted = 0;
+}
+static int take_told(struct store *store, struct limit_claim *claims, size_t count, int64_t now_ms)
+{
+    (void)store;
+    (void)claims;
+    (void)count;
+    (void)now_ms;
+    return OK;
+}
+static int spent_told(struct store *store, const char *caller, int64_t now_ms,
+                      struct spending *spent)
+{
+    (void)store;
+    (void)caller;
+    (void)now_ms;
+    *spent = (struct spending){42, 43};
+    return OK;
+}
+static int add_told(struct store *store, const struct store_record *record)
+{
+    (void)store;
+    (void)record;
+    uncommitted++;
+    return adding;
+}
+static int tidy_told(struct store *store, int64_t now_ms)
+{
+    (void)store;
+    (void)now_ms;
+    return OK;
+}
+
+static struct store *open_told(struct call *call, char *problem, size_t size)
+{
+    static const struct store_functions TOLD = {
+        .close = close_told,
+        .problem = problem_told,
+        .secret = secret_told,
+        .begin = begin_told,
+        .commit = commit_told,
+        .rollback = rollback_told,
+        .take = take_told,
+        .spent = spent_told,
+        .add = add_told,
+        .tidy = tidy_told,
+    };
+    (void)call;
+    snprintf(problem, size, "told not to open");
+    struct store *store = opening == OK ? malloc(sizeof *store) : NULL;
+    if (store) {
+        *store = (struct store){&TOLD};
+        atomic_fetch_add(&opened, 1);
+    }
+    return store;
+}
+
+static int record_one(struct keeper *keeper, int64_t nano_usd)
+{
+    struct call *call = new_call(caller_local());
+    struct store_record record = {
+        .caller = "local", .tool = "x", .at_ms = gate_now_ms(), .nano_usd = nano_usd};
+    int status = keeper_record(keeper, call, &record, NULL);
+    call_free(call);
+    return status;
+}
+
+static void what_cannot_be_written_is_kept_and_tried_again(void **state)
+{
+    (void)state;
+    opening = OK;
+    adding = ERR_IO;
+    added = 0;
+    struct keeper *keeper = keeper_new(open_told);
+    assert_int_equal(opened, 0); /* nothing before it is needed */
+    assert_int_equal(record_one(keeper, 5), ERR_IO);
+    assert_int_equal(record_one(keeper, 6), ERR_IO);
+    /* The claim is left to this process, which knows what it has spent. */
+    struct call *call = new_call(caller_local());
+    struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};
+    struct spending spent = {0};
+    assert_int_equal(keeper_take(keeper, call, &claim, 1, &spent), ERR_IO);
+    assert_int_equal(spent.caller_nano, 11);
+    call_free(call);
+    assert_int_equal(added, 0);
+    adding = OK;
+    keeper_free(keeper);
+    assert_int_equal(added, 2);
+    assert_int_equal(opened, 0);
+}
+
+static void a_store_that_does_not_open_stops_nothing(void **state)
+{
+    (void)state;
+    opening = ERR_IO;
+    added = 0;
+    struct keeper *keeper = keeper_new(open_told);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(record_one(keeper, 1), ERR_IO);
+    }
+    opening = OK;
+    adding = OK;
+    keeper_free(keeper);
+    assert_int_equal(added, 20);
+    assert_null(keeper_free(NULL));
+}
+
+static void *cancel_soon(void *context)
+{
+    usleep(20000);
+    call_cancel(context);
+    return NULL;
+}
+
+static struct store *open_slowly(struct call *call, char *problem, size_t size)
+{
+    usleep(300000);
+    return open_told(call, problem, size);
+}
+
+static void a_cancelled_call_does_not_wait(void **state)
+{
+    (void)state;
+    opening = adding = OK;
+    struct keeper *keeper = keeper_new(open_slowly);
+    struct call *call = new_call(caller_local());
+    struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};
+    pthread_t thread;
+    pthread_create(&thread, NULL, cancel_soon, call);
+    assert_int_equal(keeper_take(keeper, call, &claim, 1, NULL), ERR_CANCELLED);
+    pthread_join(thread, NULL);
+    call_free(call);
+    keeper_free(keeper);
+}
+
+/* ---- prices ---- */
+
+static void prices_are_applied(void **state)
+{
+    (void)state;
+    static const struct {
+        struct call_usage usage;
+        int64_t nano;
+        int64_t unknown;
+    } CASES[] = {
+        {{NULL, 0, "gpt-5-nano", 1000000, 1000000}, 450000000, 0},
+        {{NULL, 0, "gpt-5-nano", 1, 0}, 50, 0},
+        {{NULL, 0, "gpt-5-nano-2025-08-07", 0, 10}, 4000, 0},
+        {{NULL, 0, "gpt-5", 1000, 0}, 1250000, 0},
+        {{NULL, 0, "gpt-5-mini", 1000, 0}, 250000, 0},
+        {{NULL, 0, "gpt-5nano", 1000, 0}, 0, 1},
+        {{NULL, 0, "nobody-knows", 5, 5}, 0, 1},
+        {{NULL, 0, "nobody-knows", 0, 0}, 0, 0},
+        {{"openai_web_search", 3, NULL, 0, 0}, 30000000, 0},
+        {{"openai_web_search", 1, "gpt-5-nano", 1000, 100}, 10090000, 0},
+        {{"nobody", 1, NULL, 0, 0}, 0, 1},
+        {{NULL, 0, NULL, 100, 100}, 0, 0},
+    };
+    char problem[256];
+    struct prices *prices = prices_new(NULL, problem, sizeof problem);
+    assert_non_null(prices);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        int64_t unknown = 0;
+        assert_int_equal(prices_cost(prices, &CASES[i].usage, &unknown), CASES[i].nano);
+        assert_int_equal(unknown, CASES[i].unknown);
+    }
+    prices_free(prices);
+}
+
+static void write_text(const char *text)
+{
+    FILE *file = fopen(path, "we");
+    fputs(text, file);
+    fclose(file);
+}
+
+static void own_prices_win(void **state)
+{
+    (void)state;
+    char problem[256];
+    int64_t unknown = 0;
+    write_text("{\"models\": {\"gpt-5-nano\": {\"input\": 1, \"output\": 2}}}");
+    struct prices *prices = prices_new(path, problem, sizeof problem);
+    assert_non_null(prices);
+    struct call_usage nano = {.model = "gpt-5-nano", .input_tokens = 1, .output_tokens = 1};
+    struct call_usage mini = {.model = "gpt-5-mini", .input_tokens = 1};
+    assert_int_equal(prices_cost(prices, &nano, &unknown), 3000);
+    assert_int_equal(prices_cost(prices, &mini, &unknown), 250);
+    prices_free(prices);
+    static const char *const WRONG[] = {"", "[]", "{\"models\": {\"x\": 3}}",
+                                        "{\"models\": {\"x\": {\"input\": -1, \"output\": 1}}}",
+                                        "{\"services\": {\"x\": \"1\"}}"};
+    for (size_t i = 0; i < COUNT(WRONG); i++) {
+        write_text(WRONG[i]);
+        assert_null(prices_new(path, problem, sizeof problem));
+        assert_non_null(strstr(problem, "FORAGE_PRICES"));
+    }
+    assert_null(prices_new("/nonexistent/prices.json", problem, sizeof problem));
+    assert_non_null(strstr(problem, "No such file"));
+}
+
+static void usage_is_gathered_on_the_call(void **state)
+{
+    (void)state;
+    struct call *call = new_call(caller_local());
+    size_t count;
+    for (int i = 0; i < 3; i++) {
+        char model[16] = "gpt-5-nano"; /* not there any more when it is read */
+        call_report_usage(call, &(struct call_usage){.model = model, .input_tokens = 10});
+        memset(model, 'x', sizeof model);
+    }
+    call_report_usage(call, &(struct call_usage){.service = "serper", .requests = 2});
+    call_report_usage(call, &(struct call_usage){.service = "serper", .requests = -7});
+    const struct call_usage *usages = call_usages(call, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(usages[0].input_tokens, 30);
+    assert_string_equal(usages[0].model, "gpt-5-nano");
+    assert_int_equal(usages[1].requests, 2);
+    for (int i = 0; i < 100; i++) {
+        char model[16];
+        snprintf(model, sizeof model, "m%d", i);
+        call_report_usage(call, &(struct call_usage){.model = model, .input_tokens = INT64_MAX});
+    }
+    usages = call_usages(call, &count);
+    assert_int_equal(count, LIMIT_CALL_USAGES);
+    assert_true(usages[LIMIT_CALL_USAGES - 1].input_tokens == LIMIT_USAGE_COUNT);
+    call_free(call);
+}
+
+/* ---- kept answers ---- */
+
+static bool key_of(struct arena *arena, unsigned char key[SHA256_SIZE], const char *caller,
+                   const char *tool, const char *json)
+{
+    yyjson_doc *doc = json_parse(arena, json, strlen(json), NULL);
+    assert_non_null(doc);
+    return answers_key(key, arena, caller, tool, yyjson_doc_get_root(doc));
+}
+
+static void a_question_is_the_same_however_it_is_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *caller, *tool, *json;
+        bool same;
+    } CASES[] = {
+        {"alice", "search_web", "{\"query\":\"rust vs c\",\"maxResults\":5}", true},
+        {"alice", "search_web", "{\"maxResults\":5,\"query\":\"  Rust \\t vs\\nC \"}", true},
+        {"alice", "search_web", "{\"query\":\"rust vs c++\",\"maxResults\":5}", false},
+        {"alice", "search_web", "{\"query\":\"rustvs c\",\"maxResults\":5}", false},
+        {"alice", "search_web", "{\"query\":\"rust vs c\",\"maxResults\":6}", false},
+        {"alice", "search_web", "{\"query\":\"rust vs c\",\"maxResults\":5,\"region\":\"US\"}",
+         false},
+        {"alice", "web_search", "{\"query\":\"rust vs c\",\"maxResults\":5}", false},
+        {"bob", "search_web", "{\"query\":\"rust vs c\",\"maxResults\":5}", false},
+    };
+    struct arena *arena = arena_new(MIB(1));
+    unsigned char first[SHA256_SIZE];
+    unsigned char key[SHA256_SIZE];
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        assert_true(key_of(arena, i ? key : first, CASES[i].caller, CASES[i].tool, CASES[i].json));
+        if (i) {
+            assert_int_equal(memcmp(key, first, SHA256_SIZE) == 0, CASES[i].same);
+        }
+    }
+    arena_free(arena);
+}
+
+static void answers_are_kept_for_a_while(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(MIB(1));
+    unsigned char key[SHA256_SIZE] = {1};
+    unsigned char other[SHA256_SIZE] = {2};
+    size_t length = 0;
+    struct answers *answers = answers_new(60000);
+    assert_null(answers_find(answers, key, arena, &length));
+    answers_keep(answers, key, "{\"a\":1}", 7);
+    answers_keep(answers, key, "{\"a\":22}", 8);
+    assert_string_equal(answers_find(answers, key, arena, &length), "{\"a\":22}");
+    assert_int_equal(length, 8);
+    assert_null(answers_find(answers, other, arena, &length));
+    answers_free(answers);
+    answers = answers_new(1);
+    answers_keep(answers, key, "{}", 2);
+    usleep(3000);
+    assert_null(answers_find(answers, key, arena, &length));
+    answers_free(answers);
+    assert_null(answers_free(NULL));
+    arena_free(arena);
+}
+
+static void kept_answers_are_bounded(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct answers *answers = answers_new(60000);
+    size_t length = 0;
+    char *large = calloc(1, LIMIT_KEPT_ANSWER_BYTES + 1);
+    unsigned char key[SHA256_SIZE] = {0};
+    answers_keep(answers, key, large, LIMIT_KEPT_ANSWER_BYTES + 1);
+    assert_null(answers_find(answers, key, arena, &length));
+    for (unsigned i = 0; i < LIMIT_KEPT_ANSWERS + 10; i++) {
+        memcpy(key, &i, sizeof i);
+        answers_keep(answers, key, "{}", 2);
+        /* The first is asked for again and again, and so stays. */
+        memset(key, 0, sizeof key);
+        assert_non_null(answers_find(answers, key, arena, &length));
+    }
+    unsigned second = 1;
+    memcpy(key, &second, sizeof second);
+    assert_null(answers_find(answers, key, arena, &length));
+    size_t kept = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned number = 100000 + i;
+        memcpy(key, &number, sizeof number);
+        answers_keep(answers, key, large, LIMIT_KEPT_ANSWER_BYTES);
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned number = 100000 + i;
+        memcpy(key, &number, sizeof number);
+        kept += answers_find(answers, key, arena, &length) != NULL;
+    }
+    assert_int_equal(kept, LIMIT_KEPT_ANSWERS_BYTES / LIMIT_KEPT_ANSWER_BYTES);
+    free(large);
+    answers_free(answers);
+    arena_free(arena);
+}
+
+#define WITH_FILE(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FILE(windows_are_shared_and_last),
+        WITH_FILE(usage_is_summed_by_day_caller_and_tool),
+        WITH_FILE(history_is_each_callers_own),
+        WITH_FILE(old_records_go),
+        WITH_FILE(those_who_share_a_store_share_its_key),
+        WITH_FILE(a_crowd_passes_by_the_rules),
+        cmocka_unit_test(what_cannot_be_written_is_kept_and_tried_again),
+        cmocka_unit_test(a_store_that_does_not_open_stops_nothing),
+        cmocka_unit_test(a_cancelled_call_does_not_wait),
+        cmocka_unit_test(prices_are_applied),
+        WITH_FILE(own_prices_win),
+        cmocka_unit_test(usage_is_gathered_on_the_call),
+        cmocka_unit_test(a_question_is_the_same_however_it_is_written),
+        cmocka_unit_test(answers_are_kept_for_a_while),
+        cmocka_unit_test(kept_answers_are_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
