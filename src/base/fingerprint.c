@@ -21,7 +21,7 @@ void fingerprint_set_key(const unsigned char key[SHA256_SIZE])
     pthread_mutex_unlock(&lock);
 }
 
-void fingerprint_digest(const void *data, size_t length, unsigned char digest[SHA256_SIZE])
+static void make_digest(const void *data, size_t length, unsigned char digest[SHA256_SIZE])
 {
     unsigned char key[SHA256_SIZE];
     pthread_mutex_lock(&lock);
@@ -36,7 +36,7 @@ void fingerprint_digest(const void *data, size_t length, unsigned char digest[SH
 const char *fingerprint(const char *text, size_t length, char out[FINGERPRINT_SIZE])
 {
     unsigned char digest[SHA256_SIZE];
-    fingerprint_digest(text, length, digest);
+    make_digest(text, length, digest);
     for (size_t i = 0; i < FINGERPRINT_SIZE / 2; i++) {
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
     }

@@ -1,6 +1,5 @@
 /* Fingerprints of private text: the same text gives the same one, and without the key nobody can
- * tell which text it was, nor try likely ones. For logs, and for names under which answers are
- * kept. */
+ * tell which text it was, nor try likely ones. For logs. */
 #ifndef FORAGE_BASE_FINGERPRINT_H
 #define FORAGE_BASE_FINGERPRINT_H
 
@@ -15,7 +14,5 @@
 void fingerprint_set_key(const unsigned char key[SHA256_SIZE]);
 /* Returns `out`. */
 const char *fingerprint(const char *text, size_t length, char out[FINGERPRINT_SIZE]);
-/* The whole keyed hash. */
-void fingerprint_digest(const void *data, size_t length, unsigned char digest[SHA256_SIZE]);
 
 #endif

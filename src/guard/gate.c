@@ -56,10 +56,10 @@ static int refuse_claim(struct call *call, const char *tool, const struct limit_
     value_put_duration(&out, claim->window_ms);
     long long seconds = (claim->retry_after_ms + 999) / 1000;
     call_fail(call, CODE_RATE_LIMIT,
-              "%s: %s may make %u calls in %s, and none is left; try again in %lld seconds. The "
+              "%s: %s may make %u call%s in %s, and none is left; try again in %lld seconds. The "
               "limit is set by %s",
-              tool, claim->for_all ? "all callers together" : "a caller", claim->calls, window,
-              seconds, variable);
+              tool, claim->for_all ? "all callers together" : "a caller", claim->calls,
+              claim->calls == 1 ? "" : "s", window, seconds, variable);
     snprintf(details, sizeof details,
              "{\"limit\":%u,\"window_s\":%lld,\"left\":%u,\"retry_after_s\":%lld,\"for\":\"%s\"}",
              claim->calls, (long long)(claim->window_ms / 1000), claim->left, seconds,

@@ -2,7 +2,6 @@
 #include "ops/answers.h"
 
 #include "base/clock.h"
-#include "base/fingerprint.h"
 #include "base/limits.h"
 #include "registry/registry.h"
 
@@ -129,7 +128,10 @@ bool answers_key(unsigned char key[SHA256_SIZE], struct arena *arena, const char
     buf_printf(&text, "%s\n%s", caller, tool);
     bool made = write_arguments(&text, arena, arguments) == OK;
     if (made) {
-        fingerprint_digest(text.data, text.length, key);
+        struct sha256 sha;
+        sha256_init(&sha);
+        sha256_add(&sha, text.data, text.length);
+        sha256_end(&sha, key);
     }
     buf_done(&text);
     return made;
