@@ -4,7 +4,7 @@
 #define FORAGE_CALL_ERRORS_H
 
 #define CODE_VALIDATION   "VALIDATION"   /* the arguments; the message names the parameter */
-#define CODE_AUTH         "AUTH"         /* an upstream refused our key */
+#define CODE_AUTH         "AUTH"         /* an upstream refused our key; 502, see decisions.md */
 #define CODE_UNAUTHORIZED "UNAUTHORIZED" /* the caller's token is missing or wrong */
 #define CODE_FORBIDDEN    "FORBIDDEN"    /* an address or host that is not allowed */
 #define CODE_NOT_FOUND    "NOT_FOUND"

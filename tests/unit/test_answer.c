@@ -2,6 +2,7 @@
  * what comes back is understood. */
 #include "unit.h"
 
+#include "answer/citations.h"
 #include "answer/openai.h"
 #include "answer/prompt.h"
 #include "answer/region.h"
@@ -305,6 +306,45 @@ static void ceilings_hold(void **state)
     buf_done(&body);
 }
 
+/* ---- without memory ---- */
+
+static void no_memory_is_an_error_and_nothing_worse(void **state)
+{
+    (void)state;
+    static const char BODY[] = "{\"output\":[" SEARCH
+                               "," SAYS(
+                                   "{\"type\":\"output_text\",\"text\":\"It rains. "
+                                   "([a](https://a.example/2026/11/14/x?utm_source=openai)) It "
+                                   "snows \\ud83e\\udda6.\","
+                                   "\"annotations\":[{\"type\":\"url_citation\",\"title\":\"A\","
+                                   "\"start_index\":10,"
+                                   "\"end_index\":65,\"url\":\"https://a.example/2026/11/14/"
+                                   "x?utm_source=openai\"}]}") "," SAYS(TEXT("b\\u0000c")) "]}";
+    bool done = false;
+    for (size_t ceiling = 64; !done; ceiling += 16) {
+        struct arena *arena = arena_new(ceiling);
+        assert_non_null(arena);
+        struct response response;
+        struct cited_text cited;
+        const char *problem;
+        struct citation_wishes wishes = {.most = 8, .now = NOW, .freshness_hours = 1};
+        struct prompt_wishes prompt = {.max_results = 5, .now = NOW, .country = "Germany"};
+        int status = response_parse(arena, BODY, strlen(BODY), &response, &problem);
+        if (status == OK) {
+            status = citations_make(arena, response.parts, response.part_count, &wishes, &cited);
+        }
+        done = status == OK && prompt_write(arena, &prompt) && region_name(arena, "DE");
+        if (status == OK) {
+            assert_int_equal(cited.count, 1);
+            assert_string_equal(cited.citations[0].snippet, "It rains.");
+        } else {
+            assert_int_equal(status, ERR_NOMEM);
+        }
+        arena_free(arena);
+        assert_true(ceiling < MIB(1));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +361,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(states_usage_and_annotations_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(errors_of_the_service_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ceilings_hold, set_up, tear_down),
+        cmocka_unit_test(no_memory_is_an_error_and_nothing_worse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* Fuzzes what the service of search_web sends: the parser of responses, the positions of citations,
+ * snippets, dates, tracking parameters, and rules of guardrails. Whatever comes: texts are valid
+ * UTF-8, positions are inside the text and in order, and no tracking parameter is left. The input
+ * is also read as one text with citations at positions that it holds itself, so that the fuzzer
+ * need not find the way through JSON. */
+#include "answer/citations.h"
+#include "answer/guardrails.h"
+#include "answer/response.h"
+#include "answer/tracking.h"
+#include "base/limits.h"
+#include "base/status.h"
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int holds, const char *what)
+{
+    if (!holds) {
+        fprintf(stderr, "fuzz_answer: %s\n", what);
+        abort();
+    }
+}
+
+static void check_cited(struct arena *arena, const struct response_part *parts, size_t count)
+{
+    struct cited_text cited;
+    struct citation_wishes wishes = {.most = 8, .now = 1794736800, .freshness_hours = 24};
+    if (citations_make(arena, parts, count, &wishes, &cited) != OK) {
+        return;
+    }
+    require(strlen(cited.text) == cited.length, "the length of the text");
+    require(text_is_utf8(cited.text, cited.length), "the text is not UTF-8");
+    size_t points = text_count(cited.text, cited.length);
+    for (size_t i = 0; i < cited.count; i++) {
+        const struct citation *citation = &cited.citations[i];
+        require(citation->start <= citation->end && citation->end <= points, "a position");
+        require(citation->rank == (int)i + 1, "a rank");
+        require(text_is_utf8(citation->snippet, strlen(citation->snippet)), "a snippet");
+        require(text_count(citation->snippet, strlen(citation->snippet)) <= LIMIT_SNIPPET_CHARS + 3,
+                "the length of a snippet");
+        require(text_is_utf8(citation->title, strlen(citation->title)), "a title");
+        const char *query = strpbrk(citation->url, "?#");
+        require(!query || strncasecmp(query, "?utm_source=", 12) != 0, "a tracking parameter");
+    }
+    struct cuts cuts;
+    require(tracking_find(arena, cited.text, cited.length, &cuts) == OK, "memory");
+}
+
+/* The text itself, with annotations whose positions are some of its bytes. */
+static void check_as_text(struct arena *arena, const char *text, size_t size)
+{
+    struct annotation annotations[4];
+    const char *url = strstr(text, "http");
+    for (size_t i = 0; i < 4; i++) {
+        annotations[i] = (struct annotation){
+            .url = i % 2 && url ? url : "https://a.example/x",
+            .title = "t",
+            .start = size > 2 * i ? (unsigned char)text[2 * i] : -1,
+            .end = size > 2 * i + 1 ? (unsigned char)text[2 * i + 1] : (int64_t)size,
+        };
+    }
+    struct response_part parts[] = {
+        {.text = text,
+         .length = size,
+         .begins_message = true,
+         .annotations = annotations,
+         .annotation_count = 4},
+        {.text = text,
+         .length = size,
+         .begins_message = true,
+         .annotations = annotations,
+         .annotation_count = 2},
+    };
+    check_cited(arena, parts, 2);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_new(MIB(64));
+    char *text = arena ? arena_strndup(arena, (const char *)data, size) : NULL;
+    if (!text) {
+        arena_free(arena);
+        return 0;
+    }
+    struct response response;
+    struct response_error error;
+    const char *problem;
+    if (response_parse(arena, text, size, &response, &problem) == OK) {
+        check_cited(arena, response.parts, response.part_count);
+    }
+    response_parse_error(arena, text, size, &error);
+    if (text_is_utf8(text, size) && !memchr(text, '\0', size)) {
+        check_as_text(arena, text, size);
+    }
+    static struct guardrails *balanced;
+    char words[256];
+    struct guardrail_refusal refusal;
+    balanced = balanced ? balanced : guardrails_new("balanced", words, sizeof words);
+    require(balanced != NULL, "the balanced rules");
+    guardrails_refuse(balanced, text, &refusal);
+    struct guardrails *rules = guardrails_parse(text, size, words, sizeof words);
+    if (rules) {
+        guardrails_refuse(rules, "polymarket odds of an election", &refusal);
+    }
+    guardrails_free(rules);
+    arena_free(arena);
+    return 0;
+}
