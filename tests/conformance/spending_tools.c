@@ -24,24 +24,21 @@ static int run_spend(struct call *call, yyjson_val *arguments, struct reply *rep
     return OK;
 }
 
-#define SPEND_ARGUMENTS                                                                                                             \
-    ARGUMENTS(                                                                                                                      \
-        TEXT_ARGUMENT("query") "," TEXT_ARGUMENT("service") "," TEXT_ARGUMENT("model") "," TEXT_ARGUMENT("fail") "," TEXT_ARGUMENT( \
-            "private") "," NUMBER_ARGUMENT("requests",                                                                              \
-                                           "1000") "," NUMBER_ARGUMENT("input_tokens",                                              \
-                                                                       "1000000") "," NUMBER_ARGUMENT("output_tokens",              \
-                                                                                                      "1000000"),                   \
-        "")
+#define WORDS                                                                                      \
+    TEXT_ARGUMENT("query")                                                                         \
+    "," TEXT_ARGUMENT("service") "," TEXT_ARGUMENT("model") "," TEXT_ARGUMENT(                     \
+        "fail") "," TEXT_ARGUMENT("private")
+#define NUMBERS                                                                                    \
+    NUMBER_ARGUMENT("requests", "1000")                                                            \
+    "," NUMBER_ARGUMENT("input_tokens", "1000000") "," NUMBER_ARGUMENT("output_tokens", "1000000")
+#define SPENDING(name, more)                                                                       \
+    "{\"name\":\"" name                                                                            \
+    "\",\"description\":\"Uses what it is told to.\",\"inputSchema\":" ARGUMENTS(                  \
+        WORDS "," NUMBERS, "") ",\"forage\":{\"group\":\"test\",\"quick\":false" more "}}"
 
 static const struct tool TOOLS[] = {
-    {"{\"name\":\"test_spend\",\"description\":\"Uses what it is told "
-     "to.\",\"inputSchema\":" SPEND_ARGUMENTS
-     ",\"forage\":{\"group\":\"test\",\"quick\":false,\"paid\":true}}",
-     run_spend, NULL},
-    {"{\"name\":\"test_spend_kept\",\"description\":\"The same; its answer is kept.\","
-     "\"inputSchema\":" SPEND_ARGUMENTS
-     ",\"forage\":{\"group\":\"test\",\"quick\":false,\"paid\":true,\"cached\":true}}",
-     run_spend, NULL},
+    {SPENDING("test_spend", ",\"paid\":true"), run_spend, NULL},
+    {SPENDING("test_spend_kept", ",\"paid\":true,\"cached\":true"), run_spend, NULL},
 };
 
 int add_spending_tools(struct registry *registry)
