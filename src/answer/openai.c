@@ -252,8 +252,7 @@ int64_t openai_retry_after_ms(const char *retry_after_ms, const char *retry_afte
     return wait < 0 ? -1 : wait > 1e12 ? (int64_t)1e12 : (int64_t)wait;
 }
 
-/* Between half and all of a time that doubles, so that many callers do not come back at once. */
-static int64_t backoff_ms(int retry)
+int64_t openai_backoff_ms(int retry)
 {
     uint32_t chance = 0;
     id_random(&chance, sizeof chance);
@@ -264,7 +263,7 @@ static int64_t backoff_ms(int retry)
 /* OK after the pause before the next try; ERR_BUSY when it would take too long. */
 static int wait_before_retry(struct exchange *exchange, int64_t asked_ms)
 {
-    int64_t own = backoff_ms(exchange->retries);
+    int64_t own = openai_backoff_ms(exchange->retries);
     int64_t wait = asked_ms < 0 ? own : asked_ms + own / 10;
     if (wait > TIME_ANSWER_PATIENCE_MS || wait >= call_time_left_ms(exchange->call)) {
         return ERR_BUSY;

@@ -115,7 +115,9 @@ static bool check_string(struct walk *walk, yyjson_val *schema, yyjson_val *valu
     if (least || most) {
         size_t length = counted_length(schema, value);
         if (length < yyjson_get_uint(least) || (most && length > yyjson_get_uint(most))) {
-            return must_be(walk, schema, value, path, SHOW_VALUE_AND_LENGTH);
+            /* The length that is shown would count the blanks too. */
+            bool trimmed = yyjson_obj_get(schema, "x-trim") != NULL;
+            return must_be(walk, schema, value, path, trimmed ? SHOW_VALUE : SHOW_VALUE_AND_LENGTH);
         }
     }
     return check_pattern(walk, schema, value, path);

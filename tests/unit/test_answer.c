@@ -149,6 +149,23 @@ static void pauses_that_the_service_asks_for_are_read(void **state)
     }
 }
 
+static void backoff_grows_and_is_jittered(void **state)
+{
+    (void)state;
+    for (int retry = 0; retry < 2; retry++) {
+        int64_t most = (int64_t)TIME_ANSWER_BACKOFF_MS << retry;
+        int64_t least_seen = INT64_MAX;
+        int64_t most_seen = 0;
+        for (int i = 0; i < 400; i++) {
+            int64_t pause = openai_backoff_ms(retry);
+            least_seen = pause < least_seen ? pause : least_seen;
+            most_seen = pause > most_seen ? pause : most_seen;
+        }
+        assert_in_range(least_seen, most / 2, most * 6 / 10);
+        assert_in_range(most_seen, most * 9 / 10, most);
+    }
+}
+
 /* ---- the response ---- */
 
 #define SEARCH   "{\"type\":\"web_search_call\",\"id\":\"ws\",\"status\":\"completed\"}"
@@ -311,15 +328,14 @@ static void ceilings_hold(void **state)
 static void no_memory_is_an_error_and_nothing_worse(void **state)
 {
     (void)state;
-    static const char BODY[] = "{\"output\":[" SEARCH
-                               "," SAYS(
-                                   "{\"type\":\"output_text\",\"text\":\"It rains. "
-                                   "([a](https://a.example/2026/11/14/x?utm_source=openai)) It "
-                                   "snows \\ud83e\\udda6.\","
-                                   "\"annotations\":[{\"type\":\"url_citation\",\"title\":\"A\","
-                                   "\"start_index\":10,"
-                                   "\"end_index\":65,\"url\":\"https://a.example/2026/11/14/"
-                                   "x?utm_source=openai\"}]}") "," SAYS(TEXT("b\\u0000c")) "]}";
+    static const char BODY[] = "{\"output\":[" SEARCH "," SAYS(
+        "{\"type\":\"output_text\",\"text\":\"It rains. "
+        "([a](https://a.example/2026/11/14/x?utm_source=openai)) It "
+        "snows \\ud83e\\udda6.\","
+        "\"annotations\":[{\"type\":\"url_citation\",\"title\":\"A\","
+        "\"start_index\":10,"
+        "\"end_index\":65,\"url\":\"https://a.example/2026/11/14/"
+        "x?utm_source=openai\"}]}") "," SAYS(TEXT("b\\u0000c")) "]}";
     bool done = false;
     for (size_t ceiling = 64; !done; ceiling += 16) {
         struct arena *arena = arena_new(ceiling);
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_region_no_country_is_assumed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pauses_that_the_service_asks_for_are_read, set_up,
                                         tear_down),
+        cmocka_unit_test(backoff_grows_and_is_jittered),
         cmocka_unit_test_setup_teardown(many_shapes_are_understood, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parse_failures_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_usage_and_annotations_are_read, set_up, tear_down),
