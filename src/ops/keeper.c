@@ -23,11 +23,12 @@ enum job_kind { JOB_TAKE, JOB_RECORD };
 struct job {
     enum job_kind kind;
     atomic_int references;
-    int done; /* an event */
+    int done;         /* an event */
+    atomic_bool told; /* what came of it: from then on the next two belong to who waits */
     int status;
+    struct spending spent;
     char caller[LIMIT_CALLER_NAME_CHARS + 1];
     bool wants_spending;
-    struct spending spent;
     size_t claim_count;
     struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
     struct store_record record;
@@ -72,6 +73,7 @@ static struct job *job_new(enum job_kind kind, const struct call *call)
     job->status = ERR_IO;
     job->done = event_open();
     atomic_init(&job->references, 2);
+    atomic_init(&job->told, false);
     snprintf(job->caller, sizeof job->caller, "%s", caller ? caller->name : "");
     if (job->done < 0) {
         free(job);
@@ -149,17 +151,19 @@ static int write_job(struct keeper *keeper, struct job *job)
     int status;
     if (job->kind == JOB_TAKE) {
         status = store->take(keeper->store, job->claims, job->claim_count, now);
-        job->status = status;
-        status = status == ERR_LIMIT ? OK : status;
     } else {
         status = store->add(keeper->store, &job->record);
-        job->status = status;
         keeper->records_since_tidy++;
     }
-    if (status == OK && job->wants_spending) {
-        status = store->spent(keeper->store, job->caller, now, &job->spent);
+    if (atomic_load(&job->told)) {
+        return status; /* a record that is tried again */
     }
-    return status;
+    job->status = status;
+    if (job->wants_spending && (status == OK || status == ERR_LIMIT)) {
+        int known = store->spent(keeper->store, job->caller, now, &job->spent);
+        status = known == OK ? status : known;
+    }
+    return status == ERR_LIMIT ? OK : status;
 }
 
 static int write_all(struct keeper *keeper, struct queue *jobs)
@@ -231,11 +235,14 @@ static void finish_jobs(struct keeper *keeper, struct queue *jobs, int status)
 {
     struct job *job;
     while ((job = queue_take(jobs)) != NULL) {
-        if (status != OK) {
-            job->status = status;
-            count_unsaved(keeper, job);
+        if (!atomic_load(&job->told)) {
+            if (status != OK) {
+                job->status = status;
+                count_unsaved(keeper, job);
+            }
+            atomic_store(&job->told, true);
+            event_signal(job->done);
         }
-        event_signal(job->done);
         if (status != OK && job->kind == JOB_RECORD) {
             keep_unsaved(keeper, job);
         } else {
@@ -393,7 +400,7 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
     if (status == OK) {
         struct pollfd done = {.fd = job->done, .events = POLLIN};
         status = call_wait(call, &done, 1, TIME_RECORD_WAIT_MS);
-        status = status > 0 ? OK : status == 0 ? ERR_BUSY : status;
+        status = status < 0 ? status : atomic_load(&job->told) ? OK : ERR_BUSY;
     }
     if (status == OK) {
         status = job->status;
@@ -411,7 +418,7 @@ static bool wait_for_disk(struct call *call, struct job *job)
 {
     struct pollfd watched[] = {{.fd = job->done, .events = POLLIN},
                                {.fd = call_cancel_fd(call), .events = POLLIN}};
-    return poll(watched, 2, TIME_RECORD_WAIT_MS) > 0 && watched[0].revents;
+    return poll(watched, 2, TIME_RECORD_WAIT_MS) > 0 && atomic_load(&job->told);
 }
 
 int keeper_record(struct keeper *keeper, struct call *call, const struct store_record *record,
