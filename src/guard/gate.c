@@ -106,9 +106,6 @@ static const char *caller_name(const struct call *call)
 
 static int check_minute(const struct gate_rules *rules, struct call *call, const char *tool)
 {
-    if (rules->calls_per_minute <= 0) {
-        return OK;
-    }
     struct limit_claim claim = {.calls = (unsigned)rules->calls_per_minute, .window_ms = MINUTE_MS};
     snprintf(claim.key, sizeof claim.key, "%s all tools", caller_name(call));
     int status = limiter_take(rules->limiter, &claim, 1);
@@ -142,22 +139,26 @@ static int take(const struct gate_rules *rules, struct call *call, const struct 
     return decided ? status : limiter_take(rules->limiter, claims, count);
 }
 
-int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
+static int check_counts(const struct gate_rules *rules, struct call *call,
+                        const struct gate_tool *tool, bool budgeted)
 {
     struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
     struct spending spent = {0};
-    int status = check_minute(rules, call, tool->name);
-    if (status != OK) {
-        return status;
-    }
     size_t count = limit_rules_claims(rules->limits, caller_name(call), tool->name, claims);
-    bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
-    if (count == 0 && !budgeted) {
-        return OK;
-    }
-    status = take(rules, call, tool, claims, count, budgeted ? &spent : NULL);
+    int status = take(rules, call, tool, claims, count, budgeted ? &spent : NULL);
     if (status == ERR_LIMIT) {
         return refuse_claims(call, tool->name, claims, count);
     }
     return status == OK && budgeted ? check_budget(rules, call, tool->name, &spent) : status;
+}
+
+int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
+{
+    int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool->name) : OK;
+    bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
+    /* Most calls have nothing to claim, and pay nothing for those that have. */
+    if (status != OK || !(budgeted || limit_rules_hold(rules->limits, tool->name))) {
+        return status;
+    }
+    return check_counts(rules, call, tool, budgeted);
 }

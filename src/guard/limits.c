@@ -129,14 +129,28 @@ const char *limit_rules_tool(const struct limit_rules *rules, size_t index)
     return index < rules->count ? rules->rules[index].tool : NULL;
 }
 
+static bool holds(const struct rule *rule, const char *tool)
+{
+    return rule->calls > 0 && (strcmp(rule->tool, "*") == 0 || strcmp(rule->tool, tool) == 0);
+}
+
+bool limit_rules_hold(const struct limit_rules *rules, const char *tool)
+{
+    for (size_t i = 0; i < rules->count; i++) {
+        if (holds(&rules->rules[i], tool)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 size_t limit_rules_claims(const struct limit_rules *rules, const char *caller, const char *tool,
                           struct limit_claim *claims)
 {
     size_t count = 0;
     for (size_t i = 0; i < rules->count && count < LIMIT_WINDOW_CLAIMS; i++) {
         const struct rule *rule = &rules->rules[i];
-        bool all_tools = strcmp(rule->tool, "*") == 0;
-        if (rule->calls == 0 || (!all_tools && strcmp(rule->tool, tool) != 0)) {
+        if (!holds(rule, tool)) {
             continue;
         }
         struct limit_claim *claim = &claims[count++];
