@@ -49,6 +49,7 @@
 #define LIMIT_CALLER_NAME_CHARS 64
 #define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
 #define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
+#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
 
 #define LIMIT_WINDOW_RULES  64 /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
 #define LIMIT_WINDOW_CLAIMS 8  /* that hold for one call */
