@@ -1,6 +1,8 @@
 /* Every variable of forage. A new one is added here and nowhere else. */
 #include "config/variables.h"
 
+#include "base/limits.h"
+
 static const char *const RESEARCH_WORKERS[] = {"gemini", "claude", NULL};
 static const char *const LOG_LEVELS[] = {"error", "warn", "info", "debug", NULL};
 
@@ -170,7 +172,7 @@ const struct variable VARIABLES[] = {
         .name = "FORAGE_LIMITS",
         .group = GROUP_RECORDS,
         .kind = VARIABLE_LIST,
-        .preset = "search_web=20/10m",
+        .preset = DEFAULT_LIMITS,
         .help = "How often one caller may use a tool: tool=calls/time, separated by commas.",
         .more = "* is all tools together; a tool may have several; 0 is no limit. A tool that is "
                 "not named keeps its default.",

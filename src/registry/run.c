@@ -4,13 +4,13 @@
 #include "base/fingerprint.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "call/errors.h"
 #include "guard/callers.h"
 #include "registry/internal.h"
 #include "registry/schema.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool lacks_a_default(yyjson_val *schema, yyjson_val *arguments)
@@ -148,6 +148,27 @@ static void count(const struct entry *entry, bool failed, int64_t took_us)
     }
 }
 
+/* " provider=gpt-5-nano requests=1 tokens=1200+340", or nothing. */
+static void describe_usage(const struct call *call, struct text_out *out)
+{
+    size_t count;
+    struct call_usage sum = {0};
+    const struct call_usage *usages = call_usages(call, &count);
+    for (size_t i = 0; i < count; i++) {
+        sum.model = sum.model ? sum.model : usages[i].model;
+        sum.service = sum.service ? sum.service : usages[i].service;
+        sum.requests += usages[i].requests;
+        sum.input_tokens += usages[i].input_tokens;
+        sum.output_tokens += usages[i].output_tokens;
+    }
+    const char *provider = sum.model ? sum.model : sum.service;
+    if (provider) {
+        text_putf(out, " provider=%s requests=%lld tokens=%lld+%lld", provider,
+                  (long long)sum.requests, (long long)sum.input_tokens,
+                  (long long)sum.output_tokens);
+    }
+}
+
 /* Private words stay out of the log: what was asked for is there as a keyed hash. */
 static void log_call(const struct run *run, int status, bool failed, int64_t took_us)
 {
@@ -160,15 +181,19 @@ static void log_call(const struct run *run, int status, bool failed, int64_t too
         return;
     }
     void (*say)(const char *, const char *, ...) = news ? log_info : log_debug;
-    char query[sizeof " query=" + FINGERPRINT_SIZE] = "";
+    char words[256];
+    char hash[FINGERPRINT_SIZE];
+    struct text_out more;
     const char *asked = registry_query_of(run->arguments);
+    text_start(&more, words, sizeof words);
     if (asked) {
-        char hash[FINGERPRINT_SIZE];
-        snprintf(query, sizeof query, " query=%s", fingerprint(asked, strlen(asked), hash));
+        text_putf(&more, " query=%s", fingerprint(asked, strlen(asked), hash));
     }
-    say(call_request_id(run->call), "tool=%s caller=%s status=%s ms=%lld.%03lld%s%s",
+    describe_usage(run->call, &more);
+    text_put(&more, run->recalled ? " kept=yes" : "");
+    say(call_request_id(run->call), "tool=%s caller=%s status=%s ms=%lld.%03lld%s",
         run->entry->name, caller ? caller->name : "-", outcome, (long long)(took_us / 1000),
-        (long long)(took_us % 1000), query, run->recalled ? " kept=yes" : "");
+        (long long)(took_us % 1000), words);
 }
 
 static void settle(const struct run *run, bool failed, int64_t began)

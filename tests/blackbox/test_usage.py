@@ -213,8 +213,11 @@ def test_the_log_has_a_keyed_hash_of_the_query_and_never_the_query(tmp_path):
     hashes = []
     for folder in ("data", "data", "other"):
         with spending_server(tmp_path / folder) as server:
-            spend(server.port, query="where do swallows winter")
-            _, match = server.wait_log(r"tool=test_spend .*query=([0-9a-f]{16})$")
+            spend(server.port, query="where do swallows winter", **NANO)
+            _, match = server.wait_log(
+                r"tool=test_spend caller=local status=ok ms=\d+\.\d+ query=([0-9a-f]{16}) "
+                r"provider=gpt-5-nano requests=0 tokens=1000\+500$"
+            )
             assert "swallows" not in server.log.text()
             hashes.append(match[1])
     assert hashes[0] == hashes[1], "processes that share a store can be compared"
