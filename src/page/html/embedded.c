@@ -83,7 +83,7 @@ static void gather(struct gathering *gathering, yyjson_val *value, int depth)
 {
     size_t index, count;
     yyjson_val *key, *item;
-    if (depth > MOST_NESTING) {
+    if (!value || depth > MOST_NESTING) { /* a page may hold no data, or none that parses */
         return;
     }
     yyjson_arr_foreach(value, index, count, item)
