@@ -2,6 +2,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "embedded.h"
 #include "tools/tools.h"
@@ -39,7 +40,11 @@ static void log_search(struct call *call, const struct search_request *request,
              digest[1], digest[2], digest[3], counts->provider, counts->results,
              counts->pages_failed);
     if (config_bool("DEBUG")) {
-        log_debug(call_request_id(call), "query=\"%s\"", request->texts[0]);
+        char quoted[400];
+        struct text_out out;
+        text_start(&out, quoted, sizeof quoted);
+        text_put_quoted(&out, request->texts[0], strlen(request->texts[0]), 100);
+        log_debug(call_request_id(call), "query=%s", quoted);
     }
 }
 

@@ -274,7 +274,8 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
         .body = request.body,
         .body_length = request.body ? strlen(request.body) : 0,
         .max_body_bytes = LIMIT_SEARCH_ANSWER_BYTES,
-        .max_redirects = request.body ? FETCH_NO_REDIRECTS : 0,
+        /* Its address is exempt from the address policy; where it might lead to is not. */
+        .max_redirects = FETCH_NO_REDIRECTS,
         .timeout_ms = time_for(routing, others),
     };
     status = fetch_run(routing->call, &fetch, &response);
