@@ -333,6 +333,8 @@ static void put_attempt(struct text_out *out, const struct attempt *attempt)
     text_put(out, place ? variable : "");
     if (attempt->http_status) {
         text_putf(out, " (HTTP %d)", attempt->http_status);
+    } else if (!place && config_is_set(provider->base_variable)) {
+        text_putf(out, " (%s)", provider->base_variable); /* the operator's own: perhaps wrong */
     }
     if (attempt->words) {
         text_putf(out, ": %s", attempt->words);
