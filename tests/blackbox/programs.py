@@ -71,14 +71,14 @@ def has_children(pid):
     return any(parent == pid for _, parent, _ in processes())
 
 
-def run(*arguments, program=FORAGE, stdin=b"", **settings):
+def run(*arguments, program=FORAGE, stdin=b"", patience=PATIENCE, **settings):
     """Runs a command to its end; its exit code, and its output as text."""
     completed = subprocess.run(
         [program, *map(str, arguments)],
         input=stdin,
         capture_output=True,
         env=environment(settings),
-        timeout=PATIENCE,
+        timeout=patience,
         check=False,
     )
     look(completed.stdout + completed.stderr, f"the output of {os.path.basename(program)} {' '.join(map(str, arguments))}")

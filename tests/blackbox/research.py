@@ -53,7 +53,7 @@ def start_call(client, tool, arguments, token=None):
     return id
 
 
-def outcome(client, id, patience=60.0):
+def outcome(client, id, patience=180.0):
     """The structured result of a call over stdio; what comes as text is the same."""
     result = client.answer(id, patience)["result"]
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]

@@ -6,6 +6,7 @@ import signal
 import time
 
 import pytest
+from conftest import report
 from fakes import worker as play
 from fakes.worker import Worker
 from http_client import Connection, request
@@ -14,7 +15,6 @@ from programs import Server, Stdio, has_children, wait_until
 from research import Place, alive_in, descriptors, start_call, wait_gone
 
 MANY = 50
-AT_ONCE = 8
 
 
 @pytest.fixture
@@ -30,22 +30,19 @@ POLITE = [*play.begin(), ["child", None], *play.search(1, "q"), play.hang()]
 DEAF = [["deafen", None], *POLITE]
 
 
-def rounds_of(chance, count=MANY):
-    """Moments from before the worker's first breath to well into its work."""
-    return [chance.choice([0, chance.uniform(0, 0.02), chance.uniform(0, 0.3)]) for _ in range(count)]
-
-
-def cancel_at_random(client, chance):
-    """Calls that are cancelled, some at a time."""
-    moments = rounds_of(chance)
-    while moments:
-        ids = [start_call(client, chance.choice(["search", "deep_search"]), {"query": "q"}) for _ in range(0)]
-        for _ in range(min(AT_ONCE, len(moments))):
+def cancel_at_random(client, chance, at_once):
+    """Calls that are cancelled, some at a time, from before their worker's first breath to well into its work."""
+    left = MANY
+    while left:
+        ids = []
+        for _ in range(min(at_once, left)):
             tool, name = chance.choice([("search", "query"), ("deep_search", "topic")])
             ids.append(start_call(client, tool, {name: "anything"}))
         for id in ids:
-            time.sleep(moments.pop())
+            time.sleep(chance.choice([0, chance.uniform(0, 0.02), chance.uniform(0, 0.3)]))
             client.send(cancelled(id))
+        left -= len(ids)
+    client.ask("ping")  # it has read them all
 
 
 def test_fifty_cancelled_at_random_moments(place):
@@ -56,8 +53,7 @@ def test_fifty_cancelled_at_random_moments(place):
         client.send(cancelled(start_call(client, "search", {"query": "warm"})))
         wait_until(lambda: not has_children(client.pid))
         before = descriptors(client.pid)
-        cancel_at_random(client, random.Random(5))
-        client.ask("ping")
+        cancel_at_random(client, random.Random(5), 8)
         wait_until(lambda: alive_in(groups(worker)) == 0 and not has_children(client.pid), 10)
         wait_until(lambda: descriptors(client.pid) <= before)
     assert worker.runs(), "some came as far as a worker"
@@ -82,25 +78,26 @@ def test_fifty_that_run_out_of_time(place):
         wait_until(lambda: descriptors(client.pid) <= before + 2)  # the pool of threads has its own
 
 
-def test_workers_that_ignore_sigterm_are_killed(place):
+def test_fifty_that_ignore_sigterm(place):
     """SIGTERM at once, SIGKILL after five seconds, for the whole group."""
     worker = Worker(place.folder / "worker", DEAF)
     settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=50, FORAGE_WORKERS=64)
     with Stdio(**settings) as client:
         client.handshake()
         before = descriptors(client.pid)
-        ids = [start_call(client, "search", {"query": "anything"}) for _ in range(10)]
-        worker.wait_runs(10)
-        wait_until(lambda: alive_in(groups(worker)) == 20)  # each with its child
+        first = start_call(client, "search", {"query": "anything"})
+        worker.wait_runs(1)
+        wait_until(lambda: alive_in(groups(worker)) == 2)  # it and its child
+        client.send(cancelled(first))
         began = time.monotonic()
-        for id in ids:
-            client.send(cancelled(id))
-        client.ask("ping")
-        wait_gone(groups(worker), 20)
+        cancel_at_random(client, random.Random(6), 50)
+        wait_until(lambda: alive_in({worker.runs()[0]["group"]}) == 0)
         took = time.monotonic() - began
-        assert 4.5 < took, "they were given five seconds"
+        assert took > 4.5, "it was given five seconds"
+        wait_gone(groups(worker), 20)
         wait_until(lambda: not has_children(client.pid) and descriptors(client.pid) <= before + 2)
-    assert took < 12, f"{took:.1f} s"
+    report(f"workers that ignore SIGTERM: the first of 50 was killed after {took:.2f} s (the bar is 5.5 s)")
+    assert took < 15 and len(worker.runs()) > 10
 
 
 def test_a_call_over_http_that_is_left(place):

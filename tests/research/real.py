@@ -11,6 +11,8 @@ from programs import ROOT, wait_until
 from research import Place
 
 MODULES = ROOT / ".deps" / "clients" / "node_modules"
+# The real programs take seconds to start, and many of them where the machine is busy.
+LONG = 180.0
 NOWHERE = "http://127.0.0.1:9"
 
 

@@ -10,7 +10,7 @@ from fakes.model import Ask, Fail, Force, Hang, Say
 from fakes.worker import report, result
 from programs import Stdio, has_children, wait_until
 from reading import page
-from real import RealPlace
+from real import LONG, RealPlace
 from messages import cancelled
 from research import failed, outcome, progress, start_call
 
@@ -64,10 +64,10 @@ def test_deep_search(place, web):
 
 
 def test_search(place):
-    with Anthropic(Ask("WebSearch", query="q"), Say(result("an answer"))) as fake:
+    with Anthropic(Ask("WebSearch", query="depth of Baikal"), Say(result("an answer"))) as fake:
         found, _ = call(place.with_claude(fake), "search", {"query": QUESTION})
     assert found["success"] is True and found["result"] == "an answer", found
-    assert fake.searches == ["q"]
+    assert fake.searches == ["depth of Baikal"]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_no_file_reaches_the_model(place):
 
 
 def test_cancelled(place):
-    with Anthropic(Ask("WebSearch", query="q"), Hang()) as fake, Stdio(**place.with_claude(fake)) as client:
+    with Anthropic(Ask("WebSearch", query="depth of Baikal"), Hang()) as fake, Stdio(**place.with_claude(fake)) as client:
         client.handshake()
         id = start_call(client, "search", {"query": QUESTION})
-        wait_until(lambda: fake.searches)
+        wait_until(lambda: fake.searches, LONG)
         client.send(cancelled(id))
         place.wait_none_running(client.pid, patience=10)
         wait_until(lambda: not has_children(client.pid))

@@ -9,9 +9,9 @@ from fakes import firecrawl, gemini
 from fakes.gemini import Gemini
 from fakes.model import Ask, Force, Say
 from fakes.worker import report, result
-from programs import FORAGE, Stdio, run
+from programs import Stdio, run
 from reading import page
-from real import RealPlace
+from real import LONG, RealPlace
 from research import outcome, progress, start_call
 
 QUESTION = "How deep is Lake Baikal?"
@@ -51,7 +51,7 @@ def check_doll(place, settings, fake, web, scraper):
         told = progress(client, "token")
     assert found["success"] is True, found
     # The outermost layer: what came back.
-    assert found["report"] == "# Baikal\n\n1,642 m." and found["verified"] is True
+    assert found["report"] == "# Baikal\n\n1,642 m." and found["verified"] is True, fake.results()
     metadata = found["metadata"]
     assert metadata["sources_visited"] == [web.url("/baikal"), ELSEWHERE]
     assert metadata["search_queries_used"] == ["depth of Lake Baikal"] and metadata["iterations"] == 1
@@ -86,6 +86,7 @@ def check_doll(place, settings, fake, web, scraper):
 def test_doll_with_firecrawl_by_url(place, web):
     with Gemini(*script_of(web)) as fake, firecrawl.Firecrawl() as scraper:
         check_doll(place, place.with_gemini(fake, FIRECRAWL_API_URL=scraper.url), fake, web, scraper)
+        assert "$" not in scraper.requests[0].headers.get("authorization", ""), "a variable that is not set is nothing"
 
 
 def test_doll_with_firecrawl_by_key(place, web):
@@ -158,8 +159,10 @@ def test_firecrawl_that_cannot_start_is_a_warning(place, web):
 def test_from_the_command_line(place, web):
     turns = [Ask("google_web_search", query="q"), Ask("get_content", url=web.url("/baikal")), Say(report("# For people"))]
     with Gemini(*turns) as fake:
-        ended = run("research", QUESTION, program=FORAGE, **place.with_gemini(fake, FORAGE_ALLOW_PRIVATE_HOSTS=web.host))
+        settings = place.with_gemini(fake, FORAGE_ALLOW_PRIVATE_HOSTS=web.host, GEMINI_MODEL="another")
+        ended = run("research", QUESTION, "--model", "model-of-the-command-line", patience=LONG, **settings)
     assert ended.returncode == 0, ended.stderr
+    assert {conversation.model for conversation in fake.conversations} == {"model-of-the-command-line"}
     assert "# For people" in ended.stdout and web.url("/baikal") in ended.stdout
     assert "searching: q" in ended.stderr
 

@@ -61,7 +61,7 @@ CASES = [
     Case("500", [Fail(500)], "EXECUTION_ERROR", "again"),
     Case("503", [Fail(503)], "EXECUTION_ERROR", "again"),
     Case("refused half-way", [Ask("google_web_search", query="q"), Fail(429)], "QUOTA_EXCEEDED", "quota"),
-    Case("turn limit", [Ask("google_web_search", query="q")], "TURN_LIMIT", "maxSessionTurns", change=limit_turns),
+    Case("turn limit", [Ask("google_web_search", query="q")], "TURN_LIMIT", "maxSessionTurns", "deep_search", limit_turns),
     Case(
         "too many rounds",
         [Ask("google_web_search", query="q")],
@@ -100,7 +100,7 @@ def run_case(case, folder):
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory, request):
     """Only those that were chosen are run."""
-    chosen = {item.callspec.params["name"] for item in request.session.items if "name" in getattr(item, "callspec", item).__dict__.get("params", {})}
+    chosen = {item.callspec.params["name"] for item in request.session.items if item.module is request.module}
     folder = tmp_path_factory.mktemp("failures")
     with ThreadPoolExecutor(3) as pool:
         runs = {}

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fakes import gemini
 from fakes.gemini import Gemini
-from fakes.model import Say
+from fakes.model import Say, plain
 from fakes.worker import result
-from programs import PATIENCE, Server
-from real import RealPlace
+from programs import Server
+from real import LONG, RealPlace
 from research import research
 
 TRICKS = [
@@ -88,7 +88,7 @@ def test_the_trick_works_without_forage(place):
             cwd=folder,
             env={name: str(value) for name, value in settings.items()} | {"LANG": os.environ.get("LANG", "C.UTF-8")},
             capture_output=True,
-            timeout=PATIENCE,
+            timeout=LONG,
             check=True,
         )
         assert "canary-given-away" in fake.everything()
@@ -100,7 +100,7 @@ def test_trick(asked, number):
         conversation.asked for conversation in asked.conversations if f"trick {number}: " in conversation.prompt
     ]
     assert len(requests) == 1, "the question reached the model, once"
-    text = gemini_text(requests[0])
+    text = plain(requests[0].body)
     found = [canary for canary in CANARIES if canary in text]
     assert found == [], f"a file's content reached the model: {found}"
 
@@ -110,9 +110,3 @@ def test_no_trick_reached_anything_else(asked):
     assert asked.searches == [] and asked.fetches == []
     assert not [canary for canary in CANARIES if canary in asked.everything()]
     assert gemini.KEY not in "".join(conversation.prompt for conversation in asked.conversations)
-
-
-def gemini_text(asked):
-    from fakes.model import plain
-
-    return plain(asked.body)

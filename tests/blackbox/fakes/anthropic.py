@@ -3,6 +3,7 @@
 Claude Code's WebSearch is a request of its own, with the server tool web_search ("Tool use > Web search tool").
 """
 
+import itertools
 import json
 
 from fakes.model import Conversation, Model
@@ -20,6 +21,9 @@ FAILURES = {
     500: ("api_error", "Internal server error"),
     529: ("overloaded_error", "Overloaded"),
 }
+
+
+numbers = itertools.count(1)  # an id that comes twice is taken for the same thing
 
 
 class Dialect:
@@ -43,7 +47,7 @@ class Dialect:
     def message(blocks, stop_reason):
         """Streaming messages: the order of the events; each block comes empty first and then as deltas."""
         usage = {"input_tokens": 1, "output_tokens": 1}
-        message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "fake", "content": []}
+        message = {"id": f"msg_{next(numbers)}", "type": "message", "role": "assistant", "model": "fake", "content": []}
         events = [{"type": "message_start", "message": {**message, "stop_reason": None, "usage": usage}}]
         for index, (block, delta) in enumerate(blocks):
             events.append({"type": "content_block_start", "index": index, "content_block": block})
@@ -56,8 +60,8 @@ class Dialect:
 
     def ask(self, *calls):
         blocks = []
-        for number, (name, given) in enumerate(calls, 1):
-            block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
+        for name, given in calls:
+            block = {"type": "tool_use", "id": f"toolu_{next(numbers)}", "name": name, "input": {}}
             blocks.append((block, {"type": "input_json_delta", "partial_json": json.dumps(given)}))
         return self.message(blocks, "tool_use")
 
@@ -112,12 +116,13 @@ class Anthropic(Model):
         query = text_of(request["messages"][-1]["content"]).rpartition("query: ")[2]
         self.searches.append(query)
         found = self.answers.get(query, [("example.org", "https://example.org/")])
-        use = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+        id = f"srvtoolu_{next(numbers)}"
+        use = {"type": "server_tool_use", "id": id, "name": "web_search", "input": {}}
         results = [
             {"type": "web_search_result", "title": title, "url": url, "encrypted_content": "x", "page_age": None}
             for title, url in found
         ]
-        result = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": results}
+        result = {"type": "web_search_tool_result", "tool_use_id": id, "content": results}
         text = ({"type": "text", "text": ""}, {"type": "text_delta", "text": f"What the web says about {query}."})
         given = {"type": "input_json_delta", "partial_json": json.dumps({"query": query})}
         return self.events(self.dialect.message([(use, given), (result, None), text], "end_turn"))
