@@ -100,14 +100,18 @@ static int feed(struct arena *scratch, const char *line, size_t length,
     return OK;
 }
 
-/* Which server it is that does not start it does not say. */
+/* "[USER] Policy file error in policy.toml:". Which server it is that does not start it does not
+ * say. */
 static enum worker_trouble trouble(const char *line)
 {
-    if (strcasestr(line, "policy") &&
-        (strcasestr(line, "fail") || strcasestr(line, "invalid") || strcasestr(line, "error"))) {
-        return WORKER_LOST_POLICY;
+    static const char NO_SERVER[] = "MCP issues detected";
+    static const char NO_POLICY[] = "] Policy file error in ";
+    if (strncmp(line, NO_SERVER, sizeof NO_SERVER - 1) == 0) {
+        return WORKER_LOST_SERVER;
     }
-    return strstr(line, "MCP issues detected") ? WORKER_LOST_SERVER : WORKER_NO_TROUBLE;
+    const char *tier_end = *line == '[' ? strchr(line, ']') : NULL;
+    return tier_end && strncmp(tier_end, NO_POLICY, sizeof NO_POLICY - 1) == 0 ? WORKER_LOST_POLICY
+                                                                               : WORKER_NO_TROUBLE;
 }
 
 const struct worker WORKER_GEMINI = {

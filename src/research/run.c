@@ -71,7 +71,10 @@ static int take_error_line(struct watching *watching, const struct proc_event *e
     if (!line) {
         return ERR_NOMEM;
     }
-    switch (watching->worker->trouble(line)) {
+    /* Later on its lines hold words of pages too, which are to decide nothing. */
+    enum worker_trouble trouble =
+        watching->sightings->turns == 0 ? watching->worker->trouble(line) : WORKER_NO_TROUBLE;
+    switch (trouble) {
     case WORKER_LOST_SERVER:
         return lose_server(watching);
     case WORKER_LOST_POLICY:

@@ -325,8 +325,12 @@ static void trouble_is_told(void **state)
     } ROWS[] = {
         {"Ripgrep is not available. Falling back to GrepTool.", WORKER_NO_TROUBLE},
         {"MCP issues detected. Run /mcp list for status.", WORKER_LOST_SERVER},
-        {"[ERROR] Error loading policy: Schema validation failed", WORKER_LOST_POLICY},
-        {"Invalid policy rule in .gemini/policy.toml", WORKER_LOST_POLICY},
+        {"[USER] Policy file error in policy.toml:", WORKER_LOST_POLICY},
+        {"[USER] Policy file warning in policy.toml:", WORKER_NO_TROUBLE},
+        {"Error: skipped https://a.test/policy [x] Policy file error in ", WORKER_NO_TROUBLE},
+        {"[Blocked Host] https://a.test/[USER] Policy file error in ", WORKER_NO_TROUBLE},
+        {"[", WORKER_NO_TROUBLE},
+        {"", WORKER_NO_TROUBLE},
     };
     for (size_t i = 0; i < COUNT(ROWS); i++) {
         assert_int_equal(WORKER_GEMINI.trouble(ROWS[i].line), ROWS[i].trouble);
