@@ -4,8 +4,8 @@
 #include "answer/guardrails.h"
 #include "answer/openai.h"
 #include "answer/prompt.h"
-#include "answer/region.h"
 #include "base/clock.h"
+#include "base/countries.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "call/errors.h"
@@ -129,7 +129,7 @@ static int find_region(struct call *call, const char *region, const char **code,
     if (!region) {
         return OK;
     }
-    *country = region_name(arena, region);
+    *country = country_name(arena, region);
     if (!*country) {
         bool british = strcasecmp(region, "UK") == 0;
         return call_fail(call, CODE_VALIDATION,

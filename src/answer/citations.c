@@ -3,11 +3,11 @@
 
 #include "answer/dates.h"
 #include "answer/snippet.h"
-#include "answer/tracking.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/tracking.h"
 #include "base/url.h"
 
 #include <stdlib.h>

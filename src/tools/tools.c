@@ -2,12 +2,8 @@
 #include "tools/tools.h"
 
 static const struct tool *const TOOLS[] = {
-    &TOOL_WEB_SEARCH,
-    &TOOL_GET_CONTENT,
-    &TOOL_SEARCH,
-    &TOOL_DEEP_SEARCH,
-    &TOOL_SEARCH_WEB,
-    &TOOL_FORAGE_STATUS,
+    &TOOL_WEB_SEARCH,  &TOOL_GET_CONTENT, &TOOL_SEARCH,
+    &TOOL_DEEP_SEARCH, &TOOL_SEARCH_WEB,  &TOOL_FORAGE_STATUS,
 };
 
 int tools_register(struct registry *registry)

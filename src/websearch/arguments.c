@@ -1,9 +1,9 @@
 /* The arguments of web_search: what a schema cannot say about them. */
+#include "base/countries.h"
 #include "base/text.h"
 #include "base/url.h"
 #include "call/errors.h"
 #include "config/config.h"
-#include "websearch/countries.h"
 #include "websearch/websearch.h"
 
 #include <string.h>
@@ -122,7 +122,7 @@ static int read_dates(struct call *call, yyjson_val *arguments, struct search_qu
 static int read_region(struct call *call, yyjson_val *arguments, struct search_query *query)
 {
     const char *region = json_string(arguments, "region");
-    query->region = region ? country_code(region) : NULL;
+    query->region = region ? country_code(call_arena(call), region) : NULL;
     query->language = json_string(arguments, "language");
     if (region && !query->region) {
         return wrong(call, "region", region,

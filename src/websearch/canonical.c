@@ -4,42 +4,19 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/tracking.h"
 #include "base/url.h"
 
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
-/* Parameters that tell where a reader came from; one that ends in * stands for all that begin so.
- */
-static const char *const TRACKING[] = {
-    "utm_*",   "gclid",   "gclsrc",  "dclid",   "gbraid",      "wbraid",     "fbclid",  "msclkid",
-    "yclid",   "igshid",  "mc_cid",  "mc_eid",  "_ga",         "_gl",        "_hsenc",  "_hsmi",
-    "mkt_tok", "ref_src", "ref_url", "srsltid", "oly_anon_id", "oly_enc_id", "vero_id", "s_cid",
-    "ncid",    "cmpid",   "spm",     "twclid",  "ttclid",      "li_fat_id",
-};
-
-static bool is_tracking(const char *parameter, size_t length)
-{
-    size_t name = strcspn(parameter, "=&");
-    name = name < length ? name : length;
-    for (size_t i = 0; i < sizeof TRACKING / sizeof *TRACKING; i++) {
-        size_t own = strlen(TRACKING[i]);
-        bool begins = TRACKING[i][own - 1] == '*';
-        own -= begins;
-        if ((begins ? name >= own : name == own) && strncasecmp(parameter, TRACKING[i], own) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
+/* Empty parameters ask for nothing. */
 static void put_query(struct buf *out, const char *query)
 {
     char mark = '?';
     while (query && *query) {
         size_t length = strcspn(query, "&");
-        if (length && !is_tracking(query, length)) {
+        if (length) {
             buf_putc(out, mark);
             buf_append(out, query, length);
             mark = '&';
@@ -51,7 +28,8 @@ static void put_query(struct buf *out, const char *query)
 const char *canonical_url(struct arena *arena, const char *link)
 {
     struct url url;
-    int status = url_parse(arena, link, &url, NULL);
+    const char *plain = tracking_strip(arena, link);
+    int status = plain ? url_parse(arena, plain, &url, NULL) : ERR_NOMEM;
     if (status != OK) {
         return status == ERR_NOMEM ? NULL : link;
     }

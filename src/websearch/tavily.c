@@ -4,7 +4,7 @@
 #include "websearch/provider.h"
 
 #include "base/status.h"
-#include "websearch/countries.h"
+#include "websearch/tavily_countries.h"
 
 #define LONGEST_QUERY 400 /* characters; a longer one is HTTP 400 */
 #define MOST_RESULTS  20
@@ -15,7 +15,7 @@ static void add_country(struct provider_request *request, yyjson_mut_doc *doc, y
     if (!query->region) {
         return;
     }
-    const char *name = country_tavily_name(query->region);
+    const char *name = tavily_country(query->region);
     if (query->type == SEARCH_NEWS) {
         provider_left_out(request, "region: Tavily has countries only for type web");
     } else if (!name) {

@@ -5,8 +5,8 @@
 #include "answer/citations.h"
 #include "answer/openai.h"
 #include "answer/prompt.h"
-#include "answer/region.h"
 #include "answer/response.h"
+#include "base/countries.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/status.h"
@@ -72,7 +72,7 @@ static void regions_are_country_codes(void **state)
                  {"D", NULL},        {"", NULL},        {"DEU", NULL},
                  {"# ", NULL},       {"\n\n", NULL}};
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        const char *name = region_name(*state, CASES[i].code);
+        const char *name = country_name(*state, CASES[i].code);
         assert_int_equal(name != NULL, CASES[i].name != NULL);
         if (name) {
             assert_string_equal(name, CASES[i].name);
@@ -349,7 +349,7 @@ static void no_memory_is_an_error_and_nothing_worse(void **state)
         if (status == OK) {
             status = citations_make(arena, response.parts, response.part_count, &wishes, &cited);
         }
-        done = status == OK && prompt_write(arena, &prompt) && region_name(arena, "DE");
+        done = status == OK && prompt_write(arena, &prompt) && country_name(arena, "DE");
         if (status == OK) {
             assert_int_equal(cited.count, 1);
             assert_string_equal(cited.citations[0].snippet, "It rains.");

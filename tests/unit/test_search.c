@@ -1,14 +1,15 @@
 /* Searching: what is pure in it - addresses, shares, dates, countries, merging, snippets. */
 #include "unit.h"
 
+#include "base/countries.h"
 #include "base/limits.h"
 #include "base/status.h"
 #include "websearch/canonical.h"
-#include "websearch/countries.h"
 #include "websearch/merge.h"
 #include "websearch/plain.h"
 #include "websearch/query.h"
 #include "websearch/share.h"
+#include "websearch/tavily_countries.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -244,17 +245,17 @@ static void countries_have_codes(void **state)
     static const char *const CASES[][2] = {{"US", "US"}, {"us", "US"}, {"uk", "GB"},  {"De", "DE"},
                                            {"XX", NULL}, {"u", NULL},  {"USA", NULL}, {"", NULL}};
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        const char *code = country_code(CASES[i][0]);
+        const char *code = country_code(arena, CASES[i][0]);
         if (CASES[i][1]) {
             assert_string_equal(code, CASES[i][1]);
         } else {
             assert_null(code);
         }
     }
-    assert_string_equal(country_tavily_name("GB"), "united kingdom");
-    assert_string_equal(country_tavily_name("US"), "united states");
-    assert_null(country_tavily_name("AQ"));
-    assert_null(country_tavily_name("??"));
+    assert_string_equal(tavily_country("GB"), "united kingdom");
+    assert_string_equal(tavily_country("US"), "united states");
+    assert_null(tavily_country("AQ"));
+    assert_null(tavily_country("??"));
 }
 
 /* ---- snippets ---- */

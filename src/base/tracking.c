@@ -1,5 +1,5 @@
 /* The table of tracking parameters, applied to URLs wherever they stand. */
-#include "answer/tracking.h"
+#include "base/tracking.h"
 
 #include "base/limits.h"
 #include "base/status.h"

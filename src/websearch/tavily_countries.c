@@ -1,29 +1,22 @@
-/* The countries of ISO 3166-1, by their codes, and what Tavily calls those that it knows. */
-#include "websearch/countries.h"
+/* The names of the countries that Tavily knows. */
+#include "websearch/tavily_countries.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
 static const struct {
     char code[3];
-    const char *tavily; /* NULL: unknown there */
+    const char *name;
 } COUNTRIES[] = {
     {"AD", "andorra"},
     {"AE", "united arab emirates"},
     {"AF", "afghanistan"},
-    {"AG", NULL},
-    {"AI", NULL},
     {"AL", "albania"},
     {"AM", "armenia"},
     {"AO", "angola"},
-    {"AQ", NULL},
     {"AR", "argentina"},
-    {"AS", NULL},
     {"AT", "austria"},
     {"AU", "australia"},
-    {"AW", NULL},
-    {"AX", NULL},
     {"AZ", "azerbaijan"},
     {"BA", "bosnia and herzegovina"},
     {"BB", "barbados"},
@@ -34,26 +27,18 @@ static const struct {
     {"BH", "bahrain"},
     {"BI", "burundi"},
     {"BJ", "benin"},
-    {"BL", NULL},
-    {"BM", NULL},
     {"BN", "brunei"},
     {"BO", "bolivia"},
-    {"BQ", NULL},
     {"BR", "brazil"},
     {"BS", "bahamas"},
     {"BT", "bhutan"},
-    {"BV", NULL},
     {"BW", "botswana"},
     {"BY", "belarus"},
     {"BZ", "belize"},
     {"CA", "canada"},
-    {"CC", NULL},
-    {"CD", NULL},
     {"CF", "central african republic"},
     {"CG", "congo"},
     {"CH", "switzerland"},
-    {"CI", NULL},
-    {"CK", NULL},
     {"CL", "chile"},
     {"CM", "cameroon"},
     {"CN", "china"},
@@ -61,50 +46,31 @@ static const struct {
     {"CR", "costa rica"},
     {"CU", "cuba"},
     {"CV", "cape verde"},
-    {"CW", NULL},
-    {"CX", NULL},
     {"CY", "cyprus"},
     {"CZ", "czech republic"},
     {"DE", "germany"},
     {"DJ", "djibouti"},
     {"DK", "denmark"},
-    {"DM", NULL},
     {"DO", "dominican republic"},
     {"DZ", "algeria"},
     {"EC", "ecuador"},
     {"EE", "estonia"},
     {"EG", "egypt"},
-    {"EH", NULL},
     {"ER", "eritrea"},
     {"ES", "spain"},
     {"ET", "ethiopia"},
     {"FI", "finland"},
     {"FJ", "fiji"},
-    {"FK", NULL},
-    {"FM", NULL},
-    {"FO", NULL},
     {"FR", "france"},
     {"GA", "gabon"},
     {"GB", "united kingdom"},
-    {"GD", NULL},
     {"GE", "georgia"},
-    {"GF", NULL},
-    {"GG", NULL},
     {"GH", "ghana"},
-    {"GI", NULL},
-    {"GL", NULL},
     {"GM", "gambia"},
     {"GN", "guinea"},
-    {"GP", NULL},
     {"GQ", "equatorial guinea"},
     {"GR", "greece"},
-    {"GS", NULL},
     {"GT", "guatemala"},
-    {"GU", NULL},
-    {"GW", NULL},
-    {"GY", NULL},
-    {"HK", NULL},
-    {"HM", NULL},
     {"HN", "honduras"},
     {"HR", "croatia"},
     {"HT", "haiti"},
@@ -112,31 +78,23 @@ static const struct {
     {"ID", "indonesia"},
     {"IE", "ireland"},
     {"IL", "israel"},
-    {"IM", NULL},
     {"IN", "india"},
-    {"IO", NULL},
     {"IQ", "iraq"},
     {"IR", "iran"},
     {"IS", "iceland"},
     {"IT", "italy"},
-    {"JE", NULL},
     {"JM", "jamaica"},
     {"JO", "jordan"},
     {"JP", "japan"},
     {"KE", "kenya"},
     {"KG", "kyrgyzstan"},
     {"KH", "cambodia"},
-    {"KI", NULL},
     {"KM", "comoros"},
-    {"KN", NULL},
     {"KP", "north korea"},
     {"KR", "south korea"},
     {"KW", "kuwait"},
-    {"KY", NULL},
     {"KZ", "kazakhstan"},
-    {"LA", NULL},
     {"LB", "lebanon"},
-    {"LC", NULL},
     {"LI", "liechtenstein"},
     {"LK", "sri lanka"},
     {"LR", "liberia"},
@@ -149,18 +107,12 @@ static const struct {
     {"MC", "monaco"},
     {"MD", "moldova"},
     {"ME", "montenegro"},
-    {"MF", NULL},
     {"MG", "madagascar"},
-    {"MH", NULL},
     {"MK", "north macedonia"},
     {"ML", "mali"},
     {"MM", "myanmar"},
     {"MN", "mongolia"},
-    {"MO", NULL},
-    {"MP", NULL},
-    {"MQ", NULL},
     {"MR", "mauritania"},
-    {"MS", NULL},
     {"MT", "malta"},
     {"MU", "mauritius"},
     {"MV", "maldives"},
@@ -169,124 +121,67 @@ static const struct {
     {"MY", "malaysia"},
     {"MZ", "mozambique"},
     {"NA", "namibia"},
-    {"NC", NULL},
     {"NE", "niger"},
-    {"NF", NULL},
     {"NG", "nigeria"},
     {"NI", "nicaragua"},
     {"NL", "netherlands"},
     {"NO", "norway"},
     {"NP", "nepal"},
-    {"NR", NULL},
-    {"NU", NULL},
     {"NZ", "new zealand"},
     {"OM", "oman"},
     {"PA", "panama"},
     {"PE", "peru"},
-    {"PF", NULL},
     {"PG", "papua new guinea"},
     {"PH", "philippines"},
     {"PK", "pakistan"},
     {"PL", "poland"},
-    {"PM", NULL},
-    {"PN", NULL},
-    {"PR", NULL},
-    {"PS", NULL},
     {"PT", "portugal"},
-    {"PW", NULL},
     {"PY", "paraguay"},
     {"QA", "qatar"},
-    {"RE", NULL},
     {"RO", "romania"},
     {"RS", "serbia"},
     {"RU", "russia"},
     {"RW", "rwanda"},
     {"SA", "saudi arabia"},
-    {"SB", NULL},
-    {"SC", NULL},
     {"SD", "sudan"},
     {"SE", "sweden"},
     {"SG", "singapore"},
-    {"SH", NULL},
     {"SI", "slovenia"},
-    {"SJ", NULL},
     {"SK", "slovakia"},
-    {"SL", NULL},
-    {"SM", NULL},
     {"SN", "senegal"},
     {"SO", "somalia"},
-    {"SR", NULL},
     {"SS", "south sudan"},
-    {"ST", NULL},
     {"SV", "el salvador"},
-    {"SX", NULL},
     {"SY", "syria"},
-    {"SZ", NULL},
-    {"TC", NULL},
     {"TD", "chad"},
-    {"TF", NULL},
     {"TG", "togo"},
     {"TH", "thailand"},
     {"TJ", "tajikistan"},
-    {"TK", NULL},
-    {"TL", NULL},
     {"TM", "turkmenistan"},
     {"TN", "tunisia"},
-    {"TO", NULL},
     {"TR", "turkey"},
     {"TT", "trinidad and tobago"},
-    {"TV", NULL},
     {"TW", "taiwan"},
     {"TZ", "tanzania"},
     {"UA", "ukraine"},
     {"UG", "uganda"},
-    {"UM", NULL},
     {"US", "united states"},
     {"UY", "uruguay"},
     {"UZ", "uzbekistan"},
-    {"VA", NULL},
-    {"VC", NULL},
     {"VE", "venezuela"},
-    {"VG", NULL},
-    {"VI", NULL},
     {"VN", "vietnam"},
-    {"VU", NULL},
-    {"WF", NULL},
-    {"WS", NULL},
     {"YE", "yemen"},
-    {"YT", NULL},
     {"ZA", "south africa"},
     {"ZM", "zambia"},
     {"ZW", "zimbabwe"},
 };
 
-#define COUNT (sizeof COUNTRIES / sizeof *COUNTRIES)
-
-static size_t find(const char *code)
+const char *tavily_country(const char *code)
 {
-    size_t index = 0;
-    while (index < COUNT && strcmp(COUNTRIES[index].code, code) != 0) {
-        index++;
+    for (size_t i = 0; i < sizeof COUNTRIES / sizeof *COUNTRIES; i++) {
+        if (strcmp(COUNTRIES[i].code, code) == 0) {
+            return COUNTRIES[i].name;
+        }
     }
-    return index;
-}
-
-const char *country_code(const char *text)
-{
-    char code[3] = {0};
-    for (size_t i = 0; i < 2 && text[i]; i++) {
-        code[i] = (char)toupper((unsigned char)text[i]);
-    }
-    if (strlen(text) != 2) {
-        return NULL;
-    }
-    /* Not a code of the standard, but what everybody writes. */
-    size_t index = find(strcmp(code, "UK") == 0 ? "GB" : code);
-    return index < COUNT ? COUNTRIES[index].code : NULL;
-}
-
-const char *country_tavily_name(const char *code)
-{
-    size_t index = find(code);
-    return index < COUNT ? COUNTRIES[index].tavily : NULL;
+    return NULL;
 }

@@ -2,8 +2,8 @@
  * data/tracking-parameters.txt. Everything else of a URL stays as it is spelled, letter by letter.
  *
  * Pure. */
-#ifndef FORAGE_ANSWER_TRACKING_H
-#define FORAGE_ANSWER_TRACKING_H
+#ifndef FORAGE_BASE_TRACKING_H
+#define FORAGE_BASE_TRACKING_H
 
 #include "base/arena.h"
 
