@@ -18,7 +18,7 @@
 #include "research/run.h"
 #include "research/turnstile.h"
 
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 
 const struct research_kind RESEARCH_ONE_ROUND = {
@@ -210,22 +210,18 @@ static int take_answer(const struct research *research, const struct sightings *
     return report->text ? OK : ERR_NOMEM;
 }
 
-/* Looks for the answer in the worker's last words, then in all of them. As extract_json. */
+/* Looks for the answer in what the worker said after its last use of a tool: before that it may
+ * have quoted a page that holds a perfect one. As extract_json. */
 static int find_answer(const struct research *research, const struct sightings *sightings,
                        yyjson_val **answer)
 {
     const struct extract_member wanted[] = {{"success", YYJSON_TYPE_BOOL},
                                             {research->request->kind->answer, YYJSON_TYPE_STR},
                                             {NULL, YYJSON_TYPE_NONE}};
-    struct arena *arena = call_arena(research->call);
     const char *said = sightings->said.data ? sightings->said.data : "";
     size_t start = sightings->answer_start;
-    int status = extract_json(arena, said + start, sightings->said.length - start, wanted, answer);
-    if (status != OK && start) {
-        int earlier = extract_json(arena, said, start, wanted, answer);
-        status = earlier == OK ? OK : status;
-    }
-    return status;
+    return extract_json(call_arena(research->call), said + start, sightings->said.length - start,
+                        wanted, answer);
 }
 
 /* ---- trying ---- */
@@ -305,9 +301,6 @@ static int try_all(struct research *research, struct research_report *report)
         struct sightings sightings;
         int why;
         sightings_init(&sightings, research->call, research->request->max_rounds);
-        if (!research->job.with_firecrawl && config_bool("DEBUG")) {
-            log_debug(call_request_id(research->call), "Firecrawl is not set up and takes no part");
-        }
         int status = try_once(research, &sightings, report, &why);
         bool finished = status != OK || why == OK;
         if (!finished && retry == research->request->max_retries) {
@@ -343,6 +336,17 @@ static int find_worker(struct research *research)
         return call_fail(research->call, CODE_CONFIG_ERROR, "%s", problem);
     }
     return OK;
+}
+
+/* Once is enough: nothing is wrong, but somebody may expect it. */
+static void warn_without_firecrawl(const struct research *research)
+{
+    static atomic_bool warned;
+    if (!research->job.with_firecrawl && !atomic_exchange(&warned, true)) {
+        log_warn(call_request_id(research->call),
+                 "Firecrawl takes no part in research: neither FIRECRAWL_API_KEY nor "
+                 "FIRECRAWL_API_URL is set");
+    }
 }
 
 static int write_prompt(struct research *research)
@@ -408,6 +412,7 @@ int research_run(struct call *call, const struct research_request *request,
         status = write_prompt(research);
     }
     if (status == OK) {
+        warn_without_firecrawl(research);
         status = run_in_turn(research, report);
     }
     buf_done(&research->prompt);
