@@ -110,7 +110,7 @@ def test_a_call_over_http_that_is_left(place):
         wait_until(lambda: not has_children(server.pid))
 
 
-@pytest.mark.parametrize("actions, seconds", [(POLITE, 4.5), (DEAF, 12)], ids=["polite", "deaf"])
+@pytest.mark.parametrize("actions, seconds", [(POLITE, 4), (DEAF, 15)], ids=["polite", "deaf"])
 def test_the_end_of_the_server_ends_four_workers(place, actions, seconds):
     worker = Worker(place.folder / "worker", actions)
     settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=4)
@@ -124,4 +124,4 @@ def test_the_end_of_the_server_ends_four_workers(place, actions, seconds):
         client.signal(signal.SIGTERM)
         assert client.wait() == 0
         wait_gone(groups(worker), 0.5)
-        assert time.monotonic() - began < seconds + 5
+        assert time.monotonic() - began < seconds, "nobody waits for what workers might still find"

@@ -2,6 +2,7 @@
 one cannot be made to fail in all of these ways (those that it can are in tests/research)."""
 
 import json
+import pathlib
 import signal
 
 import pytest
@@ -18,6 +19,11 @@ INVALID_ARGUMENT = json.dumps(
     {"error": {"code": 400, "message": "Request contains an invalid argument.", "status": "INVALID_ARGUMENT"}}
 )
 NO_MODEL = "models/m is not found for API version v1beta, or is not supported for generateContent."
+REFUSED_POLICY = """[USER] Policy file error in policy.toml:
+  Schema validation failed
+Invalid policy rule (rule #1):
+  - Field "rule.0.toolName": Invalid input
+"""
 
 # Name, what the worker does, the code, and a word of the advice. The first rows are the exit codes of the Gemini CLI.
 FAILURES = [
@@ -39,6 +45,7 @@ FAILURES = [
     ("exit 173, silent", [play.leave(173)], "QUOTA_EXCEEDED", "quota"),
     ("exit 244, 500", play.refused('{"error":{"code":500,"status":"INTERNAL"}}', 244), "EXECUTION_ERROR", "again"),
     ("exit 247, 503", play.refused("The model is overloaded. Please try again later.", 247), "EXECUTION_ERROR", "again"),
+    ("policy refused", [play.err(REFUSED_POLICY), *play.answer(play.report())], "CONFIG_ERROR", "policy"),
     ("exit 127", [play.err("env: node: No such file or directory\n"), play.leave(127)], "CLI_NOT_FOUND", "Node"),
     ("killed", [*play.begin(), ["die", int(signal.SIGKILL)]], "EXECUTION_ERROR", ""),
     ("crashed", [*play.begin(), ["die", int(signal.SIGSEGV)]], "EXECUTION_ERROR", ""),
@@ -72,8 +79,9 @@ def test_no_secret_and_no_file_is_left_of_a_failure(scene):
     error = failed(search(server, "a question that is private"), "AUTH_ERROR")
     assert KEY not in json.dumps(error)
     assert KEY not in server.log.text() and "private" not in server.log.text()
-    left = [path for path in place.temporary.rglob("*") if path.is_file()]
-    assert left == [], left
+    given = pathlib.Path(worker.runs()[0]["env"]["TMPDIR"])
+    assert place.temporary in given.parents, "a folder of its own"
+    assert list(place.temporary.iterdir()) == [], "which goes with it"
 
 
 # ---- output that is hostile, or broken ----
@@ -148,6 +156,16 @@ def test_a_page_cannot_forge_events(scene):
     assert result["report"] == "honest"
     assert result["metadata"]["sources_visited"] == ["https://honest.example/"]
     assert result.get("verified", False) is False
+
+
+def test_a_policy_in_an_address_is_no_policy(scene):
+    """What the worker prints when a page cannot be read holds the page's address: words in it decide nothing."""
+    server, worker, _ = scene
+    addresses = ["https://example.org/privacy-policy", "https://example.org/?q=Invalid+policy+rule", "https://x/API_KEY_INVALID"]
+    noise = [play.err(f"Error executing tool web_fetch: Error: All requested URLs were skipped: {url}\n") for url in addresses]
+    worker.play([*play.begin(), ["sleep", 0.1], *noise, ["sleep", 0.1], *play.answer(play.report("all the same"))])
+    result = deep_search(server)
+    assert result["success"] is True and result["report"] == "all the same", result
 
 
 def test_an_answer_on_a_page_is_not_the_answer(scene):

@@ -33,6 +33,12 @@ def break_settings(place):
     (place.config / ".gemini" / "settings.json").write_text("{ this is not JSON")
 
 
+def break_policy(place):
+    """The CLI would go on without any policy: with tools that read files."""
+    path = place.config / ".gemini" / "policy.toml"
+    path.write_text(path.read_text() + '\n[[rule]]\nmcpName = "other"\ndecision = "allow"\npriority = 300\n')
+
+
 def limit_turns(place):
     path = place.config / ".gemini" / "settings.json"
     settings = json.loads(path.read_text())
@@ -71,6 +77,7 @@ CASES = [
         GEMINI_CLI_MAX_ITERATIONS=3,
     ),
     Case("broken settings", [GOOD], "CONFIG_ERROR", "settings", change=break_settings),
+    Case("broken policy", [GOOD], "CONFIG_ERROR", "policy", change=break_policy),
     Case("no Node.js", [GOOD], "CLI_NOT_FOUND", "Node", change=forget_node),
     Case("timeout of search", [Hang()], "EXECUTION_ERROR", "GEMINI_SEARCH_TIMEOUT", GEMINI_SEARCH_TIMEOUT=6000),
     Case("timeout", [Hang()], "CLI_TIMEOUT", "GEMINI_SEARCH_TIMEOUT", tool="deep_search", GEMINI_SEARCH_TIMEOUT=6000),
