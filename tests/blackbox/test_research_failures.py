@@ -121,7 +121,7 @@ def test_a_worker_that_says_nothing(scene):
 
 def test_endless_output_has_an_end(scene):
     server, worker, _ = scene
-    worker.play([*play.begin(), *play.say(*["x" * 1_000_000] * 40), *play.finish(), play.leave(0)])
+    worker.play([*play.begin(), *play.say(*["x" * 1_000_000] * 20), *play.finish(), play.leave(0)])
     failed(deep_search(server), "PARSE_ERROR")
     assert server.alive()
 
