@@ -383,7 +383,7 @@ def test_answer_sources_only(settings, fake):
 
 def test_a_service_of_ones_own_needs_no_key(settings, fake):
     """OPENAI_BASE_URL alone is enough; no Authorization is sent."""
-    del settings["OPENAI_API_KEY"]
+    settings["OPENAI_API_KEY"] = None
     with Server(**settings) as server:
         error_of(server, 502, "AUTH")  # the fake wants one
     assert "authorization" not in fake.requests[0].headers

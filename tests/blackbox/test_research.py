@@ -325,10 +325,11 @@ def test_worker_runs_apart(forage, worker, place):
 
 
 def test_firecrawl_takes_part_only_when_it_is_set(place, tmp_path):
+    nothing = {"FIRECRAWL_API_KEY": None, "FIRECRAWL_API_URL": None}
     cases = [({}, False), ({"FIRECRAWL_API_KEY": "fc-1234567890"}, True), ({"FIRECRAWL_API_URL": "http://127.0.0.1:9"}, True)]
     for settings, expected in cases:
         worker = Worker(tmp_path / f"worker-{len(settings)}-{expected}", play.answer(play.result()))
-        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, **settings)) as server:
+        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, **{**nothing, **settings})) as server:
             assert search(server)["success"]
         argv = worker.runs()[-1]["argv"]
         allowed = argv[argv.index("--allowed-mcp-server-names") + 1]

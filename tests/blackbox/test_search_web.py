@@ -330,7 +330,7 @@ def test_nobody_answers(settings):
 
 
 def test_missing_key(tmp_path):
-    with Server(FORAGE_DATA_DIR=tmp_path) as server:
+    with Server(FORAGE_DATA_DIR=tmp_path, OPENAI_API_KEY=None) as server:
         failure = error_of(server, 503, "CONFIG")
         assert "OPENAI_API_KEY" in failure["message"]
         tools = exchange(server.port, request("GET", "/api/v1/tools")).json()

@@ -384,10 +384,10 @@ def test_progress_tells_of_the_search_and_of_each_page(world):
     assert any("Serper" in words for words in said)
 
 
-def test_for_people(world):
+def test_for_people(world, tmp_path):
     """`forage web`: a list to read on standard output, and on a terminal a line for each page as it comes."""
     world.find(3)
-    settings = world.settings("serper")
+    settings = world.settings("serper", FORAGE_DATA_DIR=tmp_path)
     ours, theirs = pty.openpty()
     completed = subprocess.run(
         [FORAGE, "web", "things to find"],
