@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "research/progress.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ struct watching {
     int64_t next_line_ms;  /* of the log */
     int64_t next_sign_ms;  /* of life, for the client */
     int64_t done_since_ms; /* 0: it is not done */
+    bool has_begun;        /* it has said something */
 };
 
 /* ---- what it writes ---- */
@@ -94,6 +96,7 @@ static int take_line(struct watching *watching, const struct proc_event *event)
     if (event->stream == PROC_ERRORS) {
         return take_error_line(watching, event);
     }
+    watching->has_begun = true;
     arena_reset(watching->scratch);
     int status =
         watching->worker->feed(watching->scratch, event->line, event->length, &watching->sink);
@@ -204,6 +207,11 @@ static int run_in(struct watching *watching, const struct worker_job *job, struc
     if (status == OK) {
         progress_say(watching->call, "%s works with %s", watching->worker->title, job->model);
         status = watch(watching, child, end);
+        if (status != OK && !watching->has_begun) {
+            /* It is still loading its code: it would heed SIGTERM only after that, and has nothing
+             * to put in order. */
+            proc_signal(child, SIGKILL);
+        }
         proc_end(child);
     }
     if (watching->errors.length) {
