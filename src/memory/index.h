@@ -1,0 +1,68 @@
+/* The word index: finds and ranks memories by their words. It lives in the memory of the process
+ * and holds no text, only what was derived from it; the store stays the only truth. It is caught up
+ * with the store's changes before each search (memory.c), so that what another process wrote is
+ * found by the next call. One ranking for every database.
+ *
+ * The index knows nothing of databases. Not thread-safe: its owner holds a lock (readers together,
+ * a writer alone). */
+#ifndef FORAGE_MEMORY_INDEX_H
+#define FORAGE_MEMORY_INDEX_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct index; /* of one space */
+
+/* A memory as the index sees it. */
+struct index_entry {
+    int64_t id; /* the store's number of it, never used twice */
+    const char *summary;
+    const char *text;
+    const char *const *tags; /* words too */
+    size_t tag_count;
+    const char *session; /* NULL: none */
+    int64_t place;
+    const char *role;
+    int64_t created_ms;
+    int64_t expires_ms; /* 0: never */
+};
+
+struct index *index_new(void);
+struct index *index_free(struct index *index);
+/* Adds it, or replaces what is there under the id. OK, ERR_NOMEM, ERR_LIMIT. */
+int index_put(struct index *index, const struct index_entry *entry);
+void index_remove(struct index *index, int64_t id);
+size_t index_count(const struct index *index);
+size_t index_bytes(const struct index *index); /* roughly what it takes */
+
+struct index_filter {
+    const char *const *tags;
+    size_t tag_count;
+    int64_t from_ms, until_ms;
+    const char *session;
+    const char *role;
+    int64_t now_ms; /* what has expired is not found */
+};
+
+struct index_hit {
+    int64_t id;
+    double score;
+};
+
+/* Ranked by meaning as far as words carry it: rare words, lengths, neighbours in the session. Fills
+ * the hits from `offset` on, best first; equal scores in the order of ids, newest first. `total`
+ * counts everything that matched. OK, ERR_NOMEM. */
+int index_search(const struct index *index, struct arena *arena, const char *query,
+                 const struct index_filter *filter, size_t limit, size_t offset,
+                 struct index_hit *hits, size_t *count, size_t *total);
+
+/* A full-text question, taken apart (words.h): candidates that hold the words; phrases are checked
+ * by the caller against the texts. */
+struct fulltext; /* fulltext.h */
+int index_fulltext(const struct index *index, struct arena *arena, const struct fulltext *question,
+                   const struct index_filter *filter, struct index_hit **hits, size_t *count);
+
+#endif

@@ -1,0 +1,207 @@
+/* Memory: what agents want to keep. This header is the whole engine for those who use it (the
+ * tools, REST, the command line): memories are added, changed, found and removed here, whatever
+ * database holds them.
+ *
+ * A memory lives in a namespace, and a namespace belongs to an owner: the caller, or everybody where
+ * the operator shares it (FORAGE_SHARED_NAMESPACES). No function here reaches past the space that it
+ * is given. What a function returned OK for is on the disk; a change is there wholly or not at all.
+ *
+ * Behind it: store.h (the database: SQLite or PostgreSQL), index.h (the words, kept in memory and
+ * caught up with the store before each search), writer.h (changes of many callers in one commit).
+ * Texts given must be valid UTF-8; texts returned live in the call's arena. */
+#ifndef FORAGE_MEMORY_MEMORY_H
+#define FORAGE_MEMORY_MEMORY_H
+
+#include "call/call.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A namespace of one owner. */
+struct memory_space {
+    const char *owner; /* the caller's name, or "" for a shared namespace */
+    const char *name;  /* "default" where none was given */
+};
+
+/* Times are milliseconds since 1970, UTC. */
+struct memory {
+    const char *key;
+    const char *summary;
+    const char *text;
+    const char *const *tags; /* tag_count of them, without repetition, in their given order */
+    size_t tag_count;
+    const char *metadata; /* a JSON object as text, or NULL */
+    const char *session;  /* a conversation that it is part of, or NULL */
+    int64_t place;        /* in the session, from 0; -1: without a session */
+    const char *role;     /* who said it ("user", "assistant"), or NULL */
+    int64_t created_ms;
+    int64_t updated_ms;
+    int64_t expires_ms; /* 0: never */
+    int64_t version;    /* 1, 2, ...: for changes that must not undo another's */
+};
+
+/* The space of a caller's namespace; `name` NULL: "default". ERR_FAILED after call_fail() for a
+ * name that is wrong. */
+int memory_space_of(struct call *call, const char *name, struct memory_space *space);
+
+/* ---- changing ---- */
+
+/* A change names what it wants; NULL members are left as they are (or made, when adding). */
+struct memory_change {
+    const char *key;     /* when adding, NULL: made from the summary */
+    const char *new_key; /* of a rename */
+    const char *summary;
+    const char *text;
+    const char *const *tags;
+    size_t tag_count;
+    bool set_tags;
+    const char *metadata;
+    const char *session;
+    int64_t place; /* -1: the next one of the session */
+    const char *role;
+    int64_t created_ms; /* 0: now */
+    int64_t expires_ms; /* 0: unchanged, or never when adding; negative: never from now on */
+    int64_t if_version; /* 0: whatever it is; else CONFLICT unless it is this one */
+};
+
+enum memory_outcome {
+    MEMORY_ADDED,
+    MEMORY_REPLACED,  /* there was one of that key */
+    MEMORY_UNCHANGED, /* the same was there already */
+    MEMORY_DUPLICATE, /* no key was given, and another key holds the same text: `key` says which */
+    MEMORY_UPDATED,
+    MEMORY_RENAMED,
+    MEMORY_DELETED,
+};
+
+struct memory_result {
+    enum memory_outcome outcome;
+    const char *key;
+    const char *summary;
+    int64_t version;
+    int64_t created_ms;
+    int64_t updated_ms;
+};
+
+int memory_add(struct call *call, const struct memory_space *space,
+               const struct memory_change *change, struct memory_result *result);
+/* NOT_FOUND, CONFLICT. */
+int memory_update(struct call *call, const struct memory_space *space,
+                  const struct memory_change *change, struct memory_result *result);
+int memory_rename(struct call *call, const struct memory_space *space,
+                  const struct memory_change *change, struct memory_result *result);
+/* Deletes the keys that are there; `deleted` has a place for each key. */
+int memory_delete(struct call *call, const struct memory_space *space, const char *const *keys,
+                  size_t count, bool *deleted);
+/* Adds all of them in one transaction. ERR_FAILED names the first that is wrong (its position in
+ * `wrong`); then none of them is added. */
+int memory_import(struct call *call, const struct memory_space *space,
+                  const struct memory_change *changes, size_t count, size_t *added,
+                  size_t *replaced, size_t *wrong);
+
+/* ---- reading ---- */
+
+/* `found[i].key` is NULL where there is none. `neighbours` of each side in the session come with
+ * it, in their order, in `around` (which may be NULL when none are wanted). */
+struct memory_around {
+    const struct memory *items;
+    size_t count;
+};
+int memory_get(struct call *call, const struct memory_space *space, const char *const *keys,
+               size_t count, size_t neighbours, struct memory *found, struct memory_around *around);
+
+/* What both searches and the list can be narrowed by; NULL and 0: not narrowed. */
+struct memory_filter {
+    const char *const *tags; /* all of them */
+    size_t tag_count;
+    int64_t from_ms, until_ms; /* created in between; until is exclusive */
+    const char *session;
+    const char *role;
+    const char *prefix; /* of the key; lists only */
+};
+
+struct memory_page {
+    const struct memory *items;
+    size_t count;
+    size_t total;
+    bool total_is_lower_bound; /* exact up to LIMIT_MEMORY_EXACT_TOTAL */
+};
+
+/* Newest first. */
+int memory_list(struct call *call, const struct memory_space *space,
+                const struct memory_filter *filter, size_t limit, size_t offset,
+                struct memory_page *page);
+/* Every memory of the space in the order of keys; anything but OK from `take` ends it. */
+int memory_export(struct call *call, const struct memory_space *space,
+                  int (*take)(void *context, const struct memory *memory), void *context);
+
+/* ---- searching ---- */
+
+struct memory_hit {
+    const char *key;
+    const char *summary;
+    const char *excerpt; /* HTML-safe in both searches; with <mark> around hits in the full-text one */
+    double relevance;    /* 0 to 1, falls down the list */
+    double score;        /* as the ranking computed it */
+    int64_t created_ms;
+    const char *session;
+    const char *role;
+    const char *const *tags;
+    size_t tag_count;
+};
+
+struct memory_hits {
+    const struct memory_hit *items;
+    size_t count;
+    size_t total;
+    bool total_is_lower_bound;
+};
+
+int memory_search(struct call *call, const struct memory_space *space, const char *query,
+                  const struct memory_filter *filter, size_t limit, size_t offset,
+                  struct memory_hits *hits);
+
+/* One keyword of a full-text search: a word, a "phrase of words", a prefix*, or -excluded. */
+enum memory_operator { MEMORY_OR, MEMORY_AND };
+int memory_fulltext(struct call *call, const struct memory_space *space,
+                    const char *const *keywords, size_t keyword_count, enum memory_operator all,
+                    const struct memory_filter *filter, size_t limit, size_t offset,
+                    struct memory_hits *hits);
+
+/* ---- looking after it ---- */
+
+struct memory_namespace_stats {
+    const char *name;
+    bool shared;
+    int64_t memories;
+    int64_t sessions;
+    int64_t text_bytes;
+    int64_t oldest_ms, newest_ms; /* 0: empty */
+};
+struct memory_stats {
+    const char *backend; /* "sqlite" or "postgresql" */
+    int64_t file_bytes;  /* 0 where it is not a file */
+    int schema_version;
+    const struct memory_namespace_stats *namespaces; /* that the caller may see */
+    size_t namespace_count;
+};
+int memory_stats(struct call *call, struct memory_stats *stats);
+
+struct memory_check {
+    int64_t memories;
+    size_t problems;  /* found */
+    size_t repaired;  /* of them */
+    const char *report; /* a line for each */
+};
+/* Verifies the store and the index against it, and mends what can be rebuilt. */
+int memory_check(struct call *call, bool repair, struct memory_check *check);
+/* A consistent copy of the whole store while it is used (SQLite; PostgreSQL has its own tools). */
+int memory_backup(struct call *call, const char *path);
+
+/* Whether the store can be used, for `ready` of the tools; quick, opens nothing. */
+bool memory_ready(char *lacks, size_t size);
+/* Closes everything; for the end of the program. */
+void memory_shutdown(void);
+
+#endif
