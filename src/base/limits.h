@@ -174,4 +174,9 @@
 #define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
 #define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
 
+
+/* ---- memory ---- */
+
+#define LIMIT_MEMORY_QUERY_WORDS 256u /* of one search; what is beyond is not looked at */
+
 #endif

@@ -32,7 +32,8 @@ struct index_entry {
 
 struct index *index_new(void);
 struct index *index_free(struct index *index);
-/* Adds it, or replaces what is there under the id. OK, ERR_NOMEM, ERR_LIMIT. */
+/* Adds it, or replaces what is there under the id. OK, ERR_NOMEM, ERR_LIMIT; after a failure the
+ * index may lack memories, and its owner makes a new one. */
 int index_put(struct index *index, const struct index_entry *entry);
 void index_remove(struct index *index, int64_t id);
 size_t index_count(const struct index *index);
@@ -50,6 +51,7 @@ struct index_filter {
 struct index_hit {
     int64_t id;
     double score;
+    double relevance; /* 0 to 1, in the order of scores */
 };
 
 /* Ranked by meaning as far as words carry it: rare words, lengths, neighbours in the session. Fills
@@ -59,9 +61,10 @@ int index_search(const struct index *index, struct arena *arena, const char *que
                  const struct index_filter *filter, size_t limit, size_t offset,
                  struct index_hit *hits, size_t *count, size_t *total);
 
-/* A full-text question, taken apart (words.h): candidates that hold the words; phrases are checked
- * by the caller against the texts. */
-struct fulltext; /* fulltext.h */
+/* A full-text question (fulltext.h): every memory that may hold what it asks for, best first.
+ * Phrases and prefixes are promised only as far as single words go: the caller checks them against
+ * the texts (fulltext_matches). */
+struct fulltext;
 int index_fulltext(const struct index *index, struct arena *arena, const struct fulltext *question,
                    const struct index_filter *filter, struct index_hit **hits, size_t *count);
 

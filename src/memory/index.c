@@ -1,0 +1,460 @@
+/* The index's data: documents are numbered as they come, and each term has the list of the documents
+ * that hold it. What is removed is only marked; when half of everything is marked the index is
+ * compacted. */
+#include "memory/index.h"
+
+#include "base/limits.h"
+#include "base/status.h"
+#include "memory/index_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_CAPACITY  64u
+#define COMPACT_MINIMUM 1024u /* documents below which compacting is not worth it */
+
+/* Makes room for `wanted` items in an array that grows by doubling. */
+static int reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t item)
+{
+    if (wanted <= *capacity) {
+        return OK;
+    }
+    uint32_t grown = *capacity ? *capacity : FIRST_CAPACITY;
+    while (grown < wanted) {
+        if (grown > UINT32_MAX / 2) {
+            return ERR_LIMIT;
+        }
+        grown *= 2;
+    }
+    void *items; /* copied, as pointers of another type must not be looked at through void ** */
+    memcpy(&items, array, sizeof items);
+    items = realloc(items, grown * item);
+    if (!items) {
+        return ERR_NOMEM;
+    }
+    memset((char *)items + *capacity * item, 0, (grown - *capacity) * item);
+    memcpy(array, &items, sizeof items);
+    *capacity = grown;
+    return OK;
+}
+
+struct index *index_new(void)
+{
+    struct index *index = calloc(1, sizeof *index);
+    if (index) {
+        index->reader = words_new();
+    }
+    return index && !index->reader ? index_free(index) : index;
+}
+
+struct index *index_free(struct index *index)
+{
+    if (index) {
+        words_free(index->reader);
+        for (uint32_t i = 0; i < index->terms.count; i++) {
+            postings_done(&index->postings[i]);
+        }
+        for (uint32_t i = 0; i < index->session_capacity; i++) {
+            free(index->sessions[i].members);
+        }
+        symbols_done(&index->terms);
+        symbols_done(&index->names);
+        free(index->postings);
+        free(index->sessions);
+        free(index->documents);
+        free(index->tags);
+        free(index->slots);
+        free(index->found);
+        free(index);
+    }
+    return NULL;
+}
+
+size_t index_count(const struct index *index)
+{
+    return index->live;
+}
+
+size_t index_bytes(const struct index *index)
+{
+    size_t bytes = sizeof *index + symbols_bytes(&index->terms) + symbols_bytes(&index->names);
+    bytes += index->postings_capacity * sizeof *index->postings;
+    bytes += index->document_capacity * sizeof *index->documents;
+    bytes += (index->slot_count + (size_t)index->tag_capacity) * sizeof(uint32_t);
+    for (uint32_t i = 0; i < index->terms.count; i++) {
+        bytes += index->postings[i].capacity;
+    }
+    for (uint32_t i = 0; i < index->session_capacity; i++) {
+        bytes += index->sessions[i].capacity * sizeof(struct member);
+    }
+    return bytes;
+}
+
+/* ---- by id ---- */
+
+static uint32_t *slot_of(const struct index *index, int64_t id)
+{
+    uint32_t mask = index->slot_count - 1;
+    uint32_t at = (uint32_t)(((uint64_t)id * 0x9E3779B97F4A7C15u) >> 32) & mask;
+    while (index->slots[at] && index->documents[index->slots[at] - 1].id != id) {
+        at = (at + 1) & mask;
+    }
+    return &index->slots[at];
+}
+
+/* A slot stays with its id for good, so that a removed one does not break the chain; it points at
+ * the newest document of the id, dead or alive. */
+static int grow_slots(struct index *index, uint32_t documents)
+{
+    if (documents * 2 <= index->slot_count) {
+        return OK;
+    }
+    uint32_t count = index->slot_count ? index->slot_count : FIRST_CAPACITY;
+    while (count < documents * 2) {
+        count *= 2;
+    }
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots) {
+        return ERR_NOMEM;
+    }
+    free(index->slots);
+    index->slots = slots;
+    index->slot_count = count;
+    for (uint32_t i = 0; i < index->document_count; i++) {
+        *slot_of(index, index->documents[i].id) = i + 1;
+    }
+    return OK;
+}
+
+static uint32_t find(const struct index *index, int64_t id)
+{
+    uint32_t number = index->slot_count ? *slot_of(index, id) - 1 : NO_DOCUMENT;
+    return number != NO_DOCUMENT && !index->documents[number].dead ? number : NO_DOCUMENT;
+}
+
+/* ---- sessions ---- */
+
+uint32_t session_position(const struct session *session, int64_t place, uint32_t document)
+{
+    uint32_t low = 0;
+    uint32_t high = session->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct member *member = &session->members[middle];
+        bool before = member->place < place ||
+                      (member->place == place && member->document < document);
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    return low;
+}
+
+static int session_add(struct index *index, uint32_t name, int64_t place, uint32_t document)
+{
+    int status = reserve(&index->sessions, &index->session_capacity, name + 1,
+                         sizeof *index->sessions);
+    if (status != OK) {
+        return status;
+    }
+    struct session *session = &index->sessions[name];
+    status = reserve(&session->members, &session->capacity, session->count + 1,
+                     sizeof *session->members);
+    if (status != OK) {
+        return status;
+    }
+    uint32_t at = session_position(session, place, document);
+    memmove(&session->members[at + 1], &session->members[at],
+            (session->count - at) * sizeof *session->members);
+    session->members[at] = (struct member){place, document};
+    session->count++;
+    return OK;
+}
+
+static void session_remove(struct index *index, const struct document *document, uint32_t number)
+{
+    struct session *session = &index->sessions[document->session];
+    uint32_t at = session_position(session, document->place, number);
+    memmove(&session->members[at], &session->members[at + 1],
+            (session->count - at - 1) * sizeof *session->members);
+    session->count--;
+}
+
+/* ---- removing ---- */
+
+static void count_lengths(struct index *index, const struct document *document, double sign)
+{
+    double length = document->length > 0 ? document->length : 1;
+    index->length_sum += sign * length;
+    index->log_sum += sign * log(length);
+    index->log_square_sum += sign * log(length) * log(length);
+}
+
+static void kill_document(struct index *index, uint32_t number)
+{
+    struct document *document = &index->documents[number];
+    document->dead = true;
+    count_lengths(index, document, -1);
+    index->languages[document->language]--;
+    index->live--;
+    if (document->session != SYMBOL_NONE) {
+        session_remove(index, document, number);
+    }
+}
+
+void index_remove(struct index *index, int64_t id)
+{
+    uint32_t number = find(index, id);
+    if (number != NO_DOCUMENT) {
+        kill_document(index, number);
+    }
+}
+
+/* ---- compacting ---- */
+
+/* Rewrites one list with the new numbers. */
+static int renumber(struct postings *postings, const uint32_t *numbers)
+{
+    struct postings kept = {0};
+    struct postings_cursor cursor;
+    int status = OK;
+    postings_start(postings, &cursor);
+    while (status == OK && postings_next(&cursor)) {
+        uint32_t number = numbers[cursor.document];
+        if (number != NO_DOCUMENT) {
+            status = postings_add(&kept, number, cursor.times);
+        }
+    }
+    if (status == OK) {
+        postings_done(postings);
+        *postings = kept;
+    } else {
+        postings_done(&kept);
+    }
+    return status;
+}
+
+static void renumber_sessions(struct index *index, const uint32_t *numbers)
+{
+    for (uint32_t i = 0; i < index->session_capacity; i++) {
+        struct session *session = &index->sessions[i];
+        for (uint32_t j = 0; j < session->count; j++) {
+            session->members[j].document = numbers[session->members[j].document];
+        }
+    }
+}
+
+static void move_documents(struct index *index, const uint32_t *numbers)
+{
+    uint32_t tags = 0;
+    for (uint32_t i = 0; i < index->document_count; i++) {
+        if (numbers[i] != NO_DOCUMENT) {
+            struct document *document = &index->documents[numbers[i]];
+            *document = index->documents[i];
+            if (document->tag_count > 0) {
+                memmove(index->tags + tags, index->tags + document->tags,
+                        document->tag_count * sizeof *index->tags);
+            }
+            document->tags = tags;
+            tags += document->tag_count;
+        }
+    }
+    index->tag_count = tags;
+}
+
+/* Drops what is marked. Each list is renumbered as a whole, so that a failure half-way would leave
+ * two kinds of numbers: then the index is of no use and says so. */
+static int compact(struct index *index)
+{
+    uint32_t *numbers = malloc(index->document_count * sizeof *numbers);
+    if (!numbers) {
+        return ERR_NOMEM;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < index->document_count; i++) {
+        numbers[i] = index->documents[i].dead ? NO_DOCUMENT : kept++;
+    }
+    int status = OK;
+    for (uint32_t i = 0; i < index->terms.count && status == OK; i++) {
+        status = renumber(&index->postings[i], numbers);
+    }
+    if (status == OK) {
+        renumber_sessions(index, numbers);
+        move_documents(index, numbers);
+        index->document_count = kept;
+        memset(index->slots, 0, index->slot_count * sizeof *index->slots);
+        for (uint32_t i = 0; i < kept; i++) {
+            *slot_of(index, index->documents[i].id) = i + 1;
+        }
+    }
+    free(numbers);
+    return status;
+}
+
+/* ---- adding ---- */
+
+struct gathering {
+    struct index *index;
+    uint32_t words;
+};
+
+/* The length of a memory is what a reader would count; pairs of characters count, single ones and
+ * whole identifiers come on top. */
+static int gather(void *context, const struct word *word)
+{
+    struct gathering *gathering = context;
+    struct index *index = gathering->index;
+    uint32_t term = symbols_add(&index->terms, word->term, word->length);
+    if (term == SYMBOL_NONE) {
+        return ERR_NOMEM;
+    }
+    int status = reserve(&index->postings, &index->postings_capacity, index->terms.count,
+                         sizeof *index->postings);
+    if (status == OK) {
+        status = reserve(&index->found, &index->found_capacity, index->found_count + 1,
+                         sizeof *index->found);
+    }
+    if (status == OK) {
+        index->found[index->found_count++] = term;
+        gathering->words += word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
+    }
+    return status;
+}
+
+static int gather_text(struct gathering *gathering, const char *text, enum language language)
+{
+    return text ? words_each(gathering->index->reader, text, strlen(text), language, gather,
+                             gathering)
+                : OK;
+}
+
+/* A summary that was made from the text repeats its beginning and must not count twice. */
+static bool repeats_text(const char *summary, const char *text)
+{
+    size_t length = strlen(summary);
+    static const char ELLIPSIS[] = "\xE2\x80\xA6";
+    size_t mark = sizeof ELLIPSIS - 1;
+    if (length >= mark && memcmp(summary + length - mark, ELLIPSIS, mark) == 0) {
+        length -= mark;
+    }
+    return strncmp(summary, text, length) == 0;
+}
+
+static int gather_entry(struct index *index, const struct index_entry *entry,
+                        struct document *document)
+{
+    struct gathering gathering = {index, 0};
+    const char *text = entry->text ? entry->text : "";
+    enum language language = words_guess(index->reader, text, strlen(text));
+    index->found_count = 0;
+    int status = gather_text(&gathering, text, language);
+    if (status == OK && entry->summary && !repeats_text(entry->summary, text)) {
+        status = gather_text(&gathering, entry->summary, language);
+    }
+    for (size_t i = 0; i < entry->tag_count && status == OK; i++) {
+        status = gather_text(&gathering, entry->tags[i], language);
+    }
+    document->length = gathering.words;
+    document->language = (uint8_t)language;
+    return status;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left;
+    uint32_t b = *(const uint32_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Adds the document to the list of each of its terms. */
+static int post(struct index *index, uint32_t number)
+{
+    qsort(index->found, index->found_count, sizeof *index->found, by_number);
+    int status = OK;
+    for (uint32_t i = 0; i < index->found_count && status == OK;) {
+        uint32_t term = index->found[i];
+        uint32_t times = 0;
+        while (i < index->found_count && index->found[i] == term) {
+            times++;
+            i++;
+        }
+        status = postings_add(&index->postings[term], number, times);
+    }
+    return status;
+}
+
+static uint32_t name_of(struct index *index, const char *text, int *status)
+{
+    uint32_t name = symbols_add(&index->names, text, strlen(text));
+    *status = name == SYMBOL_NONE ? ERR_NOMEM : *status;
+    return name;
+}
+
+static int put_names(struct index *index, const struct index_entry *entry,
+                     struct document *document)
+{
+    int status = OK;
+    document->session = entry->session ? name_of(index, entry->session, &status) : SYMBOL_NONE;
+    document->role = entry->role ? name_of(index, entry->role, &status) : SYMBOL_NONE;
+    document->tags = index->tag_count;
+    document->tag_count = (uint16_t)(entry->tag_count < UINT16_MAX ? entry->tag_count : UINT16_MAX);
+    if (status == OK) {
+        status = reserve(&index->tags, &index->tag_capacity,
+                         index->tag_count + document->tag_count, sizeof *index->tags);
+    }
+    for (size_t i = 0; i < document->tag_count && status == OK; i++) {
+        index->tags[index->tag_count + i] = name_of(index, entry->tags[i], &status);
+    }
+    return status;
+}
+
+/* Everything that can fail comes first, and the document's own list entries last: after a failure
+ * the number is used up by a dead document, so that no list holds it twice. */
+int index_put(struct index *index, const struct index_entry *entry)
+{
+    index_remove(index, entry->id);
+    if (index->document_count >= COMPACT_MINIMUM && index->live < index->document_count / 2) {
+        int compacted = compact(index);
+        if (compacted != OK) {
+            return compacted;
+        }
+    }
+    uint32_t number = index->document_count;
+    int status = reserve(&index->documents, &index->document_capacity, number + 1,
+                         sizeof *index->documents);
+    if (status == OK) {
+        status = grow_slots(index, number + 1);
+    }
+    if (status != OK) {
+        return status;
+    }
+    struct document *document = &index->documents[number];
+    *document = (struct document){.id = entry->id,
+                                  .created_ms = entry->created_ms,
+                                  .expires_ms = entry->expires_ms,
+                                  .place = entry->place,
+                                  .session = SYMBOL_NONE,
+                                  .dead = true};
+    index->document_count++;
+    *slot_of(index, entry->id) = number + 1;
+    status = gather_entry(index, entry, document);
+    if (status == OK) {
+        status = put_names(index, entry, document);
+    }
+    if (status == OK && document->session != SYMBOL_NONE) {
+        status = session_add(index, document->session, document->place, number);
+    }
+    if (status != OK) {
+        return status;
+    }
+    index->tag_count += document->tag_count;
+    document->dead = false;
+    count_lengths(index, document, 1);
+    index->languages[document->language]++;
+    index->live++;
+    status = post(index, number);
+    if (status != OK) {
+        kill_document(index, number);
+    }
+    return status;
+}

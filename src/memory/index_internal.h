@@ -1,0 +1,73 @@
+/* What the parts of the index share: its data (index.c), and how it is searched (rank.c,
+ * index_fulltext.c). */
+#ifndef FORAGE_MEMORY_INDEX_INTERNAL_H
+#define FORAGE_MEMORY_INDEX_INTERNAL_H
+
+#include "memory/index.h"
+#include "memory/postings.h"
+#include "memory/symbols.h"
+#include "memory/words.h"
+
+#define NO_DOCUMENT UINT32_MAX
+
+/* A memory. It keeps its number until the index is compacted; a changed one gets a new number. */
+struct document {
+    int64_t id;
+    int64_t created_ms;
+    int64_t expires_ms;
+    int64_t place;
+    uint32_t length;  /* in words */
+    uint32_t session; /* a symbol, or SYMBOL_NONE */
+    uint32_t role;
+    uint32_t tags; /* where its tags begin in index->tags */
+    uint16_t tag_count;
+    uint8_t language;
+    bool dead;
+};
+
+/* The memories of one session, by their place in it. */
+struct member {
+    int64_t place;
+    uint32_t document;
+};
+struct session {
+    struct member *members;
+    uint32_t count, capacity;
+};
+/* Where the place of a document is, or belongs, among the members. */
+uint32_t session_position(const struct session *session, int64_t place, uint32_t document);
+
+struct index {
+    struct word_reader *reader; /* for what is added; searches bring their own */
+    struct symbols terms;
+    struct postings *postings; /* one for each term */
+    uint32_t postings_capacity;
+    struct symbols names; /* sessions, roles and tags */
+    struct session *sessions; /* one for each name, most of them empty */
+    uint32_t session_capacity;
+    struct document *documents;
+    uint32_t document_count, document_capacity;
+    uint32_t live;
+    uint32_t *tags;
+    uint32_t tag_count, tag_capacity;
+    uint32_t *slots; /* by id: document + 1; 0: free */
+    uint32_t slot_count;
+    uint32_t languages[LANGUAGE_COUNT]; /* live documents of each */
+    /* Of the live documents, for the spread of their lengths. */
+    double length_sum, log_sum, log_square_sum;
+    uint32_t *found; /* terms of the memory that is being added */
+    uint32_t found_count, found_capacity;
+};
+
+/* Whether a live document passes the filter; the filter's names as symbols of this index. */
+struct sieve {
+    const struct index_filter *filter;
+    uint32_t session, role;
+    uint32_t *tags;
+    bool impossible; /* it asks for a name that no memory has */
+};
+int sieve_start(struct sieve *sieve, const struct index *index, struct arena *arena,
+                const struct index_filter *filter);
+bool sieve_passes(const struct sieve *sieve, const struct index *index, uint32_t document);
+
+#endif

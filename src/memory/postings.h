@@ -1,0 +1,33 @@
+/* Postings: in which documents a term occurs, and how often. Documents are added in the order of
+ * their numbers; each takes two or three bytes. */
+#ifndef FORAGE_MEMORY_POSTINGS_H
+#define FORAGE_MEMORY_POSTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed is empty. */
+struct postings {
+    uint8_t *bytes;
+    uint32_t used, capacity;
+    uint32_t last; /* document */
+    uint32_t count;
+};
+
+/* OK or ERR_NOMEM, ERR_LIMIT. `document` must be above the last one; `times` at least 1. */
+int postings_add(struct postings *postings, uint32_t document, uint32_t times);
+void postings_done(struct postings *postings);
+
+struct postings_cursor {
+    const uint8_t *at;
+    const uint8_t *end;
+    uint32_t document;
+    uint32_t times;
+};
+
+void postings_start(const struct postings *postings, struct postings_cursor *cursor);
+/* Whether there was one more: its document and times are in the cursor. */
+bool postings_next(struct postings_cursor *cursor);
+
+#endif

@@ -1,0 +1,34 @@
+/* A question in words, as the index is asked: for each word the terms that it may stand for in the
+ * languages of the memories, and how much it counts. */
+#ifndef FORAGE_MEMORY_QUESTION_H
+#define FORAGE_MEMORY_QUESTION_H
+
+#include "memory/index_internal.h"
+
+struct question_term {
+    uint32_t term;     /* of the index */
+    float weight;      /* less where the word is only a part of the term */
+    bool only_compound; /* counts in memories of languages that write words together */
+};
+
+/* One word of the question. */
+struct question_word {
+    const char *folded;
+    struct question_term *terms;
+    size_t count, capacity;
+    unsigned int position;
+    enum word_kind kind;
+    bool stop;
+};
+
+struct question {
+    struct question_word *words;
+    size_t count, capacity;
+    bool only_stops; /* nothing in it carries meaning: then everything counts */
+};
+
+/* OK or ERR_NOMEM. Each word occurs once, however often it is repeated. */
+int question_read(struct question *question, const struct index *index, struct word_reader *reader,
+                  struct arena *arena, const char *text);
+
+#endif

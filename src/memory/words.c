@@ -1,0 +1,385 @@
+/* How a text becomes words: runs of letters and digits are found, split into parts where they are
+ * identifiers, folded and stemmed; runs of characters without spaces are paired. */
+#include "memory/words.h"
+
+#include "base/status.h"
+#include "base/text.h"
+#include "memory/fold.h"
+#include "memory/stop_words.h"
+
+#include <libstemmer.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_PARTS   16  /* of an identifier */
+#define GUESS_WORDS  200 /* that tell the language */
+#define NO_LANGUAGE  LANGUAGE_COUNT /* folded only */
+
+/* Snowball's name of the language, and whether it writes words together. */
+static const struct {
+    const char *stemmer;
+    bool compound;
+} LANGUAGES[LANGUAGE_COUNT] = {
+    [LANGUAGE_ENGLISH] = {"english", false},       [LANGUAGE_GERMAN] = {"german", true},
+    [LANGUAGE_FRENCH] = {"french", false},         [LANGUAGE_SPANISH] = {"spanish", false},
+    [LANGUAGE_ITALIAN] = {"italian", false},       [LANGUAGE_PORTUGUESE] = {"portuguese", false},
+    [LANGUAGE_DUTCH] = {"dutch", true},            [LANGUAGE_SWEDISH] = {"swedish", true},
+    [LANGUAGE_RUSSIAN] = {"russian", false},       [LANGUAGE_ARABIC] = {"arabic", false},
+    [LANGUAGE_GREEK] = {"greek", false},
+};
+
+struct word_reader {
+    struct sb_stemmer *stemmers[LANGUAGE_COUNT]; /* made at first use */
+};
+
+/* One run over a text. */
+struct walk {
+    struct word_reader *reader;
+    const char *text;
+    const char *end;
+    enum language language;
+    int (*take)(void *context, const struct word *word);
+    void *context;
+    unsigned int position;
+};
+
+struct word_reader *words_new(void)
+{
+    return calloc(1, sizeof(struct word_reader));
+}
+
+struct word_reader *words_free(struct word_reader *reader)
+{
+    if (reader) {
+        for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+            sb_stemmer_delete(reader->stemmers[i]);
+        }
+        free(reader);
+    }
+    return NULL;
+}
+
+bool words_compound(enum language language)
+{
+    return LANGUAGES[language].compound;
+}
+
+/* ---- one word ---- */
+
+/* The stem of a word in its composed lower-case form; the word itself where there is none. */
+static int stem(struct walk *walk, struct fold_text *word)
+{
+    struct sb_stemmer **stemmer = &walk->reader->stemmers[walk->language];
+    if (!*stemmer) {
+        *stemmer = sb_stemmer_new(LANGUAGES[walk->language].stemmer, "UTF_8");
+    }
+    if (!*stemmer) {
+        return ERR_NOMEM;
+    }
+    const sb_symbol *stemmed =
+        sb_stemmer_stem(*stemmer, (const sb_symbol *)word->data, (int)word->length);
+    if (!stemmed) {
+        return ERR_NOMEM;
+    }
+    size_t length = (size_t)sb_stemmer_length(*stemmer);
+    if (length > 0 && length < sizeof word->data) {
+        memcpy(word->data, stemmed, length);
+        word->data[length] = '\0';
+        word->length = length;
+    }
+    return OK;
+}
+
+static bool has_digit(const struct fold_text *word)
+{
+    for (size_t i = 0; i < word->length; i++) {
+        if (word->data[i] >= '0' && word->data[i] <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Folds, stems and hands out one word. What holds a digit is a name or a number: never stemmed. */
+static int emit(struct walk *walk, const char *start, const char *end, enum word_kind kind)
+{
+    struct fold_text term;
+    struct fold_text folded;
+    fold_case(&term, start, (size_t)(end - start));
+    folded = term;
+    fold_accents(&folded);
+    if (folded.length == 0) {
+        return OK;
+    }
+    uint32_t stops = kind == WORD_PLAIN ? stop_word_languages(folded.data, folded.length) : 0;
+    if (kind == WORD_PLAIN && walk->language != NO_LANGUAGE && !has_digit(&term)) {
+        int status = stem(walk, &term);
+        if (status != OK) {
+            return status;
+        }
+    }
+    fold_accents(&term);
+    struct word word = {
+        .term = term.data,
+        .length = term.length,
+        .folded = folded.data,
+        .folded_length = folded.length,
+        .start = (size_t)(start - walk->text),
+        .end = (size_t)(end - walk->text),
+        .position = walk->position,
+        .kind = kind,
+        .stop = (stops >> walk->language & 1u) != 0,
+    };
+    return walk->take(walk->context, &word);
+}
+
+/* ---- words of spaced scripts ---- */
+
+struct part {
+    const char *start;
+    const char *end;
+};
+
+/* Where a new part of an identifier begins: after an underscore, between a small and a capital
+ * letter, and before the last of several capitals ("HTTPServer"). */
+static size_t split(const char *start, const char *end, struct part *parts)
+{
+    size_t count = 0;
+    const char *from = start;
+    for (const char *at = start; at < end; at++) {
+        bool gap = *at == '_';
+        bool upper = *at >= 'A' && *at <= 'Z' && at > start;
+        bool after_lower = upper && ((at[-1] >= 'a' && at[-1] <= 'z') || (unsigned char)at[-1] >= 128);
+        bool last_capital = upper && at[-1] >= 'A' && at[-1] <= 'Z' && at + 1 < end &&
+                            at[1] >= 'a' && at[1] <= 'z';
+        if (!gap && !after_lower && !last_capital) {
+            continue;
+        }
+        if (at > from && count + 1 < MOST_PARTS) {
+            parts[count++] = (struct part){from, at};
+            from = at + gap;
+        } else if (gap && at == from) {
+            from = at + 1;
+        }
+    }
+    if (end > from) {
+        parts[count++] = (struct part){from, end};
+    }
+    return count;
+}
+
+/* An identifier as one word: its bytes without the underscores. */
+static int emit_whole(struct walk *walk, const char *start, const char *end)
+{
+    char joined[FOLD_BYTES];
+    size_t length = 0;
+    for (const char *at = start; at < end && length + 1 < sizeof joined; at++) {
+        if (*at != '_') {
+            joined[length++] = *at;
+        }
+    }
+    struct fold_text term;
+    fold_case(&term, joined, length);
+    fold_accents(&term);
+    struct word word = {
+        .term = term.data,
+        .length = term.length,
+        .folded = term.data,
+        .folded_length = term.length,
+        .start = (size_t)(start - walk->text),
+        .end = (size_t)(end - walk->text),
+        .position = walk->position,
+        .kind = WORD_WHOLE,
+    };
+    return term.length > 0 ? walk->take(walk->context, &word) : OK;
+}
+
+static int emit_spaced(struct walk *walk, const char *start, const char *end)
+{
+    struct part parts[MOST_PARTS];
+    size_t count = split(start, end, parts);
+    int status = count > 1 ? emit_whole(walk, start, end) : OK;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        status = emit(walk, parts[i].start, parts[i].end, WORD_PLAIN);
+        walk->position++;
+    }
+    return status;
+}
+
+static bool is_digit(const char *at, const char *start, const char *end)
+{
+    return at >= start && at < end && *at >= '0' && *at <= '9';
+}
+
+/* Whether the mark at `at` (a point or comma) stands inside a number. */
+static bool joins_digits(const struct walk *walk, const char *at)
+{
+    return (*at == '.' || *at == ',') && is_digit(at - 1, walk->text, walk->end) &&
+           is_digit(at + 1, walk->text, walk->end);
+}
+
+/* An apostrophe inside a word: "don't" is one word, "l'école" is two, and "John's" is John. */
+static const char *after_apostrophe(const struct walk *walk, const char *start, const char *at,
+                                    const char *next, bool *ends)
+{
+    const char *letter = next;
+    enum fold_class class = next < walk->end ? fold_class(text_next(&letter, walk->end)) : FOLD_GAP;
+    size_t before = text_count(start, (size_t)(at - start));
+    *ends = class != FOLD_WORD || before <= 2;
+    if (class == FOLD_WORD && (*next == 's' || *next == 'S')) {
+        const char *beyond = letter;
+        if (letter >= walk->end || fold_class(text_next(&beyond, walk->end)) != FOLD_WORD) {
+            *ends = true;
+            return letter; /* the genitive is left out */
+        }
+    }
+    return next;
+}
+
+/* Takes the word that begins at `start`; where the next look begins. */
+static int take_spaced(struct walk *walk, const char *start, const char **resume)
+{
+    const char *at = start;
+    while (at < walk->end) {
+        const char *next = at;
+        uint32_t point = text_next(&next, walk->end);
+        if (fold_is_apostrophe(point) && at > start) {
+            bool ends;
+            const char *after = after_apostrophe(walk, start, at, next, &ends);
+            if (ends) {
+                *resume = after;
+                return emit_spaced(walk, start, at);
+            }
+        } else if (fold_class(point) != FOLD_WORD && point != '_' && !joins_digits(walk, at)) {
+            break;
+        }
+        at = next;
+    }
+    *resume = at;
+    return emit_spaced(walk, start, at);
+}
+
+/* ---- scripts without spaces ---- */
+
+static int take_unspaced(struct walk *walk, const char *start, const char **resume)
+{
+    const char *at = start;
+    const char *before = NULL;
+    int status = OK;
+    while (at < walk->end && status == OK) {
+        const char *next = at;
+        if (fold_class(text_next(&next, walk->end)) != FOLD_UNSPACED) {
+            break;
+        }
+        if (before) {
+            status = emit(walk, before, next, WORD_PAIR);
+            walk->position++;
+        }
+        const char *beyond = next;
+        bool alone = !before && (next >= walk->end ||
+                                 fold_class(text_next(&beyond, walk->end)) != FOLD_UNSPACED);
+        if (status == OK) {
+            status = emit(walk, at, next, alone ? WORD_PAIR : WORD_SINGLE);
+        }
+        before = at;
+        at = next;
+    }
+    walk->position++;
+    *resume = at;
+    return status;
+}
+
+int words_each(struct word_reader *reader, const char *text, size_t length, enum language language,
+               int (*take)(void *context, const struct word *word), void *context)
+{
+    struct walk walk = {reader, text, text + length, language, take, context, 0};
+    const char *at = text;
+    int status = OK;
+    while (at < walk.end && status == OK) {
+        const char *next = at;
+        uint32_t point = text_next(&next, walk.end);
+        switch (fold_class(point)) {
+        case FOLD_WORD:
+            status = take_spaced(&walk, at, &next);
+            break;
+        case FOLD_UNSPACED:
+            status = take_unspaced(&walk, at, &next);
+            break;
+        case FOLD_GAP:
+            if (point == '_') {
+                status = take_spaced(&walk, at, &next);
+            }
+            break;
+        }
+        at = next;
+    }
+    return status;
+}
+
+/* ---- which language ---- */
+
+struct guess {
+    unsigned int words;
+    unsigned int hits[LANGUAGE_COUNT];
+};
+
+static int count_languages(void *context, const struct word *word)
+{
+    struct guess *guess = context;
+    uint32_t languages =
+        word->kind == WORD_PLAIN ? stop_word_languages(word->folded, word->folded_length) : 0;
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        guess->hits[i] += languages >> i & 1u;
+    }
+    return ++guess->words < GUESS_WORDS ? OK : ERR_LIMIT;
+}
+
+/* Scripts that belong to one of our languages. */
+static bool script_language(uint32_t point, enum language *language)
+{
+    static const struct {
+        uint32_t first, last;
+        enum language language;
+    } SCRIPTS[] = {
+        {0x0370, 0x03FF, LANGUAGE_GREEK},
+        {0x0400, 0x052F, LANGUAGE_RUSSIAN},
+        {0x0600, 0x06FF, LANGUAGE_ARABIC},
+    };
+    for (size_t i = 0; i < sizeof SCRIPTS / sizeof *SCRIPTS; i++) {
+        if (point >= SCRIPTS[i].first && point <= SCRIPTS[i].last) {
+            *language = SCRIPTS[i].language;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum language words_guess(struct word_reader *reader, const char *text, size_t length)
+{
+    enum language language = LANGUAGE_ENGLISH;
+    size_t foreign = 0;
+    size_t latin = 0;
+    const char *end = text + length;
+    size_t seen = 0;
+    for (const char *at = text; at < end && seen < GUESS_WORDS; seen++) {
+        uint32_t point = text_next(&at, end);
+        enum language other;
+        foreign += script_language(point, &other);
+        language = foreign == 1 && script_language(point, &other) ? other : language;
+        latin += (point | 32u) >= 'a' && (point | 32u) <= 'z';
+    }
+    if (foreign > latin) {
+        return language;
+    }
+    struct guess guess = {0};
+    words_each(reader, text, length, NO_LANGUAGE, count_languages, &guess);
+    language = LANGUAGE_ENGLISH;
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        /* English unless another is clearly ahead: short texts hold few such words. */
+        if (guess.hits[i] > guess.hits[language] && guess.hits[i] >= 2) {
+            language = (enum language)i;
+        }
+    }
+    return language;
+}
