@@ -178,5 +178,6 @@
 /* ---- memory ---- */
 
 #define LIMIT_MEMORY_QUERY_WORDS 256u /* of one search; what is beyond is not looked at */
+#define LIMIT_MEMORY_PREFIX_TERMS 4096u /* that one prefix may stand for */
 
 #endif

@@ -65,7 +65,7 @@ int index_search(const struct index *index, struct arena *arena, const char *que
  * Phrases and prefixes are promised only as far as single words go: the caller checks them against
  * the texts (fulltext_matches). */
 struct fulltext;
-int index_fulltext(const struct index *index, struct arena *arena, const struct fulltext *question,
+int index_fulltext(const struct index *index, struct arena *arena, struct fulltext *question,
                    const struct index_filter *filter, struct index_hit **hits, size_t *count);
 
 #endif
