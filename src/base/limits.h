@@ -179,5 +179,6 @@
 
 #define LIMIT_MEMORY_QUERY_WORDS 256u /* of one search; what is beyond is not looked at */
 #define LIMIT_MEMORY_PREFIX_TERMS 4096u /* that one prefix may stand for */
+#define LIMIT_MEMORY_EXCERPT_BYTES KIB(16)
 
 #endif
