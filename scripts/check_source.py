@@ -55,15 +55,22 @@ MAY_INCLUDE = {
     "mcp": ["base", "call", "guard", "registry"],
     "page": ["base", "call", "config", "guard"],
     "websearch": ["base", "call", "config", "guard", "page"],
-    "tools": ["answer", "base", "call", "config", "guard", "ops", "page", "registry", "research", "websearch"],
-    "app": [
-        "answer", "base", "call", "config", "guard", "mcp", "ops", "page", "registry", "research", "tools",
+    "tools": [
+        "answer", "base", "call", "config", "guard", "memory", "ops", "page", "registry", "research",
         "websearch",
+    ],
+    "app": [
+        "answer", "base", "call", "config", "guard", "mcp", "memory", "ops", "page", "registry", "research",
+        "tools", "websearch",
     ],
     "research": ["base", "call", "config", "guard"],
     "answer": ["base", "call", "config", "guard"],
-    "doors": ["app", "base", "call", "config", "guard", "mcp", "ops", "registry"],
-    "cli": ["app", "base", "call", "config", "doors", "guard", "mcp", "ops", "page", "registry", "research", "tools"],
+    "doors": ["app", "base", "call", "config", "guard", "mcp", "memory", "ops", "registry"],
+    "cli": [
+        "app", "base", "call", "config", "doors", "guard", "mcp", "memory", "ops", "page", "registry",
+        "research", "tools",
+    ],
+    "memory": ["base", "call", "config", "guard"],
     "": ["cli"],
 }
 

@@ -1,4 +1,5 @@
-/* Folding by the Unicode tables of utf8proc. Plain ASCII, which most words are, takes a short way. */
+/* Folding by the Unicode tables of utf8proc. Plain ASCII, which most words are, takes a short way.
+ */
 #include "memory/fold.h"
 
 #include "base/text.h"
@@ -90,8 +91,8 @@ static void encode(struct fold_text *out, const utf8proc_int32_t *points, size_t
 {
     out->length = 0;
     for (size_t i = 0; i < count && out->length + 5 < sizeof out->data; i++) {
-        out->length += (size_t)utf8proc_encode_char(
-            points[i], (utf8proc_uint8_t *)out->data + out->length);
+        out->length +=
+            (size_t)utf8proc_encode_char(points[i], (utf8proc_uint8_t *)out->data + out->length);
     }
     out->data[out->length] = '\0';
 }
@@ -109,9 +110,9 @@ static size_t decompose(const char *text, size_t length, utf8proc_option_t optio
         if (fold_is_apostrophe(point)) {
             continue;
         }
-        utf8proc_ssize_t more = utf8proc_decompose_char((utf8proc_int32_t)point, points + count,
-                                                        (utf8proc_ssize_t)(MOST_POINTS - count),
-                                                        options, &boundary);
+        utf8proc_ssize_t more =
+            utf8proc_decompose_char((utf8proc_int32_t)point, points + count,
+                                    (utf8proc_ssize_t)(MOST_POINTS - count), options, &boundary);
         if (more < 0 || count + (size_t)more > MOST_POINTS) {
             break;
         }
@@ -137,8 +138,8 @@ void fold_case(struct fold_text *out, const char *text, size_t length)
     utf8proc_option_t options =
         UTF8PROC_CASEFOLD | UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_STABLE;
     size_t count = decompose(text, length, options, points);
-    utf8proc_ssize_t composed = utf8proc_normalize_utf32(
-        points, (utf8proc_ssize_t)count, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    utf8proc_ssize_t composed = utf8proc_normalize_utf32(points, (utf8proc_ssize_t)count,
+                                                         UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     encode(out, points, composed < 0 ? count : (size_t)composed);
 }
 
@@ -169,7 +170,7 @@ static utf8proc_int32_t usual_letter(utf8proc_int32_t point)
         {0x0649, 0x064A}, /* alef maksura: yeh */
         {0x0629, 0x0647}, /* teh marbuta: heh */
         {0x0671, 0x0627}, /* alef wasla: alef */
-        {0x00F8, 'o'},   {0x0142, 'l'}, {0x0111, 'd'}, {0x0131, 'i'}, {0x00F0, 'd'},
+        {0x00F8, 'o'},    {0x0142, 'l'}, {0x0111, 'd'}, {0x0131, 'i'}, {0x00F0, 'd'},
     };
     for (size_t i = 0; i < sizeof LETTERS / sizeof *LETTERS; i++) {
         if (LETTERS[i].from == point) {
@@ -193,7 +194,7 @@ void fold_accents(struct fold_text *text)
             kept[left++] = usual_letter(points[i]);
         }
     }
-    utf8proc_ssize_t composed = utf8proc_normalize_utf32(
-        kept, (utf8proc_ssize_t)left, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
+    utf8proc_ssize_t composed =
+        utf8proc_normalize_utf32(kept, (utf8proc_ssize_t)left, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     encode(text, kept, composed < 0 ? left : (size_t)composed);
 }

@@ -97,9 +97,9 @@ static int take(void *context, const struct word *word)
     struct tokens *tokens = context;
     if (tokens->count == tokens->capacity) {
         size_t capacity = tokens->capacity ? tokens->capacity * 2 : 128;
-        void *items = arena_realloc(tokens->arena, tokens->items,
-                                    tokens->capacity * sizeof *tokens->items,
-                                    capacity * sizeof *tokens->items);
+        void *items =
+            arena_realloc(tokens->arena, tokens->items, tokens->capacity * sizeof *tokens->items,
+                          capacity * sizeof *tokens->items);
         if (!items) {
             return ERR_NOMEM;
         }
@@ -129,8 +129,8 @@ static bool token_is(const struct token *token, const struct fulltext_word *word
 }
 
 /* Whether some token at `position` (any position: UINT_MAX) is the word. */
-static bool holds_word_at(const struct tokens *tokens, size_t from, const struct fulltext_word *word,
-                          unsigned int position)
+static bool holds_word_at(const struct tokens *tokens, size_t from,
+                          const struct fulltext_word *word, unsigned int position)
 {
     for (size_t i = from; i < tokens->count && tokens->items[i].position <= position; i++) {
         if (tokens->items[i].position == position && token_is(&tokens->items[i], word)) {

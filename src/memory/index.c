@@ -1,6 +1,6 @@
-/* The index's data: documents are numbered as they come, and each term has the list of the documents
- * that hold it. What is removed is only marked; when half of everything is marked the index is
- * compacted. */
+/* The index's data: documents are numbered as they come, and each term has the list of the
+ * documents that hold it. What is removed is only marked; when half of everything is marked the
+ * index is compacted. */
 #include "memory/index.h"
 
 #include "base/limits.h"
@@ -142,8 +142,8 @@ uint32_t session_position(const struct session *session, int64_t place, uint32_t
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const struct member *member = &session->members[middle];
-        bool before = member->place < place ||
-                      (member->place == place && member->document < document);
+        bool before =
+            member->place < place || (member->place == place && member->document < document);
         low = before ? middle + 1 : low;
         high = before ? high : middle;
     }
@@ -152,8 +152,8 @@ uint32_t session_position(const struct session *session, int64_t place, uint32_t
 
 static int session_add(struct index *index, uint32_t name, int64_t place, uint32_t document)
 {
-    int status = reserve(&index->sessions, &index->session_capacity, name + 1,
-                         sizeof *index->sessions);
+    int status =
+        reserve(&index->sessions, &index->session_capacity, name + 1, sizeof *index->sessions);
     if (status != OK) {
         return status;
     }
@@ -399,8 +399,8 @@ static int put_names(struct index *index, const struct index_entry *entry,
     document->tags = index->tag_count;
     document->tag_count = (uint16_t)(entry->tag_count < UINT16_MAX ? entry->tag_count : UINT16_MAX);
     if (status == OK) {
-        status = reserve(&index->tags, &index->tag_capacity,
-                         index->tag_count + document->tag_count, sizeof *index->tags);
+        status = reserve(&index->tags, &index->tag_capacity, index->tag_count + document->tag_count,
+                         sizeof *index->tags);
     }
     for (size_t i = 0; i < document->tag_count && status == OK; i++) {
         index->tags[index->tag_count + i] = name_of(index, entry->tags[i], &status);
@@ -420,8 +420,8 @@ int index_put(struct index *index, const struct index_entry *entry)
         }
     }
     uint32_t number = index->document_count;
-    int status = reserve(&index->documents, &index->document_capacity, number + 1,
-                         sizeof *index->documents);
+    int status =
+        reserve(&index->documents, &index->document_capacity, number + 1, sizeof *index->documents);
     if (status == OK) {
         status = grow_slots(index, number + 1);
     }

@@ -39,7 +39,8 @@ static int marks_start(struct marks *marks, const struct index *index)
 
 /* ---- words ---- */
 
-/* Every term that the prefix could mean: stems that begin with it, and stems that it begins with. */
+/* Every term that the prefix could mean: stems that begin with it, and stems that it begins with.
+ */
 static int add_prefixed(const struct index *index, struct arena *arena, struct question_word *word)
 {
     size_t length = strlen(word->folded);
@@ -196,8 +197,8 @@ int index_fulltext(const struct index *index, struct arena *arena, struct fullte
         status = mark_clause(&scores, index, arena, reader, &question->clauses[i], &marks);
     }
     if (status == OK) {
-        status = collect(&scores, index, arena, &sieve, &marks, clauses_wanted(question), hits,
-                         count);
+        status =
+            collect(&scores, index, arena, &sieve, &marks, clauses_wanted(question), hits, count);
     }
     words_free(reader);
     marks_done(&marks);

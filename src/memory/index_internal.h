@@ -42,7 +42,7 @@ struct index {
     struct symbols terms;
     struct postings *postings; /* one for each term */
     uint32_t postings_capacity;
-    struct symbols names; /* sessions, roles and tags */
+    struct symbols names;     /* sessions, roles and tags */
     struct session *sessions; /* one for each name, most of them empty */
     uint32_t session_capacity;
     struct document *documents;

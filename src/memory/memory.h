@@ -2,9 +2,10 @@
  * tools, REST, the command line): memories are added, changed, found and removed here, whatever
  * database holds them.
  *
- * A memory lives in a namespace, and a namespace belongs to an owner: the caller, or everybody where
- * the operator shares it (FORAGE_SHARED_NAMESPACES). No function here reaches past the space that it
- * is given. What a function returned OK for is on the disk; a change is there wholly or not at all.
+ * A memory lives in a namespace, and a namespace belongs to an owner: the caller, or everybody
+ * where the operator shares it (FORAGE_SHARED_NAMESPACES). No function here reaches past the space
+ * that it is given. What a function returned OK for is on the disk; a change is there wholly or not
+ * at all.
  *
  * Behind it: store.h (the database: SQLite or PostgreSQL), index.h (the words, kept in memory and
  * caught up with the store before each search), writer.h (changes of many callers in one commit).
@@ -141,9 +142,10 @@ int memory_export(struct call *call, const struct memory_space *space,
 struct memory_hit {
     const char *key;
     const char *summary;
-    const char *excerpt; /* HTML-safe in both searches; with <mark> around hits in the full-text one */
-    double relevance;    /* 0 to 1, falls down the list */
-    double score;        /* as the ranking computed it */
+    const char
+        *excerpt;     /* HTML-safe in both searches; with <mark> around hits in the full-text one */
+    double relevance; /* 0 to 1, falls down the list */
+    double score;     /* as the ranking computed it */
     int64_t created_ms;
     const char *session;
     const char *role;
@@ -190,8 +192,8 @@ int memory_stats(struct call *call, struct memory_stats *stats);
 
 struct memory_check {
     int64_t memories;
-    size_t problems;  /* found */
-    size_t repaired;  /* of them */
+    size_t problems;    /* found */
+    size_t repaired;    /* of them */
     const char *report; /* a line for each */
 };
 /* Verifies the store and the index against it, and mends what can be rebuilt. */

@@ -1,6 +1,6 @@
-/* Each entry is the distance from the document before, shifted left by one; its lowest bit says that
- * the term occurs once, otherwise the number of times follows. Numbers are written seven bits a
- * byte, the highest bit says that more follow. */
+/* Each entry is the distance from the document before, shifted left by one; its lowest bit says
+ * that the term occurs once, otherwise the number of times follows. Numbers are written seven bits
+ * a byte, the highest bit says that more follow. */
 #include "memory/postings.h"
 
 #include "base/status.h"
@@ -35,7 +35,8 @@ int postings_add(struct postings *postings, uint32_t document, uint32_t times)
 {
     if (postings->capacity - postings->used < MOST_ENTRY_BYTES) {
         /* Half as much again: most lists are short, and the long ones must not waste much. */
-        uint64_t capacity = postings->capacity + postings->capacity / 2 + MOST_ENTRY_BYTES + FIRST_BYTES;
+        uint64_t capacity =
+            postings->capacity + postings->capacity / 2 + MOST_ENTRY_BYTES + FIRST_BYTES;
         uint8_t *bytes = capacity <= UINT32_MAX ? realloc(postings->bytes, capacity) : NULL;
         if (!bytes) {
             return capacity <= UINT32_MAX ? ERR_NOMEM : ERR_LIMIT;

@@ -28,9 +28,9 @@ static int add_term(struct reading *reading, struct question_word *word, struct 
     }
     if (word->count == word->capacity) {
         size_t capacity = word->capacity ? word->capacity * 2 : 2;
-        void *terms = arena_realloc(reading->arena, word->terms,
-                                    word->capacity * sizeof *word->terms,
-                                    capacity * sizeof *word->terms);
+        void *terms =
+            arena_realloc(reading->arena, word->terms, word->capacity * sizeof *word->terms,
+                          capacity * sizeof *word->terms);
         if (!terms) {
             return ERR_NOMEM;
         }

@@ -6,8 +6,8 @@
 #include "memory/index_internal.h"
 
 struct question_term {
-    uint32_t term;     /* of the index */
-    float weight;      /* less where the word is only a part of the term */
+    uint32_t term;      /* of the index */
+    float weight;       /* less where the word is only a part of the term */
     bool only_compound; /* counts in memories of languages that write words together */
 };
 

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NEXT_SHARE       0.4  /* of a hit's score, for its neighbours */
-#define SECOND_SHARE     0.15 /* and for theirs */
+#define NEXT_SHARE   0.4  /* of a hit's score, for its neighbours */
+#define SECOND_SHARE 0.15 /* and for theirs */
 
 static void prefer_short(struct scores *scores, const struct index *index)
 {

@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SATURATION       1.5  /* how soon repetition stops to count (k1) */
-#define STOP_WEIGHT      0.3  /* of a word without meaning */
-#define LENGTH_ALIKE     0.7  /* how far length is corrected for (b), lengths alike */
-#define LENGTH_MIXED     1.0  /* the same, lengths mixed */
-#define SHORTNESS        0.3  /* the power of the preference for short ones, lengths mixed */
-#define SPREAD_ALIKE     0.7  /* standard deviation of the lengths' logarithms */
+#define SATURATION       1.5 /* how soon repetition stops to count (k1) */
+#define STOP_WEIGHT      0.3 /* of a word without meaning */
+#define LENGTH_ALIKE     0.7 /* how far length is corrected for (b), lengths alike */
+#define LENGTH_MIXED     1.0 /* the same, lengths mixed */
+#define SHORTNESS        0.3 /* the power of the preference for short ones, lengths mixed */
+#define SPREAD_ALIKE     0.7 /* standard deviation of the lengths' logarithms */
 #define SPREAD_MIXED     0.9
 #define MIDDLE_RELEVANCE 0.35 /* the share of the highest possible score that is relevance 1/2 */
 
@@ -53,7 +53,7 @@ int scores_start(struct scores *scores, const struct index *index)
 /* ---- words ---- */
 
 void scores_count(struct scores *scores, const struct index *index,
-                       const struct question_word *word)
+                  const struct question_word *word)
 {
     scores->touched_count = 0;
     for (size_t i = 0; i < word->count; i++) {
@@ -75,8 +75,8 @@ void scores_count(struct scores *scores, const struct index *index,
     }
 }
 
-void scores_add(struct scores *scores, const struct index *index,
-                     const struct question_word *word, bool everywhere)
+void scores_add(struct scores *scores, const struct index *index, const struct question_word *word,
+                bool everywhere)
 {
     scores_count(scores, index, word);
     double holders = scores->touched_count;
@@ -131,7 +131,7 @@ static void sink(struct index_hit *heap, size_t count, size_t at)
 }
 
 size_t scores_best(const struct scores *scores, const struct index *index,
-                        const struct sieve *sieve, struct index_hit *heap, size_t most, size_t *kept)
+                   const struct sieve *sieve, struct index_hit *heap, size_t most, size_t *kept)
 {
     size_t passed = 0;
     *kept = 0;
@@ -156,4 +156,3 @@ size_t scores_best(const struct scores *scores, const struct index *index,
     qsort(heap, *kept, sizeof *heap, by_rank);
     return passed;
 }
-

@@ -14,7 +14,7 @@ struct scores {
     uint32_t *scored;  /* documents with a score */
     uint32_t touched_count, scored_count;
     double average, correction, shortness;
-    double possible;   /* the highest score that there could be */
+    double possible; /* the highest score that there could be */
 };
 
 /* OK or ERR_NOMEM. */

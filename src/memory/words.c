@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PARTS   16  /* of an identifier */
-#define GUESS_WORDS  200 /* that tell the language */
-#define NO_LANGUAGE  LANGUAGE_COUNT /* folded only */
+#define MOST_PARTS  16             /* of an identifier */
+#define GUESS_WORDS 200            /* that tell the language */
+#define NO_LANGUAGE LANGUAGE_COUNT /* folded only */
 
 /* Snowball's name of the language, and whether it writes words together. */
 static const struct {
     const char *stemmer;
     bool compound;
 } LANGUAGES[LANGUAGE_COUNT] = {
-    [LANGUAGE_ENGLISH] = {"english", false},       [LANGUAGE_GERMAN] = {"german", true},
-    [LANGUAGE_FRENCH] = {"french", false},         [LANGUAGE_SPANISH] = {"spanish", false},
-    [LANGUAGE_ITALIAN] = {"italian", false},       [LANGUAGE_PORTUGUESE] = {"portuguese", false},
-    [LANGUAGE_DUTCH] = {"dutch", true},            [LANGUAGE_SWEDISH] = {"swedish", true},
-    [LANGUAGE_RUSSIAN] = {"russian", false},       [LANGUAGE_ARABIC] = {"arabic", false},
+    [LANGUAGE_ENGLISH] = {"english", false}, [LANGUAGE_GERMAN] = {"german", true},
+    [LANGUAGE_FRENCH] = {"french", false},   [LANGUAGE_SPANISH] = {"spanish", false},
+    [LANGUAGE_ITALIAN] = {"italian", false}, [LANGUAGE_PORTUGUESE] = {"portuguese", false},
+    [LANGUAGE_DUTCH] = {"dutch", true},      [LANGUAGE_SWEDISH] = {"swedish", true},
+    [LANGUAGE_RUSSIAN] = {"russian", false}, [LANGUAGE_ARABIC] = {"arabic", false},
     [LANGUAGE_GREEK] = {"greek", false},
 };
 
@@ -150,9 +150,10 @@ static size_t split(const char *start, const char *end, struct part *parts)
     for (const char *at = start; at < end; at++) {
         bool gap = *at == '_';
         bool upper = *at >= 'A' && *at <= 'Z' && at > start;
-        bool after_lower = upper && ((at[-1] >= 'a' && at[-1] <= 'z') || (unsigned char)at[-1] >= 128);
-        bool last_capital = upper && at[-1] >= 'A' && at[-1] <= 'Z' && at + 1 < end &&
-                            at[1] >= 'a' && at[1] <= 'z';
+        bool after_lower =
+            upper && ((at[-1] >= 'a' && at[-1] <= 'z') || (unsigned char)at[-1] >= 128);
+        bool last_capital =
+            upper && at[-1] >= 'A' && at[-1] <= 'Z' && at + 1 < end && at[1] >= 'a' && at[1] <= 'z';
         if (!gap && !after_lower && !last_capital) {
             continue;
         }

@@ -2,8 +2,8 @@
  * text gives the same terms everywhere, so everything that must agree on what a word is asks here.
  *
  * - Words of spaced scripts are folded (case, width, accents) and stemmed in the text's language.
- * - Chinese, Japanese, Korean and Thai have no reliable spaces: each pair of neighbouring characters
- *   is a term, and each character by itself.
+ * - Chinese, Japanese, Korean and Thai have no reliable spaces: each pair of neighbouring
+ * characters is a term, and each character by itself.
  * - An identifier (camelCase, snake_case) gives its parts and the whole written together, so that
  *   either spelling finds the other.
  *
