@@ -174,11 +174,28 @@
 #define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
 #define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
 
-
 /* ---- memory ---- */
 
-#define LIMIT_MEMORY_QUERY_WORDS 256u /* of one search; what is beyond is not looked at */
-#define LIMIT_MEMORY_PREFIX_TERMS 4096u /* that one prefix may stand for */
-#define LIMIT_MEMORY_EXCERPT_BYTES KIB(16)
+#define LIMIT_MEMORY_QUERY_WORDS    256u  /* of one search; what is beyond is not looked at */
+#define LIMIT_MEMORY_PREFIX_TERMS   4096u /* that one prefix may stand for */
+#define LIMIT_MEMORY_EXCERPT_BYTES  KIB(16)
+#define LIMIT_MEMORY_KEY_BYTES      1024u
+#define LIMIT_MEMORY_TEXT_BYTES     MIB(1)
+#define LIMIT_MEMORY_SUMMARY_BYTES  2048u
+#define LIMIT_MEMORY_METADATA_BYTES KIB(64)
+#define LIMIT_MEMORY_TAGS           32u
+#define LIMIT_MEMORY_NAMESPACES     1000u  /* that the statistics name */
+#define LIMIT_MEMORY_EXACT_TOTAL    10000u /* results beyond it are not counted */
+#define LIMIT_MEMORY_REMOVALS       100000 /* that are told to indexes of other processes */
+#define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections that are kept open */
+#define LIMIT_MEMORY_CHECK_LINES    100u
+#define LIMIT_MEMORY_REPORT_BYTES   KIB(64)
+#define LIMIT_MEMORY_CATCH_UP       1000u     /* changes that an index takes at a time */
+#define LIMIT_MEMORY_BATCH_BYTES    MIB(1200) /* of one such batch: the largest memories fit */
+#define LIMIT_MEMORY_CANDIDATES     10000u    /* texts that one full-text search looks into */
+#define LIMIT_MEMORY_GROUP          256u      /* changes that share one commit */
+#define LIMIT_MEMORY_INDEXES        64u       /* namespaces whose index stays in memory */
+#define TIME_MEMORY_WRITE_MS        30000     /* for one commit, other processes' included */
+#define TIME_MEMORY_SCRUB_MS        200       /* for readers to let go of old contents */
 
 #endif

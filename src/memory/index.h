@@ -54,12 +54,19 @@ struct index_hit {
     double relevance; /* 0 to 1, in the order of scores */
 };
 
-/* Ranked by meaning as far as words carry it: rare words, lengths, neighbours in the session. Fills
- * the hits from `offset` on, best first; equal scores in the order of ids, newest first. `total`
- * counts everything that matched. OK, ERR_NOMEM. */
+struct index_found {
+    struct index_hit *hits;
+    size_t count;
+    size_t total;
+    const char *const *terms; /* that the hits were found by, for excerpts */
+    size_t term_count;
+};
+/* Ranked by meaning as far as words carry it: rare words, lengths, neighbours in the session. The
+ * hits from `offset` on, best first; equal scores in the order of ids, newest first. `total` counts
+ * everything that matched. OK, ERR_NOMEM. */
 int index_search(const struct index *index, struct arena *arena, const char *query,
                  const struct index_filter *filter, size_t limit, size_t offset,
-                 struct index_hit *hits, size_t *count, size_t *total);
+                 struct index_found *found);
 
 /* A full-text question (fulltext.h): every memory that may hold what it asks for, best first.
  * Phrases and prefixes are promised only as far as single words go: the caller checks them against

@@ -9,7 +9,6 @@
 #include "memory/scores.h"
 
 #include <math.h>
-#include <string.h>
 
 #define NEXT_SHARE   0.4  /* of a hit's score, for its neighbours */
 #define SECOND_SHARE 0.15 /* and for theirs */
@@ -66,17 +65,56 @@ static void spread(struct scores *scores, const struct index *index)
     scores->touched_count = count;
 }
 
+/* The terms of the words that carry meaning, as texts. */
+static int tell_terms(const struct question *question, const struct index *index,
+                      struct arena *arena, struct index_found *found)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < question->count; i++) {
+        count += question->words[i].count;
+    }
+    const char **terms = arena_alloc(arena, (count + 1) * sizeof *terms);
+    found->terms = terms;
+    for (size_t i = 0; terms && i < question->count; i++) {
+        const struct question_word *word = &question->words[i];
+        for (size_t j = 0; j < word->count && (!word->stop || question->only_stops); j++) {
+            terms[found->term_count++] =
+                arena_strdup(arena, symbols_text(&index->terms, word->terms[j].term));
+        }
+    }
+    return arena_failed(arena) ? ERR_NOMEM : OK;
+}
+
+static void score_all(struct scores *scores, const struct index *index,
+                      const struct question *question)
+{
+    for (int stops = 0; stops <= 1; stops++) {
+        for (size_t i = 0; i < question->count; i++) {
+            if (question->words[i].stop == (stops == 1)) {
+                /* A word without meaning alone finds nothing. */
+                scores_add(scores, index, &question->words[i], stops == 0 || question->only_stops);
+            }
+        }
+    }
+    prefer_short(scores, index);
+    spread(scores, index);
+}
+
 int index_search(const struct index *index, struct arena *arena, const char *query,
                  const struct index_filter *filter, size_t limit, size_t offset,
-                 struct index_hit *hits, size_t *count, size_t *total)
+                 struct index_found *found)
 {
     struct question question;
     struct sieve sieve;
     struct scores scores;
     struct word_reader *reader = words_new();
-    struct index_hit *heap = arena_alloc(arena, (limit + offset + 1) * sizeof *heap);
-    int status = reader && heap ? question_read(&question, index, reader, arena, query) : ERR_NOMEM;
+    *found = (struct index_found){0};
+    struct index_hit *best = arena_alloc(arena, (limit + offset + 1) * sizeof *best);
+    int status = reader && best ? question_read(&question, index, reader, arena, query) : ERR_NOMEM;
     words_free(reader);
+    if (status == OK) {
+        status = tell_terms(&question, index, arena, found);
+    }
     if (status == OK) {
         status = sieve_start(&sieve, index, arena, filter);
     }
@@ -86,19 +124,11 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     if (status != OK) {
         return status;
     }
-    for (int stops = 0; stops <= 1; stops++) {
-        for (size_t i = 0; i < question.count; i++) {
-            if (question.words[i].stop == (stops == 1)) {
-                scores_add(&scores, index, &question.words[i], stops == 0 || question.only_stops);
-            }
-        }
-    }
-    prefer_short(&scores, index);
-    spread(&scores, index);
     size_t kept;
-    *total = scores_best(&scores, index, &sieve, heap, limit + offset, &kept);
-    *count = kept > offset ? kept - offset : 0;
-    memcpy(hits, heap + (kept > offset ? offset : 0), *count * sizeof *hits);
+    score_all(&scores, index, &question);
+    found->total = scores_best(&scores, index, &sieve, best, limit + offset, &kept);
+    found->hits = best + (kept > offset ? offset : kept);
+    found->count = kept > offset ? kept - offset : 0;
     scores_done(&scores);
     return OK;
 }

@@ -1,0 +1,228 @@
+/* A list of indexes, the last used first. */
+#include "memory/indexes.h"
+
+#include "base/limits.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct space_index {
+    struct space_index *next;
+    char *owner;
+    char *name;
+    int64_t space;
+    int64_t seen; /* the last change that is in it */
+    struct index *index;
+    pthread_rwlock_t lock;
+    size_t users; /* under list_lock; one that is used is not dropped */
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct space_index *list;
+
+static void free_one(struct space_index *one)
+{
+    index_free(one->index);
+    pthread_rwlock_destroy(&one->lock);
+    free(one->owner);
+    free(one->name);
+    free(one);
+}
+
+static struct space_index *make(const struct memory_space *space, int64_t id)
+{
+    struct space_index *one = calloc(1, sizeof *one);
+    if (!one) {
+        return NULL;
+    }
+    one->space = id;
+    one->owner = strdup(space->owner);
+    one->name = strdup(space->name);
+    one->index = index_new();
+    pthread_rwlock_init(&one->lock, NULL);
+    if (!one->owner || !one->name || !one->index) {
+        free_one(one);
+        return NULL;
+    }
+    return one;
+}
+
+/* Drops the one that was not used for longest, when there are too many. */
+static void drop_oldest(void)
+{
+    size_t count = 0;
+    struct space_index **oldest = NULL;
+    for (struct space_index **at = &list; *at; at = &(*at)->next) {
+        count++;
+        oldest = (*at)->users == 0 ? at : oldest;
+    }
+    if (count > LIMIT_MEMORY_INDEXES && oldest) {
+        struct space_index *dropped = *oldest;
+        *oldest = dropped->next;
+        free_one(dropped);
+    }
+}
+
+/* The entry of a space, put in front; made where there is none. */
+static struct space_index *find(const struct memory_space *space, int64_t id)
+{
+    pthread_mutex_lock(&list_lock);
+    struct space_index **at = &list;
+    while (*at && ((*at)->space != id || strcmp((*at)->owner, space->owner) != 0 ||
+                   strcmp((*at)->name, space->name) != 0)) {
+        at = &(*at)->next;
+    }
+    struct space_index *found = *at;
+    if (found) {
+        *at = found->next;
+    } else {
+        found = make(space, id);
+    }
+    if (found) {
+        found->next = list;
+        list = found;
+        found->users++;
+        drop_oldest();
+    }
+    pthread_mutex_unlock(&list_lock);
+    return found;
+}
+
+static void release_user(struct space_index *found)
+{
+    pthread_mutex_lock(&list_lock);
+    found->users--;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- catching up ---- */
+
+static int take_row(void *context, const struct store_row *row)
+{
+    struct space_index *one = context;
+    const struct memory *memory = &row->memory;
+    struct index_entry entry = {
+        .id = row->id,
+        .summary = memory->summary,
+        .text = memory->text,
+        .tags = memory->tags,
+        .tag_count = memory->tag_count,
+        .session = memory->session,
+        .place = memory->place,
+        .role = memory->role,
+        .created_ms = memory->created_ms,
+        .expires_ms = memory->expires_ms,
+    };
+    return index_put(one->index, &entry);
+}
+
+static int take_removed(void *context, int64_t id)
+{
+    struct space_index *one = context;
+    index_remove(one->index, id);
+    return OK;
+}
+
+/* Starts from nothing: what happened before the store's horizon is not told any more. */
+static int start_again(struct space_index *one)
+{
+    struct index *fresh = index_new();
+    if (!fresh) {
+        return ERR_NOMEM;
+    }
+    index_free(one->index);
+    one->index = fresh;
+    one->seen = 0;
+    return OK;
+}
+
+static int catch_up(struct store_session *session, struct space_index *one,
+                    const struct store_space *space)
+{
+    int status = OK;
+    if (one->seen > 0 && one->seen < space->horizon) {
+        status = start_again(one);
+    }
+    struct arena *arena = arena_new(LIMIT_MEMORY_BATCH_BYTES);
+    while (status == OK && arena && one->seen < space->change) {
+        int64_t seen = one->seen;
+        status =
+            session->backend->changes(session, arena, one->space, one->seen, LIMIT_MEMORY_CATCH_UP,
+                                      take_row, take_removed, one, &seen);
+        if (status == OK && seen == one->seen) {
+            seen = space->change; /* the last changes left nothing behind */
+        }
+        one->seen = status == OK ? seen : one->seen;
+        status = status == OK ? call_check(session->call) : status;
+        arena_reset(arena);
+    }
+    if (status != OK) {
+        /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
+         * index itself memories may be missing. */
+        if (status == ERR_NOMEM || status == ERR_LIMIT) {
+            start_again(one);
+        }
+    }
+    arena_free(arena);
+    return arena ? status : ERR_NOMEM;
+}
+
+int indexes_acquire(struct store_session *session, const struct memory_space *space,
+                    struct space_index **found)
+{
+    struct store_space known;
+    *found = NULL;
+    int status = session->backend->space(session, space, false, &known);
+    if (status != OK || known.id == 0) {
+        return status;
+    }
+    struct space_index *one = find(space, known.id);
+    if (!one) {
+        return ERR_NOMEM;
+    }
+    pthread_rwlock_rdlock(&one->lock);
+    while (status == OK && one->seen < known.change) {
+        pthread_rwlock_unlock(&one->lock);
+        pthread_rwlock_wrlock(&one->lock);
+        status = catch_up(session, one, &known);
+        pthread_rwlock_unlock(&one->lock);
+        pthread_rwlock_rdlock(&one->lock);
+    }
+    if (status != OK) {
+        pthread_rwlock_unlock(&one->lock);
+        release_user(one);
+        return status;
+    }
+    *found = one;
+    return OK;
+}
+
+const struct index *indexes_of(const struct space_index *found)
+{
+    return found->index;
+}
+
+int64_t indexes_space(const struct space_index *found)
+{
+    return found->space;
+}
+
+void indexes_release(struct space_index *found)
+{
+    if (found) {
+        pthread_rwlock_unlock(&found->lock);
+        release_user(found);
+    }
+}
+
+void indexes_shutdown(void)
+{
+    pthread_mutex_lock(&list_lock);
+    while (list) {
+        struct space_index *one = list;
+        list = one->next;
+        free_one(one);
+    }
+    pthread_mutex_unlock(&list_lock);
+}

@@ -1,0 +1,21 @@
+/* The indexes of this process, one for each space that was searched, each caught up with the store
+ * before it is used. They are only caches: the store is the truth. */
+#ifndef FORAGE_MEMORY_INDEXES_H
+#define FORAGE_MEMORY_INDEXES_H
+
+#include "memory/index.h"
+#include "memory/store.h"
+
+struct space_index;
+
+/* The index of the space, caught up with everything that is committed; it stays as it is until
+ * indexes_release(). OK with one, NULL in `found` when the space is empty; a status of the session
+ * or the call. */
+int indexes_acquire(struct store_session *session, const struct memory_space *space,
+                    struct space_index **found);
+const struct index *indexes_of(const struct space_index *found);
+int64_t indexes_space(const struct space_index *found);
+void indexes_release(struct space_index *found);
+void indexes_shutdown(void);
+
+#endif

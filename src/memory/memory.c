@@ -1,0 +1,437 @@
+/* The engine: every function of memory.h but the searches (search.c). */
+#include "memory/memory.h"
+
+#include "base/limits.h"
+#include "call/errors.h"
+#include "config/config.h"
+#include "guard/callers.h"
+#include "memory/indexes.h"
+#include "memory/wall.h"
+#include "memory/writer.h"
+
+#include <string.h>
+
+#define DEFAULT_NAMESPACE "default"
+#define SHARED_OWNER      ""
+
+static bool is_shared(const char *name)
+{
+    for (const char *const *item = config_list("FORAGE_SHARED_NAMESPACES", NULL); *item; item++) {
+        if (strcmp(*item, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int memory_space_of(struct call *call, const char *name, struct memory_space *space)
+{
+    const struct caller *caller = call_caller(call);
+    int status = rules_check_namespace(call, name);
+    space->name = name ? name : DEFAULT_NAMESPACE;
+    space->owner = is_shared(space->name) ? SHARED_OWNER : caller ? caller->name : "local";
+    return status;
+}
+
+/* ---- changing ---- */
+
+struct one_change {
+    const struct memory_change *change;
+    struct memory_result *result;
+    int (*rule)(const struct rules_work *work, const struct memory_change *change,
+                struct memory_result *result);
+};
+
+static int apply_one(const struct rules_work *work, void *context)
+{
+    struct one_change *one = context;
+    return one->rule(work, one->change, one->result);
+}
+
+static int run_one(struct call *call, const struct memory_space *space, struct one_change *one,
+                   bool adds)
+{
+    int status = rules_check(call, one->change, adds);
+    if (status != OK) {
+        return status;
+    }
+    struct writer_job job = {
+        .call = call,
+        .space = *space,
+        .apply = apply_one,
+        .context = one,
+        .removes = one->rule == rules_update, /* of an old text */
+    };
+    return writer_run(&job);
+}
+
+int memory_add(struct call *call, const struct memory_space *space,
+               const struct memory_change *change, struct memory_result *result)
+{
+    return run_one(call, space, &(struct one_change){change, result, rules_add}, true);
+}
+
+static int need_key(struct call *call, const char *name, const char *key)
+{
+    return key ? OK : call_fail(call, CODE_VALIDATION, "%s is missing", name);
+}
+
+int memory_update(struct call *call, const struct memory_space *space,
+                  const struct memory_change *change, struct memory_result *result)
+{
+    int status = need_key(call, "key", change->key);
+    return status != OK
+               ? status
+               : run_one(call, space, &(struct one_change){change, result, rules_update}, false);
+}
+
+int memory_rename(struct call *call, const struct memory_space *space,
+                  const struct memory_change *change, struct memory_result *result)
+{
+    int status = need_key(call, "key", change->key);
+    if (status == OK) {
+        status = need_key(call, "new_key", change->new_key);
+    }
+    return status != OK
+               ? status
+               : run_one(call, space, &(struct one_change){change, result, rules_rename}, false);
+}
+
+struct deletion {
+    const char *const *keys;
+    size_t count;
+    bool *deleted;
+};
+
+static int apply_deletion(const struct rules_work *work, void *context)
+{
+    struct deletion *deletion = context;
+    int status = OK;
+    for (size_t i = 0; i < deletion->count && status == OK; i++) {
+        status = rules_delete(work, deletion->keys[i], &deletion->deleted[i]);
+    }
+    return status;
+}
+
+int memory_delete(struct call *call, const struct memory_space *space, const char *const *keys,
+                  size_t count, bool *deleted)
+{
+    struct deletion deletion = {keys, count, deleted};
+    struct writer_job job = {.call = call,
+                             .space = *space,
+                             .apply = apply_deletion,
+                             .context = &deletion,
+                             .removes = true};
+    return writer_run(&job);
+}
+
+struct import {
+    const struct memory_change *changes;
+    size_t count;
+    size_t *added, *replaced, *wrong;
+};
+
+static int apply_import(const struct rules_work *work, void *context)
+{
+    struct import *import = context;
+    int status = OK;
+    *import->added = *import->replaced = 0;
+    for (size_t i = 0; i < import->count && status == OK; i++) {
+        struct memory_result result;
+        *import->wrong = i;
+        status = rules_add(work, &import->changes[i], &result);
+        *import->added += status == OK && result.outcome == MEMORY_ADDED;
+        *import->replaced += status == OK && result.outcome == MEMORY_REPLACED;
+    }
+    return status;
+}
+
+int memory_import(struct call *call, const struct memory_space *space,
+                  const struct memory_change *changes, size_t count, size_t *added,
+                  size_t *replaced, size_t *wrong)
+{
+    int status = OK;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        *wrong = i;
+        status = rules_check(call, &changes[i], true);
+    }
+    if (status != OK) {
+        return status;
+    }
+    struct import import = {changes, count, added, replaced, wrong};
+    struct writer_job job = {
+        .call = call, .space = *space, .apply = apply_import, .context = &import};
+    return writer_run(&job);
+}
+
+/* ---- reading ---- */
+
+/* A session and the space that is read; with `space.id` 0 there is nothing. */
+struct reading {
+    struct call *call;
+    struct store_session *session;
+    struct store_space space;
+    int64_t now_ms;
+};
+
+static int start_reading(struct reading *reading, struct call *call,
+                         const struct memory_space *space)
+{
+    *reading = (struct reading){.call = call, .now_ms = wall_now_ms()};
+    int status = store_borrow(call, &reading->session);
+    if (status == OK) {
+        status = reading->session->backend->begin_reading(reading->session);
+    }
+    if (status == OK && space) {
+        status = reading->session->backend->space(reading->session, space, false, &reading->space);
+    }
+    return status;
+}
+
+static int end_reading(struct reading *reading, int status)
+{
+    if (reading->session) {
+        status = store_fail(reading->call, reading->session, status);
+        store_return(reading->session);
+    }
+    return status;
+}
+
+/* Collects rows into an array that has room for them. */
+struct collection {
+    struct memory *items;
+    size_t count;
+};
+
+static int collect(void *context, const struct store_row *row)
+{
+    struct collection *collection = context;
+    collection->items[collection->count++] = row->memory;
+    return OK;
+}
+
+/* The memories around one of a session, in their order, without itself. */
+static int read_around(struct reading *reading, const struct memory *memory, size_t neighbours,
+                       struct memory_around *around)
+{
+    const struct store_backend *backend = reading->session->backend;
+    struct arena *arena = call_arena(reading->call);
+    struct collection before = {arena_alloc(arena, (neighbours + 1) * sizeof(struct memory)), 0};
+    struct memory *items = arena_alloc(arena, (2 * neighbours + 1) * sizeof *items);
+    *around = (struct memory_around){items, 0};
+    if (!before.items || !items) {
+        return ERR_NOMEM;
+    }
+    if (!memory->session || neighbours == 0) {
+        return OK;
+    }
+    int status =
+        backend->neighbours(reading->session, arena, reading->space.id, memory->session,
+                            memory->place, true, neighbours, reading->now_ms, collect, &before);
+    for (size_t i = 0; i < before.count; i++) {
+        items[i] = before.items[before.count - 1 - i];
+    }
+    struct collection after = {items + before.count, 0};
+    if (status == OK) {
+        status =
+            backend->neighbours(reading->session, arena, reading->space.id, memory->session,
+                                memory->place, false, neighbours, reading->now_ms, collect, &after);
+    }
+    around->count = before.count + after.count;
+    return status;
+}
+
+static int read_keys(struct reading *reading, const char *const *keys, size_t count,
+                     size_t neighbours, struct memory *found, struct memory_around *around)
+{
+    int status = OK;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        struct store_row row;
+        status = reading->session->backend->get(reading->session, call_arena(reading->call),
+                                                reading->space.id, keys[i], &row);
+        bool alive =
+            status == OK && (row.memory.expires_ms == 0 || row.memory.expires_ms > reading->now_ms);
+        status = status == ERR_NOTFOUND ? OK : status;
+        if (alive) {
+            found[i] = row.memory;
+            status = around ? read_around(reading, &row.memory, neighbours, &around[i]) : OK;
+        }
+    }
+    return status;
+}
+
+int memory_get(struct call *call, const struct memory_space *space, const char *const *keys,
+               size_t count, size_t neighbours, struct memory *found, struct memory_around *around)
+{
+    struct reading reading;
+    memset(found, 0, count * sizeof *found);
+    if (around) {
+        memset(around, 0, count * sizeof *around);
+    }
+    int status = start_reading(&reading, call, space);
+    if (status == OK && reading.space.id != 0) {
+        status = read_keys(&reading, keys, count, neighbours, found, around);
+    }
+    return end_reading(&reading, status);
+}
+
+int memory_list(struct call *call, const struct memory_space *space,
+                const struct memory_filter *filter, size_t limit, size_t offset,
+                struct memory_page *page)
+{
+    struct reading reading;
+    struct collection items = {arena_alloc(call_arena(call), (limit + 1) * sizeof(struct memory)),
+                               0};
+    *page = (struct memory_page){.items = items.items};
+    int status = items.items ? start_reading(&reading, call, space) : ERR_NOMEM;
+    if (!items.items) {
+        return status;
+    }
+    if (status == OK && reading.space.id != 0) {
+        status = reading.session->backend->list(
+            reading.session, call_arena(call), reading.space.id, filter, reading.now_ms, limit,
+            offset, LIMIT_MEMORY_EXACT_TOTAL + 1, &page->total, collect, &items);
+    }
+    page->count = items.count;
+    page->total_is_lower_bound = page->total > LIMIT_MEMORY_EXACT_TOTAL;
+    page->total = page->total_is_lower_bound ? LIMIT_MEMORY_EXACT_TOTAL : page->total;
+    return end_reading(&reading, status);
+}
+
+/* One batch of an export: its rows live in an arena of their own, the last key in the next one. */
+struct export
+{
+    int (*take)(void *context, const struct memory *memory);
+    void *context;
+    char last[LIMIT_MEMORY_KEY_BYTES + 1];
+    size_t count;
+};
+
+static int export_row(void *context, const struct store_row *row)
+{
+    struct export *export = context;
+    size_t length = strlen(row->memory.key);
+    memcpy(export->last, row->memory.key, length < sizeof export->last ? length + 1 : 0);
+    export->count++;
+    return export->take(export->context, &row->memory);
+}
+
+int memory_export(struct call *call, const struct memory_space *space,
+                  int (*take)(void *context, const struct memory *memory), void *context)
+{
+    struct reading reading;
+    struct export export = {.take = take, .context = context, .count = 1};
+    struct arena *arena = arena_new(LIMIT_MEMORY_BATCH_BYTES);
+    int status = arena ? start_reading(&reading, call, space) : ERR_NOMEM;
+    if (!arena) {
+        return status;
+    }
+    while (status == OK && reading.space.id != 0 && export.count > 0) {
+        export.count = 0;
+        status = reading.session->backend->each(reading.session, arena, reading.space.id,
+                                                export.last, reading.now_ms, LIMIT_MEMORY_CATCH_UP,
+                                                export_row, &export);
+        arena_reset(arena);
+        status = status == OK ? call_check(call) : status;
+    }
+    arena_free(arena);
+    return end_reading(&reading, status);
+}
+
+/* ---- looking after it ---- */
+
+/* A shared namespace that the operator shares no longer is not shown. */
+static void hide_unshared(struct arena *arena, struct memory_stats *stats)
+{
+    struct memory_namespace_stats *shown =
+        arena_alloc(arena, (stats->namespace_count + 1) * sizeof *shown);
+    size_t count = 0;
+    for (size_t i = 0; shown && i < stats->namespace_count; i++) {
+        if (stats->namespaces[i].shared == is_shared(stats->namespaces[i].name)) {
+            shown[count++] = stats->namespaces[i];
+        }
+    }
+    stats->namespaces = shown;
+    stats->namespace_count = count;
+}
+
+int memory_stats(struct call *call, struct memory_stats *stats)
+{
+    struct reading reading;
+    struct memory_space own;
+    int status = memory_space_of(call, NULL, &own);
+    if (status != OK) {
+        return status;
+    }
+    status = start_reading(&reading, call, NULL);
+    if (status == OK) {
+        const char *owner = call_caller(call) ? call_caller(call)->name : "local";
+        status = reading.session->backend->stats(reading.session, call_arena(call), owner, stats);
+    }
+    if (status == OK) {
+        hide_unshared(call_arena(call), stats);
+        status = arena_failed(call_arena(call)) ? ERR_NOMEM : OK;
+    }
+    return end_reading(&reading, status);
+}
+
+/* Every namespace's index must hold what the store holds. */
+static int check_indexes(struct call *call, struct store_session *session,
+                         const struct memory_stats *stats, struct memory_check *check)
+{
+    int status = OK;
+    for (size_t i = 0; i < stats->namespace_count && status == OK; i++) {
+        struct memory_space space;
+        struct space_index *found = NULL;
+        status = memory_space_of(call, stats->namespaces[i].name, &space);
+        if (status == OK) {
+            status = indexes_acquire(session, &space, &found);
+        }
+        if (status == OK && found &&
+            index_count(indexes_of(found)) != (size_t)stats->namespaces[i].memories) {
+            check->problems++;
+            check->report = arena_printf(call_arena(call), "%sthe index of namespace %s is wrong\n",
+                                         check->report, space.name);
+        }
+        indexes_release(found);
+    }
+    return status;
+}
+
+int memory_check(struct call *call, bool repair, struct memory_check *check)
+{
+    struct memory_stats stats;
+    struct store_session *session;
+    int status = memory_stats(call, &stats);
+    if (status != OK) {
+        return status;
+    }
+    status = store_borrow(call, &session);
+    if (status != OK) {
+        return status;
+    }
+    status = session->backend->verify(session, call_arena(call), repair, check);
+    if (status == OK) {
+        status = check_indexes(call, session, &stats, check);
+    }
+    status = store_fail(call, session, status);
+    store_return(session);
+    return status;
+}
+
+int memory_backup(struct call *call, const char *path)
+{
+    struct store_session *session;
+    int status = store_borrow(call, &session);
+    if (status == OK) {
+        status = store_fail(call, session, session->backend->backup(session, path));
+        store_return(session);
+    }
+    return status;
+}
+
+void memory_shutdown(void)
+{
+    indexes_shutdown();
+    store_shutdown();
+}

@@ -1,0 +1,386 @@
+/* What a change makes of what is there. */
+#include "memory/rules.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "call/errors.h"
+#include "memory/store_rows.h"
+
+#include <string.h>
+
+/* ---- what is valid ---- */
+
+/* Names of the routes beside the keys: a memory of such a key could not be reached over REST. */
+static const char *const RESERVED[] = {"search", "fulltext", "import", "export"};
+
+static int check_text(struct call *call, const char *name, const char *text, size_t most)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (text && length == 0) {
+        return call_fail(call, CODE_VALIDATION, "%s is empty; leave it out or give a text", name);
+    }
+    if (length > most) {
+        return call_fail(call, CODE_VALIDATION, "%s has %zu bytes; at most %zu are allowed", name,
+                         length, most);
+    }
+    if (text && !text_is_utf8(text, length)) {
+        return call_fail(call, CODE_VALIDATION, "%s is not valid UTF-8", name);
+    }
+    return OK;
+}
+
+static int check_key(struct call *call, const char *name, const char *key)
+{
+    for (size_t i = 0; key && i < sizeof RESERVED / sizeof *RESERVED; i++) {
+        if (strcmp(key, RESERVED[i]) == 0) {
+            return call_fail(call, CODE_VALIDATION,
+                             "%s is \"%s\", which is reserved (as are search, fulltext, import and "
+                             "export); choose another",
+                             name, key);
+        }
+    }
+    return check_text(call, name, key, LIMIT_MEMORY_KEY_BYTES);
+}
+
+static int check_metadata(struct call *call, const char *metadata)
+{
+    if (!metadata) {
+        return OK;
+    }
+    yyjson_val *root =
+        yyjson_doc_get_root(json_parse(call_arena(call), metadata, strlen(metadata), NULL));
+    if (!yyjson_is_obj(root)) {
+        return call_fail(call, CODE_VALIDATION, "metadata is not a JSON object");
+    }
+    return check_text(call, "metadata", metadata, LIMIT_MEMORY_METADATA_BYTES);
+}
+
+static int check_tags(struct call *call, const struct memory_change *change)
+{
+    if (change->tag_count > LIMIT_MEMORY_TAGS) {
+        return call_fail(call, CODE_VALIDATION, "tags has %zu items; at most %u are allowed",
+                         change->tag_count, LIMIT_MEMORY_TAGS);
+    }
+    int status = OK;
+    for (size_t i = 0; i < change->tag_count && status == OK; i++) {
+        status = check_text(call, "a tag", change->tags[i], LIMIT_MEMORY_KEY_BYTES);
+    }
+    return status;
+}
+
+int rules_check_namespace(struct call *call, const char *name)
+{
+    return check_text(call, "namespace", name, LIMIT_MEMORY_KEY_BYTES);
+}
+
+int rules_check(struct call *call, const struct memory_change *change, bool adds)
+{
+    const struct {
+        const char *name;
+        const char *text;
+        size_t most;
+    } TEXTS[] = {
+        {"text", change->text, LIMIT_MEMORY_TEXT_BYTES},
+        {"summary", change->summary, LIMIT_MEMORY_SUMMARY_BYTES},
+        {"session", change->session, LIMIT_MEMORY_KEY_BYTES},
+        {"role", change->role, LIMIT_MEMORY_KEY_BYTES},
+    };
+    if (adds && !change->text) {
+        return call_fail(call, CODE_VALIDATION, "text is missing: it is what is to be remembered");
+    }
+    int status = check_key(call, "key", change->key);
+    if (status == OK) {
+        status = check_key(call, "new_key", change->new_key);
+    }
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS && status == OK; i++) {
+        status = check_text(call, TEXTS[i].name, TEXTS[i].text, TEXTS[i].most);
+    }
+    if (status == OK) {
+        status = check_tags(call, change);
+    }
+    return status == OK ? check_metadata(call, change->metadata) : status;
+}
+
+/* ---- parts ---- */
+
+static bool is_dead(const struct rules_work *work, const struct store_row *row)
+{
+    return row->memory.expires_ms > 0 && row->memory.expires_ms <= work->now_ms;
+}
+
+/* The row of a key. What has expired is as good as absent, and its place may be taken. */
+static int find(const struct rules_work *work, const char *key, struct store_row *row, bool *dead)
+{
+    struct store_session *session = work->session;
+    int status = session->backend->get(session, call_arena(work->call), work->space, key, row);
+    *dead = status == OK && is_dead(work, row);
+    return status;
+}
+
+static int find_alive(const struct rules_work *work, const char *key, struct store_row *row)
+{
+    bool dead;
+    int status = find(work, key, row, &dead);
+    if (status == ERR_NOTFOUND || dead) {
+        return call_fail(work->call, CODE_NOT_FOUND,
+                         "there is no memory of this key in the namespace; memory_list shows what "
+                         "there is");
+    }
+    return status;
+}
+
+static int check_version(const struct rules_work *work, const struct memory_change *change,
+                         int64_t version)
+{
+    if (change->if_version == 0 || change->if_version == version) {
+        return OK;
+    }
+    call_fail(work->call, CODE_CONFLICT,
+              "the memory is at version %lld, not at %lld: read it again and decide",
+              (long long)version, (long long)change->if_version);
+    call_fail_details(
+        work->call, arena_printf(call_arena(work->call), "{\"version\":%lld}", (long long)version));
+    return ERR_FAILED;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same(const struct memory *a, const struct memory *b)
+{
+    bool tags = a->tag_count == b->tag_count;
+    for (size_t i = 0; tags && i < a->tag_count; i++) {
+        tags = strcmp(a->tags[i], b->tags[i]) == 0;
+    }
+    return tags && same_text(a->summary, b->summary) && same_text(a->text, b->text) &&
+           same_text(a->metadata, b->metadata) && same_text(a->session, b->session) &&
+           same_text(a->role, b->role) && a->place == b->place && a->created_ms == b->created_ms &&
+           a->expires_ms == b->expires_ms;
+}
+
+static void answer(struct memory_result *result, enum memory_outcome outcome,
+                   const struct memory *memory)
+{
+    *result = (struct memory_result){outcome,         memory->key,        memory->summary,
+                                     memory->version, memory->created_ms, memory->updated_ms};
+}
+
+/* Writes the row unless it says what is there already. */
+static int write(const struct rules_work *work, struct store_row *row, const struct store_row *old,
+                 enum memory_outcome outcome, struct memory_result *result)
+{
+    if (old && same(&row->memory, &old->memory) && same_text(row->memory.key, old->memory.key)) {
+        answer(result, MEMORY_UNCHANGED, &old->memory);
+        return OK;
+    }
+    store_digest(row->memory.text, row->digest);
+    row->memory.updated_ms = work->now_ms;
+    row->memory.version = old ? old->memory.version + 1 : 1;
+    int status = work->session->backend->put(work->session, row);
+    answer(result, outcome, &row->memory);
+    return status;
+}
+
+/* Where a memory stands in its session. */
+static int choose_place(const struct rules_work *work, const struct memory_change *change,
+                        const struct store_row *old, struct memory *memory)
+{
+    if (!memory->session) {
+        memory->place = -1;
+        return OK;
+    }
+    if (change->place >= 0) {
+        memory->place = change->place;
+        return OK;
+    }
+    if (old && same_text(old->memory.session, memory->session)) {
+        memory->place = old->memory.place;
+        return OK;
+    }
+    int64_t last = -1;
+    int status =
+        work->session->backend->last_place(work->session, work->space, memory->session, &last);
+    memory->place = last + 1;
+    return status;
+}
+
+/* ---- adding ---- */
+
+/* A key that nobody has, from the summary. */
+static int choose_key(const struct rules_work *work, struct memory *memory)
+{
+    int status = OK;
+    for (unsigned int attempt = 0; status != ERR_NOTFOUND; attempt++) {
+        struct store_row taken;
+        memory->key = rules_key(call_arena(work->call), memory->summary, attempt);
+        if (!memory->key) {
+            return ERR_NOMEM;
+        }
+        bool reserved = false;
+        for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
+            reserved |= strcmp(memory->key, RESERVED[i]) == 0;
+        }
+        status = reserved ? OK
+                          : work->session->backend->get(work->session, call_arena(work->call),
+                                                        work->space, memory->key, &taken);
+        if (status != OK && status != ERR_NOTFOUND) {
+            return status;
+        }
+    }
+    return OK;
+}
+
+/* Without a key the same text is not kept twice. */
+static int find_duplicate(const struct rules_work *work, const struct memory_change *change,
+                          struct memory_result *result, bool *duplicate)
+{
+    unsigned char digest[SHA256_SIZE];
+    struct store_row row;
+    store_digest(change->text, digest);
+    int status = work->session->backend->by_digest(work->session, call_arena(work->call),
+                                                   work->space, digest, work->now_ms, &row);
+    *duplicate = status == OK;
+    if (*duplicate) {
+        answer(result, MEMORY_DUPLICATE, &row.memory);
+    }
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
+int rules_add(const struct rules_work *work, const struct memory_change *change,
+              struct memory_result *result)
+{
+    struct store_row old;
+    bool there = false;
+    bool dead = false;
+    bool duplicate = false;
+    int status = OK;
+    if (change->key) {
+        status = find(work, change->key, &old, &dead);
+        there = status == OK;
+        status = status == ERR_NOTFOUND ? OK : status;
+    } else {
+        status = find_duplicate(work, change, result, &duplicate);
+    }
+    if (status == OK && change->if_version != 0) {
+        status = check_version(work, change, there && !dead ? old.memory.version : 0);
+    }
+    if (status != OK || duplicate) {
+        return status;
+    }
+    bool replaces = there && !dead;
+    struct arena *arena = call_arena(work->call);
+    struct store_row row = {.id = there ? old.id : 0, .space = work->space};
+    row.memory = (struct memory){
+        .key = change->key,
+        .text = change->text,
+        .summary = change->summary ? change->summary : rules_summary(arena, change->text),
+        .tags = change->tags,
+        .tag_count = change->tag_count,
+        .metadata = change->metadata,
+        .session = change->session,
+        .role = change->role,
+        .created_ms = change->created_ms != 0 ? change->created_ms
+                      : replaces              ? old.memory.created_ms
+                                              : work->now_ms,
+        .expires_ms = change->expires_ms > 0 ? change->expires_ms : 0,
+    };
+    if (!row.memory.summary) {
+        return ERR_NOMEM;
+    }
+    status = choose_place(work, change, replaces ? &old : NULL, &row.memory);
+    if (status == OK && !row.memory.key) {
+        status = choose_key(work, &row.memory);
+    }
+    return status != OK ? status
+                        : write(work, &row, replaces ? &old : NULL,
+                                replaces ? MEMORY_REPLACED : MEMORY_ADDED, result);
+}
+
+/* ---- changing ---- */
+
+int rules_update(const struct rules_work *work, const struct memory_change *change,
+                 struct memory_result *result)
+{
+    struct store_row old;
+    struct arena *arena = call_arena(work->call);
+    int status = find_alive(work, change->key, &old);
+    if (status == OK) {
+        status = check_version(work, change, old.memory.version);
+    }
+    if (status != OK) {
+        return status;
+    }
+    struct store_row row = old;
+    struct memory *memory = &row.memory;
+    const char *made = rules_summary(arena, old.memory.text);
+    memory->text = change->text ? change->text : memory->text;
+    if (change->summary) {
+        memory->summary = change->summary;
+    } else if (change->text && same_text(old.memory.summary, made)) {
+        memory->summary = rules_summary(arena, change->text); /* it was made, so it follows */
+    }
+    if (change->set_tags) {
+        memory->tags = change->tags;
+        memory->tag_count = change->tag_count;
+    }
+    memory->metadata = change->metadata ? change->metadata : memory->metadata;
+    memory->session = change->session ? change->session : memory->session;
+    memory->role = change->role ? change->role : memory->role;
+    memory->created_ms = change->created_ms != 0 ? change->created_ms : memory->created_ms;
+    memory->expires_ms = change->expires_ms > 0   ? change->expires_ms
+                         : change->expires_ms < 0 ? 0
+                                                  : memory->expires_ms;
+    if (!memory->summary) {
+        return ERR_NOMEM;
+    }
+    status = choose_place(work, change, &old, memory);
+    return status == OK ? write(work, &row, &old, MEMORY_UPDATED, result) : status;
+}
+
+int rules_rename(const struct rules_work *work, const struct memory_change *change,
+                 struct memory_result *result)
+{
+    struct store_row old;
+    struct store_row taken;
+    bool dead = false;
+    int status = find_alive(work, change->key, &old);
+    if (status == OK) {
+        status = check_version(work, change, old.memory.version);
+    }
+    if (status != OK) {
+        return status;
+    }
+    if (strcmp(change->key, change->new_key) == 0) {
+        answer(result, MEMORY_UNCHANGED, &old.memory);
+        return OK;
+    }
+    status = find(work, change->new_key, &taken, &dead);
+    if (status == OK && !dead) {
+        return call_fail(work->call, CODE_CONFLICT,
+                         "new_key is the key of another memory; delete or rename that one first");
+    }
+    if (status == OK) {
+        status = work->session->backend->remove(work->session, &taken);
+    }
+    if (status != OK && status != ERR_NOTFOUND) {
+        return status;
+    }
+    struct store_row row = old;
+    row.memory.key = change->new_key;
+    return write(work, &row, &old, MEMORY_RENAMED, result);
+}
+
+int rules_delete(const struct rules_work *work, const char *key, bool *deleted)
+{
+    struct store_row row;
+    bool dead = false;
+    int status = find(work, key, &row, &dead);
+    *deleted = status == OK && !dead;
+    if (status == OK) {
+        status = work->session->backend->remove(work->session, &row);
+    }
+    return status == ERR_NOTFOUND ? OK : status;
+}

@@ -1,0 +1,39 @@
+/* The rules of changing memories: what a valid change is, what it makes of what is there, and what
+ * it is answered with. Written once for every database; each function runs inside a transaction
+ * that has locked the space, and leaves it to its caller to commit. */
+#ifndef FORAGE_MEMORY_RULES_H
+#define FORAGE_MEMORY_RULES_H
+
+#include "memory/store.h"
+
+/* Whose the change is: errors and results belong to `call`. */
+struct rules_work {
+    struct store_session *session;
+    struct call *call;
+    int64_t space;
+    int64_t now_ms;
+};
+
+/* OK, or ERR_FAILED after call_fail() with VALIDATION, which names the parameter. */
+int rules_check(struct call *call, const struct memory_change *change, bool adds);
+/* A name that a namespace may have. */
+int rules_check_namespace(struct call *call, const char *name);
+
+/* OK with a result; ERR_FAILED after call_fail(); a status of the session. */
+int rules_add(const struct rules_work *work, const struct memory_change *change,
+              struct memory_result *result);
+int rules_update(const struct rules_work *work, const struct memory_change *change,
+                 struct memory_result *result);
+int rules_rename(const struct rules_work *work, const struct memory_change *change,
+                 struct memory_result *result);
+int rules_delete(const struct rules_work *work, const char *key, bool *deleted);
+
+/* ---- what is made where nothing was given (rules_made.c) ---- */
+
+/* The first sentence of a text, cut at a word where it is long. */
+const char *rules_summary(struct arena *arena, const char *text);
+/* A key from a summary: its words, joined by hyphens; with a number behind from the second try on.
+ */
+const char *rules_key(struct arena *arena, const char *summary, unsigned int attempt);
+
+#endif

@@ -1,0 +1,265 @@
+/* Searching: the index finds and ranks, the store has the texts. */
+#include "base/limits.h"
+#include "call/errors.h"
+#include "memory/excerpt.h"
+#include "memory/fulltext.h"
+#include "memory/indexes.h"
+#include "memory/wall.h"
+
+#include <string.h>
+
+struct searching {
+    struct call *call;
+    struct store_session *session;
+    struct word_reader *reader;
+    int64_t space;
+    struct index_filter filter;
+    struct excerpt_terms wanted;
+    bool marked;
+    struct memory_hit *hits;
+    size_t count;
+};
+
+static struct index_filter narrowed(const struct memory_filter *filter)
+{
+    return (struct index_filter){
+        .tags = filter->tags,
+        .tag_count = filter->tag_count,
+        .from_ms = filter->from_ms,
+        .until_ms = filter->until_ms,
+        .session = filter->session,
+        .role = filter->role,
+        .now_ms = wall_now_ms(),
+    };
+}
+
+static int start(struct searching *searching, struct call *call, const struct memory_filter *filter,
+                 size_t limit)
+{
+    *searching = (struct searching){.call = call, .filter = narrowed(filter)};
+    searching->reader = words_new();
+    searching->hits = arena_alloc(call_arena(call), (limit + 1) * sizeof *searching->hits);
+    return searching->reader && searching->hits ? store_borrow(call, &searching->session)
+                                                : ERR_NOMEM;
+}
+
+static int finish(struct searching *searching, int status)
+{
+    if (searching->session) {
+        status = store_fail(searching->call, searching->session, status);
+        store_return(searching->session);
+    }
+    words_free(searching->reader);
+    return status;
+}
+
+/* The row of a hit, unless it has gone since. */
+static int fetch(struct searching *searching, int64_t id, struct store_row *row, bool *there)
+{
+    int status = searching->session->backend->by_id(searching->session, call_arena(searching->call),
+                                                    searching->space, id, row);
+    *there = status == OK;
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
+/* The texts of a memory in which words are looked for, in the order in which they were indexed. */
+static size_t texts_of(const struct memory *memory, const char **texts)
+{
+    size_t count = 0;
+    texts[count++] = memory->text;
+    texts[count++] = memory->summary;
+    for (size_t i = 0; i < memory->tag_count && i < LIMIT_MEMORY_TAGS; i++) {
+        texts[count++] = memory->tags[i];
+    }
+    return count;
+}
+
+static int add_hit(struct searching *searching, const struct store_row *row,
+                   const struct index_hit *hit)
+{
+    const struct memory *memory = &row->memory;
+    const char *texts[LIMIT_MEMORY_TAGS + 2];
+    size_t count = texts_of(memory, texts);
+    struct memory_hit *to = &searching->hits[searching->count++];
+    *to = (struct memory_hit){
+        .key = memory->key,
+        .summary = memory->summary,
+        .excerpt = excerpt_make(call_arena(searching->call), searching->reader, texts, count,
+                                &searching->wanted, searching->marked),
+        .relevance = hit->relevance,
+        .score = hit->score,
+        .created_ms = memory->created_ms,
+        .session = memory->session,
+        .role = memory->role,
+        .tags = memory->tags,
+        .tag_count = memory->tag_count,
+    };
+    return to->excerpt ? OK : ERR_NOMEM;
+}
+
+static void answer(const struct searching *searching, size_t total, struct memory_hits *hits)
+{
+    *hits = (struct memory_hits){
+        .items = searching->hits,
+        .count = searching->count,
+        .total = total > LIMIT_MEMORY_EXACT_TOTAL ? LIMIT_MEMORY_EXACT_TOTAL : total,
+        .total_is_lower_bound = total > LIMIT_MEMORY_EXACT_TOTAL,
+    };
+}
+
+/* ---- ranked ---- */
+
+int memory_search(struct call *call, const struct memory_space *space, const char *query,
+                  const struct memory_filter *filter, size_t limit, size_t offset,
+                  struct memory_hits *hits)
+{
+    struct searching searching;
+    struct space_index *index = NULL;
+    struct index_found found = {0};
+    int status = start(&searching, call, filter, limit);
+    if (status == OK) {
+        status = indexes_acquire(searching.session, space, &index);
+    }
+    if (status == OK && index) {
+        searching.space = indexes_space(index);
+        status = index_search(indexes_of(index), call_arena(call), query, &searching.filter, limit,
+                              offset, &found);
+    }
+    indexes_release(index);
+    searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
+    for (size_t i = 0; i < found.count && status == OK; i++) {
+        struct store_row row;
+        bool there;
+        status = fetch(&searching, found.hits[i].id, &row, &there);
+        if (status == OK && there) {
+            status = add_hit(&searching, &row, &found.hits[i]);
+        }
+    }
+    answer(&searching, found.total, hits);
+    return finish(&searching, status);
+}
+
+/* ---- full text ---- */
+
+/* Every term and prefix that is asked for, to be marked. */
+static int collect_wanted(struct searching *searching, const struct fulltext *question)
+{
+    struct arena *arena = call_arena(searching->call);
+    size_t terms = 0;
+    size_t words = 0;
+    for (size_t i = 0; i < question->count; i++) {
+        words += question->clauses[i].word_count;
+        for (size_t j = 0; j < question->clauses[i].word_count; j++) {
+            terms += question->clauses[i].words[j].term_count;
+        }
+    }
+    const char **texts = arena_alloc(arena, (terms + 1) * sizeof *texts);
+    const char **prefixes = arena_alloc(arena, (words + 1) * sizeof *prefixes);
+    if (!texts || !prefixes) {
+        return ERR_NOMEM;
+    }
+    searching->wanted = (struct excerpt_terms){.terms = texts, .prefixes = prefixes};
+    for (size_t i = 0; i < question->count; i++) {
+        const struct fulltext_clause *clause = &question->clauses[i];
+        for (size_t j = 0; j < clause->word_count && !clause->excluded; j++) {
+            const struct fulltext_word *word = &clause->words[j];
+            for (size_t k = 0; k < word->term_count; k++) {
+                texts[searching->wanted.term_count++] = word->terms[k];
+            }
+            if (word->prefix) {
+                prefixes[searching->wanted.prefix_count++] = word->prefix;
+            }
+        }
+    }
+    return OK;
+}
+
+/* Whether a candidate is really what was asked for. */
+static int check(struct searching *searching, const struct fulltext *question,
+                 const struct store_row *row, struct arena *scratch, bool *matches)
+{
+    const char *texts[LIMIT_MEMORY_TAGS + 2];
+    size_t count = texts_of(&row->memory, texts);
+    *matches = true;
+    return question->in_the_text
+               ? fulltext_matches(question, searching->reader, scratch, texts, count, matches)
+               : OK;
+}
+
+/* Goes through the candidates, best first; those of the page are taken, all are counted. */
+static int walk(struct searching *searching, const struct fulltext *question,
+                const struct index_hit *candidates, size_t count, size_t limit, size_t offset,
+                size_t *total)
+{
+    struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
+    int status = scratch ? OK : ERR_NOMEM;
+    *total = question->in_the_text ? 0 : count;
+    for (size_t i = question->in_the_text ? 0 : offset; i < count && status == OK; i++) {
+        struct store_row row;
+        bool there = false;
+        bool matches = true;
+        bool full = searching->count == limit;
+        if ((full && !question->in_the_text) || i == LIMIT_MEMORY_CANDIDATES) {
+            *total = i == LIMIT_MEMORY_CANDIDATES ? count : *total;
+            break;
+        }
+        status = fetch(searching, candidates[i].id, &row, &there);
+        if (status == OK && there) {
+            status = check(searching, question, &row, scratch, &matches);
+        }
+        arena_reset(scratch);
+        if (status != OK || !there || !matches) {
+            continue;
+        }
+        *total += question->in_the_text;
+        bool on_page = !question->in_the_text || *total > offset;
+        if (on_page && !full) {
+            status = add_hit(searching, &row, &candidates[i]);
+        }
+        status = status == OK ? call_check(searching->call) : status;
+    }
+    arena_free(scratch);
+    return status;
+}
+
+int memory_fulltext(struct call *call, const struct memory_space *space,
+                    const char *const *keywords, size_t keyword_count, enum memory_operator all,
+                    const struct memory_filter *filter, size_t limit, size_t offset,
+                    struct memory_hits *hits)
+{
+    struct searching searching;
+    struct fulltext question;
+    struct space_index *index = NULL;
+    struct index_hit *candidates = NULL;
+    size_t count = 0;
+    size_t total = 0;
+    int status =
+        fulltext_read(&question, call_arena(call), keywords, keyword_count, all == MEMORY_AND);
+    if (status == ERR_INVALID) {
+        return call_fail(call, CODE_VALIDATION,
+                         "keywords holds no word to look for; give at least one that is not "
+                         "excluded");
+    }
+    if (status != OK) {
+        return status;
+    }
+    status = start(&searching, call, filter, limit);
+    searching.marked = true;
+    if (status == OK) {
+        status = indexes_acquire(searching.session, space, &index);
+    }
+    if (status == OK && index) {
+        searching.space = indexes_space(index);
+        status = index_fulltext(indexes_of(index), call_arena(call), &question, &searching.filter,
+                                &candidates, &count);
+    }
+    indexes_release(index);
+    if (status == OK) {
+        status = collect_wanted(&searching, &question);
+    }
+    if (status == OK) {
+        status = walk(&searching, &question, candidates, count, limit, offset, &total);
+    }
+    answer(&searching, total, hits);
+    return finish(&searching, status);
+}

@@ -1,0 +1,258 @@
+/* Group commit. Followers sleep on an event of their own and can be cancelled until a leader has
+ * taken them; from then on their change happens, and they wait for its outcome. */
+#include "memory/writer.h"
+
+#include "base/event.h"
+#include "base/limits.h"
+#include "call/errors.h"
+#include "memory/wall.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+enum stage { WAITS, LEADS, TAKEN, DONE };
+
+struct entry {
+    const struct writer_job *job;
+    struct entry *next;
+    int event;
+    enum stage stage;
+    int status;
+};
+
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct entry *first;
+static struct entry **last = &first;
+static bool led; /* somebody is the leader */
+
+/* ---- one transaction ---- */
+
+/* One job between two marks. */
+static int apply_marked(struct store_session *session, const struct writer_job *job)
+{
+    const struct store_backend *backend = session->backend;
+    struct store_space found;
+    int status = backend->mark(session);
+    if (status != OK) {
+        return status;
+    }
+    status = backend->lock(session, &job->space);
+    if (status == OK) {
+        status = backend->space(session, &job->space, true, &found);
+    }
+    if (status == OK) {
+        struct rules_work work = {session, job->call, found.id, wall_now_ms()};
+        status = job->apply(&work, job->context);
+    }
+    int ended = status == OK ? backend->drop_mark(session) : backend->back_to_mark(session);
+    return status == OK ? ended : status;
+}
+
+/* What happened to the whole, told to one of its callers. */
+static int tell(const struct writer_job *job, struct call *writing,
+                const struct store_session *session, int status)
+{
+    if (session) {
+        store_fail(job->call, session, status);
+    }
+    const struct call_error *error = call_error(writing);
+    if (error) {
+        return call_fail(job->call, error->code, "%s", error->message);
+    }
+    return call_error(job->call) ? ERR_FAILED : status;
+}
+
+static bool is_own_failure(int status)
+{
+    return status == ERR_FAILED || status == ERR_NOMEM || status == ERR_NOTFOUND;
+}
+
+/* Writes all of them and commits once. A failure of the database is everybody's; a failure of one
+ * job is its own. */
+static int write_all(struct store_session *session, struct entry *entries)
+{
+    int status = session->backend->begin(session);
+    for (struct entry *entry = entries; entry && status == OK; entry = entry->next) {
+        entry->status = apply_marked(session, entry->job);
+        if (entry->status != OK && !is_own_failure(entry->status)) {
+            status = entry->status;
+        }
+    }
+    return status == OK ? session->backend->commit(session) : status;
+}
+
+static void finish_all(struct call *writing, const struct store_session *session,
+                       struct entry *entries, int status)
+{
+    for (struct entry *entry = entries; entry; entry = entry->next) {
+        if (status != OK) {
+            entry->status = tell(entry->job, writing, session, status);
+        }
+    }
+}
+
+static bool any_removes(const struct entry *entries)
+{
+    for (; entries; entries = entries->next) {
+        if (entries->job->removes && entries->status == OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The transaction works for a call of its own: a caller that is cancelled must not undo the changes
+ * of the others. */
+static void commit_group(struct entry *entries)
+{
+    struct call *writing = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
+    struct store_session *session = NULL;
+    int status = writing ? store_borrow(writing, &session) : ERR_NOMEM;
+    for (int attempt = 0; session && attempt < 3; attempt++) {
+        status = write_all(session, entries);
+        if (status != ERR_BUSY) {
+            break;
+        }
+        session->backend->rollback(session); /* the database wants it to be tried again */
+    }
+    if (status == OK && any_removes(entries)) {
+        session->backend->scrub(session);
+    }
+    if (writing) {
+        finish_all(writing, session, entries, status);
+    } else {
+        for (struct entry *entry = entries; entry; entry = entry->next) {
+            entry->status = status;
+        }
+    }
+    store_return(session);
+    call_free(writing);
+}
+
+/* ---- the queue ---- */
+
+/* Takes what waits, as far as it fits into one transaction; the list ends with a NULL. */
+static struct entry *take_group(void)
+{
+    struct entry *group = first;
+    struct entry *end = NULL;
+    size_t count = 0;
+    for (struct entry *entry = first; entry && count < LIMIT_MEMORY_GROUP; entry = entry->next) {
+        entry->stage = TAKEN;
+        end = entry;
+        count++;
+    }
+    first = end ? end->next : first;
+    if (!first) {
+        last = &first;
+    }
+    if (end) {
+        end->next = NULL;
+    }
+    return group;
+}
+
+/* After its own group the leader leaves; whoever waits longest leads on. */
+static void pass_lead(void)
+{
+    if (first) {
+        first->stage = LEADS;
+        event_signal(first->event);
+    } else {
+        led = false;
+    }
+}
+
+static void lead(void)
+{
+    struct entry *group = take_group();
+    pthread_mutex_unlock(&queue_lock);
+    commit_group(group);
+    pthread_mutex_lock(&queue_lock);
+    while (group) {
+        struct entry *entry = group;
+        group = entry->next;
+        entry->stage = DONE;
+        event_signal(entry->event); /* from here on it is its owner's, who may be gone */
+    }
+    pass_lead();
+}
+
+static void leave_queue(struct entry *entry)
+{
+    struct entry **at = &first;
+    while (*at != entry) {
+        at = &(*at)->next;
+    }
+    *at = entry->next;
+    if (last == &entry->next) {
+        last = at;
+    }
+}
+
+/* Waits to be done or to lead. */
+static int wait_turn(struct entry *entry)
+{
+    struct pollfd watched = {.fd = entry->event, .events = POLLIN};
+    while (entry->stage == WAITS || entry->stage == TAKEN) {
+        bool taken = entry->stage == TAKEN;
+        pthread_mutex_unlock(&queue_lock);
+        int status = OK;
+        if (taken) {
+            poll(&watched, 1, -1);
+        } else {
+            status = call_wait(entry->job->call, &watched, 1, -1);
+        }
+        pthread_mutex_lock(&queue_lock);
+        if (status < 0 && entry->stage == WAITS) {
+            leave_queue(entry);
+            return status;
+        }
+        if (status < 0 && entry->stage == LEADS) {
+            leave_queue(entry);
+            pass_lead();
+            return status;
+        }
+    }
+    return OK;
+}
+
+static int run_grouped(const struct writer_job *job)
+{
+    struct entry entry = {.job = job, .event = event_open()};
+    if (entry.event < 0) {
+        return ERR_IO;
+    }
+    pthread_mutex_lock(&queue_lock);
+    *last = &entry;
+    last = &entry.next;
+    int status = OK;
+    if (led) {
+        status = wait_turn(&entry);
+    } else {
+        led = true;
+        entry.stage = LEADS;
+    }
+    if (status == OK && entry.stage == LEADS) {
+        lead();
+    }
+    pthread_mutex_unlock(&queue_lock);
+    event_close(entry.event);
+    return status == OK ? entry.status : status;
+}
+
+static int run_alone(const struct writer_job *job)
+{
+    struct entry entry = {.job = job};
+    commit_group(&entry);
+    return entry.status;
+}
+
+int writer_run(const struct writer_job *job)
+{
+    int status = call_check(job->call);
+    if (status != OK) {
+        return status;
+    }
+    return store_chosen()->commits_are_dear ? run_grouped(job) : run_alone(job);
+}
