@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "guard/policy.h"
 #include "ops/meter.h"
+#include "memory/memory.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
 #include "research/research.h"
@@ -115,6 +116,7 @@ struct app *app_free(struct app *app)
         meter_free(app->meter);
         callers_free(app->callers);
         browser_shutdown();
+        memory_shutdown();
         fetch_shutdown();
         answer_stop();
         policy_unload();

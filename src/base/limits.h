@@ -190,12 +190,15 @@
 #define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections that are kept open */
 #define LIMIT_MEMORY_CHECK_LINES    100u
 #define LIMIT_MEMORY_REPORT_BYTES   KIB(64)
-#define LIMIT_MEMORY_CATCH_UP       1000u     /* changes that an index takes at a time */
-#define LIMIT_MEMORY_BATCH_BYTES    MIB(1200) /* of one such batch: the largest memories fit */
+#define LIMIT_MEMORY_CATCH_UP       1000u   /* changes that an index takes at a time */
+#define LIMIT_MEMORY_ROW_BYTES      MIB(4)  /* one memory, with what it takes to read it */
+#define LIMIT_MEMORY_CACHE_KIB      2048    /* pages of the file, of one connection */
+#define LIMIT_MEMORY_SWEEP          100u    /* expired memories that are deleted in passing */
 #define LIMIT_MEMORY_CANDIDATES     10000u    /* texts that one full-text search looks into */
 #define LIMIT_MEMORY_GROUP          256u      /* changes that share one commit */
 #define LIMIT_MEMORY_INDEXES        64u       /* namespaces whose index stays in memory */
 #define TIME_MEMORY_WRITE_MS        30000     /* for one commit, other processes' included */
 #define TIME_MEMORY_SCRUB_MS        200       /* for readers to let go of old contents */
+#define TIME_MEMORY_SWEEP_MS        10000     /* between two looks for what has expired */
 
 #endif

@@ -13,6 +13,7 @@ const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT] = {
     [GROUP_CALLS] = {"Calls", "How many calls run at once and for how long."},
     [GROUP_RECORDS] = {"Records", "What is counted, kept and may be spent, across restarts."},
     [GROUP_SEARCH] = {"Web search", "Who is asked by `web_search`, in which order."},
+    [GROUP_MEMORY] = {"Memory", "Where memories are kept, and who shares them."},
     [GROUP_PAGES] = {"Pages", "How pages of the web are fetched, kept and read."},
     [GROUP_BROWSER] = {"Browser", "The headless browser, for pages that scripts fill."},
     [GROUP_RESEARCH] = {"Research",
@@ -229,6 +230,26 @@ const struct variable VARIABLES[] = {
         .preset = "5m",
         .help = "How long an answer is given again to the same caller for the same question.",
         .more = "In memory only. 0 keeps none.",
+    },
+    {
+        .name = "FORAGE_DATABASE_URL",
+        .group = GROUP_MEMORY,
+        .kind = VARIABLE_TEXT,
+        .secret = true,
+        .help = "A PostgreSQL database that keeps the memories instead of a file.",
+        .more = "For several servers on several machines. Its tables are made at first use. "
+                "Without it memories are in FORAGE_DATA_DIR, in a file that the processes of one "
+                "machine share.",
+        .example = "postgresql://forage:REPLACE-WITH-A-PASSWORD@db.example.org/forage",
+    },
+    {
+        .name = "FORAGE_SHARED_NAMESPACES",
+        .group = GROUP_MEMORY,
+        .kind = VARIABLE_LIST,
+        .help = "Namespaces of memories that all callers share.",
+        .more = "Every other namespace belongs to the caller that uses it, and no other caller "
+                "can see it.",
+        .example = "team,handbook",
     },
     {
         .name = "FORAGE_SEARCH_PROVIDERS",

@@ -24,6 +24,7 @@ enum variable_group {
     GROUP_CALLS,
     GROUP_RECORDS,
     GROUP_SEARCH,
+    GROUP_MEMORY,
     GROUP_PAGES,
     GROUP_BROWSER,
     GROUP_RESEARCH,

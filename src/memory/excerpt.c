@@ -52,19 +52,20 @@ static int take(void *context, const struct word *word)
     return hits->count < MOST_HITS ? OK : ERR_LIMIT;
 }
 
-/* How many different terms there are in a window that begins with the hit `first`. */
+/* How many different terms there are in a window that begins with the hit `first`; of very many
+ * terms some are taken for the same. */
 static size_t different(const struct hits *hits, size_t first)
 {
+    uint64_t seen[4] = {0};
     size_t found = 0;
     for (size_t i = first; i < hits->count; i++) {
         if (hits->items[i].end - hits->items[first].start > WINDOW_BYTES - LEAD_BYTES) {
             break;
         }
-        bool seen = false;
-        for (size_t j = first; j < i && !seen; j++) {
-            seen = hits->items[j].term == hits->items[i].term;
-        }
-        found += !seen;
+        uint64_t *word = &seen[hits->items[i].term / 64 % 4];
+        uint64_t bit = (uint64_t)1 << hits->items[i].term % 64;
+        found += (*word & bit) == 0;
+        *word |= bit;
     }
     return found;
 }
@@ -139,8 +140,11 @@ static void write_excerpt(struct buf *out, const char *text, const struct hits *
 {
     size_t length = strlen(text);
     size_t best = 0;
-    for (size_t i = 1; i < hits->count; i++) {
-        best = different(hits, i) > different(hits, best) ? i : best;
+    size_t most = 0;
+    for (size_t i = 0; i < hits->count; i++) {
+        size_t here = different(hits, i);
+        best = here > most ? i : best;
+        most = here > most ? here : most;
     }
     size_t first = hits->count > 0 ? hits->items[best].start : 0;
     size_t start = first > LEAD_BYTES ? at_word(text, first - LEAD_BYTES, first) : 0;

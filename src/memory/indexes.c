@@ -98,9 +98,15 @@ static void release_user(struct space_index *found)
 
 /* ---- catching up ---- */
 
+/* An index and the memory that rows are read into. */
+struct catching {
+    struct space_index *one;
+    struct arena *arena;
+};
+
 static int take_row(void *context, const struct store_row *row)
 {
-    struct space_index *one = context;
+    struct catching *catching = context;
     const struct memory *memory = &row->memory;
     struct index_entry entry = {
         .id = row->id,
@@ -114,13 +120,15 @@ static int take_row(void *context, const struct store_row *row)
         .created_ms = memory->created_ms,
         .expires_ms = memory->expires_ms,
     };
-    return index_put(one->index, &entry);
+    int status = index_put(catching->one->index, &entry);
+    arena_reset(catching->arena); /* the row is not needed any more */
+    return status;
 }
 
 static int take_removed(void *context, int64_t id)
 {
-    struct space_index *one = context;
-    index_remove(one->index, id);
+    struct catching *catching = context;
+    index_remove(catching->one->index, id);
     return OK;
 }
 
@@ -128,12 +136,12 @@ static int take_removed(void *context, int64_t id)
 static int start_again(struct space_index *one)
 {
     struct index *fresh = index_new();
+    one->seen = 0;
     if (!fresh) {
         return ERR_NOMEM;
     }
     index_free(one->index);
     one->index = fresh;
-    one->seen = 0;
     return OK;
 }
 
@@ -144,18 +152,18 @@ static int catch_up(struct store_session *session, struct space_index *one,
     if (one->seen > 0 && one->seen < space->horizon) {
         status = start_again(one);
     }
-    struct arena *arena = arena_new(LIMIT_MEMORY_BATCH_BYTES);
+    struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
+    struct catching catching = {one, arena};
     while (status == OK && arena && one->seen < space->change) {
         int64_t seen = one->seen;
         status =
             session->backend->changes(session, arena, one->space, one->seen, LIMIT_MEMORY_CATCH_UP,
-                                      take_row, take_removed, one, &seen);
+                                      take_row, take_removed, &catching, &seen);
         if (status == OK && seen == one->seen) {
             seen = space->change; /* the last changes left nothing behind */
         }
         one->seen = status == OK ? seen : one->seen;
         status = status == OK ? call_check(session->call) : status;
-        arena_reset(arena);
     }
     if (status != OK) {
         /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the

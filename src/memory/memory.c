@@ -9,6 +9,7 @@
 #include "memory/wall.h"
 #include "memory/writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_NAMESPACE "default"
@@ -60,7 +61,6 @@ static int run_one(struct call *call, const struct memory_space *space, struct o
         .space = *space,
         .apply = apply_one,
         .context = one,
-        .removes = one->rule == rules_update, /* of an old text */
     };
     return writer_run(&job);
 }
@@ -117,11 +117,8 @@ int memory_delete(struct call *call, const struct memory_space *space, const cha
                   size_t count, bool *deleted)
 {
     struct deletion deletion = {keys, count, deleted};
-    struct writer_job job = {.call = call,
-                             .space = *space,
-                             .apply = apply_deletion,
-                             .context = &deletion,
-                             .removes = true};
+    struct writer_job job = {
+        .call = call, .space = *space, .apply = apply_deletion, .context = &deletion};
     return writer_run(&job);
 }
 
@@ -298,9 +295,10 @@ int memory_list(struct call *call, const struct memory_space *space,
     return end_reading(&reading, status);
 }
 
-/* One batch of an export: its rows live in an arena of their own, the last key in the next one. */
+/* An export, a batch of rows at a time. Each row lives until the next one. */
 struct export
 {
+    struct arena *arena;
     int (*take)(void *context, const struct memory *memory);
     void *context;
     char last[LIMIT_MEMORY_KEY_BYTES + 1];
@@ -313,15 +311,17 @@ static int export_row(void *context, const struct store_row *row)
     size_t length = strlen(row->memory.key);
     memcpy(export->last, row->memory.key, length < sizeof export->last ? length + 1 : 0);
     export->count++;
-    return export->take(export->context, &row->memory);
+    int status = export->take(export->context, &row->memory);
+    arena_reset(export->arena);
+    return status;
 }
 
 int memory_export(struct call *call, const struct memory_space *space,
                   int (*take)(void *context, const struct memory *memory), void *context)
 {
     struct reading reading;
-    struct export export = {.take = take, .context = context, .count = 1};
-    struct arena *arena = arena_new(LIMIT_MEMORY_BATCH_BYTES);
+    struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
+    struct export export = {.arena = arena, .take = take, .context = context, .count = 1};
     int status = arena ? start_reading(&reading, call, space) : ERR_NOMEM;
     if (!arena) {
         return status;
@@ -331,7 +331,6 @@ int memory_export(struct call *call, const struct memory_space *space,
         status = reading.session->backend->each(reading.session, arena, reading.space.id,
                                                 export.last, reading.now_ms, LIMIT_MEMORY_CATCH_UP,
                                                 export_row, &export);
-        arena_reset(arena);
         status = status == OK ? call_check(call) : status;
     }
     arena_free(arena);
@@ -375,44 +374,43 @@ int memory_stats(struct call *call, struct memory_stats *stats)
     return end_reading(&reading, status);
 }
 
-/* Every namespace's index must hold what the store holds. */
+/* Every namespace's index must hold what the store holds; both are read from one view of it. */
 static int check_indexes(struct call *call, struct store_session *session,
-                         const struct memory_stats *stats, struct memory_check *check)
+                         struct memory_check *check)
 {
-    int status = OK;
-    for (size_t i = 0; i < stats->namespace_count && status == OK; i++) {
-        struct memory_space space;
+    struct memory_stats stats;
+    int status = session->backend->begin_reading(session);
+    if (status == OK) {
+        status = session->backend->stats(session, call_arena(call), NULL, &stats);
+    }
+    for (size_t i = 0; status == OK && i < stats.namespace_count; i++) {
+        const struct memory_namespace_stats *one = &stats.namespaces[i];
+        struct memory_space space = {one->owner, one->name};
         struct space_index *found = NULL;
-        status = memory_space_of(call, stats->namespaces[i].name, &space);
-        if (status == OK) {
-            status = indexes_acquire(session, &space, &found);
-        }
-        if (status == OK && found &&
-            index_count(indexes_of(found)) != (size_t)stats->namespaces[i].memories) {
+        call_progress(call, (double)i, (double)stats.namespace_count, "index of %s", one->name);
+        status = indexes_acquire(session, &space, &found);
+        if (status == OK && found && index_count(indexes_of(found)) != (size_t)one->memories) {
             check->problems++;
             check->report = arena_printf(call_arena(call), "%sthe index of namespace %s is wrong\n",
                                          check->report, space.name);
+            status = check->report ? OK : ERR_NOMEM;
         }
         indexes_release(found);
     }
+    session->backend->rollback(session);
     return status;
 }
 
 int memory_check(struct call *call, bool repair, struct memory_check *check)
 {
-    struct memory_stats stats;
     struct store_session *session;
-    int status = memory_stats(call, &stats);
-    if (status != OK) {
-        return status;
-    }
-    status = store_borrow(call, &session);
+    int status = store_borrow(call, &session);
     if (status != OK) {
         return status;
     }
     status = session->backend->verify(session, call_arena(call), repair, check);
     if (status == OK) {
-        status = check_indexes(call, session, &stats, check);
+        status = check_indexes(call, session, check);
     }
     status = store_fail(call, session, status);
     store_return(session);
@@ -424,10 +422,25 @@ int memory_backup(struct call *call, const char *path)
     struct store_session *session;
     int status = store_borrow(call, &session);
     if (status == OK) {
-        status = store_fail(call, session, session->backend->backup(session, path));
+        status = session->backend->backup(session, path);
+        status = status == ERR_UNSUPPORTED
+                     ? call_fail(call, CODE_CONFIG,
+                                 "the memories are in PostgreSQL, which has its own way: pg_dump")
+                     : store_fail(call, session, status);
         store_return(session);
     }
     return status;
+}
+
+bool memory_ready(char *lacks, size_t size)
+{
+    const char *url = config_text("FORAGE_DATABASE_URL");
+    if (!url || !*url || strncmp(url, "postgres://", 11) == 0 ||
+        strncmp(url, "postgresql://", 13) == 0) {
+        return true;
+    }
+    snprintf(lacks, size, "FORAGE_DATABASE_URL must begin with postgresql://");
+    return false;
 }
 
 void memory_shutdown(void)

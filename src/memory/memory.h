@@ -174,9 +174,10 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
 /* ---- looking after it ---- */
 
 struct memory_namespace_stats {
+    const char *owner; /* "": shared */
     const char *name;
     bool shared;
-    int64_t memories;
+    int64_t memories; /* expired ones included, until they are swept away */
     int64_t sessions;
     int64_t text_bytes;
     int64_t oldest_ms, newest_ms; /* 0: empty */

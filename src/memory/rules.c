@@ -179,9 +179,16 @@ static int write(const struct rules_work *work, struct store_row *row, const str
     store_digest(row->memory.text, row->digest);
     row->memory.updated_ms = work->now_ms;
     row->memory.version = old ? old->memory.version + 1 : 1;
+    *work->overwrites |= row->id != 0;
     int status = work->session->backend->put(work->session, row);
     answer(result, outcome, &row->memory);
     return status;
+}
+
+static int remove_row(const struct rules_work *work, const struct store_row *row)
+{
+    *work->overwrites = true;
+    return work->session->backend->remove(work->session, row);
 }
 
 /* Where a memory stands in its session. */
@@ -363,7 +370,7 @@ int rules_rename(const struct rules_work *work, const struct memory_change *chan
                          "new_key is the key of another memory; delete or rename that one first");
     }
     if (status == OK) {
-        status = work->session->backend->remove(work->session, &taken);
+        status = remove_row(work, &taken);
     }
     if (status != OK && status != ERR_NOTFOUND) {
         return status;
@@ -380,7 +387,7 @@ int rules_delete(const struct rules_work *work, const char *key, bool *deleted)
     int status = find(work, key, &row, &dead);
     *deleted = status == OK && !dead;
     if (status == OK) {
-        status = work->session->backend->remove(work->session, &row);
+        status = remove_row(work, &row);
     }
     return status == ERR_NOTFOUND ? OK : status;
 }

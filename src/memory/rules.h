@@ -12,6 +12,7 @@ struct rules_work {
     struct call *call;
     int64_t space;
     int64_t now_ms;
+    bool *overwrites; /* set when contents were replaced or removed, and must leave the disk */
 };
 
 /* OK, or ERR_FAILED after call_fail() with VALIDATION, which names the parameter. */

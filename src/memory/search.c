@@ -54,10 +54,11 @@ static int finish(struct searching *searching, int status)
 }
 
 /* The row of a hit, unless it has gone since. */
-static int fetch(struct searching *searching, int64_t id, struct store_row *row, bool *there)
+static int fetch(struct searching *searching, struct arena *arena, int64_t id,
+                 struct store_row *row, bool *there)
 {
-    int status = searching->session->backend->by_id(searching->session, call_arena(searching->call),
-                                                    searching->space, id, row);
+    int status = searching->session->backend->by_id(searching->session, arena, searching->space,
+                                                    id, row);
     *there = status == OK;
     return status == ERR_NOTFOUND ? OK : status;
 }
@@ -74,10 +75,16 @@ static size_t texts_of(const struct memory *memory, const char **texts)
     return count;
 }
 
-static int add_hit(struct searching *searching, const struct store_row *row,
-                   const struct index_hit *hit)
+/* The hit with its text; nothing where the memory has gone since. */
+static int add_hit(struct searching *searching, const struct index_hit *hit)
 {
-    const struct memory *memory = &row->memory;
+    struct store_row row;
+    bool there;
+    int status = fetch(searching, call_arena(searching->call), hit->id, &row, &there);
+    if (status != OK || !there) {
+        return status;
+    }
+    const struct memory *memory = &row.memory;
     const char *texts[LIMIT_MEMORY_TAGS + 2];
     size_t count = texts_of(memory, texts);
     struct memory_hit *to = &searching->hits[searching->count++];
@@ -97,13 +104,16 @@ static int add_hit(struct searching *searching, const struct store_row *row,
     return to->excerpt ? OK : ERR_NOMEM;
 }
 
-static void answer(const struct searching *searching, size_t total, struct memory_hits *hits)
+/* `more`: not everything was counted. */
+static void answer(const struct searching *searching, size_t total, bool more,
+                   struct memory_hits *hits)
 {
+    bool beyond = total > LIMIT_MEMORY_EXACT_TOTAL;
     *hits = (struct memory_hits){
         .items = searching->hits,
         .count = searching->count,
-        .total = total > LIMIT_MEMORY_EXACT_TOTAL ? LIMIT_MEMORY_EXACT_TOTAL : total,
-        .total_is_lower_bound = total > LIMIT_MEMORY_EXACT_TOTAL,
+        .total = beyond ? LIMIT_MEMORY_EXACT_TOTAL : total,
+        .total_is_lower_bound = beyond || more,
     };
 }
 
@@ -128,14 +138,9 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     indexes_release(index);
     searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
     for (size_t i = 0; i < found.count && status == OK; i++) {
-        struct store_row row;
-        bool there;
-        status = fetch(&searching, found.hits[i].id, &row, &there);
-        if (status == OK && there) {
-            status = add_hit(&searching, &row, &found.hits[i]);
-        }
+        status = add_hit(&searching, &found.hits[i]);
     }
-    answer(&searching, found.total, hits);
+    answer(&searching, found.total, false, hits);
     return finish(&searching, status);
 }
 
@@ -176,45 +181,43 @@ static int collect_wanted(struct searching *searching, const struct fulltext *qu
 
 /* Whether a candidate is really what was asked for. */
 static int check(struct searching *searching, const struct fulltext *question,
-                 const struct store_row *row, struct arena *scratch, bool *matches)
+                 const struct index_hit *candidate, struct arena *scratch, bool *matches)
 {
     const char *texts[LIMIT_MEMORY_TAGS + 2];
-    size_t count = texts_of(&row->memory, texts);
-    *matches = true;
-    return question->in_the_text
-               ? fulltext_matches(question, searching->reader, scratch, texts, count, matches)
-               : OK;
+    struct store_row row;
+    int status = fetch(searching, scratch, candidate->id, &row, matches);
+    if (status == OK && *matches) {
+        size_t count = texts_of(&row.memory, texts);
+        status = fulltext_matches(question, searching->reader, scratch, texts, count, matches);
+    }
+    arena_reset(scratch);
+    return status;
 }
 
-/* Goes through the candidates, best first; those of the page are taken, all are counted. */
+/* Every candidate is what was asked for: only those of the page are looked at. */
+static int take_page(struct searching *searching, const struct index_hit *candidates, size_t count,
+                     size_t limit, size_t offset)
+{
+    int status = OK;
+    for (size_t i = offset; i < count && i - offset < limit && status == OK; i++) {
+        status = add_hit(searching, &candidates[i]);
+    }
+    return status;
+}
+
+/* Looks into the candidates, best first; those of the page are taken, all are counted. */
 static int walk(struct searching *searching, const struct fulltext *question,
                 const struct index_hit *candidates, size_t count, size_t limit, size_t offset,
                 size_t *total)
 {
     struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
     int status = scratch ? OK : ERR_NOMEM;
-    *total = question->in_the_text ? 0 : count;
-    for (size_t i = question->in_the_text ? 0 : offset; i < count && status == OK; i++) {
-        struct store_row row;
-        bool there = false;
-        bool matches = true;
-        bool full = searching->count == limit;
-        if ((full && !question->in_the_text) || i == LIMIT_MEMORY_CANDIDATES) {
-            *total = i == LIMIT_MEMORY_CANDIDATES ? count : *total;
-            break;
-        }
-        status = fetch(searching, candidates[i].id, &row, &there);
-        if (status == OK && there) {
-            status = check(searching, question, &row, scratch, &matches);
-        }
-        arena_reset(scratch);
-        if (status != OK || !there || !matches) {
-            continue;
-        }
-        *total += question->in_the_text;
-        bool on_page = !question->in_the_text || *total > offset;
-        if (on_page && !full) {
-            status = add_hit(searching, &row, &candidates[i]);
+    *total = 0;
+    for (size_t i = 0; i < count && i < LIMIT_MEMORY_CANDIDATES && status == OK; i++) {
+        bool matches = false;
+        status = check(searching, question, &candidates[i], scratch, &matches);
+        if (status == OK && matches && (*total)++ >= offset && searching->count < limit) {
+            status = add_hit(searching, &candidates[i]);
         }
         status = status == OK ? call_check(searching->call) : status;
     }
@@ -233,6 +236,7 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     struct index_hit *candidates = NULL;
     size_t count = 0;
     size_t total = 0;
+    bool more = false;
     int status =
         fulltext_read(&question, call_arena(call), keywords, keyword_count, all == MEMORY_AND);
     if (status == ERR_INVALID) {
@@ -257,9 +261,13 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     if (status == OK) {
         status = collect_wanted(&searching, &question);
     }
-    if (status == OK) {
+    if (status == OK && question.in_the_text) {
         status = walk(&searching, &question, candidates, count, limit, offset, &total);
+        more = count > LIMIT_MEMORY_CANDIDATES;
+    } else if (status == OK) {
+        status = take_page(&searching, candidates, count, limit, offset);
+        total = count;
     }
-    answer(&searching, total, hits);
+    answer(&searching, total, more, hits);
     return finish(&searching, status);
 }

@@ -40,17 +40,17 @@ static const struct {
     const char *words;
 } CHECKS[] = {
     {"SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "REINDEX",
-     "the file: %s"},
+     "the file"},
     {"SELECT count(*) FROM space WHERE change < (SELECT max(change) FROM memory WHERE space = "
      "space.id) HAVING count(*) > 0",
      "UPDATE space SET change = (SELECT max(change) FROM memory WHERE space = space.id) WHERE "
      "change < (SELECT max(change) FROM memory WHERE space = space.id)",
-     "namespaces whose change counter lags behind: %s"},
+     "namespaces whose change counter lags behind"},
     {"SELECT count(*) FROM memory WHERE space NOT IN (SELECT id FROM space) HAVING count(*) > 0",
-     NULL, "memories of a namespace that is gone: %s"},
+     NULL, "memories of a namespace that is gone"},
     {"SELECT count(*) FROM memory WHERE tags IS NOT NULL AND NOT json_valid(tags) HAVING count(*) "
      "> 0",
-     "UPDATE memory SET tags = NULL WHERE NOT json_valid(tags)", "memories with damaged tags: %s"},
+     "UPDATE memory SET tags = NULL WHERE NOT json_valid(tags)", "memories with damaged tags"},
 };
 
 static int run_check(struct store_session *session, size_t which, bool repair, struct buf *report,
@@ -63,8 +63,7 @@ static int run_check(struct store_session *session, size_t which, bool repair, s
     while ((status = sqlite_step(query)) > 0) {
         const char *what = sqlite_text(query, 0);
         if (found++ < LIMIT_MEMORY_CHECK_LINES) {
-            buf_printf(report, CHECKS[which].words, what ? what : "");
-            buf_putc(report, '\n');
+            buf_printf(report, "%s: %s\n", CHECKS[which].words, what ? what : "");
         }
     }
     sqlite_end(query);

@@ -1,7 +1,6 @@
 /* Memories in one SQLite file, which several processes share. */
 #include "base/limits.h"
 #include "base/sqlite.h"
-#include "config/config.h"
 #include "config/places.h"
 #include "memory/sqlite_care.h"
 #include "memory/store.h"
@@ -74,10 +73,7 @@ static struct sqlite *open_file(struct call *call, char *problem, size_t size)
     struct sqlite *db = NULL;
     if (folder && asprintf(&path, "%s/" FILE_NAME, folder) > 0) {
         struct sqlite_options options = {
-            .path = path,
-            .versions = VERSIONS,
-            .unsynced = !config_bool("FORAGE_STORE_SYNC"),
-        };
+            .path = path, .versions = VERSIONS, .cache_kib = LIMIT_MEMORY_CACHE_KIB};
         db = sqlite_open(&options, call, problem, size);
     }
     free(path);
@@ -149,7 +145,7 @@ static int drop_mark(struct store_session *session)
 }
 
 /* A writing transaction is alone with the file anyway. */
-static int lock(struct store_session *session, const struct memory_space *space)
+static int lock(struct store_session *session, int64_t space)
 {
     (void)session;
     (void)space;
@@ -211,10 +207,10 @@ static int stats(struct store_session *session, struct arena *arena, const char 
 {
     struct sqlite_statement *query = sqlite_prepare(
         db_of(session),
-        "SELECT space.name, space.owner = '', count(memory.id), count(DISTINCT session),"
+        "SELECT space.name, space.owner, count(memory.id), count(DISTINCT session),"
         " coalesce(sum(length(CAST(text AS BLOB))), 0), coalesce(min(created), 0),"
         " coalesce(max(created), 0) FROM space LEFT JOIN memory ON memory.space = space.id"
-        " WHERE owner IN (?1, '') GROUP BY space.id ORDER BY space.name, space.owner LIMIT ?2");
+        " WHERE ?1 IS NULL OR owner IN (?1, '') GROUP BY space.id ORDER BY space.name, space.owner LIMIT ?2");
     struct memory_namespace_stats *items =
         arena_alloc(arena, LIMIT_MEMORY_NAMESPACES * sizeof *items);
     sqlite_bind_text(query, 1, owner);
@@ -224,7 +220,8 @@ static int stats(struct store_session *session, struct arena *arena, const char 
     while (status == OK && (status = sqlite_step(query)) > 0) {
         items[stats->namespace_count++] = (struct memory_namespace_stats){
             .name = arena_strdup(arena, sqlite_text(query, 0)),
-            .shared = sqlite_int(query, 1) != 0,
+            .owner = arena_strdup(arena, sqlite_text(query, 1)),
+            .shared = *sqlite_text(query, 1) == '\0',
             .memories = sqlite_int(query, 2),
             .sessions = sqlite_int(query, 3),
             .text_bytes = sqlite_int(query, 4),
@@ -406,19 +403,16 @@ static int put(struct store_session *session, struct store_row *row)
     return told(session, status);
 }
 
-/* Old removals are forgotten, a tenth of them at a time. */
+/* Old removals are forgotten. */
 static int forget_removals(struct store_session *session, int64_t space, int64_t change)
 {
-    if (change % (LIMIT_MEMORY_REMOVALS / 10) != 0 || change <= LIMIT_MEMORY_REMOVALS) {
-        return OK;
-    }
     int64_t horizon = change - LIMIT_MEMORY_REMOVALS;
     struct sqlite_statement *query =
         sqlite_prepare(db_of(session), "DELETE FROM removed WHERE space = ?1 AND change <= ?2");
     sqlite_bind_int(query, 1, space);
     sqlite_bind_int(query, 2, horizon);
     int status = sqlite_finish(query);
-    if (status == OK) {
+    if (status == OK && sqlite_changes(db_of(session)) > 0) {
         query = sqlite_prepare(db_of(session), "UPDATE space SET horizon = ?2 WHERE id = ?1");
         sqlite_bind_int(query, 1, space);
         sqlite_bind_int(query, 2, horizon);

@@ -67,12 +67,14 @@ struct store_backend {
     int (*mark)(struct store_session *session);
     int (*back_to_mark)(struct store_session *session);
     int (*drop_mark)(struct store_session *session);
-    /* No other transaction changes the space before this one ends. */
-    int (*lock)(struct store_session *session, const struct memory_space *space);
+    /* No other transaction changes the space before this one ends, and what is read from now on is
+     * what the last one left. */
+    int (*lock)(struct store_session *session, int64_t space);
 
     /* ---- spaces ---- */
     int (*space)(struct store_session *session, const struct memory_space *space, bool make,
                  struct store_space *found);
+    /* Of the owner's namespaces and the shared ones; NULL: of all owners. */
     int (*stats)(struct store_session *session, struct arena *arena, const char *owner,
                  struct memory_stats *stats);
 

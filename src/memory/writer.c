@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum stage { WAITS, LEADS, TAKEN, DONE };
 
@@ -27,8 +28,14 @@ static bool led; /* somebody is the leader */
 
 /* ---- one transaction ---- */
 
-/* One job between two marks. */
-static int apply_marked(struct store_session *session, const struct writer_job *job)
+static bool is_own_failure(int status)
+{
+    return status == ERR_FAILED || status == ERR_NOMEM || status == ERR_NOTFOUND;
+}
+
+/* One job between two marks. What cannot be undone by itself is undone with the whole. */
+static int apply_marked(struct store_session *session, const struct writer_job *job,
+                        bool *overwrites)
 {
     const struct store_backend *backend = session->backend;
     struct store_space found;
@@ -36,16 +43,16 @@ static int apply_marked(struct store_session *session, const struct writer_job *
     if (status != OK) {
         return status;
     }
-    status = backend->lock(session, &job->space);
+    status = backend->space(session, &job->space, true, &found);
     if (status == OK) {
-        status = backend->space(session, &job->space, true, &found);
+        status = backend->lock(session, found.id);
     }
     if (status == OK) {
-        struct rules_work work = {session, job->call, found.id, wall_now_ms()};
+        struct rules_work work = {session, job->call, found.id, wall_now_ms(), overwrites};
         status = job->apply(&work, job->context);
     }
     int ended = status == OK ? backend->drop_mark(session) : backend->back_to_mark(session);
-    return status == OK ? ended : status;
+    return status == OK || (ended != OK && is_own_failure(status)) ? ended : status;
 }
 
 /* What happened to the whole, told to one of its callers. */
@@ -62,18 +69,13 @@ static int tell(const struct writer_job *job, struct call *writing,
     return call_error(job->call) ? ERR_FAILED : status;
 }
 
-static bool is_own_failure(int status)
-{
-    return status == ERR_FAILED || status == ERR_NOMEM || status == ERR_NOTFOUND;
-}
-
 /* Writes all of them and commits once. A failure of the database is everybody's; a failure of one
  * job is its own. */
-static int write_all(struct store_session *session, struct entry *entries)
+static int write_all(struct store_session *session, struct entry *entries, bool *overwrites)
 {
     int status = session->backend->begin(session);
     for (struct entry *entry = entries; entry && status == OK; entry = entry->next) {
-        entry->status = apply_marked(session, entry->job);
+        entry->status = apply_marked(session, entry->job, overwrites);
         if (entry->status != OK && !is_own_failure(entry->status)) {
             status = entry->status;
         }
@@ -91,15 +93,80 @@ static void finish_all(struct call *writing, const struct store_session *session
     }
 }
 
-static bool any_removes(const struct entry *entries)
+/* ---- what has expired ---- */
+
+static _Atomic int64_t next_sweep_ms;
+
+struct expired_rows {
+    struct {
+        int64_t id, space;
+    } items[LIMIT_MEMORY_SWEEP];
+    size_t count;
+};
+
+static int note_expired(void *context, const struct store_row *row)
 {
-    for (; entries; entries = entries->next) {
-        if (entries->job->removes && entries->status == OK) {
-            return true;
-        }
-    }
-    return false;
+    struct expired_rows *rows = context;
+    rows->items[rows->count].id = row->id;
+    rows->items[rows->count++].space = row->space;
+    return OK;
 }
+
+/* Removes one of them, unless it was changed before its space was locked. */
+static int remove_expired(struct store_session *session, struct arena *arena, int64_t id,
+                          int64_t space, int64_t now_ms)
+{
+    struct store_row row;
+    int status = session->backend->lock(session, space);
+    if (status == OK) {
+        status = session->backend->by_id(session, arena, space, id, &row);
+    }
+    if (status == OK && row.memory.expires_ms > 0 && row.memory.expires_ms <= now_ms) {
+        status = session->backend->remove(session, &row);
+    }
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
+static int sweep_rows(struct store_session *session, struct arena *arena, int64_t now_ms,
+                      struct expired_rows *rows)
+{
+    int status = session->backend->begin(session);
+    if (status == OK) {
+        status = session->backend->expired(session, arena, now_ms, LIMIT_MEMORY_SWEEP, note_expired,
+                                           rows);
+    }
+    for (size_t i = 0; i < rows->count && status == OK; i++) {
+        status =
+            remove_expired(session, arena, rows->items[i].id, rows->items[i].space, now_ms);
+    }
+    if (status == OK && rows->count > 0) {
+        status = session->backend->commit(session);
+    }
+    session->backend->rollback(session);
+    return status;
+}
+
+/* Deletes what has expired, now and then, a few at a time. Nobody finds it any more in any case, so
+ * that a failure only leaves it for the next time. Whether something was deleted. */
+static bool sweep(struct store_session *session)
+{
+    int64_t now_ms = wall_now_ms();
+    int64_t due = atomic_load(&next_sweep_ms);
+    if (now_ms < due ||
+        !atomic_compare_exchange_strong(&next_sweep_ms, &due, now_ms + TIME_MEMORY_SWEEP_MS)) {
+        return false;
+    }
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct expired_rows rows = {.count = 0};
+    int status = arena ? sweep_rows(session, arena, now_ms, &rows) : ERR_NOMEM;
+    arena_free(arena);
+    if (status == OK && rows.count == LIMIT_MEMORY_SWEEP) {
+        atomic_store(&next_sweep_ms, now_ms); /* there may be more */
+    }
+    return status == OK && rows.count > 0;
+}
+
+/* ---- one commit for all ---- */
 
 /* The transaction works for a call of its own: a caller that is cancelled must not undo the changes
  * of the others. */
@@ -107,15 +174,19 @@ static void commit_group(struct entry *entries)
 {
     struct call *writing = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
     struct store_session *session = NULL;
+    bool overwrites = false;
     int status = writing ? store_borrow(writing, &session) : ERR_NOMEM;
     for (int attempt = 0; session && attempt < 3; attempt++) {
-        status = write_all(session, entries);
+        status = write_all(session, entries, &overwrites);
         if (status != ERR_BUSY) {
             break;
         }
         session->backend->rollback(session); /* the database wants it to be tried again */
     }
-    if (status == OK && any_removes(entries)) {
+    if (status == OK) {
+        overwrites |= sweep(session);
+    }
+    if (status == OK && overwrites) {
         session->backend->scrub(session);
     }
     if (writing) {

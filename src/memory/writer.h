@@ -15,7 +15,6 @@ struct writer_job {
      * for another try. */
     int (*apply)(const struct rules_work *work, void *context);
     void *context;
-    bool removes; /* old contents must leave the disk */
 };
 
 /* OK; ERR_FAILED with the call's error set; ERR_CANCELLED or ERR_DEADLINE when it was not begun. */
