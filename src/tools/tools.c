@@ -2,8 +2,21 @@
 #include "tools/tools.h"
 
 static const struct tool *const TOOLS[] = {
-    &TOOL_WEB_SEARCH,  &TOOL_GET_CONTENT, &TOOL_SEARCH,
-    &TOOL_DEEP_SEARCH, &TOOL_SEARCH_WEB,  &TOOL_FORAGE_STATUS,
+    &TOOL_WEB_SEARCH,
+    &TOOL_GET_CONTENT,
+    &TOOL_SEARCH,
+    &TOOL_DEEP_SEARCH,
+    &TOOL_SEARCH_WEB,
+    &TOOL_MEMORY_SEARCH,
+    &TOOL_MEMORY_FULLTEXT_SEARCH,
+    &TOOL_MEMORY_GET,
+    &TOOL_MEMORY_LIST,
+    &TOOL_MEMORY_ADD,
+    &TOOL_MEMORY_UPDATE,
+    &TOOL_MEMORY_RENAME,
+    &TOOL_MEMORY_DELETE,
+    &TOOL_MEMORY_STATS,
+    &TOOL_FORAGE_STATUS,
 };
 
 int tools_register(struct registry *registry)

@@ -11,6 +11,15 @@ extern const struct tool TOOL_GET_CONTENT;
 extern const struct tool TOOL_SEARCH;
 extern const struct tool TOOL_SEARCH_WEB;
 extern const struct tool TOOL_WEB_SEARCH;
+extern const struct tool TOOL_MEMORY_ADD;
+extern const struct tool TOOL_MEMORY_GET;
+extern const struct tool TOOL_MEMORY_UPDATE;
+extern const struct tool TOOL_MEMORY_RENAME;
+extern const struct tool TOOL_MEMORY_DELETE;
+extern const struct tool TOOL_MEMORY_LIST;
+extern const struct tool TOOL_MEMORY_SEARCH;
+extern const struct tool TOOL_MEMORY_FULLTEXT_SEARCH;
+extern const struct tool TOOL_MEMORY_STATS;
 
 /* Registers them all. A status. */
 int tools_register(struct registry *registry);
