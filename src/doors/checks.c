@@ -199,16 +199,28 @@ const struct caller *check_caller(const struct http_door *door, struct exchange 
     return NULL;
 }
 
-bool check_content_type(struct exchange *exchange)
+static bool is_type(struct slice given, const char *type)
 {
-    static const char JSON[] = "application/json";
+    size_t length = strlen(type);
+    return given.length >= length && strncasecmp(given.data, type, length) == 0 &&
+           (given.length == length || strchr("; \t", given.data[length]));
+}
+
+bool check_content_type(struct exchange *exchange, enum body_type wanted)
+{
+    static const char *const LINES[] = {"application/x-ndjson", "application/ndjson",
+                                        "application/jsonl", "application/json"};
     struct slice type = exchange_header(exchange, "Content-Type", NULL);
-    size_t length = sizeof JSON - 1;
-    bool json = type.length >= length && strncasecmp(type.data, JSON, length) == 0 &&
-                (type.length == length || strchr("; \t", type.data[length]));
-    if (!json) {
-        respond_error_status(exchange, 415, NULL, CODE_VALIDATION,
-                             "the body must be JSON: send Content-Type: application/json");
+    bool fits = wanted == BODY_ANY || is_type(type, "application/json");
+    for (size_t i = 0; wanted == BODY_LINES && i < sizeof LINES / sizeof *LINES; i++) {
+        fits |= is_type(type, LINES[i]);
     }
-    return json;
+    if (!fits) {
+        respond_error_status(
+            exchange, 415, NULL, CODE_VALIDATION,
+            wanted == BODY_JSON
+                ? "the body must be JSON: send Content-Type: application/json"
+                : "the body must be lines of JSON: send Content-Type: application/x-ndjson");
+    }
+    return fits;
 }

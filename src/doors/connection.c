@@ -316,7 +316,8 @@ static int decode_body(struct exchange *exchange, char *data, size_t length, str
 {
     const struct http_request *request = &exchange->head.request;
     if (request->content_length < 0) {
-        int result = http_read_chunks(&exchange->chunks, data, &length, used, LIMIT_MESSAGE_BYTES);
+        int result = http_read_chunks(&exchange->chunks, data, &length, used,
+                                      exchange->body_ceiling);
         *body = (struct slice){data, length};
         return result;
     }
@@ -335,10 +336,6 @@ static bool take_body(struct connection *connection, size_t *from, size_t end)
     struct http_request *request = &exchange->head.request;
     struct slice body;
     size_t used;
-    if (request->content_length > (int64_t)LIMIT_MESSAGE_BYTES) {
-        refuse(connection, 413, NULL);
-        return false;
-    }
     if (request->content_length != 0) {
         exchange_set_unread(exchange, true);
     }
@@ -347,6 +344,10 @@ static bool take_body(struct connection *connection, size_t *from, size_t end)
     }
     if (request->content_length == 0 || exchange_answered(exchange)) {
         return true;
+    }
+    if (request->content_length > (int64_t)exchange->body_ceiling) {
+        refuse(connection, 413, NULL);
+        return false;
     }
     int result = decode_body(exchange, exchange->bytes + *from, end - *from, &body, &used);
     *from += used;

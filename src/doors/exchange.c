@@ -64,6 +64,7 @@ void exchange_begin(struct exchange *exchange, struct connection *connection)
 {
     struct slice method = exchange->head.request.method;
     exchange->connection = connection;
+    exchange->body_ceiling = LIMIT_MESSAGE_BYTES;
     exchange->is_head_method = method.length == 4 && memcmp(method.data, "HEAD", 4) == 0;
     exchange->minor_version = exchange->head.minor_version;
     id_make(exchange->id);
@@ -137,6 +138,11 @@ void exchange_set_user(struct exchange *exchange, void *user, void (*free_user)(
 void *exchange_user(const struct exchange *exchange)
 {
     return exchange->user;
+}
+
+void exchange_allow_body(struct exchange *exchange, size_t bytes)
+{
+    exchange->body_ceiling = bytes < LIMIT_HTTP_UPLOAD_BYTES ? bytes : LIMIT_HTTP_UPLOAD_BYTES;
 }
 
 char *exchange_body_room(struct exchange *exchange, size_t size)

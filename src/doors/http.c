@@ -153,18 +153,28 @@ static const struct route {
     const char *method;
     const char *path; /* ending in "/": anything below it */
     route_handler handler;
-    bool open; /* no token needed */
-    bool json; /* the body must be JSON */
+    bool open;           /* no token needed */
+    enum body_type body; /* what a body must be */
 } ROUTES[] = {
-    {"POST", "/mcp", serve_mcp, false, true},
-    {"GET", "/health", serve_health, true, false},
-    {"GET", "/metrics", serve_metrics, false, false},
-    {"GET", "/api/v1/tools", serve_tool_list, false, false},
-    {"POST", "/api/v1/tools/", serve_tool_call, false, true},
-    {"GET", "/api/v1/usage", serve_usage, false, false},
-    {"GET", "/api/v1/history", serve_history, false, false},
-    {"DELETE", "/api/v1/history", serve_history_wipe, false, false},
-    {"GET", "/api/v1/openapi.json", serve_openapi, false, false},
+    {"POST", "/mcp", serve_mcp, false, BODY_JSON},
+    {"GET", "/health", serve_health, true, BODY_ANY},
+    {"GET", "/metrics", serve_metrics, false, BODY_ANY},
+    {"GET", "/api/v1/tools", serve_tool_list, false, BODY_ANY},
+    {"POST", "/api/v1/tools/", serve_tool_call, false, BODY_JSON},
+    {"GET", "/api/v1/usage", serve_usage, false, BODY_ANY},
+    {"GET", "/api/v1/history", serve_history, false, BODY_ANY},
+    {"DELETE", "/api/v1/history", serve_history_wipe, false, BODY_ANY},
+    {"GET", "/api/v1/openapi.json", serve_openapi, false, BODY_ANY},
+    {"GET", "/api/v1/memories", serve_memory_list, false, BODY_ANY},
+    {"POST", "/api/v1/memories", serve_memory_add, false, BODY_JSON},
+    {"GET", "/api/v1/memories/search", serve_memory_search, false, BODY_ANY},
+    {"GET", "/api/v1/memories/fulltext", serve_memory_fulltext, false, BODY_ANY},
+    {"GET", "/api/v1/memories/export", serve_memory_export, false, BODY_ANY},
+    {"POST", "/api/v1/memories/import", serve_memory_import, false, BODY_LINES},
+    {"GET", "/api/v1/memories/", serve_memory_get, false, BODY_ANY},
+    {"PUT", "/api/v1/memories/", serve_memory_put, false, BODY_JSON},
+    {"PATCH", "/api/v1/memories/", serve_memory_update, false, BODY_JSON},
+    {"DELETE", "/api/v1/memories/", serve_memory_delete, false, BODY_JSON},
 };
 
 static bool path_matches(const struct route *route, struct slice path)
@@ -198,7 +208,7 @@ static void list_methods(struct slice path, char *allowed, size_t size)
 {
     allowed[0] = '\0';
     for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
-        if (path_matches(&ROUTES[i], path)) {
+        if (path_matches(&ROUTES[i], path) && !strstr(allowed, ROUTES[i].method)) {
             size_t length = strlen(allowed);
             snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", ROUTES[i].method);
         }
@@ -235,8 +245,8 @@ static void answer_unrouted(struct exchange *exchange, const struct http_request
     if (!*allowed) {
         respond_error(
             exchange, CODE_NOT_FOUND,
-            "there is nothing here; try /mcp, /api/v1/tools, /api/v1/openapi.json, /health "
-            "or /metrics");
+            "there is nothing here; try /mcp, /api/v1/tools, /api/v1/memories, "
+            "/api/v1/openapi.json, /health or /metrics");
     } else if (slice_is(request->method, "OPTIONS")) {
         serve_preflight(exchange, allowed);
     } else {
@@ -259,8 +269,11 @@ static void on_head(struct exchange *exchange, void *context)
         return;
     }
     const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
-    bool typed = !route->json || request->content_length == 0; /* nothing to be of a type */
-    if (caller && (typed || check_content_type(exchange))) {
+    if (route->body == BODY_LINES) {
+        exchange_allow_body(exchange, LIMIT_HTTP_UPLOAD_BYTES);
+    }
+    bool empty = request->content_length == 0; /* nothing to be of a type */
+    if (caller && (empty || check_content_type(exchange, route->body))) {
         /* Nobody writes to it; an exchange just has no other pocket. */
         exchange_set_user(exchange, (void *)(uintptr_t)caller, NULL);
     }

@@ -42,8 +42,14 @@ void respond(struct exchange *exchange, int status, const char *headers, const c
 bool check_host_and_origin(const struct http_door *door, struct exchange *exchange);
 /* The caller; NULL after answering 401. */
 const struct caller *check_caller(const struct http_door *door, struct exchange *exchange);
-/* Answers 415 and returns false when the body is not declared as JSON. */
-bool check_content_type(struct exchange *exchange);
+/* What a body may be declared as. */
+enum body_type {
+    BODY_ANY,
+    BODY_JSON,
+    BODY_LINES, /* of JSON */
+};
+/* Answers 415 and returns false when the body is declared as something else. */
+bool check_content_type(struct exchange *exchange, enum body_type wanted);
 /* Whether that address is this machine's own. */
 bool is_loopback_host(const char *host);
 /* The client's address: the connection's, or, where a proxy on this machine is trusted, the one it
@@ -58,7 +64,7 @@ void write_base_url(struct buf *out, struct exchange *exchange);
 void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
                   yyjson_mut_val *value);
 
-/* ---- mcp_http.c, rest.c, records.c, openapi.c: what is behind the paths ---- */
+/* ---- mcp_http.c, rest.c, records.c, memories.c, openapi.c: what is behind the paths ---- */
 
 void serve_mcp(struct http_door *door, struct exchange *exchange, const struct caller *caller);
 void serve_tool_list(struct http_door *door, struct exchange *exchange,
@@ -70,5 +76,25 @@ void serve_history(struct http_door *door, struct exchange *exchange, const stru
 void serve_history_wipe(struct http_door *door, struct exchange *exchange,
                         const struct caller *caller);
 void serve_openapi(struct http_door *door, struct exchange *exchange, const struct caller *caller);
+void serve_memory_list(struct http_door *door, struct exchange *exchange,
+                       const struct caller *caller);
+void serve_memory_add(struct http_door *door, struct exchange *exchange,
+                      const struct caller *caller);
+void serve_memory_search(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller);
+void serve_memory_fulltext(struct http_door *door, struct exchange *exchange,
+                           const struct caller *caller);
+void serve_memory_get(struct http_door *door, struct exchange *exchange,
+                      const struct caller *caller);
+void serve_memory_put(struct http_door *door, struct exchange *exchange,
+                      const struct caller *caller);
+void serve_memory_update(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller);
+void serve_memory_delete(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller);
+void serve_memory_import(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller);
+void serve_memory_export(struct http_door *door, struct exchange *exchange,
+                         const struct caller *caller);
 
 #endif

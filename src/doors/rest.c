@@ -2,7 +2,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "call/errors.h"
-#include "doors/http.h"
+#include "doors/rest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +25,7 @@ void respond_json(struct exchange *exchange, struct arena *arena, int status, co
     buf_done(&body);
 }
 
-/* ---- POST /api/v1/tools/{name} ---- */
-
-/* One call over REST. It belongs to its exchange and is freed with it. */
-struct rest_call {
-    struct http_door *door;
-    struct exchange *exchange;
-    struct call *call;
-    const struct entry *entry;
-    yyjson_val *arguments;
-};
+/* ---- one call ---- */
 
 static void rest_call_free(void *context)
 {
@@ -56,29 +47,46 @@ static int run_tool(struct rest_call *rest, struct reply *reply)
     return OK;
 }
 
-static void answer_tool(struct rest_call *rest)
+/* Sends a body with the status of the call's error, where it has one. */
+static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body)
 {
-    struct reply reply;
-    run_tool(rest, &reply);
     const struct call_error *error = call_error(rest->call);
-    int status = error ? error_http_status(error->code) : reply.is_error ? 502 : 200;
     char retry[48] = "";
     if (error && error->retry_after_s > 0) {
         snprintf(retry, sizeof retry, "Retry-After: %d\r\n", error->retry_after_s);
     }
+    respond_json(rest->exchange, call_arena(rest->call),
+                 error ? error_http_status(error->code) : status, retry, body);
+}
+
+void rest_refuse(struct rest_call *rest)
+{
+    yyjson_mut_doc *doc = json_new(call_arena(rest->call));
+    send_body(rest, 500, registry_error_body(rest->call, doc));
+}
+
+void rest_answer(struct rest_call *rest, yyjson_mut_val *body)
+{
+    send_body(rest, 200, body);
+}
+
+static void answer_tool(struct rest_call *rest)
+{
+    struct reply reply;
+    run_tool(rest, &reply);
     yyjson_mut_val *body = reply.structured;
     if (!body && reply.content) {
         body = yyjson_mut_obj(reply.doc);
         yyjson_mut_obj_add_val(reply.doc, body, "content", reply.content);
     }
-    respond_json(rest->exchange, call_arena(rest->call), status, retry, body);
+    send_body(rest, reply.is_error ? 502 : 200, body);
 }
 
 static void run_rest_call(void *context)
 {
     struct rest_call *rest = context;
     struct exchange *exchange = rest->exchange;
-    answer_tool(rest);
+    rest->work(rest);
     exchange_free(exchange);
 }
 
@@ -88,8 +96,9 @@ static void client_gone(void *context)
     call_cancel(rest->call);
 }
 
-static void run_slow(struct rest_call *rest)
+void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
 {
+    rest->work = work;
     exchange_ref(rest->exchange);
     exchange_on_gone(rest->exchange, client_gone, rest);
     if (pool_run(app_pool(rest->door->app), rest->call, run_rest_call, rest) != OK) {
@@ -101,8 +110,16 @@ static void run_slow(struct rest_call *rest)
     }
 }
 
-/* The arguments: an object, or nothing at all. False after answering. */
-static bool read_arguments(struct rest_call *rest)
+void rest_run(struct rest_call *rest)
+{
+    if (rest->entry->quick) {
+        answer_tool(rest);
+    } else {
+        rest_work(rest, answer_tool);
+    }
+}
+
+bool rest_read_body(struct rest_call *rest)
 {
     struct slice body = exchange_request(rest->exchange)->body;
     if (body.length == 0) {
@@ -119,17 +136,16 @@ static bool read_arguments(struct rest_call *rest)
                       : holds_nul ? "a string holds a NUL character (\\u0000)"
                                   : "it is not an object";
     call_fail(rest->call, CODE_VALIDATION, "the body must be a JSON object of arguments: %s", why);
-    yyjson_mut_doc *answer = json_new(call_arena(rest->call));
-    respond_json(rest->exchange, call_arena(rest->call), 400, NULL,
-                 registry_error_body(rest->call, answer));
+    rest_refuse(rest);
     return false;
 }
 
-static struct rest_call *rest_call_new(struct http_door *door, struct exchange *exchange,
-                                       const struct caller *caller)
+struct rest_call *rest_call_new(struct http_door *door, struct exchange *exchange,
+                                const struct caller *caller)
 {
     struct rest_call *rest = calloc(1, sizeof *rest);
     if (!rest) {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
         return NULL;
     }
     struct call_options options = {.request_id = exchange_id(exchange), .caller = caller};
@@ -137,6 +153,7 @@ static struct rest_call *rest_call_new(struct http_door *door, struct exchange *
     rest->exchange = exchange;
     rest->call = call_new(&options);
     if (!rest->call) {
+        respond_error(exchange, CODE_INTERNAL, "out of memory");
         free(rest);
         return NULL;
     }
@@ -144,11 +161,12 @@ static struct rest_call *rest_call_new(struct http_door *door, struct exchange *
     return rest;
 }
 
+/* ---- POST /api/v1/tools/{name} ---- */
+
 void serve_tool_call(struct http_door *door, struct exchange *exchange, const struct caller *caller)
 {
     struct rest_call *rest = rest_call_new(door, exchange, caller);
     if (!rest) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
         return;
     }
     struct slice path = exchange_request(exchange)->path;
@@ -160,13 +178,8 @@ void serve_tool_call(struct http_door *door, struct exchange *exchange, const st
                       "there is no such tool; GET /api/v1/tools names them");
         return;
     }
-    if (!read_arguments(rest)) {
-        return;
-    }
-    if (rest->entry->quick) {
-        answer_tool(rest);
-    } else {
-        run_slow(rest);
+    if (rest_read_body(rest)) {
+        rest_run(rest);
     }
 }
 

@@ -76,6 +76,9 @@ const struct http_request *exchange_request(const struct exchange *exchange);
 /* A header by its name in any case; {NULL, 0} when absent. `*count` (may be NULL) tells how many.
  */
 struct slice exchange_header(const struct exchange *exchange, const char *name, size_t *count);
+/* For the head callback: the body may have this many bytes instead of LIMIT_MESSAGE_BYTES, at most
+ * LIMIT_HTTP_UPLOAD_BYTES. */
+void exchange_allow_body(struct exchange *exchange, size_t bytes);
 /* The client's address as text. */
 const char *exchange_peer(const struct exchange *exchange);
 /* The id that logs, errors and the X-Request-Id header carry: made by the server for each exchange.

@@ -111,6 +111,7 @@ struct exchange {
     void *timer_context;
     size_t body_length;
     size_t body_capacity;
+    size_t body_ceiling;
     struct http_chunks chunks;
 
     /* Set before the handler sees it: */

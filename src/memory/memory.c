@@ -131,15 +131,19 @@ struct import {
 static int apply_import(const struct rules_work *work, void *context)
 {
     struct import *import = context;
-    int status = OK;
+    struct rules_work one = *work;
+    one.arena = arena_new(LIMIT_CALL_ARENA_BYTES); /* of one memory after the other */
+    int status = one.arena ? OK : ERR_NOMEM;
     *import->added = *import->replaced = 0;
     for (size_t i = 0; i < import->count && status == OK; i++) {
         struct memory_result result;
         *import->wrong = i;
-        status = rules_add(work, &import->changes[i], &result);
+        status = rules_add(&one, &import->changes[i], &result);
         *import->added += status == OK && result.outcome == MEMORY_ADDED;
         *import->replaced += status == OK && result.outcome == MEMORY_REPLACED;
+        arena_reset(one.arena);
     }
+    arena_free(one.arena);
     return status;
 }
 

@@ -113,7 +113,7 @@ static bool is_dead(const struct rules_work *work, const struct store_row *row)
 static int find(const struct rules_work *work, const char *key, struct store_row *row, bool *dead)
 {
     struct store_session *session = work->session;
-    int status = session->backend->get(session, call_arena(work->call), work->space, key, row);
+    int status = session->backend->get(session, work->arena, work->space, key, row);
     *dead = status == OK && is_dead(work, row);
     return status;
 }
@@ -222,7 +222,7 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
     int status = OK;
     for (unsigned int attempt = 0; status != ERR_NOTFOUND; attempt++) {
         struct store_row taken;
-        memory->key = rules_key(call_arena(work->call), memory->summary, attempt);
+        memory->key = rules_key(work->arena, memory->summary, attempt);
         if (!memory->key) {
             return ERR_NOMEM;
         }
@@ -231,7 +231,7 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
             reserved |= strcmp(memory->key, RESERVED[i]) == 0;
         }
         status = reserved ? OK
-                          : work->session->backend->get(work->session, call_arena(work->call),
+                          : work->session->backend->get(work->session, work->arena,
                                                         work->space, memory->key, &taken);
         if (status != OK && status != ERR_NOTFOUND) {
             return status;
@@ -247,7 +247,7 @@ static int find_duplicate(const struct rules_work *work, const struct memory_cha
     unsigned char digest[SHA256_SIZE];
     struct store_row row;
     store_digest(change->text, digest);
-    int status = work->session->backend->by_digest(work->session, call_arena(work->call),
+    int status = work->session->backend->by_digest(work->session, work->arena,
                                                    work->space, digest, work->now_ms, &row);
     *duplicate = status == OK;
     if (*duplicate) {
@@ -278,7 +278,7 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
         return status;
     }
     bool replaces = there && !dead;
-    struct arena *arena = call_arena(work->call);
+    struct arena *arena = work->arena;
     struct store_row row = {.id = there ? old.id : 0, .space = work->space};
     row.memory = (struct memory){
         .key = change->key,
@@ -312,7 +312,7 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
                  struct memory_result *result)
 {
     struct store_row old;
-    struct arena *arena = call_arena(work->call);
+    struct arena *arena = work->arena;
     int status = find_alive(work, change->key, &old);
     if (status == OK) {
         status = check_version(work, change, old.memory.version);

@@ -10,6 +10,7 @@
 struct rules_work {
     struct store_session *session;
     struct call *call;
+    struct arena *arena; /* for rows and results */
     int64_t space;
     int64_t now_ms;
     bool *overwrites; /* set when contents were replaced or removed, and must leave the disk */

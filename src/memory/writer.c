@@ -48,7 +48,12 @@ static int apply_marked(struct store_session *session, const struct writer_job *
         status = backend->lock(session, found.id);
     }
     if (status == OK) {
-        struct rules_work work = {session, job->call, found.id, wall_now_ms(), overwrites};
+        struct rules_work work = {.session = session,
+                                  .call = job->call,
+                                  .arena = call_arena(job->call),
+                                  .space = found.id,
+                                  .now_ms = wall_now_ms(),
+                                  .overwrites = overwrites};
         status = job->apply(&work, job->context);
     }
     int ended = status == OK ? backend->drop_mark(session) : backend->back_to_mark(session);

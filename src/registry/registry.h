@@ -171,6 +171,10 @@ const char *registry_query_of(yyjson_val *arguments);
 int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
                  yyjson_val *arguments, struct reply *reply);
 
+/* Asks the gate whether a call may run now, for what is done beside the tools but counts as one of
+ * them. OK, or ERR_FAILED after call_fail(). */
+int registry_admit(struct registry *registry, const struct entry *entry, struct call *call);
+
 /* Builds {success: false, error: {code, message, details?}} from the call's error. */
 yyjson_mut_val *registry_error_body(struct call *call, yyjson_mut_doc *doc);
 

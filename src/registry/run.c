@@ -63,6 +63,12 @@ const char *registry_query_of(yyjson_val *arguments)
     return query;
 }
 
+int registry_admit(struct registry *registry, const struct entry *entry, struct call *call)
+{
+    const struct gate *gate = &registry->gate;
+    return gate->admit ? gate->admit(gate->context, call, entry) : OK;
+}
+
 /* One run of a tool, while it lasts. */
 struct run {
     struct registry *registry;
@@ -78,7 +84,6 @@ struct run {
 static int prepare(struct run *run)
 {
     char problem[LIMIT_ERROR_CHARS];
-    const struct gate *gate = &run->registry->gate;
     run->arguments = complete_arguments(run->call, run->entry, run->arguments);
     if (!run->arguments) {
         return ERR_NOMEM;
@@ -88,7 +93,7 @@ static int prepare(struct run *run)
     }
     /* Before the gate, since that may wait. */
     call_limit_time(run->call, run->entry->timeout_ms);
-    int status = gate->admit ? gate->admit(gate->context, run->call, run->entry) : OK;
+    int status = registry_admit(run->registry, run->entry, run->call);
     run->admitted = status == OK;
     return status;
 }
