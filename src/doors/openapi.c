@@ -1,4 +1,5 @@
 /* The OpenAPI 3.1 description of the REST interface, made from the tool definitions. */
+#include "doors/openapi.h"
 #include "base/limits.h"
 #include "base/redact.h"
 #include "call/errors.h"
@@ -6,27 +7,28 @@
 
 #include <string.h>
 
-static yyjson_mut_val *add_object(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key)
+yyjson_mut_val *openapi_add_object(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_val(doc, parent, key, object);
     return object;
 }
 
-static yyjson_mut_val *add_reference(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key,
-                                     const char *target)
+yyjson_mut_val *openapi_add_reference(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key,
+                                      const char *target)
 {
-    yyjson_mut_val *object = add_object(doc, parent, key);
+    yyjson_mut_val *object = openapi_add_object(doc, parent, key);
     yyjson_mut_obj_add_str(doc, object, "$ref", target);
     return object;
 }
 
-static yyjson_mut_val *add_response(yyjson_mut_doc *doc, yyjson_mut_val *responses,
-                                    const char *status, const char *description, const char *type)
+yyjson_mut_val *openapi_add_response(yyjson_mut_doc *doc, yyjson_mut_val *responses,
+                                     const char *status, const char *description, const char *type)
 {
-    yyjson_mut_val *response = add_object(doc, responses, status);
+    yyjson_mut_val *response = openapi_add_object(doc, responses, status);
     yyjson_mut_obj_add_str(doc, response, "description", description);
-    return type ? add_object(doc, add_object(doc, response, "content"), type) : NULL;
+    return type ? openapi_add_object(doc, openapi_add_object(doc, response, "content"), type)
+                : NULL;
 }
 
 /* Makes the references of a schema to its own parts begin at `place`, where it now stands. */
@@ -82,37 +84,44 @@ static const struct {
     {"504", "Out of time."},
 };
 
+void openapi_add_failures(yyjson_mut_doc *doc, yyjson_mut_val *responses)
+{
+    for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
+        yyjson_mut_val *failure = openapi_add_response(doc, responses, FAILURES[i].status,
+                                                       FAILURES[i].description, "application/json");
+        openapi_add_reference(doc, failure, "schema", "#/components/schemas/Failure");
+    }
+}
+
 static void add_tool(yyjson_mut_doc *doc, yyjson_mut_val *paths, struct arena *arena,
                      const struct entry *entry)
 {
     const char *path = arena_printf(arena, "/api/v1/tools/%s", entry->name);
-    yyjson_mut_val *post = add_object(doc, add_object(doc, paths, path ? path : ""), "post");
+    yyjson_mut_val *post =
+        openapi_add_object(doc, openapi_add_object(doc, paths, path ? path : ""), "post");
     yyjson_mut_obj_add_str(doc, post, "operationId", entry->name);
     json_add_string(doc, post, "summary", entry->title);
     json_add_string(doc, post, "description", entry->description);
     yyjson_mut_val *tags = yyjson_mut_arr(doc);
     yyjson_mut_arr_add_str(doc, tags, entry->group);
     yyjson_mut_obj_add_val(doc, post, "tags", tags);
-    yyjson_mut_val *request = add_object(doc, post, "requestBody");
-    yyjson_mut_val *json = add_object(doc, add_object(doc, request, "content"), "application/json");
+    yyjson_mut_val *request = openapi_add_object(doc, post, "requestBody");
+    yyjson_mut_val *json =
+        openapi_add_object(doc, openapi_add_object(doc, request, "content"), "application/json");
     add_schema(doc, arena, json, entry->input_schema, entry, "requestBody");
-    yyjson_mut_val *responses = add_object(doc, post, "responses");
+    yyjson_mut_val *responses = openapi_add_object(doc, post, "responses");
     yyjson_mut_val *success =
-        add_response(doc, responses, "200", "The result.", "application/json");
+        openapi_add_response(doc, responses, "200", "The result.", "application/json");
     if (entry->output_schema) {
         add_schema(doc, arena, success, entry->output_schema, entry, "responses/200");
     }
-    for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
-        yyjson_mut_val *failure = add_response(doc, responses, FAILURES[i].status,
-                                               FAILURES[i].description, "application/json");
-        add_reference(doc, failure, "schema", "#/components/schemas/Failure");
-    }
+    openapi_add_failures(doc, responses);
 }
 
 static yyjson_mut_val *add_typed(yyjson_mut_doc *doc, yyjson_mut_val *properties, const char *name,
                                  const char *type)
 {
-    yyjson_mut_val *property = add_object(doc, properties, name);
+    yyjson_mut_val *property = openapi_add_object(doc, properties, name);
     yyjson_mut_obj_add_str(doc, property, "type", type);
     return property;
 }
@@ -178,29 +187,30 @@ static void add_plain(yyjson_mut_doc *doc, yyjson_mut_val *paths)
 {
     for (size_t i = 0; i < sizeof PLAIN / sizeof *PLAIN; i++) {
         yyjson_mut_val *path = yyjson_mut_obj_get(paths, PLAIN[i].path);
-        path = path ? path : add_object(doc, paths, PLAIN[i].path);
-        yyjson_mut_val *operation = add_object(doc, path, PLAIN[i].method);
+        path = path ? path : openapi_add_object(doc, paths, PLAIN[i].path);
+        yyjson_mut_val *operation = openapi_add_object(doc, path, PLAIN[i].method);
         yyjson_mut_obj_add_str(doc, operation, "operationId", PLAIN[i].operation);
         yyjson_mut_obj_add_str(doc, operation, "summary", PLAIN[i].summary);
         add_parameters(doc, operation, PLAIN[i].parameters);
-        yyjson_mut_val *responses = add_object(doc, operation, "responses");
-        add_response(doc, responses, "200", PLAIN[i].summary, PLAIN[i].type);
+        yyjson_mut_val *responses = openapi_add_object(doc, operation, "responses");
+        openapi_add_response(doc, responses, "200", PLAIN[i].summary, PLAIN[i].type);
     }
 }
 
 static void add_components(yyjson_mut_doc *doc, yyjson_mut_val *root)
 {
-    yyjson_mut_val *components = add_object(doc, root, "components");
-    yyjson_mut_val *schemes = add_object(doc, components, "securitySchemes");
-    yyjson_mut_val *bearer = add_object(doc, schemes, "token");
+    yyjson_mut_val *components = openapi_add_object(doc, root, "components");
+    yyjson_mut_val *schemes = openapi_add_object(doc, components, "securitySchemes");
+    yyjson_mut_val *bearer = openapi_add_object(doc, schemes, "token");
     yyjson_mut_obj_add_str(doc, bearer, "type", "http");
     yyjson_mut_obj_add_str(doc, bearer, "scheme", "bearer");
-    yyjson_mut_val *failure = add_object(doc, add_object(doc, components, "schemas"), "Failure");
+    yyjson_mut_val *failure =
+        openapi_add_object(doc, openapi_add_object(doc, components, "schemas"), "Failure");
     yyjson_mut_obj_add_str(doc, failure, "type", "object");
-    yyjson_mut_val *properties = add_object(doc, failure, "properties");
+    yyjson_mut_val *properties = openapi_add_object(doc, failure, "properties");
     add_typed(doc, properties, "success", "boolean");
     yyjson_mut_val *error = add_typed(doc, properties, "error", "object");
-    yyjson_mut_val *parts = add_object(doc, error, "properties");
+    yyjson_mut_val *parts = openapi_add_object(doc, error, "properties");
     add_typed(doc, parts, "code", "string");
     add_typed(doc, parts, "message", "string");
     add_typed(doc, parts, "request_id", "string");
@@ -213,7 +223,7 @@ static yyjson_mut_val *describe(struct http_door *door, struct exchange *exchang
     const struct registry *registry = app_registry(door->app);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, root, "openapi", "3.1.0");
-    yyjson_mut_val *info = add_object(doc, root, "info");
+    yyjson_mut_val *info = openapi_add_object(doc, root, "info");
     yyjson_mut_obj_add_str(doc, info, "title", "forage");
     yyjson_mut_obj_add_str(doc, info, "version", FORAGE_VERSION);
     yyjson_mut_obj_add_str(doc, info, "description",
@@ -227,11 +237,12 @@ static yyjson_mut_val *describe(struct http_door *door, struct exchange *exchang
     yyjson_mut_val *servers = yyjson_mut_arr(doc);
     yyjson_mut_arr_append(servers, server);
     yyjson_mut_obj_add_val(doc, root, "servers", servers);
-    yyjson_mut_val *paths = add_object(doc, root, "paths");
+    yyjson_mut_val *paths = openapi_add_object(doc, root, "paths");
     add_plain(doc, paths);
     for (size_t i = 0; i < registry_tool_count(registry); i++) {
         add_tool(doc, paths, arena, registry_tool_at(registry, i));
     }
+    openapi_add_memories(doc, paths, arena, registry);
     add_components(doc, root);
     if (callers_count(app_callers(door->app))) {
         yyjson_mut_val *security = yyjson_mut_arr(doc);
