@@ -43,6 +43,9 @@ static const struct command {
      "calls, tokens and money, per day and tool", command_usage},
     {"history", "forage history list|export|wipe [--limit N] [--caller NAME] [--json]",
      "what was asked, where FORAGE_HISTORY keeps it", command_history},
+    {"memory", "forage memory add|get|list|search|delete|import|export|check|backup ...",
+     "memories for people: see man forage; every one takes --namespace NAME and --json",
+     command_memory},
     {"version", "forage version", "print the version", command_version},
 };
 

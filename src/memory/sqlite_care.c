@@ -5,8 +5,11 @@
 #include "base/limits.h"
 #include "memory/store_rows.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Old contents of pages stay in the write-ahead log until it is emptied. That has to wait for those
  * who read, so it is tried for a moment only: the next removal tries again. */
@@ -88,7 +91,10 @@ static int check_digests(struct store_session *session, bool repair, struct buf 
         const void *kept = sqlite_bytes(query, 2, &length);
         unsigned char digest[SHA256_SIZE];
         store_digest(text ? text : "", digest);
-        check->memories++;
+        if (++check->memories % 10000 == 0) {
+            call_progress(session->call, (double)check->memories, 0, "%lld memories checked",
+                          (long long)check->memories);
+        }
         if (length == sizeof digest && memcmp(kept, digest, sizeof digest) == 0) {
             continue;
         }
@@ -130,9 +136,24 @@ int sqlite_store_verify(struct store_session *session, struct arena *arena, bool
     return status == OK && !check->report ? ERR_NOMEM : status;
 }
 
+/* The copy is made for its owner only, and is on the disk when this returns OK. */
 int sqlite_store_backup(struct store_session *session, const char *path)
 {
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        snprintf(session->problem, sizeof session->problem, "%s: %s", path, strerror(errno));
+        return ERR_IO;
+    }
     struct sqlite_statement *copy = sqlite_prepare(sqlite_store_file(session), "VACUUM INTO ?1");
     sqlite_bind_text(copy, 1, path);
-    return told(session, sqlite_finish(copy));
+    int status = told(session, sqlite_finish(copy));
+    if (status == OK && fsync(fd) != 0) {
+        snprintf(session->problem, sizeof session->problem, "%s: %s", path, strerror(errno));
+        status = ERR_IO;
+    }
+    close(fd);
+    if (status != OK) {
+        unlink(path);
+    }
+    return status;
 }
