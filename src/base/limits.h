@@ -175,6 +175,15 @@
 #define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
 #define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
 
+/* PostgreSQL */
+#define LIMIT_POSTGRES_PARAMETERS  24    /* of one statement */
+#define LIMIT_POSTGRES_STATEMENTS  64    /* that one connection knows by name */
+#define LIMIT_DATABASE_CONNECTIONS 16    /* in use at once; FORAGE_DATABASE_CONNECTIONS */
+#define TIME_POSTGRES_CONNECT_MS   10000 /* until the server has let us in */
+#define TIME_POSTGRES_RETRY_MS     3000  /* for a server that is just starting */
+#define TIME_POSTGRES_PAUSE_MS     50    /* between two tries */
+#define TIME_POSTGRES_PATIENCE_MS  10000 /* for a statement without a call, and for every commit */
+
 /* ---- memory ---- */
 
 #define LIMIT_MEMORY_QUERY_WORDS    256u  /* of one search; what is beyond is not looked at */

@@ -196,9 +196,10 @@ static const char *read_input(struct arena *arena)
     while ((got = fread(piece, 1, sizeof piece, stdin)) > 0) {
         buf_append(&text, piece, got);
     }
-    const char *copy = text.data && buf_error(&text) == OK
-                           ? arena_strndup(arena, text.data, text.length)
-                           : NULL;
+    size_t length = text.length;
+    length -= length > 0 && text.data[length - 1] == '\n'; /* that a shell adds */
+    const char *copy =
+        text.data && buf_error(&text) == OK ? arena_strndup(arena, text.data, length) : NULL;
     buf_done(&text);
     return copy;
 }

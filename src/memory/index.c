@@ -66,9 +66,15 @@ struct index *index_free(struct index *index)
         free(index->tags);
         free(index->slots);
         free(index->found);
+        free(index->times);
         free(index);
     }
     return NULL;
+}
+
+void index_rest(struct index *index)
+{
+    words_rest(index->reader);
 }
 
 size_t index_count(const struct index *index)
@@ -81,7 +87,8 @@ size_t index_bytes(const struct index *index)
     size_t bytes = sizeof *index + symbols_bytes(&index->terms) + symbols_bytes(&index->names);
     bytes += index->postings_capacity * sizeof *index->postings;
     bytes += index->document_capacity * sizeof *index->documents;
-    bytes += (index->slot_count + (size_t)index->tag_capacity) * sizeof(uint32_t);
+    bytes += (index->slot_count + (size_t)index->tag_capacity + index->times_capacity) *
+             sizeof(uint32_t);
     for (uint32_t i = 0; i < index->terms.count; i++) {
         bytes += index->postings[i].capacity;
     }
@@ -311,11 +318,18 @@ static int gather(void *context, const struct word *word)
     int status = reserve(&index->postings, &index->postings_capacity, index->terms.count,
                          sizeof *index->postings);
     if (status == OK) {
+        status = reserve(&index->times, &index->times_capacity, index->terms.count,
+                         sizeof *index->times);
+    }
+    if (status == OK && index->times[term] == 0) {
         status = reserve(&index->found, &index->found_capacity, index->found_count + 1,
                          sizeof *index->found);
+        if (status == OK) {
+            index->found[index->found_count++] = term;
+        }
     }
     if (status == OK) {
-        index->found[index->found_count++] = term;
+        index->times[term]++;
         gathering->words += word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
     }
     return status;
@@ -346,7 +360,6 @@ static int gather_entry(struct index *index, const struct index_entry *entry,
     struct gathering gathering = {index, 0};
     const char *text = entry->text ? entry->text : "";
     enum language language = words_guess(index->reader, text, strlen(text));
-    index->found_count = 0;
     int status = gather_text(&gathering, text, language);
     if (status == OK && entry->summary && !repeats_text(entry->summary, text)) {
         status = gather_text(&gathering, entry->summary, language);
@@ -359,28 +372,24 @@ static int gather_entry(struct index *index, const struct index_entry *entry,
     return status;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 /* Adds the document to the list of each of its terms. */
 static int post(struct index *index, uint32_t number)
 {
-    qsort(index->found, index->found_count, sizeof *index->found, by_number);
     int status = OK;
-    for (uint32_t i = 0; i < index->found_count && status == OK;) {
+    for (uint32_t i = 0; i < index->found_count && status == OK; i++) {
         uint32_t term = index->found[i];
-        uint32_t times = 0;
-        while (i < index->found_count && index->found[i] == term) {
-            times++;
-            i++;
-        }
-        status = postings_add(&index->postings[term], number, times);
+        status = postings_add(&index->postings[term], number, index->times[term]);
     }
     return status;
+}
+
+/* Forgets what was found, for the next memory. */
+static void forget_found(struct index *index)
+{
+    for (uint32_t i = 0; i < index->found_count; i++) {
+        index->times[index->found[i]] = 0;
+    }
+    index->found_count = 0;
 }
 
 static uint32_t name_of(struct index *index, const char *text, int *status)
@@ -445,6 +454,7 @@ int index_put(struct index *index, const struct index_entry *entry)
         status = session_add(index, document->session, document->place, number);
     }
     if (status != OK) {
+        forget_found(index);
         return status;
     }
     index->tag_count += document->tag_count;
@@ -453,6 +463,7 @@ int index_put(struct index *index, const struct index_entry *entry)
     index->languages[document->language]++;
     index->live++;
     status = post(index, number);
+    forget_found(index);
     if (status != OK) {
         kill_document(index, number);
     }

@@ -36,6 +36,8 @@ struct index *index_free(struct index *index);
  * index may lack memories, and its owner makes a new one. */
 int index_put(struct index *index, const struct index_entry *entry);
 void index_remove(struct index *index, int64_t id);
+/* After a run of the two above: gives back what only they need. */
+void index_rest(struct index *index);
 size_t index_count(const struct index *index);
 size_t index_bytes(const struct index *index); /* roughly what it takes */
 

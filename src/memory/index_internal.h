@@ -55,8 +55,11 @@ struct index {
     uint32_t languages[LANGUAGE_COUNT]; /* live documents of each */
     /* Of the live documents, for the spread of their lengths. */
     double length_sum, log_sum, log_square_sum;
-    uint32_t *found; /* terms of the memory that is being added */
+    /* Of the memory that is being added: */
+    uint32_t *found; /* its terms, each once */
     uint32_t found_count, found_capacity;
+    uint32_t *times; /* how often it holds each term of the index; 0 between two memories */
+    uint32_t times_capacity;
 };
 
 /* Whether a live document passes the filter; the filter's names as symbols of this index. */

@@ -172,6 +172,7 @@ static int catch_up(struct store_session *session, struct space_index *one,
             start_again(one);
         }
     }
+    index_rest(one->index);
     arena_free(arena);
     return arena ? status : ERR_NOMEM;
 }

@@ -29,8 +29,29 @@ static const struct {
     [LANGUAGE_GREEK] = {"greek", false},
 };
 
+/* What became of a word that came before: most words of a text are a few thousand that come again
+ * and again, and folding and stemming cost more than looking them up. */
+#define CACHE_SLOTS 8192u
+#define CACHE_AFTER 256u /* words: a reader of a short question never pays for it */
+#define CACHE_BYTES 18u  /* of a word; longer ones are rare, and a slot is one line of memory */
+
+struct cached {
+    uint16_t stops; /* languages in which it is a stop word */
+    uint8_t length; /* 0: the slot is free */
+    uint8_t folded_length;
+    uint8_t term_length;
+    uint8_t language; /* that it was stemmed in, or NO_LANGUAGE */
+    char raw[CACHE_BYTES + 2];
+    char folded[CACHE_BYTES + 1];
+    char term[CACHE_BYTES + 1];
+};
+
+_Static_assert(sizeof(struct cached) == 64 && LANGUAGE_COUNT <= 16, "a slot is one line");
+
 struct word_reader {
     struct sb_stemmer *stemmers[LANGUAGE_COUNT]; /* made at first use */
+    struct cached *cache;                        /* NULL: not yet, or no memory for it */
+    unsigned int seen;
 };
 
 /* One run over a text. */
@@ -55,9 +76,17 @@ struct word_reader *words_free(struct word_reader *reader)
         for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
             sb_stemmer_delete(reader->stemmers[i]);
         }
+        free(reader->cache);
         free(reader);
     }
     return NULL;
+}
+
+void words_rest(struct word_reader *reader)
+{
+    free(reader->cache);
+    reader->cache = NULL;
+    reader->seen = 0;
 }
 
 bool words_compound(enum language language)
@@ -101,37 +130,126 @@ static bool has_digit(const struct fold_text *word)
     return false;
 }
 
-/* Folds, stems and hands out one word. What holds a digit is a name or a number: never stemmed. */
-static int emit(struct walk *walk, const char *start, const char *end, enum word_kind kind)
-{
+/* A word with everything that is known of it. */
+struct made {
     struct fold_text term;
     struct fold_text folded;
-    fold_case(&term, start, (size_t)(end - start));
-    folded = term;
-    fold_accents(&folded);
-    if (folded.length == 0) {
-        return OK;
-    }
-    uint32_t stops = kind == WORD_PLAIN ? stop_word_languages(folded.data, folded.length) : 0;
-    if (kind == WORD_PLAIN && walk->language != NO_LANGUAGE && !has_digit(&term)) {
-        int status = stem(walk, &term);
+    uint32_t stops;
+};
+
+/* Folds and stems. What holds a digit is a name or a number: never stemmed. */
+static int make(struct walk *walk, const char *start, size_t length, enum word_kind kind,
+                struct made *made)
+{
+    fold_case(&made->term, start, length);
+    made->folded = made->term;
+    fold_accents(&made->folded);
+    made->stops =
+        kind == WORD_PLAIN ? stop_word_languages(made->folded.data, made->folded.length) : 0;
+    if (kind == WORD_PLAIN && walk->language != NO_LANGUAGE && !has_digit(&made->term)) {
+        int status = stem(walk, &made->term);
         if (status != OK) {
             return status;
         }
     }
-    fold_accents(&term);
-    struct word word = {
-        .term = term.data,
-        .length = term.length,
-        .folded = folded.data,
-        .folded_length = folded.length,
-        .start = (size_t)(start - walk->text),
-        .end = (size_t)(end - walk->text),
-        .position = walk->position,
-        .kind = kind,
-        .stop = (stops >> walk->language & 1u) != 0,
-    };
-    return walk->take(walk->context, &word);
+    fold_accents(&made->term);
+    return OK;
+}
+
+static int hand_out(struct walk *walk, const char *start, const char *end, enum word_kind kind,
+                    struct word *word, uint32_t stops)
+{
+    if (word->folded_length == 0) {
+        return OK;
+    }
+    word->start = (size_t)(start - walk->text);
+    word->end = (size_t)(end - walk->text);
+    word->position = walk->position;
+    word->kind = kind;
+    word->stop = (stops >> walk->language & 1u) != 0;
+    return walk->take(walk->context, word);
+}
+
+__attribute__((noinline)) static int emit(struct walk *walk, const char *start, const char *end,
+                                          enum word_kind kind)
+{
+    struct made made;
+    int status = make(walk, start, (size_t)(end - start), kind, &made);
+    struct word word = {.term = made.term.data,
+                        .length = made.term.length,
+                        .folded = made.folded.data,
+                        .folded_length = made.folded.length};
+    return status == OK ? hand_out(walk, start, end, kind, &word, made.stops) : status;
+}
+
+/* ---- words that came before ---- */
+
+static struct cached *slot_of(struct word_reader *reader, const char *start, size_t length)
+{
+    if (!reader->cache && reader->seen++ == CACHE_AFTER) {
+        reader->cache = aligned_alloc(sizeof *reader->cache, CACHE_SLOTS * sizeof *reader->cache);
+        if (reader->cache) {
+            memset(reader->cache, 0, CACHE_SLOTS * sizeof *reader->cache);
+        }
+    }
+    if (!reader->cache || length > CACHE_BYTES) {
+        return NULL;
+    }
+    uint64_t hash = length;
+    for (; length >= sizeof hash; start += sizeof hash, length -= sizeof hash) {
+        uint64_t piece;
+        memcpy(&piece, start, sizeof piece);
+        hash = (hash ^ piece) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 32;
+    }
+    for (; length > 0; start++, length--) {
+        hash = (hash ^ (unsigned char)*start) * 0x100000001B3u;
+    }
+    return &reader->cache[(hash ^ hash >> 32) % CACHE_SLOTS];
+}
+
+/* Makes the word and puts it into its slot, which stays free where the word became too long. Apart
+ * from emit_plain(), which is called for every word and has no room to spare. */
+__attribute__((noinline)) static int remember(struct cached *slot, struct walk *walk,
+                                              const char *start, size_t length)
+{
+    struct made made;
+    slot->length = 0;
+    int status = make(walk, start, length, WORD_PLAIN, &made);
+    if (status != OK || made.folded.length > CACHE_BYTES || made.term.length > CACHE_BYTES) {
+        return status;
+    }
+    slot->stops = (uint16_t)made.stops;
+    slot->length = (uint8_t)length;
+    slot->folded_length = (uint8_t)made.folded.length;
+    slot->term_length = (uint8_t)made.term.length;
+    slot->language = (uint8_t)walk->language;
+    memcpy(slot->raw, start, length);
+    memcpy(slot->folded, made.folded.data, made.folded.length + 1);
+    memcpy(slot->term, made.term.data, made.term.length + 1);
+    return OK;
+}
+
+/* A plain word, by the cache where it is there. Without a language only its folded form counts. */
+static int emit_plain(struct walk *walk, const char *start, const char *end)
+{
+    size_t length = (size_t)(end - start);
+    struct cached *slot = slot_of(walk->reader, start, length);
+    if (!slot) {
+        return emit(walk, start, end, WORD_PLAIN);
+    }
+    bool known = slot->length == length && memcmp(slot->raw, start, length) == 0;
+    if (!known || (walk->language != NO_LANGUAGE && slot->language != walk->language)) {
+        int status = remember(slot, walk, start, length);
+        if (status != OK || slot->length == 0) {
+            return status == OK ? emit(walk, start, end, WORD_PLAIN) : status;
+        }
+    }
+    struct word word = {.term = slot->term,
+                        .length = slot->term_length,
+                        .folded = slot->folded,
+                        .folded_length = slot->folded_length};
+    return hand_out(walk, start, end, WORD_PLAIN, &word, slot->stops);
 }
 
 /* ---- words of spaced scripts ---- */
@@ -202,7 +320,7 @@ static int emit_spaced(struct walk *walk, const char *start, const char *end)
     size_t count = split(start, end, parts);
     int status = count > 1 ? emit_whole(walk, start, end) : OK;
     for (size_t i = 0; i < count && status == OK; i++) {
-        status = emit(walk, parts[i].start, parts[i].end, WORD_PLAIN);
+        status = emit_plain(walk, parts[i].start, parts[i].end);
         walk->position++;
     }
     return status;
@@ -238,10 +356,34 @@ static const char *after_apostrophe(const struct walk *walk, const char *start, 
     return next;
 }
 
+static bool is_small(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+/* Whether a word of small letters, but for the first one, ends here: most words do, and there is
+ * nothing in them to look at. */
+static bool ends_plainly(const struct walk *walk, const char *start, const char *at)
+{
+    return at > start + 1 &&
+           (at == walk->end || *at == ' ' || *at == '\n' ||
+            ((*at == '.' || *at == ',') && (at + 1 == walk->end || at[1] == ' ')));
+}
+
 /* Takes the word that begins at `start`; where the next look begins. */
 static int take_spaced(struct walk *walk, const char *start, const char **resume)
 {
-    const char *at = start;
+    const char *at = start + (*start >= 'A' && *start <= 'Z');
+    while (at < walk->end && is_small(*at)) {
+        at++;
+    }
+    if (ends_plainly(walk, start, at)) {
+        int status = emit_plain(walk, start, at);
+        walk->position++;
+        *resume = at;
+        return status;
+    }
+    at = start;
     while (at < walk->end) {
         const char *next = at;
         uint32_t point = text_next(&next, walk->end);
@@ -299,6 +441,10 @@ int words_each(struct word_reader *reader, const char *text, size_t length, enum
     int status = OK;
     while (at < walk.end && status == OK) {
         const char *next = at;
+        if (*at == ' ') {
+            at++;
+            continue;
+        }
         uint32_t point = text_next(&next, walk.end);
         switch (fold_class(point)) {
         case FOLD_WORD:
@@ -364,11 +510,14 @@ enum language words_guess(struct word_reader *reader, const char *text, size_t l
     const char *end = text + length;
     size_t seen = 0;
     for (const char *at = text; at < end && seen < GUESS_WORDS; seen++) {
-        uint32_t point = text_next(&at, end);
+        uint32_t point = (unsigned char)*at < 128 ? (unsigned char)*at++ : text_next(&at, end);
+        if (point < 128) {
+            latin += (point | 32u) >= 'a' && (point | 32u) <= 'z';
+            continue;
+        }
         enum language other;
         foreign += script_language(point, &other);
         language = foreign == 1 && script_language(point, &other) ? other : language;
-        latin += (point | 32u) >= 'a' && (point | 32u) <= 'z';
     }
     if (foreign > latin) {
         return language;

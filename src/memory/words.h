@@ -52,6 +52,8 @@ struct word_reader;
 /* NULL without memory. */
 struct word_reader *words_new(void);
 struct word_reader *words_free(struct word_reader *reader);
+/* Gives back what makes a long run fast, for a reader that is kept for later. */
+void words_rest(struct word_reader *reader);
 /* The language that a text is written in, by its script and its commonest words. */
 enum language words_guess(struct word_reader *reader, const char *text, size_t length);
 /* Whether words of this language are written together ("Krankenversicherung"). */
