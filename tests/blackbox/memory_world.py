@@ -19,6 +19,7 @@ from postgres import postgres  # noqa: F401 (a fixture)
 from programs import FORAGE, Server, Stdio, run
 
 KINDS = ["sqlite", "sqlite-four", "postgresql"]
+SOAK = os.environ.get("FORAGE_SOAK") == "1"  # scripts/soak: longer
 SEED = int(os.environ.get("FORAGE_TEST_SEED", "1"))
 PATH = "/api/v1/memories"
 
