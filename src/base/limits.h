@@ -178,7 +178,6 @@
 /* PostgreSQL */
 #define LIMIT_POSTGRES_PARAMETERS  24    /* of one statement */
 #define LIMIT_POSTGRES_STATEMENTS  64    /* that one connection knows by name */
-#define LIMIT_DATABASE_CONNECTIONS 16    /* in use at once; FORAGE_DATABASE_CONNECTIONS */
 #define TIME_POSTGRES_CONNECT_MS   10000 /* until the server has let us in */
 #define TIME_POSTGRES_RETRY_MS     3000  /* for a server that is just starting */
 #define TIME_POSTGRES_PAUSE_MS     50    /* between two tries */
@@ -197,12 +196,12 @@
 #define LIMIT_MEMORY_NAMESPACES     1000u  /* that the statistics name */
 #define LIMIT_MEMORY_EXACT_TOTAL    10000u /* results beyond it are not counted */
 #define LIMIT_MEMORY_REMOVALS       100000 /* that are told to indexes of other processes */
-#define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections that are kept open */
+#define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections to the file that are kept open */
 #define LIMIT_MEMORY_CHECK_LINES    100u
 #define LIMIT_MEMORY_REPORT_BYTES   KIB(64)
 #define LIMIT_MEMORY_CATCH_UP       1000u   /* changes that an index takes at a time */
 #define LIMIT_MEMORY_ROW_BYTES      MIB(4)  /* one memory, with what it takes to read it */
-#define LIMIT_MEMORY_CACHE_KIB      2048    /* pages of the file, of one connection */
+#define LIMIT_MEMORY_CACHE_KIB      16384   /* pages of the file, of one connection */
 #define LIMIT_MEMORY_SWEEP          100u    /* expired memories that are deleted in passing */
 #define LIMIT_MEMORY_CANDIDATES     10000u    /* texts that one full-text search looks into */
 #define LIMIT_MEMORY_LINE_BYTES     MIB(8)  /* of an import */

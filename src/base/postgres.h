@@ -74,7 +74,7 @@ void postgres_give_int(struct postgres *db, int64_t value);
  * are. */
 int postgres_step(struct postgres *db);
 /* Columns of the row, from 0; texts and bytes stay until the next step. */
-int64_t postgres_int(const struct postgres *db, int column); /* 0 for NULL */
+int64_t postgres_int(const struct postgres *db, int column);      /* 0 for NULL */
 const char *postgres_text(const struct postgres *db, int column); /* NULL for NULL */
 const void *postgres_bytes(const struct postgres *db, int column, size_t *length);
 void postgres_end(struct postgres *db);

@@ -1,4 +1,5 @@
-/* Connecting: names are looked up where a call can abandon it, and the rest waits in call_wait(). */
+/* Connecting: names are looked up where a call can abandon it, and the rest waits in call_wait().
+ */
 #include "base/postgres_connect.h"
 
 #include "base/buf.h"

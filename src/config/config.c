@@ -290,12 +290,27 @@ static int read_setting(struct config *config, struct setting *setting, struct b
     return read_setting(config, setting, problem);
 }
 
+/* The password in a URL, which others may tell without the rest. */
+static int keep_password(const char *text)
+{
+    const char *scheme = strstr(text, "://");
+    const char *user = scheme ? scheme + 3 : "";
+    const char *at = memchr(user, '@', strcspn(user, "/?#"));
+    const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    char *password = colon ? strndup(colon + 1, (size_t)(at - colon - 1)) : NULL;
+    int status = !colon ? OK : password ? redact_add(password) : ERR_NOMEM;
+    free(password);
+    return status;
+}
+
 static int keep_secret(const struct setting *setting)
 {
-    if (setting->variable->kind != VARIABLE_LIST) {
-        return setting->value.text ? redact_add(setting->value.text) : OK;
-    }
     int status = OK;
+    if (setting->variable->kind != VARIABLE_LIST) {
+        const char *text = setting->value.text;
+        status = text ? redact_add(text) : OK;
+        return text && status == OK ? keep_password(text) : status;
+    }
     for (size_t i = 0; i < setting->value.item_count && status == OK; i++) {
         const char *item = setting->value.items[i];
         const char *colon = strchr(item, ':');

@@ -243,6 +243,17 @@ const struct variable VARIABLES[] = {
         .example = "postgresql://forage:REPLACE-WITH-A-PASSWORD@db.example.org/forage",
     },
     {
+        .name = "FORAGE_DATABASE_CONNECTIONS",
+        .group = GROUP_MEMORY,
+        .kind = VARIABLE_INTEGER,
+        .least = 1,
+        .most = 1000,
+        .preset = "16",
+        .help = "How many connections to FORAGE_DATABASE_URL memories may use at once.",
+        .more = "Calls wait for a free one. All servers together must stay below the database's "
+                "max_connections.",
+    },
+    {
         .name = "FORAGE_SHARED_NAMESPACES",
         .group = GROUP_MEMORY,
         .kind = VARIABLE_LIST,

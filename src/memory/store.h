@@ -38,6 +38,7 @@ struct store_session {
     const struct store_backend *backend;
     struct call *call;
     struct store_session *next; /* in the pool */
+    bool in_doubt;              /* nobody knows whether the last commit happened */
     char problem[STORE_PROBLEM_SIZE];
 };
 
@@ -49,6 +50,8 @@ struct store_backend {
     const char *name;
     /* A commit waits for the disk by itself: changes of many callers should share one. */
     bool commits_are_dear;
+    /* How many sessions may be in use at once; NULL: any number. */
+    size_t (*most_sessions)(void);
 
     /* Opens a connection; the first one also brings the tables up to date. NULL with the reason in
      * `problem`. */
@@ -126,8 +129,8 @@ extern const struct store_backend STORE_POSTGRES;
 
 /* The one that the configuration names. */
 const struct store_backend *store_chosen(void);
-/* A session for the call. OK with one; ERR_FAILED after call_fail() when the database cannot be
- * reached; as of the call. */
+/* A session for the call, which waits while all that there may be are in use. OK with one;
+ * ERR_FAILED after call_fail() when the database cannot be reached; as of the call. */
 int store_borrow(struct call *call, struct store_session **session);
 /* Gives it back; a transaction that is still open is undone. */
 void store_return(struct store_session *session);
