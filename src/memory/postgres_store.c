@@ -457,7 +457,8 @@ static int neighbours(struct store_session *session, struct arena *arena, int64_
 /* The begin of a key is a range of keys: up to the begin with the last of all characters behind. */
 #define LIST_FILTER                                                                                \
     " FROM forage_memory WHERE space = $1 AND " ALIVE " AND ($3::text IS NULL OR (key >= $3 AND "  \
-    "key <= $3 || chr(1114111))) AND ($4 = 0 OR created >= $4) AND ($5 = 0 OR created < $5) AND "  \
+    "key <= $3 || chr(1114111))) AND ($4::bigint = 0 OR created >= $4) AND ($5::bigint = 0 OR "    \
+    "created < $5) AND "                                                                           \
     "($6::text IS NULL OR session = $6) AND ($7::text IS NULL OR role = $7) AND ($8::jsonb IS "    \
     "NULL OR tags @> $8)"
 
