@@ -16,6 +16,7 @@ struct reading {
     const struct index *index;
     struct arena *arena;
     size_t at;  /* the next word, in the second and further languages */
+    enum language language;
     bool first; /* the language of the question itself: words are made, and stops are told */
 };
 
@@ -86,6 +87,9 @@ static int take(void *context, const struct word *word)
     if (!made) {
         return ERR_NOMEM;
     }
+    if (words_compound(reading->language) && !made->stem) {
+        made->stem = arena_strndup(reading->arena, word->term, word->length);
+    }
     uint32_t term = symbols_find(&reading->index->terms, word->term, word->length);
     return term == SYMBOL_NONE
                ? OK
@@ -93,24 +97,26 @@ static int take(void *context, const struct word *word)
 }
 
 /* Whether a term is a compound that begins or ends with the word. */
-static bool holds_part(const char *term, size_t length, const char *part, size_t part_length)
+static bool holds_part(const char *term, size_t length, const char *part)
 {
-    return length >= part_length + PART_LETTERS - 1 &&
+    size_t part_length = part ? strlen(part) : 0;
+    return part_length >= PART_LETTERS && length >= part_length + PART_LETTERS - 1 &&
            (memcmp(term, part, part_length) == 0 ||
             memcmp(term + length - part_length, part, part_length) == 0);
 }
 
 static int add_compounds(struct reading *reading, struct question_word *word)
 {
-    size_t length = strlen(word->folded);
-    if (word->stop || word->kind != WORD_PLAIN || length < PART_LETTERS) {
+    if (word->stop || word->kind != WORD_PLAIN) {
         return OK;
     }
     const struct symbols *terms = &reading->index->terms;
     size_t added = 0;
     int status = OK;
     for (uint32_t i = 0; i < terms->count && added < MOST_COMPOUND && status == OK; i++) {
-        if (holds_part(symbols_text(terms, i), symbols_length(terms, i), word->folded, length)) {
+        const char *term = symbols_text(terms, i);
+        size_t length = symbols_length(terms, i);
+        if (holds_part(term, length, word->folded) || holds_part(term, length, word->stem)) {
             status = add_term(reading, word, (struct question_term){i, PART_WEIGHT, true});
             added++;
         }
@@ -159,6 +165,7 @@ static int read_as(struct reading *reading, struct word_reader *words, const cha
                    enum language language, bool first)
 {
     reading->at = 0;
+    reading->language = language;
     reading->first = first;
     int status = words_each(words, text, strlen(text), language, take, reading);
     return status == ERR_LIMIT ? OK : status; /* a very long question is cut */

@@ -14,6 +14,7 @@ struct question_term {
 /* One word of the question. */
 struct question_word {
     const char *folded;
+    const char *stem; /* in a language that writes words together; NULL: none was asked */
     struct question_term *terms;
     size_t count, capacity;
     unsigned int position;

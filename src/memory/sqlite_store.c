@@ -24,7 +24,7 @@ static const char *const VERSIONS[] = {
     " updated INTEGER NOT NULL, expires INTEGER NOT NULL, version INTEGER NOT NULL,"
     " digest BLOB NOT NULL, UNIQUE (space, key));"
     "CREATE UNIQUE INDEX memory_change ON memory (space, change);"
-    "CREATE INDEX memory_digest ON memory (space, digest);"
+    "CREATE INDEX memory_digest ON memory (substr(digest, 1, 8));"
     "CREATE INDEX memory_created ON memory (space, created);"
     "CREATE INDEX memory_session ON memory (space, session, place) WHERE session IS NOT NULL;"
     "CREATE INDEX memory_expires ON memory (expires) WHERE expires > 0;"
@@ -90,8 +90,10 @@ static struct store_session *connect(struct call *call, char *problem, size_t si
     }
     session->shared.backend = &STORE_SQLITE;
     session->db = open_file(call, problem, size);
-    /* What is removed is overwritten, not only forgotten. */
-    if (!session->db || sqlite_run(session->db, "PRAGMA secure_delete = ON") != OK) {
+    /* What is removed is overwritten, not only forgotten. The log may grow to 32 MiB before it is
+     * brought into the file: imports touch the same pages again and again. */
+    if (!session->db || sqlite_run(session->db, "PRAGMA secure_delete = ON;"
+                                                "PRAGMA wal_autocheckpoint = 8192") != OK) {
         if (session->db) {
             snprintf(problem, size, "%s", sqlite_problem(session->db));
         }
@@ -324,7 +326,8 @@ static int by_digest(struct store_session *session, struct arena *arena, int64_t
 {
     struct sqlite_statement *query =
         sqlite_prepare(db_of(session), "SELECT " COLUMNS " FROM memory WHERE space = ?1 AND "
-                                       "digest = ?3 AND " ALIVE " ORDER BY id LIMIT 1");
+                                       "substr(digest, 1, 8) = substr(?3, 1, 8) AND digest = ?3 "
+                                       "AND " ALIVE " ORDER BY id LIMIT 1");
     sqlite_bind_int(query, 1, space);
     sqlite_bind_int(query, 2, now_ms);
     sqlite_bind_bytes(query, 3, digest, SHA256_SIZE);

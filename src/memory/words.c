@@ -33,15 +33,16 @@ static const struct {
  * and again, and folding and stemming cost more than looking them up. */
 #define CACHE_SLOTS 8192u
 #define CACHE_AFTER 256u /* words: a reader of a short question never pays for it */
-#define CACHE_BYTES 18u  /* of a word; longer ones are rare, and a slot is one line of memory */
+#define CACHE_BYTES 17u  /* of a word; longer ones are rare, and a slot is one line of memory */
 
 struct cached {
+    uint32_t note;  /* of the taker, on the term */
     uint16_t stops; /* languages in which it is a stop word */
     uint8_t length; /* 0: the slot is free */
     uint8_t folded_length;
     uint8_t term_length;
     uint8_t language; /* that it was stemmed in, or NO_LANGUAGE */
-    char raw[CACHE_BYTES + 2];
+    char raw[CACHE_BYTES + 1];
     char folded[CACHE_BYTES + 1];
     char term[CACHE_BYTES + 1];
 };
@@ -219,6 +220,7 @@ __attribute__((noinline)) static int remember(struct cached *slot, struct walk *
     if (status != OK || made.folded.length > CACHE_BYTES || made.term.length > CACHE_BYTES) {
         return status;
     }
+    slot->note = 0;
     slot->stops = (uint16_t)made.stops;
     slot->length = (uint8_t)length;
     slot->folded_length = (uint8_t)made.folded.length;
@@ -248,7 +250,8 @@ static int emit_plain(struct walk *walk, const char *start, const char *end)
     struct word word = {.term = slot->term,
                         .length = slot->term_length,
                         .folded = slot->folded,
-                        .folded_length = slot->folded_length};
+                        .folded_length = slot->folded_length,
+                        .note = walk->language == NO_LANGUAGE ? NULL : &slot->note};
     return hand_out(walk, start, end, WORD_PLAIN, &word, slot->stops);
 }
 
@@ -405,23 +408,39 @@ static int take_spaced(struct walk *walk, const char *start, const char **resume
 
 /* ---- scripts without spaces ---- */
 
+/* Marks that change the sound of the character before them; with some characters they are one. */
+static bool is_voice_mark(uint32_t point)
+{
+    return point == 0x3099 || point == 0x309A || point == 0xFF9E || point == 0xFF9F;
+}
+
+/* Whether there is a character of such a script at `at`, and where it ends. */
+static bool take_character(const struct walk *walk, const char *at, const char **end)
+{
+    *end = at;
+    if (at >= walk->end || fold_class(text_next(end, walk->end)) != FOLD_UNSPACED) {
+        return false;
+    }
+    const char *mark = *end;
+    while (mark < walk->end && is_voice_mark(text_next(&mark, walk->end))) {
+        *end = mark;
+    }
+    return true;
+}
+
 static int take_unspaced(struct walk *walk, const char *start, const char **resume)
 {
     const char *at = start;
     const char *before = NULL;
     int status = OK;
-    while (at < walk->end && status == OK) {
-        const char *next = at;
-        if (fold_class(text_next(&next, walk->end)) != FOLD_UNSPACED) {
-            break;
-        }
+    const char *next;
+    while (status == OK && take_character(walk, at, &next)) {
         if (before) {
             status = emit(walk, before, next, WORD_PAIR);
             walk->position++;
         }
-        const char *beyond = next;
-        bool alone = !before && (next >= walk->end ||
-                                 fold_class(text_next(&beyond, walk->end)) != FOLD_UNSPACED);
+        const char *beyond;
+        bool alone = !before && !take_character(walk, next, &beyond);
         if (status == OK) {
             status = emit(walk, at, next, alone ? WORD_PAIR : WORD_SINGLE);
         }

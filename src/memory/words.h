@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum language {
     LANGUAGE_ENGLISH, /* also what nothing is known of */
@@ -45,6 +46,9 @@ struct word {
     unsigned int position; /* counts words and characters; phrases are neighbouring positions */
     enum word_kind kind;
     bool stop; /* a word that hardly carries meaning in this language */
+    /* A number that the taker may keep with the term, to know it again: 0 at first, and lost at any
+     * time. NULL: there is no place for one. */
+    uint32_t *note;
 };
 
 struct word_reader;

@@ -1,0 +1,237 @@
+/* The index over words: what is found, in which order, and what is not any more; postings and
+ * symbols below it. */
+#include "base/status.h"
+#include "memory/index.h"
+#include "memory/postings.h"
+#include "memory/symbols.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct index *index_under_test;
+static struct arena *arena;
+
+static int start(void **state)
+{
+    (void)state;
+    index_under_test = index_new();
+    arena = arena_new((size_t)64 << 20);
+    return index_under_test && arena ? 0 : -1;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    index_free(index_under_test);
+    arena_free(arena);
+    return 0;
+}
+
+static void put(int64_t id, const char *text)
+{
+    struct index_entry entry = {.id = id, .summary = "", .text = text};
+    assert_int_equal(index_put(index_under_test, &entry), OK);
+}
+
+/* The ids of the hits, with spaces between them. */
+static const char *search_with(const char *query, const struct index_filter *filter, size_t limit,
+                               size_t offset)
+{
+    static char ids[512];
+    struct index_found found;
+    size_t length = 0;
+    ids[0] = '\0';
+    assert_int_equal(index_search(index_under_test, arena, query, filter, limit, offset, &found),
+                     OK);
+    for (size_t i = 0; i < found.count; i++) {
+        assert_true(found.hits[i].relevance >= 0 && found.hits[i].relevance <= 1);
+        assert_true(i == 0 || found.hits[i].relevance <= found.hits[i - 1].relevance);
+        length += (size_t)snprintf(ids + length, sizeof ids - length, "%s%lld", i ? " " : "",
+                                   (long long)found.hits[i].id);
+    }
+    return ids;
+}
+
+static const char *search(const char *query)
+{
+    return search_with(query, &(struct index_filter){0}, 10, 0);
+}
+
+static void finds_and_ranks(void **state)
+{
+    (void)state;
+    put(1, "The database of the Atlas project is PostgreSQL");
+    put(2, "We had lunch by the lake");
+    put(3, "Atlas has a database with many connections, a large database");
+    put(4, "Nobody knows when the train comes");
+    assert_string_equal(search("database connections"), "3 1");
+    assert_string_equal(search("connecting databases"), "3 1");
+    assert_string_equal(search("lunch"), "2");
+    assert_string_equal(search("zebra"), "");
+    assert_string_equal(search(""), "");
+    assert_string_equal(search("the"), "1 4 2"); /* nothing else was asked for */
+    assert_string_equal(search_with("database", &(struct index_filter){0}, 1, 1), "1");
+    assert_string_equal(search_with("database", &(struct index_filter){0}, 5, 7), "");
+}
+
+static void replaces_and_removes(void **state)
+{
+    (void)state;
+    put(1, "apples");
+    put(2, "pears");
+    put(1, "cherries");
+    assert_int_equal(index_count(index_under_test), 2);
+    assert_string_equal(search("apples"), "");
+    assert_string_equal(search("cherries"), "1");
+    index_remove(index_under_test, 1);
+    index_remove(index_under_test, 1);
+    index_remove(index_under_test, 99);
+    assert_int_equal(index_count(index_under_test), 1);
+    assert_string_equal(search("cherries pears"), "2");
+    put(1, "apples again");
+    assert_string_equal(search("apple"), "1");
+}
+
+/* So many replacements that the lists are written anew; nothing may get lost or come back. */
+static void compacts(void **state)
+{
+    (void)state;
+    char text[64];
+    for (int round = 0; round < 5; round++) {
+        for (int i = 1; i <= 1000; i++) {
+            snprintf(text, sizeof text, "common round%d item%d", round, i);
+            struct index_entry entry = {
+                .id = i, .summary = "", .text = text, .session = "s", .place = i, .role = "user"};
+            const char *const tags[] = {i % 2 ? "odd" : "even"};
+            entry.tags = tags;
+            entry.tag_count = 1;
+            assert_int_equal(index_put(index_under_test, &entry), OK);
+        }
+    }
+    index_rest(index_under_test);
+    struct index_found found;
+    struct index_filter all = {0};
+    const char *odd[] = {"odd"};
+    struct index_filter odd_only = {.tags = odd, .tag_count = 1};
+    assert_int_equal(index_count(index_under_test), 1000);
+    assert_int_equal(index_search(index_under_test, arena, "round3", &all, 10, 0, &found), OK);
+    assert_int_equal(found.total, 0);
+    assert_int_equal(index_search(index_under_test, arena, "common", &all, 10, 0, &found), OK);
+    assert_int_equal(found.total, 1000);
+    assert_int_equal(index_search(index_under_test, arena, "common", &odd_only, 10, 0, &found), OK);
+    assert_int_equal(found.total, 500);
+    assert_int_equal(index_search(index_under_test, arena, "item77", &all, 1, 0, &found), OK);
+    assert_int_equal(found.hits[0].id, 77);
+    assert_int_equal(found.total, 5); /* with two neighbours on each side */
+    assert_true(index_bytes(index_under_test) > 10000);
+}
+
+static void filters(void **state)
+{
+    (void)state;
+    const char *const tags[] = {"red", "round"};
+    struct index_entry entries[] = {
+        {.id = 1, .summary = "", .text = "ball", .tags = tags, .tag_count = 2, .created_ms = 100},
+        {.id = 2, .summary = "", .text = "ball", .tags = tags, .tag_count = 1, .created_ms = 200,
+         .session = "s1", .role = "user"},
+        {.id = 3, .summary = "", .text = "ball", .created_ms = 300, .session = "s2", .role = "bot",
+         .expires_ms = 1000},
+    };
+    for (size_t i = 0; i < COUNT(entries); i++) {
+        assert_int_equal(index_put(index_under_test, &entries[i]), OK);
+    }
+    const char *none[] = {"blue"};
+    const struct {
+        struct index_filter filter;
+        const char *ids;
+    } CASES[] = {
+        {{.now_ms = 10}, "3 2 1"},
+        {{.now_ms = 1000}, "2 1"},
+        {{.tags = tags, .tag_count = 1}, "2 1"},
+        {{.tags = tags, .tag_count = 2}, "1"},
+        {{.tags = none, .tag_count = 1}, ""},
+        {{.from_ms = 200}, "3 2"},
+        {{.until_ms = 200}, "1"},
+        {{.from_ms = 150, .until_ms = 250}, "2"},
+        {{.session = "s2"}, "3"},
+        {{.session = "none"}, ""},
+        {{.role = "user"}, "2"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        assert_string_equal(search_with("ball", &CASES[i].filter, 10, 0), CASES[i].ids);
+    }
+}
+
+static void neighbours_share(void **state)
+{
+    (void)state;
+    static const char *const TURNS[] = {"hello there", "what is your dog called", "rex, of course",
+                                        "nice weather", "bye"};
+    for (int i = 0; i < (int)COUNT(TURNS); i++) {
+        struct index_entry entry = {
+            .id = i + 1, .summary = "", .text = TURNS[i], .session = "chat", .place = i};
+        assert_int_equal(index_put(index_under_test, &entry), OK);
+    }
+    put(10, "rex, of course");
+    assert_string_equal(search("name of the dog"), "2 3 1 4");
+}
+
+static void numbers_symbols(void **state)
+{
+    (void)state;
+    struct symbols symbols = {0};
+    char text[32];
+    assert_int_equal(symbols_find(&symbols, "x", 1), SYMBOL_NONE);
+    for (uint32_t i = 0; i < 5000; i++) {
+        int length = snprintf(text, sizeof text, "symbol-%u", i);
+        assert_int_equal(symbols_add(&symbols, text, (size_t)length), i);
+        assert_int_equal(symbols_add(&symbols, text, (size_t)length), i);
+    }
+    for (uint32_t i = 0; i < 5000; i++) {
+        int length = snprintf(text, sizeof text, "symbol-%u", i);
+        assert_int_equal(symbols_find(&symbols, text, (size_t)length), i);
+        assert_string_equal(symbols_text(&symbols, i), text);
+        assert_int_equal(symbols_length(&symbols, i), length);
+    }
+    assert_int_equal(symbols_find(&symbols, "symbol-", 7), SYMBOL_NONE);
+    assert_int_equal(symbols_add(&symbols, "", 0), 5000);
+    symbols_done(&symbols);
+}
+
+static void keeps_postings(void **state)
+{
+    (void)state;
+    struct postings postings = {0};
+    struct postings_cursor cursor;
+    postings_start(&postings, &cursor);
+    assert_false(postings_next(&cursor));
+    static const struct {
+        uint32_t document, times;
+    } ENTRIES[] = {{0, 1}, {1, 7}, {200, 1}, {100000, 300}, {UINT32_MAX - 1, 1}};
+    for (size_t i = 0; i < COUNT(ENTRIES); i++) {
+        assert_int_equal(postings_add(&postings, ENTRIES[i].document, ENTRIES[i].times), OK);
+    }
+    postings_start(&postings, &cursor);
+    for (size_t i = 0; i < COUNT(ENTRIES); i++) {
+        assert_true(postings_next(&cursor));
+        assert_int_equal(cursor.document, ENTRIES[i].document);
+        assert_int_equal(cursor.times, ENTRIES[i].times);
+    }
+    assert_false(postings_next(&cursor));
+    postings_done(&postings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(finds_and_ranks, start, finish),
+        cmocka_unit_test_setup_teardown(replaces_and_removes, start, finish),
+        cmocka_unit_test_setup_teardown(compacts, start, finish),
+        cmocka_unit_test_setup_teardown(filters, start, finish),
+        cmocka_unit_test_setup_teardown(neighbours_share, start, finish),
+        cmocka_unit_test(numbers_symbols),
+        cmocka_unit_test(keeps_postings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
