@@ -22,13 +22,13 @@
 #define LIMIT_HTTP_TARGET_BYTES KIB(8)
 #define LIMIT_HTTP_CONNECTIONS  4096
 #define LIMIT_HTTP_UPLOAD_BYTES MIB(64) /* a body of many lines, where a path takes one */
-#define LIMIT_HTTP_OUT_BYTES    MIB(8) /* unsent bytes of one connection */
-#define TIME_HTTP_HEAD_MS       10000  /* first byte of a request to the end of its head */
-#define TIME_HTTP_BODY_MS       30000  /* end of the head to the end of the body */
-#define TIME_HTTP_IDLE_MS       120000 /* between requests */
-#define TIME_HTTP_WRITE_MS      30000  /* a client that takes no byte of its answer */
-#define TIME_SSE_OPEN_MS        5000   /* an answer that takes longer becomes a stream */
-#define TIME_SSE_COMMENT_MS     15000  /* a sign of life on a quiet stream */
+#define LIMIT_HTTP_OUT_BYTES    MIB(8)  /* unsent bytes of one connection */
+#define TIME_HTTP_HEAD_MS       10000   /* first byte of a request to the end of its head */
+#define TIME_HTTP_BODY_MS       30000   /* end of the head to the end of the body */
+#define TIME_HTTP_IDLE_MS       120000  /* between requests */
+#define TIME_HTTP_WRITE_MS      30000   /* a client that takes no byte of its answer */
+#define TIME_SSE_OPEN_MS        5000    /* an answer that takes longer becomes a stream */
+#define TIME_SSE_COMMENT_MS     15000   /* a sign of life on a quiet stream */
 
 /* Calls */
 #define LIMIT_CALL_ARENA_BYTES MIB(64)
@@ -176,12 +176,12 @@
 #define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
 
 /* PostgreSQL */
-#define LIMIT_POSTGRES_PARAMETERS  24    /* of one statement */
-#define LIMIT_POSTGRES_STATEMENTS  64    /* that one connection knows by name */
-#define TIME_POSTGRES_CONNECT_MS   10000 /* until the server has let us in */
-#define TIME_POSTGRES_RETRY_MS     3000  /* for a server that is just starting */
-#define TIME_POSTGRES_PAUSE_MS     50    /* between two tries */
-#define TIME_POSTGRES_PATIENCE_MS  10000 /* for a statement without a call, and for every commit */
+#define LIMIT_POSTGRES_PARAMETERS 24    /* of one statement */
+#define LIMIT_POSTGRES_STATEMENTS 64    /* that one connection knows by name */
+#define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
+#define TIME_POSTGRES_RETRY_MS    3000  /* for a server that is just starting */
+#define TIME_POSTGRES_PAUSE_MS    50    /* between two tries */
+#define TIME_POSTGRES_PATIENCE_MS 10000 /* for a statement without a call, and for every commit */
 
 /* ---- memory ---- */
 
@@ -203,16 +203,16 @@
 #define LIMIT_MEMORY_ROW_BYTES      MIB(4)  /* one memory, with what it takes to read it */
 #define LIMIT_MEMORY_CACHE_KIB      16384   /* pages of the file, of one connection */
 #define LIMIT_MEMORY_SWEEP          100u    /* expired memories that are deleted in passing */
-#define LIMIT_MEMORY_CANDIDATES     10000u    /* texts that one full-text search looks into */
+#define LIMIT_MEMORY_CANDIDATES     10000u  /* texts that one full-text search looks into */
 #define LIMIT_MEMORY_LINE_BYTES     MIB(8)  /* of an import */
 #define LIMIT_MEMORY_IMPORT_LINES   1000u   /* in one transaction */
 #define LIMIT_MEMORY_IMPORT_BYTES   MIB(16) /* the same, of what was read of them */
 #define LIMIT_MEMORY_EXPORT_BYTES   KIB(64) /* that are sent at a time */
-#define LIMIT_MEMORY_GROUP          256u      /* changes that share one commit */
-#define LIMIT_MEMORY_INDEXES        64u       /* namespaces whose index stays in memory */
-#define TIME_MEMORY_TRANSFER_MS     600000    /* for an import or an export over HTTP */
-#define TIME_MEMORY_WRITE_MS        30000     /* for one commit, other processes' included */
-#define TIME_MEMORY_SCRUB_MS        200       /* for readers to let go of old contents */
-#define TIME_MEMORY_SWEEP_MS        10000     /* between two looks for what has expired */
+#define LIMIT_MEMORY_GROUP          256u    /* changes that share one commit */
+#define LIMIT_MEMORY_INDEXES        64u     /* namespaces whose index stays in memory */
+#define TIME_MEMORY_TRANSFER_MS     600000  /* for an import or an export over HTTP */
+#define TIME_MEMORY_WRITE_MS        30000   /* for one commit, other processes' included */
+#define TIME_MEMORY_SCRUB_MS        200     /* for readers to let go of old contents */
+#define TIME_MEMORY_SWEEP_MS        10000   /* between two looks for what has expired */
 
 #endif

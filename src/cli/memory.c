@@ -113,8 +113,8 @@ static void print_hits(struct buf *out, yyjson_mut_val *data)
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(data, "results"), index, max, item)
     {
         buf_printf(out, "%.2f  %s\n      %s\n",
-                   yyjson_mut_get_real(yyjson_mut_obj_get(item, "relevance")),
-                   text_of(item, "key"), text_of(item, "excerpt"));
+                   yyjson_mut_get_real(yyjson_mut_obj_get(item, "relevance")), text_of(item, "key"),
+                   text_of(item, "excerpt"));
     }
 }
 
@@ -124,8 +124,8 @@ static const char *const ADD_OPTIONS[] = {"--key",  "--summary",    "--tags",   
                                           "--role", "--created-at", "--expires-at", NULL};
 static const char *const LIST_OPTIONS[] = {"--prefix",  "--tags", "--time",  "--from",   "--until",
                                            "--session", "--role", "--limit", "--offset", NULL};
-static const char *const SEARCH_OPTIONS[] = {"--tags", "--time",  "--from",   "--until", "--session",
-                                             "--role", "--limit", "--offset", NULL};
+static const char *const SEARCH_OPTIONS[] = {
+    "--tags", "--time", "--from", "--until", "--session", "--role", "--limit", "--offset", NULL};
 static const char *const NO_OPTIONS[] = {NULL};
 
 /* What to do, by its name. */
@@ -175,9 +175,9 @@ static int take_options(struct memory_command *command, const struct action *act
             *at = *at == '-' ? '_' : *at;
         }
         bool number = strcmp(name, "limit") == 0 || strcmp(name, "offset") == 0;
-        yyjson_doc *parsed = taken && number ? json_parse(call_arena(command->call), value,
-                                                          strlen(value), NULL)
-                                             : NULL;
+        yyjson_doc *parsed = taken && number
+                                 ? json_parse(call_arena(command->call), value, strlen(value), NULL)
+                                 : NULL;
         if (taken) {
             yyjson_mut_obj_add(object, yyjson_mut_str(doc, name),
                                parsed ? json_copy(doc, yyjson_doc_get_root(parsed))

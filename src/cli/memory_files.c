@@ -101,8 +101,8 @@ static int write_memory(void *context, const struct memory *memory)
     buf_clear(&export->line);
     int status = fields_write_line(&export->line, export->arena, memory);
     arena_reset(export->arena);
-    if (status == OK && fwrite(export->line.data, 1, export->line.length, export->out) !=
-                            export->line.length) {
+    if (status == OK &&
+        fwrite(export->line.data, 1, export->line.length, export->out) != export->line.length) {
         status = ERR_IO;
     }
     if (++export->count % 1000 == 0) {
@@ -172,8 +172,8 @@ int memory_command_check(struct memory_command *command)
     if (status != OK) {
         return memory_command_failed(command, status);
     }
-    printf("%s%lld memories, %zu problems, %zu repaired\n", check.report,
-           (long long)check.memories, check.problems, check.repaired);
+    printf("%s%lld memories, %zu problems, %zu repaired\n", check.report, (long long)check.memories,
+           check.problems, check.repaired);
     return check.problems > check.repaired ? EXIT_FAILED : EXIT_OK;
 }
 

@@ -316,8 +316,8 @@ static int decode_body(struct exchange *exchange, char *data, size_t length, str
 {
     const struct http_request *request = &exchange->head.request;
     if (request->content_length < 0) {
-        int result = http_read_chunks(&exchange->chunks, data, &length, used,
-                                      exchange->body_ceiling);
+        int result =
+            http_read_chunks(&exchange->chunks, data, &length, used, exchange->body_ceiling);
         *body = (struct slice){data, length};
         return result;
     }

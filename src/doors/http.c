@@ -243,10 +243,9 @@ static void answer_unrouted(struct exchange *exchange, const struct http_request
     char allowed[64];
     list_methods(request->path, allowed, sizeof allowed);
     if (!*allowed) {
-        respond_error(
-            exchange, CODE_NOT_FOUND,
-            "there is nothing here; try /mcp, /api/v1/tools, /api/v1/memories, "
-            "/api/v1/openapi.json, /health or /metrics");
+        respond_error(exchange, CODE_NOT_FOUND,
+                      "there is nothing here; try /mcp, /api/v1/tools, /api/v1/memories, "
+                      "/api/v1/openapi.json, /health or /metrics");
     } else if (slice_is(request->method, "OPTIONS")) {
         serve_preflight(exchange, allowed);
     } else {

@@ -36,8 +36,7 @@ static bool takes(const struct building *building, const char *name, const char 
 
 /* A value of a query is text; where the tool takes a number and it is one, it becomes one. What is
  * wrong is left as it came, so that the tool's own words tell. */
-static yyjson_mut_val *value_of(const struct building *building, const char *name,
-                                const char *text)
+static yyjson_mut_val *value_of(const struct building *building, const char *name, const char *text)
 {
     if (takes(building, name, "integer") || takes(building, name, "boolean")) {
         yyjson_doc *parsed = json_parse(building->arena, text, strlen(text), NULL);
@@ -155,8 +154,8 @@ static int build_arguments(struct rest_call *rest, bool key)
 {
     struct building building = {.rest = rest, .arena = call_arena(rest->call)};
     building.doc = json_new(building.arena);
-    building.object = rest->arguments ? json_copy(building.doc, rest->arguments)
-                                      : yyjson_mut_obj(building.doc);
+    building.object =
+        rest->arguments ? json_copy(building.doc, rest->arguments) : yyjson_mut_obj(building.doc);
     if (!building.object) {
         return ERR_NOMEM;
     }

@@ -1,5 +1,5 @@
-/* The routes of the memories in the OpenAPI description: each is a tool, its parameters in the path,
- * the query or the body. */
+/* The routes of the memories in the OpenAPI description: each is a tool, its parameters in the
+ * path, the query or the body. */
 #include "doors/openapi.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* REST: the tools under /api/v1, with the same bodies as their structured results over MCP. */
+#include "doors/rest.h"
 #include "base/limits.h"
 #include "base/redact.h"
 #include "call/errors.h"
-#include "doors/rest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

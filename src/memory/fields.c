@@ -170,9 +170,8 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
         const char *name;
         const char **text;
     } TEXTS[] = {
-        {"key", &change->key},         {"new_key", &change->new_key},
-        {"summary", &change->summary}, {"text", &change->text},
-        {"session", &change->session}, {"role", &change->role},
+        {"key", &change->key},   {"new_key", &change->new_key}, {"summary", &change->summary},
+        {"text", &change->text}, {"session", &change->session}, {"role", &change->role},
     };
     *change = (struct memory_change){0};
     int status = OK;
@@ -201,8 +200,8 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
 int fields_read_line(struct call *call, struct arena *arena, const char *line, size_t length,
                      struct memory_change *change)
 {
-    static const char *const NAMES[] = {"key",   "summary", "text", "tags",       "metadata",
-                                        "session", "place", "role", "created_at", "expires_at"};
+    static const char *const NAMES[] = {"key",     "summary", "text", "tags",       "metadata",
+                                        "session", "place",   "role", "created_at", "expires_at"};
     struct json_problem problem;
     yyjson_doc *doc = json_parse(arena, line, length, &problem);
     yyjson_val *object = yyjson_doc_get_root(doc);

@@ -311,8 +311,9 @@ static int gather(void *context, const struct word *word)
 {
     struct gathering *gathering = context;
     struct index *index = gathering->index;
-    uint32_t term = word->note && *word->note ? *word->note - 1
-                                              : symbols_add(&index->terms, word->term, word->length);
+    uint32_t term = word->note && *word->note
+                        ? *word->note - 1
+                        : symbols_add(&index->terms, word->term, word->length);
     if (term == SYMBOL_NONE) {
         return ERR_NOMEM;
     }

@@ -15,7 +15,7 @@ struct reading {
     struct question *question;
     const struct index *index;
     struct arena *arena;
-    size_t at;  /* the next word, in the second and further languages */
+    size_t at; /* the next word, in the second and further languages */
     enum language language;
     bool first; /* the language of the question itself: words are made, and stops are told */
 };

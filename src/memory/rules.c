@@ -231,8 +231,8 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
             reserved |= strcmp(memory->key, RESERVED[i]) == 0;
         }
         status = reserved ? OK
-                          : work->session->backend->get(work->session, work->arena,
-                                                        work->space, memory->key, &taken);
+                          : work->session->backend->get(work->session, work->arena, work->space,
+                                                        memory->key, &taken);
         if (status != OK && status != ERR_NOTFOUND) {
             return status;
         }
@@ -247,8 +247,8 @@ static int find_duplicate(const struct rules_work *work, const struct memory_cha
     unsigned char digest[SHA256_SIZE];
     struct store_row row;
     store_digest(change->text, digest);
-    int status = work->session->backend->by_digest(work->session, work->arena,
-                                                   work->space, digest, work->now_ms, &row);
+    int status = work->session->backend->by_digest(work->session, work->arena, work->space, digest,
+                                                   work->now_ms, &row);
     *duplicate = status == OK;
     if (*duplicate) {
         answer(result, MEMORY_DUPLICATE, &row.memory);

@@ -57,8 +57,8 @@ static int finish(struct searching *searching, int status)
 static int fetch(struct searching *searching, struct arena *arena, int64_t id,
                  struct store_row *row, bool *there)
 {
-    int status = searching->session->backend->by_id(searching->session, arena, searching->space,
-                                                    id, row);
+    int status =
+        searching->session->backend->by_id(searching->session, arena, searching->space, id, row);
     *there = status == OK;
     return status == ERR_NOTFOUND ? OK : status;
 }

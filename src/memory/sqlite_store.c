@@ -212,7 +212,8 @@ static int stats(struct store_session *session, struct arena *arena, const char 
         "SELECT space.name, space.owner, count(memory.id), count(DISTINCT session),"
         " coalesce(sum(length(CAST(text AS BLOB))), 0), coalesce(min(created), 0),"
         " coalesce(max(created), 0) FROM space LEFT JOIN memory ON memory.space = space.id"
-        " WHERE ?1 IS NULL OR owner IN (?1, '') GROUP BY space.id ORDER BY space.name, space.owner LIMIT ?2");
+        " WHERE ?1 IS NULL OR owner IN (?1, '') GROUP BY space.id ORDER BY space.name, space.owner "
+        "LIMIT ?2");
     struct memory_namespace_stats *items =
         arena_alloc(arena, LIMIT_MEMORY_NAMESPACES * sizeof *items);
     sqlite_bind_text(query, 1, owner);

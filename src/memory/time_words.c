@@ -27,14 +27,14 @@ static const struct {
     const char *name;
     int64_t fixed_ms; /* 0: its length is a matter of the calendar */
 } UNITS[] = {
-    [SECOND] = {"second", 1000},   [MINUTE] = {"minute", 60000}, [HOUR] = {"hour", 3600000},
-    [DAY] = {"day", DAY_MS},       [WEEK] = {"week", 7 * DAY_MS}, [MONTH] = {"month", 0},
+    [SECOND] = {"second", 1000}, [MINUTE] = {"minute", 60000},  [HOUR] = {"hour", 3600000},
+    [DAY] = {"day", DAY_MS},     [WEEK] = {"week", 7 * DAY_MS}, [MONTH] = {"month", 0},
     [YEAR] = {"year", 0},
 };
 
-static const char *const MONTHS[] = {"january", "february", "march",     "april",
-                                     "may",     "june",     "july",      "august",
-                                     "september", "october", "november", "december"};
+static const char *const MONTHS[] = {"january",   "february", "march",    "april",
+                                     "may",       "june",     "july",     "august",
+                                     "september", "october",  "november", "december"};
 static const char *const WEEKDAYS[] = {"sunday",   "monday", "tuesday", "wednesday",
                                        "thursday", "friday", "saturday"};
 
@@ -156,8 +156,7 @@ static bool take_clock(const char **at, struct time_span *span)
         !take_zone(at, &zone)) {
         return false;
     }
-    span->from_ms +=
-        ((int64_t)(hours * 60 + minutes - zone) * 60 + seconds) * 1000 + milliseconds;
+    span->from_ms += ((int64_t)(hours * 60 + minutes - zone) * 60 + seconds) * 1000 + milliseconds;
     span->until_ms = span->from_ms + length;
     return true;
 }
@@ -261,8 +260,8 @@ static int find_unit(const char *word)
 /* A whole number, also "a", "two" and the like; -1: none. */
 static int read_count(const char *word)
 {
-    static const char *const NUMBERS[] = {"zero", "one", "two",   "three", "four",
-                                          "five", "six", "seven", "eight", "nine",
+    static const char *const NUMBERS[] = {"zero", "one",    "two",   "three", "four",
+                                          "five", "six",    "seven", "eight", "nine",
                                           "ten",  "eleven", "twelve"};
     for (int i = 0; i < (int)(sizeof NUMBERS / sizeof *NUMBERS); i++) {
         if (strcmp(word, NUMBERS[i]) == 0) {
@@ -340,8 +339,8 @@ static bool read_relative(struct slice slice, int64_t now_ms, struct time_span *
         const char *word;
         int shift;
         bool rolling;
-    } STARTS[] = {{"this", 0, false},     {"last", -1, false}, {"previous", -1, false},
-                  {"past", -1, true},     {"next", 1, false},  {"current", 0, false}};
+    } STARTS[] = {{"this", 0, false}, {"last", -1, false}, {"previous", -1, false},
+                  {"past", -1, true}, {"next", 1, false},  {"current", 0, false}};
     for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++) {
         if (strcmp(word_at(slice, 0), STARTS[i].word) != 0) {
             continue;
@@ -356,9 +355,9 @@ static bool read_relative(struct slice slice, int64_t now_ms, struct time_span *
             return false;
         }
         int64_t other = moved(now_ms, (enum unit)unit, STARTS[i].shift * count);
-        *span = !rolling               ? unit_around(now_ms, (enum unit)unit, STARTS[i].shift)
+        *span = !rolling              ? unit_around(now_ms, (enum unit)unit, STARTS[i].shift)
                 : STARTS[i].shift < 0 ? (struct time_span){other, now_ms + 1}
-                                       : (struct time_span){now_ms, other};
+                                      : (struct time_span){now_ms, other};
         return true;
     }
     return false;

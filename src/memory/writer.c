@@ -141,8 +141,7 @@ static int sweep_rows(struct store_session *session, struct arena *arena, int64_
                                            rows);
     }
     for (size_t i = 0; i < rows->count && status == OK; i++) {
-        status =
-            remove_expired(session, arena, rows->items[i].id, rows->items[i].space, now_ms);
+        status = remove_expired(session, arena, rows->items[i].id, rows->items[i].space, now_ms);
     }
     if (status == OK && rows->count > 0) {
         status = session->backend->commit(session);

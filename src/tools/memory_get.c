@@ -144,7 +144,8 @@ static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
                          space.name);
     }
     if (status == OK) {
-        status = measure(&reading, found, around, count, memory_common_size(arguments, "max_chars"));
+        status =
+            measure(&reading, found, around, count, memory_common_size(arguments, "max_chars"));
     }
     return status == OK ? answer(&reading, keys, count, found, around) : status;
 }

@@ -11,11 +11,11 @@
 #include <string.h>
 
 static const char *const TEXTS[] = {
-    "我们讨论了数据库连接池的配置。",                        /* 1: Chinese */
-    "データベースの設定を変更しました。",                    /* 2: Japanese */
-    "데이터베이스 설정을 변경했습니다",                      /* 3: Korean */
-    "การตั้งค่าฐานข้อมูลเสร็จแล้ว",                               /* 4: Thai */
-    "تم تغيير إعدادات قاعدة البيانات في المدرسة",             /* 5: Arabic */
+    "我们讨论了数据库连接池的配置。",                                    /* 1: Chinese */
+    "データベースの設定を変更しました。",                                /* 2: Japanese */
+    "데이터베이스 설정을 변경했습니다",                                  /* 3: Korean */
+    "การตั้งค่าฐานข้อมูลเสร็จแล้ว",                                             /* 4: Thai */
+    "تم تغيير إعدادات قاعدة البيانات في المدرسة",                        /* 5: Arabic */
     "Die Krankenversicherung ist für die Mitarbeiter und nicht für uns", /* 6: a compound */
     "La réunion de l'équipe est à l'école et nous ne sommes pas là",     /* 7: French */
     "Call getUserName from user_profile_cache in /srv/app/config.yaml",  /* 8: code */
@@ -76,8 +76,8 @@ static const char *ask(const char *keywords_text, bool all)
     if (status != OK) {
         return status == ERR_INVALID ? "nothing to look for" : "error";
     }
-    assert_int_equal(index_fulltext(index_under_test, arena, &question,
-                                    &(struct index_filter){0}, &hits, &count),
+    assert_int_equal(index_fulltext(index_under_test, arena, &question, &(struct index_filter){0},
+                                    &hits, &count),
                      OK);
     struct word_reader *reader = words_new();
     for (size_t i = 0; i < count; i++) {
@@ -92,8 +92,8 @@ static const char *ask(const char *keywords_text, bool all)
     ids[0] = '\0';
     for (size_t i = 1, length = 0; i <= COUNT(TEXTS); i++) {
         if (found[i]) {
-            length += (size_t)snprintf(ids + length, sizeof ids - length, "%s%zu",
-                                       length ? " " : "", i);
+            length +=
+                (size_t)snprintf(ids + length, sizeof ids - length, "%s%zu", length ? " " : "", i);
         }
     }
     return ids;
@@ -199,8 +199,8 @@ static void shows_hits(void **state)
         {"", "pool", NULL, ""},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        assert_string_equal(
-            excerpt(&CASES[i].text, 1, CASES[i].term, CASES[i].prefix, true), CASES[i].shown);
+        assert_string_equal(excerpt(&CASES[i].text, 1, CASES[i].term, CASES[i].prefix, true),
+                            CASES[i].shown);
     }
     const char *plain = "The <pool>";
     assert_string_equal(excerpt(&plain, 1, "pool", NULL, false), "The &lt;pool&gt;");

@@ -133,9 +133,20 @@ static void filters(void **state)
     const char *const tags[] = {"red", "round"};
     struct index_entry entries[] = {
         {.id = 1, .summary = "", .text = "ball", .tags = tags, .tag_count = 2, .created_ms = 100},
-        {.id = 2, .summary = "", .text = "ball", .tags = tags, .tag_count = 1, .created_ms = 200,
-         .session = "s1", .role = "user"},
-        {.id = 3, .summary = "", .text = "ball", .created_ms = 300, .session = "s2", .role = "bot",
+        {.id = 2,
+         .summary = "",
+         .text = "ball",
+         .tags = tags,
+         .tag_count = 1,
+         .created_ms = 200,
+         .session = "s1",
+         .role = "user"},
+        {.id = 3,
+         .summary = "",
+         .text = "ball",
+         .created_ms = 300,
+         .session = "s2",
+         .role = "bot",
          .expires_ms = 1000},
     };
     for (size_t i = 0; i < COUNT(entries); i++) {

@@ -99,10 +99,14 @@ static void reads_moments(void **state)
         const char *text;
         const char *moment; /* NULL: none */
     } MOMENTS[] = {
-        {"in 3 days", "2026-11-18T14:30:00Z"}, {"in two hours", "2026-11-15T16:30:00Z"},
-        {"in 1 month", "2026-12-15T14:30:00Z"}, {"tomorrow", "2026-11-16T00:00:00Z"},
-        {"2027-01-01", "2027-01-01T00:00:00Z"}, {"now", "2026-11-15T14:30:00Z"},
-        {"since march", NULL},                  {"never", NULL},
+        {"in 3 days", "2026-11-18T14:30:00Z"},
+        {"in two hours", "2026-11-15T16:30:00Z"},
+        {"in 1 month", "2026-12-15T14:30:00Z"},
+        {"tomorrow", "2026-11-16T00:00:00Z"},
+        {"2027-01-01", "2027-01-01T00:00:00Z"},
+        {"now", "2026-11-15T14:30:00Z"},
+        {"since march", NULL},
+        {"never", NULL},
     };
     for (size_t i = 0; i < COUNT(MOMENTS); i++) {
         int64_t moment = 0;

@@ -13,7 +13,8 @@ struct listing {
     size_t length;
 };
 
-/* Terms with spaces between them; stop words in brackets, wholes with =, single characters left out.
+/* Terms with spaces between them; stop words in brackets, wholes with =, single characters left
+ * out.
  */
 static int list_word(void *context, const struct word *word)
 {
@@ -23,10 +24,13 @@ static int list_word(void *context, const struct word *word)
     }
     assert_int_equal(strlen(word->term), word->length);
     assert_true(word->start < word->end);
-    listing->length += (size_t)snprintf(
-        listing->text + listing->length, sizeof listing->text - listing->length, "%s%s%s%s%s",
-        listing->length ? " " : "", word->stop ? "(" : word->kind == WORD_WHOLE ? "=" : "",
-        word->term, word->stop ? ")" : "", "");
+    listing->length +=
+        (size_t)snprintf(listing->text + listing->length, sizeof listing->text - listing->length,
+                         "%s%s%s%s%s", listing->length ? " " : "",
+                         word->stop                 ? "("
+                         : word->kind == WORD_WHOLE ? "="
+                                                    : "",
+                         word->term, word->stop ? ")" : "", "");
     return OK;
 }
 
@@ -147,8 +151,8 @@ static void counts_positions(void **state)
     static const size_t STARTS[] = {0, 4, 4, 8, 15, 15, 18};
     struct word_reader *reader = words_new();
     struct places places = {.count = 0};
-    assert_int_equal(
-        words_each(reader, TEXT, strlen(TEXT), LANGUAGE_ENGLISH, note_place, &places), OK);
+    assert_int_equal(words_each(reader, TEXT, strlen(TEXT), LANGUAGE_ENGLISH, note_place, &places),
+                     OK);
     assert_int_equal(places.count, COUNT(POSITIONS));
     for (size_t i = 0; i < COUNT(POSITIONS); i++) {
         assert_int_equal(places.positions[i], POSITIONS[i]);
@@ -161,8 +165,9 @@ static void counts_positions(void **state)
 static void survives_anything(void **state)
 {
     (void)state;
-    static const char *const TEXTS_OF_EVIL[] = {"\xFF\xFE\x80", "a\xC3", "\xE6\x95", "_", "____",
-                                                "'", "a'", "''''", "9.", "9.9.9.", "-*\""};
+    static const char *const TEXTS_OF_EVIL[] = {"\xFF\xFE\x80", "a\xC3",  "\xE6\x95", "_",
+                                                "____",         "'",      "a'",       "''''",
+                                                "9.",           "9.9.9.", "-*\""};
     struct word_reader *reader = words_new();
     char longest[5000];
     for (size_t i = 0; i < COUNT(TEXTS_OF_EVIL); i++) {
@@ -186,9 +191,9 @@ static void folds(void **state)
         const char *text;
         const char *folded;
     } CASES[] = {
-        {"ÉCOLE", "ecole"},     {"École", "ecole"},  {"Straße", "strasse"}, {"ﬁn", "fin"},
+        {"ÉCOLE", "ecole"},       {"École", "ecole"},   {"Straße", "strasse"}, {"ﬁn", "fin"},
         {"Ångström", "angstrom"}, {"ØRSTED", "orsted"}, {"ﾃﾞｰﾀ", "データ"},    {"مُحَمَّد", "محمد"},
-        {"مدرسة", "مدرسه"},     {"don't", "dont"},   {"が", "が"},
+        {"مدرسة", "مدرسه"},       {"don't", "dont"},    {"が", "が"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct fold_text text;
