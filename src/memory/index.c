@@ -29,12 +29,12 @@ static int reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t item
     }
     void *items; /* copied, as pointers of another type must not be looked at through void ** */
     memcpy(&items, array, sizeof items);
-    items = realloc(items, grown * item);
-    if (!items) {
+    char *moved = realloc(items, grown * item);
+    if (!moved) {
         return ERR_NOMEM;
     }
-    memset((char *)items + *capacity * item, 0, (grown - *capacity) * item);
-    memcpy(array, &items, sizeof items);
+    memset(moved + *capacity * item, 0, (grown - *capacity) * item);
+    memcpy(array, &moved, sizeof moved);
     *capacity = grown;
     return OK;
 }
