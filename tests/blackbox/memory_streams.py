@@ -13,6 +13,8 @@ from programs import run, wait_until
 
 CLIENTS = 4
 BATCH = 5
+# A database that goes away while it commits leaves nobody knowing; the error must say so.
+IN_DOUBT = "not known whether"
 
 
 def memory_of(token):
@@ -110,7 +112,10 @@ class Stream:
             return
         assert response.status >= 400 and body["error"]["code"] and body["error"]["message"], response
         self.refusals.append(body["error"])
-        self._untouched.update(self.doubts[-1])
+        if IN_DOUBT in body["error"]["message"]:
+            self._untouched.update(self.doubts[-1])
+        else:
+            self.doubts.pop()  # it must not have happened
 
     @staticmethod
     def _apply(state, changes):
@@ -120,12 +125,11 @@ class Stream:
             else:
                 state[key] = token
 
-    def lost(self, stored, refused_is_undone=True):
+    def lost(self, stored):
         """Compares with what is stored; what is wrong, in words. From then on what is stored is known."""
         mine = {key: token for key, token in stored.items() if key.startswith(self.name)}
         wanted = dict(self.known)
-        in_flight = self.doubts[len(self.refusals) :] if refused_is_undone else self.doubts
-        for changes in in_flight:
+        for changes in self.doubts:
             after = dict(wanted)
             self._apply(after, changes)
             if {key: mine.get(key) for key in changes} == {key: after.get(key) for key in changes}:
