@@ -470,12 +470,28 @@ static int neighbours(struct store_session *session, struct arena *arena, int64_
 }
 
 /* The begin of a key is a range of keys: up to the begin with the last of all characters behind. */
-#define LIST_FILTER                                                                                \
-    " FROM memory WHERE space = ?1 AND " ALIVE " AND (?3 IS NULL OR (key >= ?3 AND key <= ?3 || "  \
-    "char(1114111))) AND (?4 = 0 OR created >= ?4) AND (?5 = 0 OR created < ?5) AND (?6 IS NULL "  \
+#define PREFIX "key >= ?3 AND key <= ?3 || char(1114111)"
+/* A filter that has an index of its own stands by itself, so that the index is used. */
+#define LIST_FILTER(FIRST)                                                                         \
+    " FROM memory WHERE space = ?1 AND " FIRST " AND " ALIVE " AND (?3 IS NULL OR (" PREFIX        \
+    ")) AND (?4 = 0 OR created >= ?4) AND (?5 = 0 OR created < ?5) AND (?6 IS NULL "               \
     "OR session = ?6) AND (?7 IS NULL OR role = ?7) AND (?8 IS NULL OR NOT EXISTS (SELECT 1 FROM " \
     "json_each(?8) AS wanted WHERE wanted.value NOT IN (SELECT value FROM "                        \
     "json_each(memory.tags))))"
+#define COUNT_LIST(FIRST) "SELECT count(*) FROM (SELECT 1" LIST_FILTER(FIRST) " LIMIT ?9)"
+#define READ_LIST(FIRST)                                                                           \
+    "SELECT " COLUMNS LIST_FILTER(FIRST) " ORDER BY created DESC, id DESC LIMIT ?9 OFFSET ?10"
+
+enum list_kind { LIST_BY_TIME, LIST_BY_PREFIX, LIST_BY_SESSION };
+static const struct {
+    const char *count;
+    const char *read;
+} LISTS[] = {
+    [LIST_BY_TIME] = {COUNT_LIST("created BETWEEN ?11 AND ?12"),
+                      READ_LIST("created BETWEEN ?11 AND ?12")},
+    [LIST_BY_PREFIX] = {COUNT_LIST(PREFIX), READ_LIST(PREFIX)},
+    [LIST_BY_SESSION] = {COUNT_LIST("session = ?6"), READ_LIST("session = ?6")},
+};
 
 static void bind_filter(struct sqlite_statement *query, int64_t space,
                         const struct memory_filter *filter, int64_t now_ms, const char *tags)
@@ -490,6 +506,12 @@ static void bind_filter(struct sqlite_statement *query, int64_t space,
     sqlite_bind_text(query, 8, tags);
 }
 
+static void bind_times(struct sqlite_statement *query, const struct memory_filter *filter)
+{
+    sqlite_bind_int(query, 11, filter->from_ms ? filter->from_ms : INT64_MIN);
+    sqlite_bind_int(query, 12, filter->until_ms ? filter->until_ms - 1 : INT64_MAX);
+}
+
 static int list(struct store_session *session, struct arena *arena, int64_t space,
                 const struct memory_filter *filter, int64_t now_ms, size_t limit, size_t offset,
                 size_t most, size_t *total, store_take take, void *context)
@@ -500,18 +522,24 @@ static int list(struct store_session *session, struct arena *arena, int64_t spac
     if (status != OK) {
         return status;
     }
-    struct sqlite_statement *query =
-        sqlite_prepare(db_of(session), "SELECT count(*) FROM (SELECT 1" LIST_FILTER " LIMIT ?9)");
+    enum list_kind kind = filter->prefix    ? LIST_BY_PREFIX
+                          : filter->session ? LIST_BY_SESSION
+                                            : LIST_BY_TIME;
+    struct sqlite_statement *query = sqlite_prepare(db_of(session), LISTS[kind].count);
     bind_filter(query, space, filter, now_ms, tags);
+    if (kind == LIST_BY_TIME) {
+        bind_times(query, filter);
+    }
     sqlite_bind_int(query, 9, (int64_t)most);
     status = sqlite_step(query);
     *total = status > 0 ? (size_t)sqlite_int(query, 0) : 0;
     sqlite_end(query);
     if (status >= 0) {
-        query =
-            sqlite_prepare(db_of(session), "SELECT " COLUMNS LIST_FILTER
-                                           " ORDER BY created DESC, id DESC LIMIT ?9 OFFSET ?10");
+        query = sqlite_prepare(db_of(session), LISTS[kind].read);
         bind_filter(query, space, filter, now_ms, tags);
+        if (kind == LIST_BY_TIME) {
+            bind_times(query, filter);
+        }
         sqlite_bind_int(query, 9, (int64_t)limit);
         sqlite_bind_int(query, 10, (int64_t)offset);
         status = take_all(session, query, arena, take, context);
