@@ -172,20 +172,24 @@ static bool sweep(struct store_session *session)
 
 /* ---- one commit for all ---- */
 
-/* The transaction works for a call of its own: a caller that is cancelled must not undo the changes
- * of the others. */
-static void commit_group(struct entry *entries)
+/* The database gave the transaction up in favour of another, or went away before it could have
+ * committed: nothing has happened yet. */
+static bool may_repeat(const struct store_session *session, int status)
 {
-    struct call *writing = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
+    return (status == ERR_BUSY || status == ERR_CLOSED) && !session->in_doubt;
+}
+
+static void commit_for(struct call *writing, struct entry *entries)
+{
     struct store_session *session = NULL;
     bool overwrites = false;
-    int status = writing ? store_borrow(writing, &session) : ERR_NOMEM;
+    int status = store_borrow(writing, &session);
     for (int attempt = 0; session && attempt < 3; attempt++) {
         status = write_all(session, entries, &overwrites);
-        if (status != ERR_BUSY) {
+        if (!may_repeat(session, status)) {
             break;
         }
-        session->backend->rollback(session); /* the database wants it to be tried again */
+        session->backend->rollback(session);
     }
     if (status == OK) {
         overwrites |= sweep(session);
@@ -193,14 +197,21 @@ static void commit_group(struct entry *entries)
     if (status == OK && overwrites) {
         session->backend->scrub(session);
     }
-    if (writing) {
-        finish_all(writing, session, entries, status);
-    } else {
-        for (struct entry *entry = entries; entry; entry = entry->next) {
-            entry->status = status;
-        }
-    }
+    finish_all(writing, session, entries, status);
     store_return(session);
+}
+
+/* The transaction works for a call of its own: a caller that is cancelled must not undo the changes
+ * of the others. */
+static void commit_group(struct entry *entries)
+{
+    struct call *writing = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
+    for (struct entry *entry = entries; !writing && entry; entry = entry->next) {
+        entry->status = ERR_NOMEM;
+    }
+    if (writing) {
+        commit_for(writing, entries);
+    }
     call_free(writing);
 }
 
@@ -319,7 +330,7 @@ static int run_grouped(const struct writer_job *job)
 static int run_alone(const struct writer_job *job)
 {
     struct entry entry = {.job = job};
-    commit_group(&entry);
+    commit_for(job->call, &entry);
     return entry.status;
 }
 
