@@ -41,7 +41,7 @@ HASTY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 def programs_folder():
     """Where initdb and postgres are: scripts/setup unpacks them unless the system has them."""
     places = [
-        *(ROOT / ".deps" / "tools").glob("usr/lib/postgresql/*/bin"),
+        *(ROOT / ".deps" / "postgres").glob("usr/lib/postgresql/*/bin"),
         *pathlib.Path("/usr/lib/postgresql").glob("*/bin"),
     ]
     on_path = shutil.which("initdb")
