@@ -1,0 +1,54 @@
+/* Opening libpq where there is none: it is said what to install. The system's dlopen() is replaced,
+ * so this is a program of its own. */
+#include "base/postgres.h"
+#include "base/postgres_api.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char asked[200];
+
+void *dlopen(const char *name, int flags)
+{
+    (void)flags;
+    size_t used = strlen(asked);
+    snprintf(asked + used, sizeof asked - used, "%s ", name ? name : "itself");
+    return NULL;
+}
+
+static void says_what_is_missing(void **state)
+{
+    (void)state;
+    const char *problem = NULL;
+    assert_null(postgres_api_open(&problem));
+    assert_string_equal(problem, "libpq is missing: install libpq5 (apt install libpq5)");
+    assert_string_equal(asked, "libpq.so.5 ");
+    /* It is not looked for again. */
+    assert_null(postgres_api_open(&problem));
+    assert_non_null(problem);
+    assert_string_equal(asked, "libpq.so.5 ");
+}
+
+static void connecting_fails_with_words(void **state)
+{
+    (void)state;
+    char problem[256] = "";
+    struct postgres_options options = {.url = "postgresql://127.0.0.1/x", .part = "test"};
+    assert_null(postgres_open(&options, NULL, problem, sizeof problem));
+    assert_non_null(strstr(problem, "install libpq5"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(connecting_fails_with_words),
+    };
+    return cmocka_run_group_tests_name("postgres_api", tests, NULL, NULL);
+}
