@@ -19,8 +19,9 @@ import threading
 # scripts/test gives every stage the same one, so that it can look for it in their logs; the processes of one run share it.
 CANARY = os.environ.setdefault("FORAGE_TEST_CANARY", "canary" + secrets.token_hex(12))
 
-# With tokens, the server does not let in anybody without one; tests with tokens set them.
-CHANGES_EVERYTHING = {"FORAGE_TOKENS"}
+# With tokens, the server does not let in anybody without one, and with a database it keeps everything there; tests that
+# want them set them.
+CHANGES_EVERYTHING = {"FORAGE_TOKENS", "FORAGE_DATABASE_URL"}
 
 # Shorter ones occur by chance.
 LEAST_LENGTH = 12
