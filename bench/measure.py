@@ -22,6 +22,8 @@ NODE = shutil.which("node", path=os.path.join(DEPS, "bin") + os.pathsep + os.env
 
 TOKEN = "bench-token-0123456789abcdef0123456789abcdef"
 TOOL = "forage_status"
+# One tool, this one: an answer as small as that of the server beside it, however many tools there are.
+ARGUMENTS = {"tool": TOOL}
 
 # The peers of `forage mcp`. Some refuse to start without a key; none of them is used.
 STDIO_PEERS = {
@@ -213,7 +215,7 @@ def write_tool_call(home, port, era):
     """The request of the load, as a file."""
     path = os.path.join(home, f"{era}-{port}.request")
     with open(path, "wb") as file:
-        file.write(http_request(port, era, "tools/call", {"name": TOOL, "arguments": {}}))
+        file.write(http_request(port, era, "tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
     return path
 
 
