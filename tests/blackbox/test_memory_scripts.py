@@ -31,7 +31,6 @@ TABLE = [
     ),
     ("spanish", "Mañana la reunión será en Málaga con los niños", ["mañana", "reunión", "reunion", "Malaga", "niños"], []),
     ("english", "The cats were running through databases", ["cat", "run", "database", "running"], ["dog"]),
-    ("turkish", "İstanbul'da ışık çok güzeldi", ["İstanbul", "güzeldi"], []),
     (
         "camel",
         "The function getUserName calls XMLHttpRequest and parseJSON2Text.",

@@ -1,0 +1,319 @@
+"""The store as files: schemas of other times, what is left of what was deleted, and the commands for people."""
+
+import hashlib
+import json
+import random
+import sqlite3
+import stat
+import time
+
+import pytest
+from memory_world import SOAK, Space, check_store, over_rest, world_of
+from programs import FORAGE, Program, Server, Stdio, run, wait_until
+from storage import Disk, build_shim
+
+INTERRUPTIONS = 100 if SOAK else 8
+
+# The first schema, as it was released. It stays as it is here, however the schema changes: a file of it must open.
+FIRST_SCHEMA = """
+CREATE TABLE space (
+ id INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL,
+ change INTEGER NOT NULL DEFAULT 0, horizon INTEGER NOT NULL DEFAULT 0, UNIQUE (owner, name));
+CREATE TABLE memory (
+ id INTEGER PRIMARY KEY AUTOINCREMENT, space INTEGER NOT NULL, change INTEGER NOT NULL,
+ key TEXT NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL, tags TEXT, metadata TEXT,
+ session TEXT, place INTEGER NOT NULL, role TEXT, created INTEGER NOT NULL,
+ updated INTEGER NOT NULL, expires INTEGER NOT NULL, version INTEGER NOT NULL,
+ digest BLOB NOT NULL, UNIQUE (space, key));
+CREATE UNIQUE INDEX memory_change ON memory (space, change);
+CREATE INDEX memory_digest ON memory (substr(digest, 1, 8));
+CREATE INDEX memory_created ON memory (space, created);
+CREATE INDEX memory_session ON memory (space, session, place) WHERE session IS NOT NULL;
+CREATE INDEX memory_expires ON memory (expires) WHERE expires > 0;
+CREATE TABLE removed (
+ space INTEGER NOT NULL, change INTEGER NOT NULL, id INTEGER NOT NULL,
+ PRIMARY KEY (space, change)) WITHOUT ROWID;
+INSERT INTO space VALUES (1, 'local', 'default', 3, 0);
+PRAGMA user_version = 1;
+"""
+FIRST_TEXT = "Kept since the first version: a heron."
+
+
+def first_file(folder):
+    """A file as the first version left it."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "memory.db"
+    with sqlite3.connect(path) as file:
+        file.executescript("PRAGMA journal_mode = WAL;" + FIRST_SCHEMA)
+        digest = hashlib.sha256(FIRST_TEXT.encode()).digest()
+        row = (7, 1, 3, "old", "a heron", FIRST_TEXT, '["bird"]', '{"n":1}', "s", 0, "user", 1_700_000_000_000, 1, 0, 2, digest)
+        file.execute(f"INSERT INTO memory VALUES ({','.join('?' * 16)})", row)
+    file.close()
+    return path
+
+
+def holds_the_first(folder):
+    got = json.loads(run("memory", "get", "old", "--json", FORAGE_DATA_DIR=folder).stdout)["data"]["results"][0]
+    wanted = {"text": FIRST_TEXT, "tags": ["bird"], "metadata": {"n": 1}, "session": "s", "place": 0, "version": 2}
+    assert {name: got[name] for name in wanted} == wanted and got["created_at"] == "2023-11-14T22:13:20Z"
+
+
+def schema_of(path):
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as file:
+        tables = sorted(" ".join(sql.split()) for (sql,) in file.execute("SELECT sql FROM sqlite_master WHERE sql <> ''"))
+        version = file.execute("PRAGMA user_version").fetchone()[0]
+    file.close()
+    return version, tables
+
+
+def image_of(folder):
+    """What a folder holds: the bytes of its files, but for those that only readers of the file need."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(("-shm", "-wal"))}
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory):
+    return build_shim(tmp_path_factory.mktemp("shim"))
+
+
+# ---- schemas of other times ----
+
+
+def test_an_earlier_schema_is_brought_up_to_date(tmp_path):
+    first_file(tmp_path / "old")
+    run("memory", "list", FORAGE_DATA_DIR=tmp_path / "new")
+    with Server(FORAGE_DATA_DIR=tmp_path / "old") as server:
+        found = over_rest(server.port, "memory_fulltext_search", {"keywords": "heron"})["data"]["results"]
+        assert [hit["key"] for hit in found] == ["old"]
+        assert over_rest(server.port, "memory_update", {"key": "old", "text": "changed", "if_version": 2})["success"]
+    assert schema_of(tmp_path / "old" / "memory.db") == schema_of(tmp_path / "new" / "memory.db")
+    check_store({"FORAGE_DATA_DIR": tmp_path / "old"})
+
+
+def interrupt(disk):
+    """Starts programs that bring the file up to date, all at once, and cuts the power in the middle of it."""
+    settings = {"FORAGE_DATA_DIR": disk.folder, **disk.settings(FORAGE)}
+    started = [Program(["memory", "add", f"number {number}"], **settings) for number in range(3)]
+    try:
+        time.sleep(random.random() * 0.06)
+    finally:
+        for program in started:
+            program.kill()
+    disk.fail_power()
+
+
+@pytest.mark.parametrize("start", ["nothing", "an empty file", "the first schema"])
+def test_an_interrupted_migration_is_completed(shim, tmp_path, start):
+    for number in range(INTERRUPTIONS):
+        place = tmp_path / str(number)
+        place.mkdir()
+        folder = place / "disk"
+        folder.mkdir()
+        if start == "an empty file":
+            (folder / "memory.db").touch(0o600)
+        elif start == "the first schema":
+            first_file(folder)
+        disk = Disk(shim, folder, place / "image")
+        interrupt(disk)
+        settings = {"FORAGE_DATA_DIR": folder}
+        completed = run("memory", "add", "after it", "--key", "after", **settings)
+        assert completed.returncode == 0, completed.stderr
+        check_store(settings)
+        if start == "the first schema":
+            holds_the_first(folder)
+
+
+def test_a_file_from_the_future_is_refused_untouched(tmp_path):
+    path = first_file(tmp_path)
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA user_version = 999")
+        file.execute("ALTER TABLE memory ADD COLUMN feeling TEXT")
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    before = image_of(tmp_path)
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    for words in (["list"], ["add", "x"], ["check"], ["export"], ["delete", "old"]):
+        completed = run("memory", *words, **settings)
+        assert completed.returncode != 0 and "newer version" in completed.stderr, completed
+    with Server(**settings) as server:
+        for tool, given in [("add", {"text": "x"}), ("get", {"key": "old"}), ("search", {"query": "heron"}), ("delete", {"key": "old"})]:
+            body = over_rest(server.port, f"memory_{tool}", given)
+            assert body["success"] is False and "newer version" in body["error"]["message"], body
+    assert image_of(tmp_path) == before
+
+
+# ---- deleted is deleted ----
+
+SECRET = "xylophonecatastrophe"
+
+
+def occurrences(folder, secret=SECRET):
+    """The files that still hold it."""
+    return sorted(path.name for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes())
+
+
+def by_deleting(space):
+    space.do("delete", key=SECRET)
+
+
+def by_deleting_all(space):
+    space.do("delete", keys=space.keys("list"))
+
+
+def by_replacing(space):
+    space.add("harmless", SECRET[::-1])
+    space.do("update", key=SECRET, text="harmless", summary="harmless", tags=[], metadata={}, session="s", role="r")
+    space.do("rename", key=SECRET, new_key="harmless")
+
+
+def by_upserting(space):
+    space.add("harmless", SECRET, summary="harmless")
+    space.do("rename", key=SECRET, new_key="harmless")
+
+
+WAYS = [by_deleting, by_deleting_all, by_replacing, by_upserting]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sqlite-four"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [1, 3000])
+def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, size):
+    with world_of(kind, {"FORAGE_DATA_DIR": tmp_path}) as world:
+        space = Space(world, "default")
+        for number in range(30):
+            space.add(f"ordinary {number} " + "words " * 50, f"k{number}")
+        given = {"summary": SECRET, "tags": [SECRET], "metadata": {"x": SECRET}, "session": SECRET, "role": SECRET}
+        space.add(f"{SECRET} " * size, SECRET, **given)
+        assert space.found(SECRET) == {SECRET} and occurrences(tmp_path)
+        space.do("update", key=SECRET, text=f"{SECRET} again " * size)
+        way(space)
+        assert space.found(SECRET) == set()
+        # An emptied log has to wait for those who read at that moment; the next change tries again.
+        if kind == "sqlite":
+            assert occurrences(tmp_path) == []
+        space.add("one more")
+        space.do("delete", key="k0")
+        wait_until(lambda: occurrences(tmp_path) == [])
+    assert occurrences(tmp_path) == []
+
+
+def test_what_expired_is_deleted_from_the_file(tmp_path):
+    """In passing, by the changes that follow."""
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    assert run("memory", "add", SECRET, "--expires-at", "2020-01-01", **settings).returncode == 0
+    assert run("memory", "add", "something else", **settings).returncode == 0
+    assert occurrences(tmp_path) == []
+
+
+def test_files_are_their_owners_alone(tmp_path):
+    with Server(FORAGE_DATA_DIR=tmp_path / "data") as server:
+        over_rest(server.port, "memory_add", {"text": "private"})
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "data").iterdir()}
+        assert set(modes.values()) == {0o600} and "memory.db" in modes
+        assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+
+
+# ---- check and backup ----
+
+DAMAGES = {
+    "a changed text": "UPDATE memory SET text = text || '!' WHERE key = 'k3'",
+    "a lost namespace": "DELETE FROM space",
+    "a lagging counter": "UPDATE space SET change = 2",
+    "damaged tags": "UPDATE memory SET tags = '[1' WHERE key = 'k3'",
+}
+
+
+def filled(folder):
+    lines = "".join(json.dumps({"key": f"k{number}", "text": f"text {number}", "tags": ["a"]}) + "\n" for number in range(50))
+    completed = run("memory", "import", stdin=lines.encode(), FORAGE_DATA_DIR=folder)
+    assert completed.returncode == 0, completed.stderr
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_check_finds_damage(tmp_path, damage):
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    filled(tmp_path)
+    check_store(settings)
+    with sqlite3.connect(tmp_path / "memory.db") as file:
+        file.execute(DAMAGES[damage])
+    file.close()
+    completed = run("memory", "check", "--no-repair", **settings)
+    assert completed.returncode != 0 and " 0 problems" not in completed.stdout, completed.stdout
+    repaired = run("memory", "check", **settings)
+    if damage != "a lost namespace":
+        assert repaired.returncode == 0, repaired.stdout
+        check_store(settings)
+
+
+def test_check_finds_a_broken_file(tmp_path):
+    filled(tmp_path)
+    with sqlite3.connect(tmp_path / "memory.db") as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memory_digest'").fetchone()[0]
+        size = file.execute("PRAGMA page_size").fetchone()[0]
+    file.close()
+    with open(tmp_path / "memory.db", "r+b") as raw:
+        raw.seek((page - 1) * size + size // 2)
+        raw.write(bytes(size // 2))
+    completed = run("memory", "check", "--no-repair", FORAGE_DATA_DIR=tmp_path)
+    assert completed.returncode != 0
+
+
+def test_backup_while_it_is_used(tmp_path):
+    settings = {"FORAGE_DATA_DIR": tmp_path / "data"}
+    filled(tmp_path / "data")
+    (tmp_path / "copy").mkdir(mode=0o700)
+    with Server(**settings) as server:
+        over_rest(server.port, "memory_add", {"text": "in the log", "key": "log"})
+        copy = tmp_path / "copy" / "memory.db"
+        assert run("memory", "backup", copy, **settings).returncode == 0
+        over_rest(server.port, "memory_add", {"text": "later", "key": "later"})
+        again = run("memory", "backup", copy, **settings)
+        assert again.returncode != 0 and str(copy) in again.stderr
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    copied = {"FORAGE_DATA_DIR": tmp_path / "copy"}
+    check_store(copied)
+    assert run("memory", "get", "log", **copied).stdout == "in the log\n"
+    assert run("memory", "export", **copied).stdout.count("\n") == 51
+
+
+# ---- for people ----
+
+
+def test_commands(tmp_path):
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+
+    def forage(*words, stdin=b"", code=0):
+        completed = run("memory", *words, stdin=stdin, **settings)
+        assert completed.returncode == code, completed
+        return completed.stdout if code == 0 else completed.stderr
+
+    assert forage("add", "The", "heron", "stands.", "--key", "bird", "--tags", "a,b") == "added bird\n"
+    assert forage("add", "--key", "in", stdin=b"from standard input\n") == "added in\n"
+    assert forage("get", "in") == "from standard input\n"
+    assert forage("get", "bird") == "The heron stands.\n"
+    assert "bird" in forage("list") and "bird" not in forage("list", "--prefix", "i")
+    assert "bird" in forage("search", "heron")
+    assert json.loads(forage("search", "heron", "--json"))["data"]["results"][0]["key"] == "bird"
+    assert forage("delete", "bird", "nobody") == "deleted bird\nno memory of key nobody\n"
+    assert "nobody" in forage("get", "nobody")
+    assert forage("add", "zebra", "--namespace", "other") and "zebra" not in forage("export")
+    exported = tmp_path / "out.jsonl"
+    forage("export", exported)
+    assert json.loads(exported.read_text())["text"] == "from standard input"
+    assert "1 memories" in forage("import", exported, "--namespace", "copy")
+    assert "line 2" in forage("import", "-", stdin=b'{"text":"good"}\n{"txt":"bad"}\n', code=1)
+    assert "3 memories, 0 problems" in forage("check")
+    for wrong in (["nothing"], [], ["get"], ["add", "x", "--colour", "red"], ["list", "what"]):
+        assert forage(*wrong, code=2)
+
+
+def test_standard_input_and_the_command_line_share_a_store(tmp_path):
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    with Stdio(**settings) as client:
+        client.handshake()
+        client.ask("tools/call", {"name": "memory_add", "arguments": {"text": "by a client", "key": "k"}})
+        assert run("memory", "get", "k", **settings).stdout == "by a client\n"
+        run("memory", "add", "by a person", "--key", "p", **settings)
+        found = client.ask("tools/call", {"name": "memory_search", "arguments": {"query": "person"}})
+        assert found["result"]["structuredContent"]["data"]["results"][0]["key"] == "p"
