@@ -285,7 +285,7 @@ static void expires(void **state)
 static void keeps_sessions(void **state)
 {
     (void)state;
-    char key[8];
+    char key[16];
     for (int i = 0; i < 7; i++) {
         snprintf(key, sizeof key, "t%d", i);
         add(&(struct memory_change){.key = key, .text = key, .session = "s", .place = -1});
@@ -327,10 +327,20 @@ static void lists(void **state)
     const char *const tags[] = {"red", "round"};
     add(&(struct memory_change){
         .key = "b1", .text = "1", .tags = tags, .tag_count = 2, .created_ms = 100, .place = -1});
-    add(&(struct memory_change){.key = "b2", .text = "2", .tags = tags, .tag_count = 1,
-                                .created_ms = 200, .session = "s", .role = "user", .place = -1});
-    add(&(struct memory_change){.key = "c\xF4\x8F\xBF\xBF", .text = "3", .created_ms = 300,
-                                .session = "s", .role = "bot", .place = -1});
+    add(&(struct memory_change){.key = "b2",
+                                .text = "2",
+                                .tags = tags,
+                                .tag_count = 1,
+                                .created_ms = 200,
+                                .session = "s",
+                                .role = "user",
+                                .place = -1});
+    add(&(struct memory_change){.key = "c\xF4\x8F\xBF\xBF",
+                                .text = "3",
+                                .created_ms = 300,
+                                .session = "s",
+                                .role = "bot",
+                                .place = -1});
     const struct {
         struct memory_filter filter;
         const char *keys;
@@ -479,12 +489,12 @@ static void *add_many(void *context)
         struct memory_result result;
         snprintf(text, sizeof text, "thread%d memory%d", number, i);
         struct call *call = new_call();
-        int status = memory_add(
-            call, &SPACE, &(struct memory_change){.text = text, .session = "s", .place = -1},
-            &result);
-        bool refused = memory_add(call, &SPACE,
-                                  &(struct memory_change){.key = "search", .text = "no"},
-                                  &result) == ERR_FAILED;
+        int status =
+            memory_add(call, &SPACE,
+                       &(struct memory_change){.text = text, .session = "s", .place = -1}, &result);
+        bool refused =
+            memory_add(call, &SPACE, &(struct memory_change){.key = "search", .text = "no"},
+                       &result) == ERR_FAILED;
         call_free(call);
         if (status != OK || !refused) {
             return context;
