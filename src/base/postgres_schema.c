@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* One lock for the tables of all parts; the number is "forage". */
-#define LOCK_TABLES "SELECT pg_advisory_xact_lock(112585662752613)"
+#define LOCK_TABLES "SELECT pg_advisory_xact_lock(112628846389093)"
 
 /* 0: there are none. */
 static int read_version(struct postgres *db, const char *part, int *version)

@@ -9,6 +9,7 @@ disk; Postgres(careful=True) is a careful one, for tests of what survives. A tes
 server should start one of its own: `with Postgres() as server`.
 """
 
+import contextlib
 import os
 import pathlib
 import pwd
@@ -19,6 +20,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.parse
 
@@ -244,6 +246,46 @@ class Postgres:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Cutter:
+    """Stands between a program and the server, and cuts the connection around a commit."""
+
+    def __init__(self, port, forwards):
+        self.port_behind = port
+        self.forwards = forwards  # whether the server gets to see the commit that is cut
+        self.armed = False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.port_behind))
+                cut = threading.Event()
+                for source, target in ((client, server), (server, client)):
+                    threading.Thread(target=self._carry, args=(source, target, cut), daemon=True).start()
+
+    def _carry(self, source, target, cut):
+        with contextlib.suppress(OSError):
+            while (data := source.recv(65536)) and not cut.is_set():
+                if self.armed and b"COMMIT\0" in data:
+                    self.armed = False
+                    cut.set()  # what the server says to it is not passed on
+                    if not self.forwards:
+                        break
+                target.sendall(data)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
 
 
 @pytest.fixture(scope="session")

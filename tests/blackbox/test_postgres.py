@@ -5,14 +5,13 @@ import concurrent.futures
 import contextlib
 import json
 import signal
-import socket
 import threading
 import time
 
 import pytest
 from memory_world import PATH, ask, path_of
 from messages import cancelled
-from postgres import PASSWORD, Postgres, postgres  # noqa: F401 (a fixture)
+from postgres import Cutter, Postgres, postgres  # noqa: F401 (a fixture)
 from programs import PATIENCE, Server, Stdio, run, wait_until
 
 SERVERS = 4
@@ -63,7 +62,7 @@ def test_an_interrupted_start_leaves_nothing(postgres):  # noqa: F811
     url = postgres.database()
     with postgres.connect(url) as blocker:
         # Somebody else makes tables: the program has to wait for the lock.
-        blocker.query("BEGIN; SELECT pg_advisory_xact_lock(112585662752613)")
+        blocker.query("BEGIN; SELECT pg_advisory_xact_lock(112628846389093)")
         with Server(FORAGE_DATABASE_URL=url) as server, concurrent.futures.ThreadPoolExecutor(1) as threads:
             waiting = threads.submit(add, server, "a")
             wait_until(lambda: any(state == "active" for _, state in connections(postgres, url)))
@@ -204,46 +203,6 @@ def test_a_call_that_waits_for_the_database_can_be_cancelled(postgres, tool, loc
 
 
 # ---- a commit whose answer never comes ----
-
-
-class Cutter:
-    """Stands between a program and the server, and cuts the connection around a commit."""
-
-    def __init__(self, port, forwards):
-        self.port_behind = port
-        self.forwards = forwards  # whether the server gets to see the commit that is cut
-        self.armed = False
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.port_behind))
-                cut = threading.Event()
-                for source, target in ((client, server), (server, client)):
-                    threading.Thread(target=self._carry, args=(source, target, cut), daemon=True).start()
-
-    def _carry(self, source, target, cut):
-        with contextlib.suppress(OSError):
-            while (data := source.recv(65536)) and not cut.is_set():
-                if self.armed and b"COMMIT\0" in data:
-                    self.armed = False
-                    cut.set()  # what the server says to it is not passed on
-                    if not self.forwards:
-                        break
-                target.sendall(data)
-        for end in (source, target):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listener.close()
 
 
 @pytest.mark.parametrize("forwards", [True, False])
