@@ -204,13 +204,30 @@ static const char *read_input(struct arena *arena)
     return copy;
 }
 
+/* What looks like an option and is none is refused, unless it stands behind "--", which is
+ * dropped. */
+static int refuse_options(struct arguments *rest)
+{
+    for (int i = 0; i < rest->count; i++) {
+        if (strcmp(rest->values[i], "--") == 0) {
+            take_flag(rest, "--");
+            return EXIT_OK;
+        }
+        if (strncmp(rest->values[i], "--", 2) == 0) {
+            return usage_error("nothing takes \"%s\"", rest->values[i]);
+        }
+    }
+    return EXIT_OK;
+}
+
 /* What is left of the arguments becomes the parameter that takes it. */
 static int take_rest(struct memory_command *command, const struct action *action,
                      yyjson_mut_doc *doc, yyjson_mut_val *object)
 {
     struct arena *arena = call_arena(command->call);
-    if (!action->rest) {
-        return refuse_rest(&command->rest);
+    int code = action->rest ? refuse_options(&command->rest) : refuse_rest(&command->rest);
+    if (code != EXIT_OK || !action->rest) {
+        return code;
     }
     if (command->rest.count == 0 && !action->from_input) {
         return usage_error("memory %s needs %s", action->name, action->rest);

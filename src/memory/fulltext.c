@@ -40,18 +40,29 @@ static int read_clause(struct fulltext_clause *clause, struct arena *arena, cons
     return clause->text ? OK : ERR_NOMEM;
 }
 
-static int has_word(void *context, const struct word *word)
+/* What a keyword is made of. */
+struct kinds {
+    size_t words;
+    size_t pairs;
+};
+
+static int count_kinds(void *context, const struct word *word)
 {
-    (void)word;
-    *(bool *)context = true;
-    return ERR_LIMIT; /* one is enough */
+    struct kinds *kinds = context;
+    kinds->words += word->kind == WORD_PLAIN || word->kind == WORD_WHOLE;
+    kinds->pairs += word->kind == WORD_PAIR;
+    return OK;
 }
 
-static bool holds_words(struct word_reader *reader, const char *text)
+/* Whether there is a word to look for. A word of a script without spaces is more than its pairs:
+ * they must follow each other. */
+static bool read_kinds(struct fulltext_clause *clause, struct word_reader *reader)
 {
-    bool found = false;
-    words_each(reader, text, strlen(text), LANGUAGE_ENGLISH, has_word, &found);
-    return found;
+    struct kinds kinds = {0};
+    words_each(reader, clause->text, strlen(clause->text), LANGUAGE_ENGLISH, count_kinds, &kinds);
+    bool divided = strchr(clause->text, ' ') != NULL;
+    clause->phrase |= kinds.words == 0 && kinds.pairs > 1 && !divided && !clause->prefix;
+    return kinds.words + kinds.pairs > 0;
 }
 
 int fulltext_read(struct fulltext *question, struct arena *arena, const char *const *keywords,
@@ -65,7 +76,7 @@ int fulltext_read(struct fulltext *question, struct arena *arena, const char *co
     for (size_t i = 0; i < count && status == OK; i++) {
         struct fulltext_clause *clause = &question->clauses[question->count];
         status = read_clause(clause, arena, keywords[i]);
-        if (status == OK && holds_words(reader, clause->text)) {
+        if (status == OK && read_kinds(clause, reader)) {
             question->count++;
             question->in_the_text |= clause->phrase || clause->prefix;
             wants |= !clause->excluded;

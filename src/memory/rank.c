@@ -54,11 +54,16 @@ static void share(struct scores *scores, const struct index *index, uint32_t num
     }
 }
 
-/* From here on `touched` holds every document that has a score. */
-static void spread(struct scores *scores, const struct index *index)
+/* From here on `touched` holds every document that has a score. What has expired gives nothing, as
+ * if it were not there. */
+static void spread(struct scores *scores, const struct index *index, int64_t now_ms)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < scores->scored_count; i++) {
+        int64_t expires_ms = index->documents[scores->scored[i]].expires_ms;
+        if (expires_ms > 0 && expires_ms <= now_ms) {
+            continue;
+        }
         give(scores, scores->scored[i], scores->base[scores->scored[i]], &count);
         share(scores, index, scores->scored[i], &count);
     }
@@ -86,7 +91,7 @@ static int tell_terms(const struct question *question, const struct index *index
 }
 
 static void score_all(struct scores *scores, const struct index *index,
-                      const struct question *question)
+                      const struct question *question, int64_t now_ms)
 {
     for (int stops = 0; stops <= 1; stops++) {
         for (size_t i = 0; i < question->count; i++) {
@@ -97,7 +102,7 @@ static void score_all(struct scores *scores, const struct index *index,
         }
     }
     prefer_short(scores, index);
-    spread(scores, index);
+    spread(scores, index, now_ms);
 }
 
 int index_search(const struct index *index, struct arena *arena, const char *query,
@@ -125,7 +130,7 @@ int index_search(const struct index *index, struct arena *arena, const char *que
         return status;
     }
     size_t kept;
-    score_all(&scores, index, &question);
+    score_all(&scores, index, &question, filter->now_ms);
     found->total = scores_best(&scores, index, &sieve, best, limit + offset, &kept);
     found->hits = best + (kept > offset ? offset : kept);
     found->count = kept > offset ? kept - offset : 0;

@@ -108,7 +108,9 @@ static const struct {
     {"连接", false, "1"},
     {"数据库", false, "1"},
     {"配置", false, "1"},
-    {"接连", false, ""}, /* the same characters, another word */
+    {"接连", false, ""},     /* the same characters, another word */
+    {"据库数据", false, ""}, /* the same pairs, elsewhere */
+    {"ベータ", false, ""},
     {"池", false, "1"},
     {"データ", false, "2"},
     {"設定", false, "2"},

@@ -186,6 +186,10 @@ static void neighbours_share(void **state)
     }
     put(10, "rex, of course");
     assert_string_equal(search("name of the dog"), "2 3 1 4");
+    struct index_entry expired = {
+        .id = 2, .summary = "", .text = TURNS[1], .session = "chat", .place = 1, .expires_ms = 5};
+    assert_int_equal(index_put(index_under_test, &expired), OK);
+    assert_string_equal(search_with("dog", &(struct index_filter){.now_ms = 9}, 9, 0), "");
 }
 
 static void numbers_symbols(void **state)
