@@ -290,7 +290,7 @@ def check_openapi(document):
     for path, item in document["paths"].items():
         assert path.startswith("/")
         for method, operation in item.items():
-            assert method in ("get", "post", "delete")
+            assert method in ("get", "post", "put", "patch", "delete")
             operations.append(operation["operationId"])
             for status, response in operation["responses"].items():
                 assert re.fullmatch(r"[1-5]\d\d|default", status) and response["description"]
