@@ -476,6 +476,23 @@ static void refuses_wrong_lines(void **state)
     assert_string_equal(search("x"), "");
 }
 
+/* What fails half-way leaves nothing behind. */
+static void imports_all_or_nothing(void **state)
+{
+    (void)state;
+    const struct memory_change changes[] = {
+        {.key = "a", .text = "one", .place = -1},
+        {.key = "b", .text = "two", .place = -1, .if_version = 9},
+    };
+    size_t added, replaced, wrong;
+    struct call *call = new_call();
+    assert_int_equal(memory_import(call, &SPACE, changes, 2, &added, &replaced, &wrong),
+                     ERR_FAILED);
+    assert_int_equal(wrong, 1);
+    assert_string_equal(end(call), CODE_CONFLICT);
+    assert_string_equal(text_of(&SPACE, "a"), "-");
+}
+
 /* ---- several at once ---- */
 
 #define THREADS 8
@@ -662,6 +679,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(keeps_owners_apart, start, finish),
         cmocka_unit_test_setup_teardown(imports_lines, start, finish),
         cmocka_unit_test_setup_teardown(refuses_wrong_lines, start, finish),
+        cmocka_unit_test_setup_teardown(imports_all_or_nothing, start, finish),
         cmocka_unit_test_setup_teardown(shares_commits, start, finish),
         cmocka_unit_test_setup_teardown(loses_no_update, start, finish),
         cmocka_unit_test_setup_teardown(cancelled_is_not_begun, start, finish),
