@@ -1,9 +1,7 @@
 /* `forage answer "question"`: a short answer with its sources, for people. It runs search_web as
  * any client would, so limits, cost and history hold here too. */
 #include "base/limits.h"
-#include "base/proc.h"
 #include "base/redact.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
@@ -172,17 +170,6 @@ static int print_answer(yyjson_mut_val *result)
     return code;
 }
 
-static int print_json(struct call *call, yyjson_mut_val *result)
-{
-    struct buf out;
-    buf_init(&out, LIMIT_CALL_ARENA_BYTES);
-    int status = json_write_pretty(&out, call_arena(call), result);
-    buf_putc(&out, '\n');
-    int code = status == OK ? print_buf(&out) : EXIT_FAILED;
-    buf_done(&out);
-    return code;
-}
-
 static void print_error(const struct call_error *error)
 {
     struct buf out;
@@ -195,8 +182,9 @@ static void print_error(const struct call_error *error)
 
 /* ---- asking ---- */
 
-static int answer_in(struct app *app, struct call *call, const struct wish *wish, int signals)
+static int answer_in(struct app *app, struct call *call, int signals, void *context)
 {
+    const struct wish *wish = context;
     struct watch watch;
     struct reply reply;
     const struct entry *entry = registry_tool(app_registry(app), "search_web");
@@ -217,7 +205,7 @@ static int answer_in(struct app *app, struct call *call, const struct wish *wish
     }
     int code = EXIT_OK;
     if (wish->json) {
-        code = print_json(call, reply.structured);
+        code = print_json(call_arena(call), reply.structured);
     } else if (reply.is_error) {
         print_error(call_error(call));
     } else {
@@ -236,17 +224,6 @@ int command_answer(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    int signals = signals_open();
-    struct app *app = open_app();
-    if (!app || signals < 0) {
-        app_free(app);
-        return EXIT_USAGE;
-    }
     struct call_options options = watch_options();
-    struct call *call = call_new(&options);
-    code = call ? answer_in(app, call, &wish, signals) : EXIT_FAILED;
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    app_free(app);
-    return code;
+    return watch_run(&options, answer_in, &wish);
 }

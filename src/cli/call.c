@@ -1,8 +1,6 @@
 /* `forage call TOOL key=value...`: runs a tool in this process and prints its result. Progress goes
  * to standard error where a person can see it; Ctrl-C cancels the call. */
 #include "base/limits.h"
-#include "base/proc.h"
-#include "base/signals.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
 
@@ -83,13 +81,7 @@ static int read_arguments(const struct arguments *given, struct arena *arena,
 
 static int print_reply(struct call *call, struct reply *reply)
 {
-    struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    yyjson_mut_val *value = reply->structured ? reply->structured : reply->content;
-    int status = json_write_pretty(&text, call_arena(call), value);
-    buf_putc(&text, '\n');
-    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
-    buf_done(&text);
+    int code = print_json(call_arena(call), reply->structured ? reply->structured : reply->content);
     return code == EXIT_OK && reply->is_error ? EXIT_FAILED : code;
 }
 
@@ -112,27 +104,17 @@ static int run_watched(struct app *app, const struct entry *entry, struct call *
     return print_reply(call, &reply);
 }
 
-static int call_in(struct app *app, const struct arguments *given, int signals)
+static int call_in(struct app *app, struct call *call, int signals, void *context)
 {
+    const struct arguments *given = context;
     const struct entry *entry = registry_tool(app_registry(app), given->values[0]);
     if (!entry) {
         return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->values[0]);
     }
-    struct call_options options = watch_options();
-    struct call *call = call_new(&options);
-    if (!call) {
-        fputs("forage: out of memory\n", stderr);
-        return EXIT_FAILED;
-    }
     struct arguments rest = {given->count - 1, given->values + 1};
     yyjson_val *arguments = NULL;
     int code = read_arguments(&rest, call_arena(call), entry, &arguments);
-    if (code == EXIT_OK) {
-        code = run_watched(app, entry, call, arguments, signals);
-    }
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    return code;
+    return code == EXIT_OK ? run_watched(app, entry, call, arguments, signals) : code;
 }
 
 int command_call(const struct arguments *arguments)
@@ -144,13 +126,7 @@ int command_call(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    int signals = signals_open();
-    struct app *app = open_app();
-    if (!app || signals < 0) {
-        app_free(app);
-        return EXIT_USAGE;
-    }
-    code = call_in(app, arguments, signals);
-    app_free(app);
-    return code;
+    struct call_options options = watch_options();
+    struct arguments given = *arguments;
+    return watch_run(&options, call_in, &given);
 }

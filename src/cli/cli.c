@@ -213,6 +213,17 @@ int print_buf(struct buf *text)
     return whole ? EXIT_OK : EXIT_FAILED;
 }
 
+int print_json(struct arena *arena, yyjson_mut_val *value)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    int status = value ? json_write_pretty(&text, arena, value) : ERR_NOMEM;
+    buf_putc(&text, '\n');
+    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
+    buf_done(&text);
+    return code;
+}
+
 int command_version(const struct arguments *arguments)
 {
     int code = refuse_rest(arguments);

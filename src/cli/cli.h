@@ -59,5 +59,7 @@ int load_configuration(void);
 struct app *open_app(void);
 /* Prints what was gathered, redacted. EXIT_OK or EXIT_FAILED. */
 int print_buf(struct buf *text);
+/* Prints a value as JSON for people; NULL is a failure. An exit code. */
+int print_json(struct arena *arena, yyjson_mut_val *value);
 
 #endif

@@ -1,7 +1,5 @@
 /* `forage read URL`: a page as Markdown, for people. */
 #include "base/limits.h"
-#include "base/proc.h"
-#include "base/signals.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
 #include "config/config.h"
@@ -81,22 +79,11 @@ static int read_arguments(const struct arguments *given, struct content_request 
 
 /* ---- printing ---- */
 
-static int print_json(struct call *call, yyjson_mut_val *value)
-{
-    struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    int status = value ? json_write_pretty(&text, call_arena(call), value) : ERR_NOMEM;
-    buf_putc(&text, '\n');
-    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
-    buf_done(&text);
-    return code;
-}
-
 static int print_failure(struct call *call, bool json)
 {
     yyjson_mut_doc *doc = json_new(call_arena(call));
     if (json && doc) {
-        print_json(call, registry_error_body(call, doc));
+        print_json(call_arena(call), registry_error_body(call, doc));
     } else {
         const struct call_error *error = call_error(call);
         fprintf(stderr, "forage: %s\n", error ? error->message : "out of memory");
@@ -138,50 +125,46 @@ static int print_text(const struct content *content)
 
 /* ---- reading ---- */
 
-static int read_in(struct call *call, const struct content_request *request, bool json, int signals)
+struct wish {
+    struct content_request request;
+    bool json;
+};
+
+static int read_in(struct app *app, struct call *call, int signals, void *context)
 {
+    (void)app; /* the reader only needs it to be there */
+    const struct wish *wish = context;
     struct watch watch;
     struct content content;
     if (watch_start(&watch, call, signals) != OK) {
         return EXIT_FAILED;
     }
-    int status = content_read(call, request, &content);
+    int status = content_read(call, &wish->request, &content);
     watch_stop(&watch);
     if (status != OK) {
         call_fail_status(call, status);
-        return print_failure(call, json);
+        return print_failure(call, wish->json);
     }
-    if (!json) {
+    if (!wish->json) {
         return print_text(&content);
     }
     yyjson_mut_doc *doc = json_new(call_arena(call));
-    int code = print_json(call, doc ? content_describe(&content, doc, call_arena(call)) : NULL);
+    int code = print_json(call_arena(call),
+                          doc ? content_describe(&content, doc, call_arena(call)) : NULL);
     return content.document.failed ? EXIT_FAILED : code;
 }
 
 int command_read(const struct arguments *arguments)
 {
-    struct content_request request = {.render = RENDER_AUTO};
-    bool json;
-    int code = read_arguments(arguments, &request, &json);
+    struct wish wish = {.request.render = RENDER_AUTO};
+    int code = read_arguments(arguments, &wish.request, &wish.json);
     if (code == EXIT_OK) {
         code = load_configuration();
     }
     if (code != EXIT_OK) {
         return code;
     }
-    int signals = signals_open();
-    struct app *app = open_app();
-    if (!app || signals < 0) {
-        app_free(app);
-        return EXIT_USAGE;
-    }
     struct call_options options = watch_options();
     options.timeout_ms = config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
-    struct call *call = call_new(&options);
-    code = call ? read_in(call, &request, json, signals) : EXIT_FAILED;
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    app_free(app);
-    return code;
+    return watch_run(&options, read_in, &wish);
 }

@@ -74,17 +74,6 @@ static int take_count(struct arguments *arguments, const char *name, int64_t mos
     return EXIT_OK;
 }
 
-static int print_json(const struct reading *reading, yyjson_mut_val *value)
-{
-    struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    json_write_pretty(&text, call_arena(reading->call), value);
-    buf_putc(&text, '\n');
-    int code = print_buf(&text);
-    buf_done(&text);
-    return code;
-}
-
 /* ---- usage ---- */
 
 static int64_t number(yyjson_mut_val *object, const char *key)
@@ -204,7 +193,8 @@ int command_usage(const struct arguments *arguments)
     if (report_usage(reading.store, reading.call, caller, days, reading.doc, &report) != OK) {
         code = say_failure(&reading);
     } else {
-        code = json ? print_json(&reading, report) : print_usage(report, caller == NULL);
+        code = json ? print_json(call_arena(reading.call), report)
+                    : print_usage(report, caller == NULL);
     }
     end_reading(&reading);
     return code;
@@ -238,7 +228,7 @@ static int list_history(const struct reading *reading, const char *caller, int64
         return say_failure(reading);
     }
     if (json) {
-        return print_json(reading, report);
+        return print_json(call_arena(reading->call), report);
     }
     struct buf text;
     buf_init(&text, MIB(8));

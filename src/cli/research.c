@@ -2,9 +2,7 @@
  * worker does is told on standard error while it works; the report goes to standard output. */
 #include "research/research.h"
 #include "base/limits.h"
-#include "base/proc.h"
 #include "base/redact.h"
-#include "base/signals.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
 
@@ -84,17 +82,6 @@ static void tell_step(void *context, double done, double total, const char *mess
     buf_done(&line);
 }
 
-static int print_json(struct call *call, const struct reply *reply)
-{
-    struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    int status = json_write_pretty(&text, call_arena(call), reply->structured);
-    buf_putc(&text, '\n');
-    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
-    buf_done(&text);
-    return code;
-}
-
 static void put_sources(struct buf *text, yyjson_mut_val *metadata)
 {
     yyjson_mut_val *sources = yyjson_mut_obj_get(metadata, "sources_visited");
@@ -135,8 +122,9 @@ static int print_failure(struct call *call)
 
 /* ---- running ---- */
 
-static int run(struct app *app, struct call *call, const struct wish *wish, int signals)
+static int run(struct app *app, struct call *call, int signals, void *context)
 {
+    const struct wish *wish = context;
     struct watch watch;
     struct reply reply;
     const char *tool = wish->quick ? "search" : "deep_search";
@@ -154,7 +142,7 @@ static int run(struct app *app, struct call *call, const struct wish *wish, int 
     int status = registry_run(app_registry(app), entry, call, arguments, &reply);
     watch_stop(&watch);
     if (status == OK && wish->json) {
-        int code = print_json(call, &reply);
+        int code = print_json(call_arena(call), reply.structured);
         return reply.is_error ? EXIT_FAILED : code;
     }
     if (status != OK || reply.is_error) {
@@ -173,18 +161,7 @@ int command_research(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    int signals = signals_open();
-    struct app *app = open_app();
-    if (!app || signals < 0) {
-        app_free(app);
-        return EXIT_USAGE;
-    }
     struct call_options options = watch_options();
     options.hooks.progress = tell_step;
-    struct call *call = call_new(&options);
-    code = call ? run(app, call, &wish, signals) : EXIT_FAILED;
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    app_free(app);
-    return code;
+    return watch_run(&options, run, &wish);
 }

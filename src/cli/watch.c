@@ -2,6 +2,10 @@
 #include "cli/watch.h"
 
 #include "base/event.h"
+#include "base/limits.h"
+#include "base/proc.h"
+#include "base/signals.h"
+#include "cli/cli.h"
 #include "guard/callers.h"
 
 #include <poll.h>
@@ -59,4 +63,27 @@ void watch_stop(struct watch *watch)
     if (isatty(STDERR_FILENO)) {
         fputs("\r\033[K", stderr);
     }
+}
+
+int watch_run(const struct call_options *options,
+              int (*body)(struct app *app, struct call *call, int signals, void *context),
+              void *context)
+{
+    int signals = signals_open();
+    struct app *app = open_app();
+    if (!app || signals < 0) {
+        app_free(app);
+        return EXIT_USAGE;
+    }
+    int code = EXIT_FAILED;
+    struct call *call = call_new(options);
+    if (call) {
+        code = body(app, call, signals, context);
+    } else {
+        fputs("forage: out of memory\n", stderr);
+    }
+    call_free(call);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    app_free(app);
+    return code;
 }

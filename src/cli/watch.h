@@ -3,6 +3,7 @@
 #ifndef FORAGE_CLI_WATCH_H
 #define FORAGE_CLI_WATCH_H
 
+#include "app/app.h"
 #include "call/call.h"
 
 #include <pthread.h>
@@ -20,5 +21,10 @@ struct call_options watch_options(void);
 int watch_start(struct watch *watch, struct call *call, int signals);
 /* Ends it, and takes the last line of progress away. */
 void watch_stop(struct watch *watch);
+/* The whole of such a command: opens the program, makes the call, lets `body` do the work, and ends
+ * everything. The configuration must be loaded. An exit code. */
+int watch_run(const struct call_options *options,
+              int (*body)(struct app *app, struct call *call, int signals, void *context),
+              void *context);
 
 #endif

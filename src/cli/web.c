@@ -1,8 +1,6 @@
 /* `forage web QUERY`: search results and their pages, for people. */
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/proc.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
@@ -264,17 +262,12 @@ static void show_page(void *context, double done, double total, const char *mess
     }
 }
 
-static int search_in(struct app *app, const struct arguments *given, int signals)
+static int search_in(struct app *app, struct call *call, int signals, void *context)
 {
-    struct call_options call_options = watch_options();
-    if (call_options.hooks.progress) {
-        call_options.hooks.progress = show_page;
-    }
+    const struct arguments *given = context;
     const struct entry *entry = registry_tool(app_registry(app), "web_search");
-    struct call *call = entry ? call_new(&call_options) : NULL;
-    if (!call) {
-        fputs(entry ? "forage: out of memory\n" : "forage: FORAGE_TOOLS leaves out web_search\n",
-              stderr);
+    if (!entry) {
+        fputs("forage: FORAGE_TOOLS leaves out web_search\n", stderr);
         return EXIT_FAILED;
     }
     struct options options = {0};
@@ -294,8 +287,6 @@ static int search_in(struct app *app, const struct arguments *given, int signals
         watch_stop(&watch);
         code = print_reply(call, &reply, &options);
     }
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
     return code;
 }
 
@@ -308,13 +299,10 @@ int command_web(const struct arguments *arguments)
     if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("DEBUG")) {
         log_set_level(LOG_LEVEL_WARN); /* for a person the answer is news enough */
     }
-    int signals = signals_open();
-    struct app *app = open_app();
-    if (!app || signals < 0) {
-        app_free(app);
-        return EXIT_USAGE;
+    struct call_options options = watch_options();
+    if (options.hooks.progress) {
+        options.hooks.progress = show_page;
     }
-    code = search_in(app, arguments, signals);
-    app_free(app);
-    return code;
+    struct arguments given = *arguments;
+    return watch_run(&options, search_in, &given);
 }
