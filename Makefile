@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run test test-clients bench asan tsan fuzz coverage lint fmt install cross clean help
+.PHONY: all run test test-clients soak bench asan tsan fuzz coverage lint fmt install cross clean help
 
 all: ## build build/forage (the default)
 	@scripts/build release
@@ -16,6 +16,9 @@ test: ## everything that must hold before a change lands; the last line counts
 
 test-clients: ## connect the real clients of the vendors
 	@scripts/test clients
+
+soak: ## the tests that kill servers and load databases, ten times as long
+	@scripts/soak
 
 bench: ## measure against the peers
 	@scripts/bench

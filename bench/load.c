@@ -4,7 +4,8 @@
  *     load PORT REQUEST ACTIVE IDLE SECONDS
  *
  * REQUEST is a file with a whole HTTP request, whose body holds "id":1000000000; each request gets
- * a number of its own in that place, and its answer must carry it. ACTIVE connections ask as fast
+ * a number of its own in that place and wherever else 1000000000 stands, and its answer must carry
+ * it as its id. ACTIVE connections ask as fast
  * as they are answered, IDLE ones stay open and silent meanwhile and ask once at the end. An answer
  * that is not a JSON-RPC result in a 200, or one that does not come, ends the program with
  * status 1. The last line is a JSON object with what was measured. */
@@ -32,10 +33,11 @@ enum {
     EVENTS_AT_ONCE = 64,
     SLOWEST_US = 10000000, /* answers that take longer count as this */
     PATIENCE_MS = 5000,    /* for an answer, when nothing else comes either */
-    ID_DIGITS = 10,
+    MAX_PLACES = 8,        /* of the number in a request */
 };
 
 static const char ID_MARK[] = "\"id\":";
+static const char FIRST_ID[] = "1000000000";
 
 struct client {
     int fd;
@@ -50,7 +52,8 @@ struct client {
 static struct {
     char bytes[MAX_REQUEST];
     size_t length;
-    char *id; /* where its digits stand */
+    char *places[MAX_PLACES]; /* where its number stands */
+    size_t place_count;
     uint64_t next_id;
 } request;
 
@@ -103,11 +106,13 @@ static void read_request(const char *path)
     }
     close(fd);
     request.length = (size_t)length;
-    request.id = strstr(request.bytes, "\"id\":1000000000");
-    if (!request.id) {
+    if (!strstr(request.bytes, "\"id\":1000000000")) {
         fail("the request has no \"id\":1000000000", "", 0);
     }
-    request.id += strlen(ID_MARK);
+    for (char *at = request.bytes;
+         request.place_count < MAX_PLACES && (at = strstr(at, FIRST_ID)) != NULL; at++) {
+        request.places[request.place_count++] = at;
+    }
     request.next_id = 1000000000;
 }
 
@@ -154,10 +159,11 @@ static int watch_clients(size_t count)
 
 static void ask(struct client *client, uint64_t now)
 {
-    uint64_t id = client->id = ++request.next_id;
-    for (int i = ID_DIGITS - 1; i >= 0; i--) {
-        request.id[i] = (char)('0' + id % 10);
-        id /= 10;
+    char digits[32];
+    client->id = ++request.next_id;
+    snprintf(digits, sizeof digits, "%lu", client->id);
+    for (size_t i = 0; i < request.place_count; i++) {
+        memcpy(request.places[i], digits, sizeof FIRST_ID - 1);
     }
     client->asked_ns = now;
     client->received = 0;
