@@ -189,8 +189,8 @@ static int run_once(struct postgres *db, const char *sql, char *tag, size_t size
  * server's preset is. */
 static const char *const HABITS[] = {
     "SET idle_in_transaction_session_timeout = 60000",
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE "
-    "current_setting('synchronous_commit') = 'off'",
+    ("SELECT set_config('synchronous_commit', 'on', false) WHERE "
+     "current_setting('synchronous_commit') = 'off'"),
     "SET client_connection_check_interval = 1000", /* since 14, not on every system */
 };
 
