@@ -479,6 +479,15 @@ static void keeps_secrets(void **state)
     }
 }
 
+/* The password alone is a secret, too: a library may tell it without the rest. */
+static void keeps_the_password_of_a_url(void **state)
+{
+    load_one(*state,
+             "FORAGE_DATABASE_URL=postgresql://forage:hunter2%2Fhunter2@db.example.org/forage");
+    assert_true(redact_needed("password hunter2%2Fhunter2 is wrong", 35));
+    assert_false(redact_needed("user forage at db.example.org", 29));
+}
+
 static void warns_of_readable_secrets(void **state)
 {
     char *none[] = {NULL};
@@ -746,6 +755,7 @@ int main(void)
         cmocka_unit_test_setup(forgives_a_name_that_others_use, begin),
         cmocka_unit_test_setup(bounds_its_warnings, begin),
         cmocka_unit_test_setup(keeps_secrets, begin),
+        cmocka_unit_test_setup(keeps_the_password_of_a_url, begin),
         cmocka_unit_test_setup(warns_of_readable_secrets, begin),
         cmocka_unit_test_setup(ends_on_mistakes, begin),
         cmocka_unit_test_setup(declares_sound_variables, begin),
