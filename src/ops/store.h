@@ -1,6 +1,6 @@
 /* What outlives a process: windows of limits, usage, history. This is the seam between those who
- * keep records and the database that holds them: SQLite today (ops/store_sqlite.c), others behind
- * the same functions.
+ * keep records and the database that holds them: an SQLite file (ops/store_sqlite.c), or PostgreSQL
+ * (ops/store_postgres.c) for servers on several machines.
  *
  * A store is a connection and belongs to one thread at a time. What is written between begin() and
  * commit() is there wholly or not at all; several processes may write at once. Functions return a
@@ -96,7 +96,10 @@ struct store_functions {
 /* The SQLite file at `path`. NULL with the reason in `problem`. */
 struct store *store_sqlite_open(const char *path, bool synced, struct call *call, char *problem,
                                 size_t size);
-/* The store of the configuration: FORAGE_DATA_DIR, FORAGE_STORE_SYNC. */
+/* The PostgreSQL database at `url`, which is a secret. The same. */
+struct store *store_postgres_open(const char *url, bool synced, struct call *call, char *problem,
+                                  size_t size);
+/* The store of the configuration: FORAGE_DATABASE_URL or FORAGE_DATA_DIR, FORAGE_STORE_SYNC. */
 struct store *store_open(struct call *call, char *problem, size_t size);
 
 #endif

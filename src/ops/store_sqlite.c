@@ -368,6 +368,10 @@ struct store *store_sqlite_open(const char *path, bool synced, struct call *call
 
 struct store *store_open(struct call *call, char *problem, size_t size)
 {
+    const char *url = config_text("FORAGE_DATABASE_URL");
+    if (url && *url) {
+        return store_postgres_open(url, config_bool("FORAGE_STORE_SYNC"), call, problem, size);
+    }
     char *folder = places_data(problem, size);
     char *path = NULL;
     struct store *store = NULL;
