@@ -88,6 +88,21 @@ def test_without_the_database_limits_hold_within_the_process(tmp_path):
         assert calls_of(url) == 2
 
 
+def test_a_connection_that_died_is_replaced_quietly(postgres, tmp_path):  # noqa: F811
+    url = postgres.database()
+    name = url.rpartition("/")[2]
+    with servers(1, tmp_path, url, FORAGE_LIMITS=f"{TOOL}=9/10m") as (server,):
+        for _ in range(3):
+            assert spend(server.port).status == 200
+            ended = postgres.execute(
+                f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+            )
+            assert ended == [["t"]]
+        assert spend(server.port).status == 200
+        assert "could not be written" not in server.log.text()
+    assert calls_of(url) == 4
+
+
 def test_a_record_is_counted_once_whatever_becomes_of_its_commit(postgres, tmp_path):  # noqa: F811
     for forwards in (True, False):
         name = postgres.database().rpartition("/")[2]
