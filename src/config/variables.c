@@ -218,7 +218,8 @@ const struct variable VARIABLES[] = {
         .kind = VARIABLE_BOOLEAN,
         .preset = "false",
         .help = "Keep what each caller asked, for that caller to list, export and wipe.",
-        .more = "It holds queries in plain text, in FORAGE_DATA_DIR, and nowhere else.",
+        .more = "It holds queries in plain text, in FORAGE_DATA_DIR or "
+                "FORAGE_DATABASE_URL, and nowhere else.",
     },
     {
         .name = "FORAGE_ANSWER_CACHE_TTL",
