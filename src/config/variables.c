@@ -237,7 +237,8 @@ const struct variable VARIABLES[] = {
         .group = GROUP_MEMORY,
         .kind = VARIABLE_TEXT,
         .secret = true,
-        .help = "A PostgreSQL database that keeps the memories instead of a file.",
+        .help = "A PostgreSQL database that keeps memories, limits, usage and history instead of "
+                "files.",
         .more = "For several servers on several machines. Its tables are made at first use. "
                 "Without it memories are in FORAGE_DATA_DIR, in a file that the processes of one "
                 "machine share.",
