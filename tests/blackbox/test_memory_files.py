@@ -67,8 +67,8 @@ def schema_of(path):
 
 
 def image_of(folder):
-    """What a folder holds: the bytes of its files, but for those that only readers of the file need."""
-    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(("-shm", "-wal"))}
+    """What a folder holds of memories: the bytes of the files, but for those that only readers of the file need."""
+    return {path.name: path.read_bytes() for path in folder.glob("memory.*") if not path.name.endswith(("-shm", "-wal"))}
 
 
 @pytest.fixture(scope="module")

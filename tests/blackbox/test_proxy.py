@@ -93,7 +93,7 @@ def proxy(forage, tmp_path_factory):
             "http2 on;": "",  # the client of these tests speaks HTTP/1.1
             "/etc/ssl/forage.pem": f"{folder}/certificate",
             "/etc/ssl/forage.key": f"{folder}/key",
-            "http://127.0.0.1:3000": f"http://127.0.0.1:{forage.port}",
+            "server 127.0.0.1:3000;": f"server 127.0.0.1:{forage.port};",
         }
     )
     configuration.write_text(AROUND.format(folder=folder, documented=documented))
