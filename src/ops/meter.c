@@ -163,7 +163,7 @@ static void settle(void *context, struct call *call, const struct entry *entry,
 {
     const struct meter *meter = context;
     keep_answer(meter, call, entry, outcome);
-    if (!entry->quick) {
+    if (!entry->quick && entry->outside) {
         record(meter, call, entry, outcome);
     }
 }

@@ -55,6 +55,13 @@ static int64_t timeout_of(yyjson_val *own)
     return config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
 }
 
+/* What a tool does not say of itself is as MCP says: it does. */
+static bool asks_outside(yyjson_val *annotations)
+{
+    yyjson_val *hint = yyjson_obj_get(annotations, "openWorldHint");
+    return !yyjson_is_false(hint);
+}
+
 static int fill_entry(struct registry *registry, struct entry *entry, const struct tool *tool)
 {
     struct json_problem problem;
@@ -73,6 +80,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .output_schema = yyjson_obj_get(root, "outputSchema"),
         .annotations = yyjson_obj_get(root, "annotations"),
         .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
+        .outside = asks_outside(yyjson_obj_get(root, "annotations")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
         .cached = yyjson_get_bool(yyjson_obj_get(own, "cached")),
         .timeout_ms = timeout_of(own),

@@ -114,6 +114,7 @@ struct entry {
     yyjson_val *input_schema, *output_schema;
     yyjson_val *annotations;
     bool quick;         /* never waits: runs on the connection's thread */
+    bool outside;       /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;          /* spends money: a budget may refuse it */
     bool cached;        /* its result may be given again to the same question */
     int64_t timeout_ms; /* for the whole call */
