@@ -8,9 +8,9 @@ import time
 import pytest
 from conftest import report
 from http_client import Connection, request
-from memory_world import SOAK, check_store, over_mcp, over_rest, path_of, postgres  # noqa: F401 (a fixture)
 from memory_streams import json_request
-from programs import Server
+from memory_world import PATH, SOAK, ask, check_store, over_mcp, over_rest, path_of, postgres  # noqa: F401 (a fixture)
+from programs import Server, wait_until
 
 SERVERS = 3
 CLIENTS = 50
@@ -93,3 +93,19 @@ def test_fifty_clients_lose_no_update(servers):
     updates = sum(sum(client.counted) for client in clients)
     conflicts = sum(client.conflicts for client in clients)
     report(f"memory, {SERVERS} servers: {CLIENTS} clients, {SECONDS} s, {updates} updates, {conflicts} conflicts, none lost")
+
+
+def test_an_import_never_reads_the_whole_table(tmp_path, postgres):
+    """A plan that PostgreSQL made while the tables were small, and keeps, must not read all of them for each row."""
+    url = postgres.database()
+    lines = [{"key": f"k{number}", "text": f"text {number}"} for number in range(1500)]
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=url) as server:
+        for number in range(20):
+            over_rest(server.port, "memory_add", {"key": f"a{number}", "text": "few"})
+        postgres.query(url, "ANALYZE")
+        for number in range(20):
+            over_rest(server.port, "memory_add", {"key": f"a{number}", "text": "still few"})
+        assert ask(server.port, "POST", PATH + "/import", lines=lines).status == 200
+    counted = "SELECT n_tup_ins, seq_tup_read FROM pg_stat_user_tables WHERE relname = 'forage_memory'"
+    wait_until(lambda: int(postgres.query(url, counted)[0][0]) == 1520)
+    assert int(postgres.query(url, counted)[0][1]) < 10 * len(lines)
