@@ -186,13 +186,13 @@ static int run_once(struct postgres *db, const char *sql, char *tag, size_t size
 
 /* A connection that a machine left behind must not hold a lock for ever, and the server should
  * notice when a call gives up its statement. What was acknowledged is on the disk, whatever the
- * server's preset is. Every statement has an index to go by; a plan that was made and kept while
- * the tables were small would read all of them for each row of an import. */
+ * server's preset is. Plans are made anew each time: one that was made and kept while the tables
+ * were small goes by any index, and reads a whole namespace for each row of an import. */
 static const char *const HABITS[] = {
     "SET idle_in_transaction_session_timeout = 60000",
     ("SELECT set_config('synchronous_commit', 'on', false) WHERE "
      "current_setting('synchronous_commit') = 'off'"),
-    "SET enable_seqscan = off",
+    "SET plan_cache_mode = force_custom_plan", /* since 12 */
     "SET client_connection_check_interval = 1000", /* since 14, not on every system */
 };
 
