@@ -192,7 +192,7 @@ static const char *const HABITS[] = {
     "SET idle_in_transaction_session_timeout = 60000",
     ("SELECT set_config('synchronous_commit', 'on', false) WHERE "
      "current_setting('synchronous_commit') = 'off'"),
-    "SET plan_cache_mode = force_custom_plan", /* since 12 */
+    "SET plan_cache_mode = force_custom_plan",     /* since 12 */
     "SET client_connection_check_interval = 1000", /* since 14, not on every system */
 };
 

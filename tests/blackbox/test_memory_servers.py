@@ -99,7 +99,7 @@ def test_fifty_clients_lose_no_update(servers):
 def test_an_import_never_reads_the_whole_table(tmp_path, postgres, analyzed):
     """A plan that PostgreSQL made while the tables were small, and keeps, must not read all of them for each row."""
     url = postgres.database()
-    lines = [{"key": f"k{number}", "text": f"text {number}"} for number in range(1500)]
+    lines = [{"key": f"k{number}", "text": f"text {number}"} for number in range(3000)]
     with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=url) as server:
         for text in ("few", "still few"):
             for number in range(20):
@@ -108,7 +108,8 @@ def test_an_import_never_reads_the_whole_table(tmp_path, postgres, analyzed):
                 postgres.query(url, "ANALYZE")
         assert ask(server.port, "POST", PATH + "/import", lines=lines).status == 200
     table = "FROM pg_stat_user_tables WHERE relname = 'forage_memory'"
-    wait_until(lambda: postgres.query(url, f"SELECT n_tup_ins {table}") == [["1520"]])
+    wait_until(lambda: postgres.query(url, f"SELECT n_tup_ins {table}") == [["3020"]])
     ((by_itself,),) = postgres.query(url, f"SELECT seq_tup_read {table}")
     ((by_index,),) = postgres.query(url, "SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'forage_memory'")
-    assert int(by_itself) + int(by_index) < 20 * len(lines)
+    # As long as the table is small, any plan will do. Half the square of the lines would be all of it for each.
+    assert int(by_itself) + int(by_index) < len(lines) ** 2 // 10
