@@ -2,15 +2,19 @@
 fill disks and restart databases. Afterwards the store must hold what was acknowledged; what was in flight when
 the connection broke is there wholly or not at all."""
 
+import contextlib
 import json
 import random
+import signal
 import threading
+import time
 import zlib
 
 from http_client import Closed, Connection, request
-from memory_world import PATH, path_of
-from programs import run, wait_until
+from memory_world import PATH, SOAK, check_store, path_of
+from programs import Server, run, wait_until
 
+KILLS = 200 if SOAK else 20
 CLIENTS = 4
 BATCH = 5
 # A database that goes away while it commits leaves nobody knowing; the error must say so.
@@ -184,3 +188,47 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+
+# ---- killing ----
+
+
+@contextlib.contextmanager
+def running(count, settings):
+    """Servers that will be killed."""
+    servers = []
+    try:
+        for _ in range(count):
+            servers.append(Server(**settings))
+        yield servers
+    finally:
+        for server in servers:
+            server.kill()
+
+
+def kill(servers):
+    for server in servers:
+        server.signal(signal.SIGKILL)
+    for server in servers:
+        server.process.wait()
+
+
+def load_and_kill(streams, count, settings):
+    """Servers work until they are killed; where there are several, one dies before the others and they go on."""
+    with running(count, settings) as servers:
+        load = Load(streams, [server.port for server in servers])
+        load.wait(random.randint(1, 60))
+        if count > 2:
+            kill(servers[:1])
+            load.wait(random.randint(60, 90))
+        time.sleep(random.random() * 0.02)
+        kill(servers)
+        load.end()
+
+
+def check(streams, settings):
+    """Everything acknowledged is there, and the store is sound."""
+    stored = stored_in(settings)
+    problems = [problem for stream in streams for problem in stream.lost(stored)]
+    assert not problems, "\n".join(problems)
+    check_store(settings)
