@@ -18,20 +18,20 @@ struct building {
     yyjson_mut_val *object;
 };
 
-/* What the tool's schema says about a parameter. */
+/* What the tool's schema says about a parameter, or one of its alternatives does. */
 static bool takes(const struct building *building, const char *name, const char *type)
 {
     yyjson_val *properties = yyjson_obj_get(building->rest->entry->input_schema, "properties");
-    yyjson_val *wanted = yyjson_obj_get(yyjson_obj_get(properties, name), "type");
+    yyjson_val *property = yyjson_obj_get(properties, name);
     size_t index, max;
     yyjson_val *one;
-    yyjson_arr_foreach(wanted, index, max, one)
+    yyjson_arr_foreach(yyjson_obj_get(property, "anyOf"), index, max, one)
     {
-        if (yyjson_equals_str(one, type)) {
+        if (yyjson_equals_str(yyjson_obj_get(one, "type"), type)) {
             return true;
         }
     }
-    return yyjson_equals_str(wanted, type);
+    return yyjson_equals_str(yyjson_obj_get(property, "type"), type);
 }
 
 /* A value of a query is text; where the tool takes a number and it is one, it becomes one. What is
