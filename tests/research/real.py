@@ -64,6 +64,7 @@ class RealPlace(Place):
                 "HTTP_PROXY": NOWHERE,
                 "HTTPS_PROXY": NOWHERE,
                 "NO_PROXY": "127.0.0.1,localhost",
+                "FIRECRAWL_API_KEY": None,  # where a test is not about it
                 **more,
             }
         )
