@@ -16,6 +16,13 @@ int64_t clock_now_ms(void)
     return clock_now_us() / 1000;
 }
 
+int64_t clock_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 char *clock_stamp(char out[CLOCK_STAMP_SIZE])
 {
     struct timespec now;

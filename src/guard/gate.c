@@ -1,6 +1,7 @@
 /* The gate in front of every tool. */
 #include "guard/gate.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "call/call.h"
@@ -16,13 +17,6 @@
 #define DAY_MS    INT64_C(86400000)
 
 /* ---- days ---- */
-
-int64_t gate_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE])
 {
@@ -83,7 +77,7 @@ static int refuse_budget(struct call *call, const char *tool, int64_t spent, int
                          const char *variable)
 {
     char details[256];
-    int64_t left_ms = gate_day_left_ms(gate_now_ms());
+    int64_t left_ms = gate_day_left_ms(clock_wall_ms());
     double spent_usd = (double)spent / (double)NANO_PER_USD;
     double budget_usd = (double)budget / (double)NANO_PER_USD;
     call_fail(call, CODE_RATE_LIMIT,

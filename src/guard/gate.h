@@ -49,9 +49,8 @@ struct gate_tool {
  * counts cannot be had, this process counts by itself. */
 int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool);
 
-/* Milliseconds since 1970, and the day they lie in as "2026-11-15" (UTC). */
+/* The day in which milliseconds since 1970 lie, as "2026-11-15" (UTC). */
 #define GATE_DAY_SIZE 11
-int64_t gate_now_ms(void);
 void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE]);
 /* Until the next day begins. */
 int64_t gate_day_left_ms(int64_t now_ms);

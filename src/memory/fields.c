@@ -1,10 +1,10 @@
 /* What a memory looks like in JSON, read and written. */
 #include "memory/fields.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "call/errors.h"
 #include "memory/time_words.h"
-#include "memory/wall.h"
 
 #include <string.h>
 
@@ -157,7 +157,7 @@ static int read_time(struct call *call, yyjson_val *object, const char *name, in
         *moment_ms = -1;
         return OK;
     }
-    return time_words_moment(text, wall_now_ms(), moment_ms) == OK
+    return time_words_moment(text, clock_wall_ms(), moment_ms) == OK
                ? OK
                : call_fail(call, CODE_VALIDATION, "%s is \"%.60s\"; it must be " TIME_WORDS_ALLOWED,
                            name, text);

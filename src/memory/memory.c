@@ -1,12 +1,12 @@
 /* The engine: every function of memory.h but the searches (search.c). */
 #include "memory/memory.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "call/errors.h"
 #include "config/config.h"
 #include "guard/callers.h"
 #include "memory/indexes.h"
-#include "memory/wall.h"
 #include "memory/writer.h"
 
 #include <stdio.h>
@@ -178,7 +178,7 @@ struct reading {
 static int start_reading(struct reading *reading, struct call *call,
                          const struct memory_space *space)
 {
-    *reading = (struct reading){.call = call, .now_ms = wall_now_ms()};
+    *reading = (struct reading){.call = call, .now_ms = clock_wall_ms()};
     int status = store_borrow(call, &reading->session);
     if (status == OK) {
         status = reading->session->backend->begin_reading(reading->session);

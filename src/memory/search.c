@@ -1,10 +1,10 @@
 /* Searching: the index finds and ranks, the store has the texts. */
+#include "base/clock.h"
 #include "base/limits.h"
 #include "call/errors.h"
 #include "memory/excerpt.h"
 #include "memory/fulltext.h"
 #include "memory/indexes.h"
-#include "memory/wall.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static struct index_filter narrowed(const struct memory_filter *filter)
         .until_ms = filter->until_ms,
         .session = filter->session,
         .role = filter->role,
-        .now_ms = wall_now_ms(),
+        .now_ms = clock_wall_ms(),
     };
 }
 

@@ -2,10 +2,10 @@
  * taken them; from then on their change happens, and they wait for its outcome. */
 #include "memory/writer.h"
 
+#include "base/clock.h"
 #include "base/event.h"
 #include "base/limits.h"
 #include "call/errors.h"
-#include "memory/wall.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -52,7 +52,7 @@ static int apply_marked(struct store_session *session, const struct writer_job *
                                   .call = job->call,
                                   .arena = call_arena(job->call),
                                   .space = found.id,
-                                  .now_ms = wall_now_ms(),
+                                  .now_ms = clock_wall_ms(),
                                   .overwrites = overwrites};
         status = job->apply(&work, job->context);
     }
@@ -154,7 +154,7 @@ static int sweep_rows(struct store_session *session, struct arena *arena, int64_
  * that a failure only leaves it for the next time. Whether something was deleted. */
 static bool sweep(struct store_session *session)
 {
-    int64_t now_ms = wall_now_ms();
+    int64_t now_ms = clock_wall_ms();
     int64_t due = atomic_load(&next_sweep_ms);
     if (now_ms < due ||
         !atomic_compare_exchange_strong(&next_sweep_ms, &due, now_ms + TIME_MEMORY_SWEEP_MS)) {

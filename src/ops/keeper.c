@@ -147,7 +147,7 @@ static int open_store(struct keeper *keeper)
 static int write_job(struct keeper *keeper, struct job *job)
 {
     const struct store_functions *store = keeper->store->functions;
-    int64_t now = gate_now_ms();
+    int64_t now = clock_wall_ms();
     int status;
     if (job->kind == JOB_TAKE) {
         status = store->take(keeper->store, job->claims, job->claim_count, now);
@@ -179,7 +179,7 @@ static int write_all(struct keeper *keeper, struct queue *jobs)
     }
     if (status == OK && keeper->records_since_tidy >= TIDY_EVERY) {
         keeper->records_since_tidy = 0;
-        status = store->tidy(keeper->store, gate_now_ms());
+        status = store->tidy(keeper->store, clock_wall_ms());
     }
     if (status == OK) {
         status = store->commit(keeper->store);
@@ -195,7 +195,7 @@ static void count_unsaved(const struct keeper *keeper, struct job *job)
 {
     char today[GATE_DAY_SIZE];
     char day[GATE_DAY_SIZE];
-    gate_day(gate_now_ms(), today);
+    gate_day(clock_wall_ms(), today);
     job->spent = (struct spending){0};
     for (const struct job *other = keeper->unsaved.first; other; other = other->next) {
         gate_day(other->record.at_ms, day);

@@ -1,6 +1,7 @@
 /* The meter around every tool. */
 #include "ops/meter.h"
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/redact.h"
@@ -128,7 +129,7 @@ static void record(const struct meter *meter, struct call *call, const struct en
     struct store_record row = {
         .caller = caller_name(call),
         .tool = entry->name,
-        .at_ms = gate_now_ms(),
+        .at_ms = clock_wall_ms(),
         .took_ms = outcome->took_us / 1000,
         .code = error             ? error->code
                 : outcome->failed ? "ERROR"

@@ -1,5 +1,6 @@
 /* Records as JSON. */
 #include "ops/reports.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ int report_usage(struct store *store, struct call *call, const char *caller, int
                  yyjson_mut_doc *doc, yyjson_mut_val **result)
 {
     char from[GATE_DAY_SIZE];
-    gate_day(gate_now_ms() - (days - 1) * DAY_MS, from);
+    gate_day(clock_wall_ms() - (days - 1) * DAY_MS, from);
     struct usage_report report = {.doc = doc, .rows = yyjson_mut_arr(doc)};
     int status = store->functions->usage(store, call, caller, from, add_usage_row, &report);
     if (status != OK) {

@@ -93,6 +93,13 @@ struct store_functions {
     int (*wipe)(struct store *store, struct call *call, const char *caller, int64_t *wiped);
 };
 
+/* For the `take` of a store, which only has to read and write one window. */
+typedef int (*store_read_window)(struct store *store, const char *key, struct limit_window *window);
+typedef int (*store_write_window)(struct store *store, const char *key,
+                                  const struct limit_window *window);
+int store_take_windows(struct store *store, store_read_window read, store_write_window write,
+                       struct limit_claim *claims, size_t count, int64_t now_ms);
+
 /* The SQLite file at `path`. NULL with the reason in `problem`. */
 struct store *store_sqlite_open(const char *path, bool synced, struct call *call, char *problem,
                                 size_t size);

@@ -1,4 +1,5 @@
 /* The store in a PostgreSQL database, which servers on several machines share. */
+#include "base/clock.h"
 #include "base/id.h"
 #include "base/limits.h"
 #include "base/postgres.h"
@@ -127,7 +128,7 @@ static int write_token(struct shared_store *shared)
                  "INSERT INTO forage_commits (token, at_ms) VALUES ($1, $2) ON CONFLICT "
                  "DO NOTHING RETURNING 1");
     postgres_give_bytes(shared->db, shared->token, sizeof shared->token);
-    postgres_give_int(shared->db, gate_now_ms());
+    postgres_give_int(shared->db, clock_wall_ms());
     int written = postgres_step(shared->db);
     postgres_end(shared->db);
     return written;
@@ -168,8 +169,9 @@ static void rollback(struct store *store)
     postgres_rollback(db_of(store));
 }
 
-static int read_window(struct postgres *db, const char *key, struct limit_window *window)
+static int read_window(struct store *store, const char *key, struct limit_window *window)
 {
+    struct postgres *db = db_of(store);
     postgres_ask(db, "SELECT ends_ms, used FROM forage_windows WHERE key = $1");
     postgres_give_text(db, key);
     int found = postgres_step(db);
@@ -181,8 +183,9 @@ static int read_window(struct postgres *db, const char *key, struct limit_window
     return found < 0 ? found : OK;
 }
 
-static int write_window(struct postgres *db, const char *key, const struct limit_window *window)
+static int write_window(struct store *store, const char *key, const struct limit_window *window)
 {
+    struct postgres *db = db_of(store);
     postgres_ask(db, "INSERT INTO forage_windows (key, ends_ms, used) VALUES ($1, $2, $3) ON "
                      "CONFLICT (key) DO UPDATE SET ends_ms = excluded.ends_ms, used = "
                      "excluded.used");
@@ -194,25 +197,7 @@ static int write_window(struct postgres *db, const char *key, const struct limit
 
 static int take(struct store *store, struct limit_claim *claims, size_t count, int64_t now_ms)
 {
-    struct limit_window windows[LIMIT_WINDOW_CLAIMS];
-    bool used_up = false;
-    for (size_t i = 0; i < count; i++) {
-        int status = read_window(db_of(store), claims[i].key, &windows[i]);
-        if (status != OK) {
-            return status;
-        }
-        limit_look(&claims[i], &windows[i], now_ms);
-        used_up |= claims[i].retry_after_ms > 0;
-    }
-    for (size_t i = 0; !used_up && i < count; i++) {
-        windows[i].used++;
-        claims[i].left--;
-        int status = write_window(db_of(store), claims[i].key, &windows[i]);
-        if (status != OK) {
-            return status;
-        }
-    }
-    return used_up ? ERR_LIMIT : OK;
+    return store_take_windows(store, read_window, write_window, claims, count, now_ms);
 }
 
 static int spent(struct store *store, const char *caller, int64_t now_ms, struct spending *spent)

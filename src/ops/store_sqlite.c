@@ -2,8 +2,6 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "base/sqlite.h"
-#include "config/config.h"
-#include "config/places.h"
 #include "ops/store.h"
 
 #include <stdio.h>
@@ -109,8 +107,9 @@ static void rollback(struct store *store)
     sqlite_rollback(db_of(store));
 }
 
-static int read_window(struct sqlite *db, const char *key, struct limit_window *window)
+static int read_window(struct store *store, const char *key, struct limit_window *window)
 {
+    struct sqlite *db = db_of(store);
     struct sqlite_statement *select =
         sqlite_prepare(db, "SELECT ends_ms, used FROM windows WHERE key = ?");
     sqlite_bind_text(select, 1, key);
@@ -123,8 +122,9 @@ static int read_window(struct sqlite *db, const char *key, struct limit_window *
     return found < 0 ? found : OK;
 }
 
-static int write_window(struct sqlite *db, const char *key, const struct limit_window *window)
+static int write_window(struct store *store, const char *key, const struct limit_window *window)
 {
+    struct sqlite *db = db_of(store);
     struct sqlite_statement *insert = sqlite_prepare(db, "REPLACE INTO windows VALUES (?, ?, ?)");
     sqlite_bind_text(insert, 1, key);
     sqlite_bind_int(insert, 2, window->ends_ms);
@@ -134,25 +134,7 @@ static int write_window(struct sqlite *db, const char *key, const struct limit_w
 
 static int take(struct store *store, struct limit_claim *claims, size_t count, int64_t now_ms)
 {
-    struct limit_window windows[LIMIT_WINDOW_CLAIMS];
-    bool used_up = false;
-    for (size_t i = 0; i < count; i++) {
-        int status = read_window(db_of(store), claims[i].key, &windows[i]);
-        if (status != OK) {
-            return status;
-        }
-        limit_look(&claims[i], &windows[i], now_ms);
-        used_up |= claims[i].retry_after_ms > 0;
-    }
-    for (size_t i = 0; !used_up && i < count; i++) {
-        windows[i].used++;
-        claims[i].left--;
-        int status = write_window(db_of(store), claims[i].key, &windows[i]);
-        if (status != OK) {
-            return status;
-        }
-    }
-    return used_up ? ERR_LIMIT : OK;
+    return store_take_windows(store, read_window, write_window, claims, count, now_ms);
 }
 
 static int spent(struct store *store, const char *caller, int64_t now_ms, struct spending *spent)
@@ -364,21 +346,4 @@ struct store *store_sqlite_open(const char *path, bool synced, struct call *call
         return NULL;
     }
     return &file->store;
-}
-
-struct store *store_open(struct call *call, char *problem, size_t size)
-{
-    const char *url = config_text("FORAGE_DATABASE_URL");
-    if (url && *url) {
-        return store_postgres_open(url, config_bool("FORAGE_STORE_SYNC"), call, problem, size);
-    }
-    char *folder = places_data(problem, size);
-    char *path = NULL;
-    struct store *store = NULL;
-    if (folder && asprintf(&path, "%s/records.sqlite", folder) >= 0) {
-        store = store_sqlite_open(path, config_bool("FORAGE_STORE_SYNC"), call, problem, size);
-        free(path);
-    }
-    free(folder);
-    return store;
 }

@@ -1,10 +1,10 @@
 /* What the memory tools share. */
 #include "tools/memory_common.h"
 
+#include "base/clock.h"
 #include "call/errors.h"
 #include "config/config.h"
 #include "memory/time_words.h"
-#include "memory/wall.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static int read_span(struct call *call, yyjson_val *arguments, const char *name,
 {
     const char *text = json_string(arguments, name);
     *span = (struct time_span){0};
-    if (!text || time_words_read(text, wall_now_ms(), span) == OK) {
+    if (!text || time_words_read(text, clock_wall_ms(), span) == OK) {
         return OK;
     }
     return call_fail(call, CODE_VALIDATION, "%s is \"%.60s\"; it must be " TIME_WORDS_ALLOWED, name,
@@ -192,4 +192,22 @@ int memory_common_hits(struct reply *reply, yyjson_val *arguments, const struct 
     }
     memory_results_pagination(&results, data, arguments, hits->total, hits->total_is_lower_bound);
     return data ? OK : ERR_NOMEM;
+}
+
+int memory_common_change(struct call *call, yyjson_val *arguments, struct reply *reply,
+                         int (*apply)(struct call *call, const struct memory_space *space,
+                                      const struct memory_change *change,
+                                      struct memory_result *result))
+{
+    struct memory_space space;
+    struct memory_change change;
+    struct memory_result result;
+    int status = memory_common_space(call, arguments, &space);
+    if (status == OK) {
+        status = fields_read(call, call_arena(call), arguments, &change);
+    }
+    if (status == OK) {
+        status = apply(call, &space, &change, &result);
+    }
+    return status == OK ? memory_common_changed(reply, &space, &result) : status;
 }

@@ -16,6 +16,12 @@ int memory_common_filter(struct call *call, yyjson_val *arguments, struct memory
 int memory_common_keys(struct call *call, yyjson_val *arguments, const char ***keys, size_t *count);
 size_t memory_common_size(yyjson_val *arguments, const char *name);
 
+/* The whole of a tool that changes one memory: `apply` is memory_add or one like it. */
+int memory_common_change(struct call *call, yyjson_val *arguments, struct reply *reply,
+                         int (*apply)(struct call *call, const struct memory_space *space,
+                                      const struct memory_change *change,
+                                      struct memory_result *result));
+
 /* ---- results ---- */
 
 /* {success: true, data: {}}; returns data, NULL without memory. */

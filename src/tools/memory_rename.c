@@ -5,17 +5,7 @@
 
 static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
-    struct memory_space space;
-    struct memory_change change;
-    struct memory_result result;
-    int status = memory_common_space(call, arguments, &space);
-    if (status == OK) {
-        status = fields_read(call, call_arena(call), arguments, &change);
-    }
-    if (status == OK) {
-        status = memory_rename(call, &space, &change, &result);
-    }
-    return status == OK ? memory_common_changed(reply, &space, &result) : status;
+    return memory_common_change(call, arguments, reply, memory_rename);
 }
 
 const struct tool TOOL_MEMORY_RENAME = {

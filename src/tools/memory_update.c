@@ -11,24 +11,19 @@ static bool changes_something(const struct memory_change *change)
            change->expires_ms != 0;
 }
 
-static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
+static int update(struct call *call, const struct memory_space *space,
+                  const struct memory_change *change, struct memory_result *result)
 {
-    struct memory_space space;
-    struct memory_change change;
-    struct memory_result result;
-    int status = memory_common_space(call, arguments, &space);
-    if (status == OK) {
-        status = fields_read(call, call_arena(call), arguments, &change);
-    }
-    if (status == OK && !changes_something(&change)) {
-        status = call_fail(call, CODE_VALIDATION,
+    return changes_something(change)
+               ? memory_update(call, space, change, result)
+               : call_fail(call, CODE_VALIDATION,
                            "there is nothing to change: give text, summary, tags, metadata, "
                            "session, place, role, created_at or expires_at");
-    }
-    if (status == OK) {
-        status = memory_update(call, &space, &change, &result);
-    }
-    return status == OK ? memory_common_changed(reply, &space, &result) : status;
+}
+
+static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    return memory_common_change(call, arguments, reply, update);
 }
 
 const struct tool TOOL_MEMORY_UPDATE = {

@@ -64,6 +64,10 @@ class Listener(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
+    def verify_request(self, _, client_address):
+        """One that listens on all addresses of loopback must not serve anybody beyond it."""
+        return client_address[0].startswith("127.") or client_address[0] == "::1"
+
     def handle_error(self, *_):
         """Clients leave when they are cancelled; that is nothing to report."""
 

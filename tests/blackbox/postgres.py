@@ -260,7 +260,7 @@ class Cutter:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the listener is closed at the end
             while True:
                 client, _ = self.listener.accept()
                 server = socket.create_connection(("127.0.0.1", self.port_behind))
@@ -269,7 +269,7 @@ class Cutter:
                     threading.Thread(target=self._carry, args=(source, target, cut), daemon=True).start()
 
     def _carry(self, source, target, cut):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # either end may leave, and the other half of the pair shuts both
             while (data := source.recv(65536)) and not cut.is_set():
                 if self.armed and b"COMMIT\0" in data:
                     self.armed = False
@@ -278,7 +278,7 @@ class Cutter:
                         break
                 target.sendall(data)
         for end in (source, target):
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # it is shut already
                 end.shutdown(socket.SHUT_RDWR)
 
     def __enter__(self):

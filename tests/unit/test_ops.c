@@ -1,4 +1,5 @@
 /* Records: the store, the thread that writes to it, prices, and answers that are kept. */
+#include "base/clock.h"
 #include "base/limits.h"
 #include "guard/callers.h"
 #include "ops/answers.h"
@@ -124,7 +125,7 @@ static void usage_is_summed_by_day_caller_and_tool(void **state)
     (void)state;
     struct store *store = open_store();
     struct call *call = new_call(caller_local());
-    int64_t now = gate_now_ms();
+    int64_t now = clock_wall_ms();
     add_row(store, "alice", now, NULL, NULL);
     add_row(store, "alice", now, "PROVIDER", NULL);
     add_row(store, "bob", now, NULL, NULL);
@@ -187,7 +188,7 @@ static void old_records_go(void **state)
     struct store *store = open_store();
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "a", .calls = 1, .window_ms = 1000};
-    int64_t now = gate_now_ms();
+    int64_t now = clock_wall_ms();
     add_row(store, "alice", now - (LIMIT_USAGE_DAYS + 2) * INT64_C(86400000), NULL, NULL);
     assert_int_equal(store->functions->begin(store, true), OK);
     assert_int_equal(store->functions->take(store, &claim, 1, now - 5000), OK);
@@ -246,7 +247,7 @@ static void *call_often(void *context)
         atomic_fetch_add(crowd->passed, status == OK);
         struct store_record record = {.caller = crowd->caller->name,
                                       .tool = "x",
-                                      .at_ms = gate_now_ms(),
+                                      .at_ms = clock_wall_ms(),
                                       .nano_usd = 5,
                                       .arguments = "{}"};
         status = status == OK ? keeper_record(crowd->keeper, call, &record, &spent) : ERR_LIMIT;
@@ -385,7 +386,7 @@ static int record_one(struct keeper *keeper, int64_t nano_usd)
 {
     struct call *call = new_call(caller_local());
     struct store_record record = {
-        .caller = "local", .tool = "x", .at_ms = gate_now_ms(), .nano_usd = nano_usd};
+        .caller = "local", .tool = "x", .at_ms = clock_wall_ms(), .nano_usd = nano_usd};
     int status = keeper_record(keeper, call, &record, NULL);
     call_free(call);
     return status;
