@@ -6,9 +6,7 @@
 #include "cli/cli.h"
 #include "cli/watch.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct wish {
@@ -22,45 +20,15 @@ struct wish {
 
 /* ---- arguments ---- */
 
-/* The bounds are those of the tool, which checks them. */
-static int take_number(struct arguments *arguments, const char *name, int64_t *number)
+/* The bounds of numbers are those of the tool, which checks them. */
+static void read_arguments(const struct arguments *arguments, struct wish *wish)
 {
-    const char *value;
-    int taken = take_option(arguments, name, &value);
-    if (taken <= 0) {
-        return taken == 0 ? EXIT_OK : EXIT_USAGE;
-    }
-    char *end;
-    errno = 0;
-    *number = strtoll(value, &end, 10);
-    return errno || end == value || *end ? usage_error("%s wants a number, not \"%s\"", name, value)
-                                         : EXIT_OK;
-}
-
-static int read_arguments(const struct arguments *given, struct wish *wish)
-{
-    struct arguments rest = *given;
-    wish->json = take_flag(&rest, "--json");
-    wish->sources_only = take_flag(&rest, "--sources-only");
-    int code = take_number(&rest, "--max", &wish->max_results);
-    if (code == EXIT_OK) {
-        code = take_number(&rest, "--fresh", &wish->freshness_hours);
-    }
-    if (code == EXIT_OK && take_option(&rest, "--region", &wish->region) < 0) {
-        code = EXIT_USAGE;
-    }
-    if (code != EXIT_OK) {
-        return code;
-    }
-    if (rest.count == 0) {
-        return usage_error("what is the question?");
-    }
-    wish->query = rest.values[0];
-    rest.count--;
-    rest.values++;
-    return rest.count
-               ? usage_error("put the question in quotes: nothing takes \"%s\"", rest.values[0])
-               : EXIT_OK;
+    wish->query = arguments->words[0];
+    wish->region = option_text(arguments, "--region");
+    wish->json = option_given(arguments, "--json");
+    wish->sources_only = option_given(arguments, "--sources-only");
+    option_number(arguments, "--max", &wish->max_results);
+    option_number(arguments, "--fresh", &wish->freshness_hours);
 }
 
 /* The arguments of search_web; NULL when the question is no text. */
@@ -217,10 +185,8 @@ static int answer_in(struct app *app, struct call *call, int signals, void *cont
 int command_answer(const struct arguments *arguments)
 {
     struct wish wish = {0};
-    int code = read_arguments(arguments, &wish);
-    if (code == EXIT_OK) {
-        code = load_configuration();
-    }
+    read_arguments(arguments, &wish);
+    int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
     }

@@ -50,18 +50,14 @@ static int add_pair(struct arena *arena, const struct entry *entry, yyjson_mut_d
 static int read_arguments(const struct arguments *given, struct arena *arena,
                           const struct entry *entry, yyjson_val **arguments)
 {
-    struct arguments rest = *given;
-    const char *whole = "{}";
-    if (take_option(&rest, "--json", &whole) < 0) {
-        return EXIT_USAGE;
-    }
+    const char *whole = option_text(given, "--json");
     yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *object = parse_value(arena, doc, whole);
+    yyjson_mut_val *object = parse_value(arena, doc, whole ? whole : "{}");
     if (!yyjson_mut_is_obj(object)) {
         return usage_error("--json wants a JSON object");
     }
-    for (int i = 0; i < rest.count; i++) {
-        int code = add_pair(arena, entry, doc, object, rest.values[i]);
+    for (int i = 1; i < given->count; i++) {
+        int code = add_pair(arena, entry, doc, object, given->words[i]);
         if (code != EXIT_OK) {
             return code;
         }
@@ -107,21 +103,17 @@ static int run_watched(struct app *app, const struct entry *entry, struct call *
 static int call_in(struct app *app, struct call *call, int signals, void *context)
 {
     const struct arguments *given = context;
-    const struct entry *entry = registry_tool(app_registry(app), given->values[0]);
+    const struct entry *entry = registry_tool(app_registry(app), given->words[0]);
     if (!entry) {
-        return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->values[0]);
+        return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->words[0]);
     }
-    struct arguments rest = {given->count - 1, given->values + 1};
     yyjson_val *arguments = NULL;
-    int code = read_arguments(&rest, call_arena(call), entry, &arguments);
+    int code = read_arguments(given, call_arena(call), entry, &arguments);
     return code == EXIT_OK ? run_watched(app, entry, call, arguments, signals) : code;
 }
 
 int command_call(const struct arguments *arguments)
 {
-    if (arguments->count == 0) {
-        return usage_error("which tool? `forage tools` lists them");
-    }
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;

@@ -4,6 +4,9 @@
 
 #include "app/app.h"
 #include "base/buf.h"
+#include "cli/arguments.h"
+
+#include <stdio.h>
 
 /* What the program's end tells a script. */
 enum exit_code {
@@ -15,14 +18,6 @@ enum exit_code {
 int cli_main(int argc, char **argv);
 
 /* ---- for the commands ---- */
-
-/* The arguments after the command's name. */
-struct arguments {
-    int count;
-    char **values;
-};
-
-typedef int (*command_run)(const struct arguments *arguments);
 
 int command_mcp(const struct arguments *arguments);
 int command_serve(const struct arguments *arguments);
@@ -37,21 +32,14 @@ int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);
 int command_history(const struct arguments *arguments);
+int command_completions(const struct arguments *arguments);
+int command_help(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);
 
-/* Takes "--name VALUE" or "--name=VALUE" out of the arguments. 1 when it was there, 0 when not,
- * negative after saying that its value is missing. */
-int take_option(struct arguments *arguments, const char *name, const char **value);
-/* Takes "--name" out of the arguments. */
-bool take_flag(struct arguments *arguments, const char *name);
 /* Says what was wrong and how to get help; EXIT_USAGE. */
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* EXIT_OK, or EXIT_USAGE after naming the first argument that nothing takes. */
-int refuse_rest(const struct arguments *arguments);
-
-/* Takes "--name VALUE" out of the arguments as the setting `variable`, which then wins over
- * the environment. EXIT_OK or EXIT_USAGE. */
-int take_setting(struct arguments *arguments, const char *name, const char *variable);
+/* Explains the command that `topic` means, or the program. */
+int help_print(FILE *file, const struct arguments *topic);
 
 /* Loads the configuration, says what is odd in it, and sets up the log. EXIT_OK or EXIT_USAGE. */
 int load_configuration(void);

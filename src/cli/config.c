@@ -6,16 +6,13 @@
 
 int command_config(const struct arguments *arguments)
 {
-    struct arguments rest = *arguments;
-    bool json = take_flag(&rest, "--json");
-    bool markdown = take_flag(&rest, "--markdown");
-    bool example = take_flag(&rest, "--env-example");
-    int code = refuse_rest(&rest);
-    if (code != EXIT_OK) {
-        return code;
-    }
-    if (json + markdown + example > 1) {
-        return usage_error("--json, --markdown and --env-example exclude each other");
+    bool json = option_given(arguments, "--json");
+    bool markdown = option_given(arguments, "--markdown");
+    bool example = option_given(arguments, "--env-example");
+    bool manual = option_given(arguments, "--man");
+    int code = EXIT_OK;
+    if (json + markdown + example + manual > 1) {
+        return usage_error("--json, --markdown, --env-example and --man exclude each other");
     }
     struct buf text;
     buf_init(&text, MIB(1));
@@ -23,6 +20,8 @@ int command_config(const struct arguments *arguments)
         config_write_markdown(&text);
     } else if (example) {
         config_write_env_example(&text);
+    } else if (manual) {
+        config_write_manual(&text);
     } else {
         code = load_configuration();
         if (code == EXIT_OK) {

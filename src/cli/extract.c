@@ -201,24 +201,16 @@ static int extract_batch(struct arena *arena)
     return fine ? EXIT_OK : usage_error("a line is PAGE_PATH <tab> URL <tab> OUT_PATH");
 }
 
-int command_extract(const struct arguments *given)
+int command_extract(const struct arguments *arguments)
 {
-    struct arguments arguments = *given;
-    const char *url = NULL;
-    if (take_option(&arguments, "--url", &url) < 0) {
-        return EXIT_USAGE;
-    }
-    bool as_json = take_flag(&arguments, "--json");
-    bool batch = take_flag(&arguments, "--batch");
-    int code = refuse_rest(&arguments);
-    if (code != EXIT_OK) {
-        return code;
-    }
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     if (!arena) {
         return EXIT_FAILED;
     }
-    code = batch ? extract_batch(arena) : extract_one(arena, url, as_json);
+    int code = option_given(arguments, "--batch")
+                   ? extract_batch(arena)
+                   : extract_one(arena, option_text(arguments, "--url"),
+                                 option_given(arguments, "--json"));
     arena_free(arena);
     return code;
 }

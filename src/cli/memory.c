@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/redact.h"
 #include "base/signals.h"
+#include "cli/terminal.h"
 #include "cli/watch.h"
 #include "config/config.h"
 #include "memory/memory.h"
@@ -21,13 +22,13 @@ void memory_command_bar(void *context, double done, double total, const char *me
 {
     (void)context;
     if (total <= 0) {
-        fprintf(stderr, "\r\033[K%s", message);
+        terminal_progress("%s", message);
         return;
     }
     double part = done < total ? done / total : 1;
     int filled = (int)(part * BAR_WIDTH);
-    fprintf(stderr, "\r\033[K[%.*s%.*s] %3.0f %% %s", filled, "##############################",
-            BAR_WIDTH - filled, "..............................", part * 100, message);
+    terminal_progress("[%.*s%.*s] %3.0f %% %s", filled, "##############################",
+                      BAR_WIDTH - filled, "..............................", part * 100, message);
 }
 
 int memory_command_failed(struct memory_command *command, int status)
@@ -120,30 +121,20 @@ static void print_hits(struct buf *out, yyjson_mut_val *data)
 
 /* ---- the tools ---- */
 
-static const char *const ADD_OPTIONS[] = {"--key",  "--summary",    "--tags",       "--session",
-                                          "--role", "--created-at", "--expires-at", NULL};
-static const char *const LIST_OPTIONS[] = {"--prefix",  "--tags", "--time",  "--from",   "--until",
-                                           "--session", "--role", "--limit", "--offset", NULL};
-static const char *const SEARCH_OPTIONS[] = {
-    "--tags", "--time", "--from", "--until", "--session", "--role", "--limit", "--offset", NULL};
-static const char *const NO_OPTIONS[] = {NULL};
-
 /* What to do, by its name. */
 static const struct action {
     const char *name;
     const char *tool; /* NULL: a function of its own */
     const char *rest; /* the parameter that takes what is not an option */
     bool several;     /* of them, as an array; otherwise they are joined by spaces */
-    bool from_input;  /* read from standard input where it is not given */
-    const char *const *options;
     void (*print)(struct buf *out, yyjson_mut_val *data);
     int (*run)(struct memory_command *command);
 } ACTIONS[] = {
-    {"add", "memory_add", "text", false, true, ADD_OPTIONS, print_changed, NULL},
-    {"get", "memory_get", "keys", true, false, NO_OPTIONS, print_texts, NULL},
-    {"list", "memory_list", NULL, false, false, LIST_OPTIONS, print_list, NULL},
-    {"search", "memory_search", "query", false, false, SEARCH_OPTIONS, print_hits, NULL},
-    {"delete", "memory_delete", "keys", true, false, NO_OPTIONS, print_deleted, NULL},
+    {"add", "memory_add", "text", false, print_changed, NULL},
+    {"get", "memory_get", "keys", true, print_texts, NULL},
+    {"list", "memory_list", NULL, false, print_list, NULL},
+    {"search", "memory_search", "query", false, print_hits, NULL},
+    {"delete", "memory_delete", "keys", true, print_deleted, NULL},
     {.name = "import", .run = memory_command_import},
     {.name = "export", .run = memory_command_export},
     {.name = "check", .run = memory_command_check},
@@ -160,28 +151,26 @@ static const struct action *find_action(const char *name)
     return NULL;
 }
 
-/* "--created-at" is the parameter created_at. */
-static int take_options(struct memory_command *command, const struct action *action,
-                        yyjson_mut_doc *doc, yyjson_mut_val *object)
+/* Every option of the command itself is a parameter: "--created-at" is created_at. */
+static int add_options(const struct memory_command *command, yyjson_mut_doc *doc,
+                       yyjson_mut_val *object)
 {
-    for (const char *const *option = action->options; *option; option++) {
-        const char *value;
-        int taken = take_option(&command->rest, *option, &value);
-        char *name = arena_strdup(call_arena(command->call), *option + 2);
-        if (taken < 0 || !name) {
-            return EXIT_USAGE;
+    const struct option *option = arguments_command(command->arguments)->options;
+    for (; option->name; option++) {
+        int64_t number;
+        const char *value = option_text(command->arguments, option->name);
+        char *name = arena_strdup(call_arena(command->call), option->name + 2);
+        if (!name) {
+            return EXIT_FAILED;
         }
         for (char *at = name; *at; at++) {
             *at = *at == '-' ? '_' : *at;
         }
-        bool number = strcmp(name, "limit") == 0 || strcmp(name, "offset") == 0;
-        yyjson_doc *parsed = taken && number
-                                 ? json_parse(call_arena(command->call), value, strlen(value), NULL)
-                                 : NULL;
-        if (taken) {
-            yyjson_mut_obj_add(object, yyjson_mut_str(doc, name),
-                               parsed ? json_copy(doc, yyjson_doc_get_root(parsed))
-                                      : yyjson_mut_str(doc, value));
+        if (value && strcmp(option->value, "N") == 0) {
+            option_number(command->arguments, option->name, &number);
+            yyjson_mut_obj_add_int(doc, object, name, number);
+        } else if (value) {
+            yyjson_mut_obj_add_str(doc, object, name, value);
         }
     }
     return EXIT_OK;
@@ -204,48 +193,28 @@ static const char *read_input(struct arena *arena)
     return copy;
 }
 
-/* What looks like an option and is none is refused, unless it stands behind "--", which is
- * dropped. */
-static int refuse_options(struct arguments *rest)
-{
-    for (int i = 0; i < rest->count; i++) {
-        if (strcmp(rest->values[i], "--") == 0) {
-            take_flag(rest, "--");
-            return EXIT_OK;
-        }
-        if (strncmp(rest->values[i], "--", 2) == 0) {
-            return usage_error("nothing takes \"%s\"", rest->values[i]);
-        }
-    }
-    return EXIT_OK;
-}
-
-/* What is left of the arguments becomes the parameter that takes it. */
-static int take_rest(struct memory_command *command, const struct action *action,
-                     yyjson_mut_doc *doc, yyjson_mut_val *object)
+/* The words become the parameter that takes them. */
+static void add_words(const struct memory_command *command, const struct action *action,
+                      yyjson_mut_doc *doc, yyjson_mut_val *object)
 {
     struct arena *arena = call_arena(command->call);
-    int code = action->rest ? refuse_options(&command->rest) : refuse_rest(&command->rest);
-    if (code != EXIT_OK || !action->rest) {
-        return code;
-    }
-    if (command->rest.count == 0 && !action->from_input) {
-        return usage_error("memory %s needs %s", action->name, action->rest);
+    const struct arguments *arguments = command->arguments;
+    if (!action->rest) {
+        return;
     }
     if (action->several) {
         yyjson_mut_val *list = yyjson_mut_arr(doc);
-        for (int i = 0; i < command->rest.count; i++) {
-            yyjson_mut_arr_add_str(doc, list, command->rest.values[i]);
+        for (int i = 0; i < arguments->count; i++) {
+            yyjson_mut_arr_add_str(doc, list, arguments->words[i]);
         }
         yyjson_mut_obj_add_val(doc, object, action->rest, list);
-        return EXIT_OK;
+        return;
     }
-    const char *text = command->rest.count ? command->rest.values[0] : read_input(arena);
-    for (int i = 1; i < command->rest.count && text; i++) {
-        text = arena_printf(arena, "%s %s", text, command->rest.values[i]);
+    const char *text = arguments->count ? arguments->words[0] : read_input(arena);
+    for (int i = 1; i < arguments->count && text; i++) {
+        text = arena_printf(arena, "%s %s", text, arguments->words[i]);
     }
     json_add_string(doc, object, action->rest, text);
-    return EXIT_OK;
 }
 
 static yyjson_val *finish_arguments(struct arena *arena, yyjson_mut_val *object)
@@ -290,13 +259,11 @@ static int run_tool(struct memory_command *command, const struct action *action)
         return EXIT_FAILED;
     }
     json_add_string(doc, object, "namespace", command->space);
-    int code = take_options(command, action, doc, object);
-    if (code == EXIT_OK) {
-        code = take_rest(command, action, doc, object);
-    }
+    int code = add_options(command, doc, object);
     if (code != EXIT_OK) {
         return code;
     }
+    add_words(command, action, doc, object);
     yyjson_val *arguments = finish_arguments(arena, object);
     struct reply reply;
     if (!arguments || registry_run(registry, entry, command->call, arguments, &reply) != OK) {
@@ -327,18 +294,12 @@ static int run_action(const struct action *action, struct memory_command *comman
 
 int command_memory(const struct arguments *arguments)
 {
-    struct memory_command command = {.rest = *arguments};
-    const struct action *action = arguments->count ? find_action(arguments->values[0]) : NULL;
-    if (!action) {
-        return usage_error("memory needs add, get, list, search, delete, import, export, check or "
-                           "backup");
-    }
-    command.rest.count--;
-    command.rest.values++;
-    command.json = take_flag(&command.rest, "--json");
-    if (take_option(&command.rest, "--namespace", &command.space) < 0) {
-        return EXIT_USAGE;
-    }
+    struct memory_command command = {
+        .arguments = arguments,
+        .space = option_text(arguments, "--namespace"),
+        .json = option_given(arguments, "--json"),
+    };
+    const struct action *action = find_action(arguments_command(arguments)->name);
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;

@@ -9,8 +9,8 @@
 struct memory_command {
     struct app *app;
     struct call *call;
-    struct arguments rest; /* after the name of what to do */
-    const char *space;     /* --namespace, or NULL */
+    const struct arguments *arguments;
+    const char *space; /* --namespace, or NULL */
     bool json;
 };
 

@@ -14,17 +14,11 @@
 
 #define PIECE_BYTES KIB(256)
 
-/* The file that is named, at most one; NULL: none, which is standard input or output. */
-static int take_path(struct memory_command *command, const char **path)
+/* The file that is named; NULL: none, which is standard input or output. */
+static const char *named_file(const struct memory_command *command)
 {
-    *path = command->rest.count ? command->rest.values[0] : NULL;
-    if (*path && strcmp(*path, "-") == 0) {
-        *path = NULL;
-    }
-    if (command->rest.count > 1) {
-        return usage_error("nothing takes \"%s\"", command->rest.values[1]);
-    }
-    return EXIT_OK;
+    const char *path = command->arguments->count ? command->arguments->words[0] : NULL;
+    return path && strcmp(path, "-") == 0 ? NULL : path;
 }
 
 static int fail_file(const char *path)
@@ -54,12 +48,11 @@ static int feed_file(struct memory_command *command, struct lines *lines, int fd
 
 int memory_command_import(struct memory_command *command)
 {
-    const char *path;
+    const char *path = named_file(command);
     struct memory_space space;
-    int code = take_path(command, &path);
     int status = memory_space_of(command->call, command->space, &space);
-    if (code != EXIT_OK || status != OK) {
-        return code != EXIT_OK ? code : memory_command_failed(command, status);
+    if (status != OK) {
+        return memory_command_failed(command, status);
     }
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
     struct stat about = {0};
@@ -75,7 +68,7 @@ int memory_command_import(struct memory_command *command)
         close(fd);
     }
     if (status != OK) {
-        code = memory_command_failed(command, status);
+        int code = memory_command_failed(command, status);
         fprintf(stderr, "forage: %zu memories were imported before that\n", counts.lines);
         return code;
     }
@@ -133,12 +126,8 @@ static int export_to(struct memory_command *command, FILE *out, size_t *count)
 
 int memory_command_export(struct memory_command *command)
 {
-    const char *path;
+    const char *path = named_file(command);
     size_t count = 0;
-    int code = take_path(command, &path);
-    if (code != EXIT_OK) {
-        return code;
-    }
     /* A new file, for its owner only: memories are private. */
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     FILE *out = path ? (fd >= 0 ? fdopen(fd, "w") : NULL) : stdout;
@@ -163,11 +152,7 @@ int memory_command_export(struct memory_command *command)
 int memory_command_check(struct memory_command *command)
 {
     struct memory_check check;
-    bool repair = !take_flag(&command->rest, "--no-repair");
-    int code = refuse_rest(&command->rest);
-    if (code != EXIT_OK) {
-        return code;
-    }
+    bool repair = !option_given(command->arguments, "--no-repair");
     int status = memory_check(command->call, repair, &check);
     if (status != OK) {
         return memory_command_failed(command, status);
@@ -179,10 +164,9 @@ int memory_command_check(struct memory_command *command)
 
 int memory_command_backup(struct memory_command *command)
 {
-    const char *path;
-    int code = take_path(command, &path);
-    if (code != EXIT_OK || !path) {
-        return code != EXIT_OK ? code : usage_error("memory backup needs a file that is not there");
+    const char *path = named_file(command);
+    if (!path) {
+        return usage_error("memory backup needs a file that is not there");
     }
     call_progress(command->call, 0, 0, "copying");
     int status = memory_backup(command->call, path);

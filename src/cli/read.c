@@ -5,76 +5,30 @@
 #include "config/config.h"
 #include "page/content.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- arguments ---- */
 
-static int take_number(struct arguments *arguments, const char *name, size_t *number)
-{
-    const char *value;
-    int taken = take_option(arguments, name, &value);
-    if (taken <= 0) {
-        return taken == 0 ? EXIT_OK : EXIT_USAGE;
-    }
-    char *end;
-    errno = 0;
-    unsigned long long parsed = strtoull(value, &end, 10);
-    if (errno || end == value || *end || *value == '-') {
-        return usage_error("%s wants a number of characters, but \"%s\" came", name, value);
-    }
-    *number = (size_t)parsed;
-    return EXIT_OK;
-}
-
-static int take_render(struct arguments *arguments, enum render_mode *mode)
+static enum render_mode render_mode(const char *word)
 {
     static const struct {
         const char *word;
         enum render_mode mode;
     } MODES[] = {{"auto", RENDER_AUTO}, {"always", RENDER_ALWAYS}, {"never", RENDER_NEVER}};
-    const char *value;
-    int taken = take_option(arguments, "--render", &value);
-    for (size_t i = 0; taken > 0 && i < sizeof MODES / sizeof *MODES; i++) {
-        if (strcmp(value, MODES[i].word) == 0) {
-            *mode = MODES[i].mode;
-            return EXIT_OK;
+    for (size_t i = 0; word && i < sizeof MODES / sizeof *MODES; i++) {
+        if (strcmp(word, MODES[i].word) == 0) {
+            return MODES[i].mode;
         }
     }
-    if (taken > 0) {
-        return usage_error("--render is auto, always or never, not \"%s\"", value);
-    }
-    return taken == 0 ? EXIT_OK : EXIT_USAGE;
+    return RENDER_AUTO;
 }
 
-static int read_arguments(const struct arguments *given, struct content_request *request,
-                          bool *json)
+static size_t characters(const struct arguments *arguments, const char *name)
 {
-    struct arguments rest = *given;
-    *json = take_flag(&rest, "--json");
-    request->outline = take_flag(&rest, "--outline");
-    int code = take_number(&rest, "--start", &request->start);
-    if (code == EXIT_OK) {
-        code = take_number(&rest, "--max-chars", &request->max_chars);
-    }
-    if (code == EXIT_OK && take_option(&rest, "--section", &request->section) < 0) {
-        code = EXIT_USAGE;
-    }
-    if (code == EXIT_OK) {
-        code = take_render(&rest, &request->render);
-    }
-    if (code != EXIT_OK) {
-        return code;
-    }
-    if (rest.count == 0) {
-        return usage_error("which URL?");
-    }
-    request->url = rest.values[0];
-    rest.count--;
-    rest.values++;
-    return refuse_rest(&rest);
+    int64_t number = 0;
+    option_number(arguments, name, &number);
+    return (size_t)number;
 }
 
 /* ---- printing ---- */
@@ -156,11 +110,19 @@ static int read_in(struct app *app, struct call *call, int signals, void *contex
 
 int command_read(const struct arguments *arguments)
 {
-    struct wish wish = {.request.render = RENDER_AUTO};
-    int code = read_arguments(arguments, &wish.request, &wish.json);
-    if (code == EXIT_OK) {
-        code = load_configuration();
-    }
+    struct wish wish = {
+        .request =
+            {
+                .url = arguments->words[0],
+                .start = characters(arguments, "--start"),
+                .max_chars = characters(arguments, "--max-chars"),
+                .section = option_text(arguments, "--section"),
+                .outline = option_given(arguments, "--outline"),
+                .render = render_mode(option_text(arguments, "--render")),
+            },
+        .json = option_given(arguments, "--json"),
+    };
+    int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
     }

@@ -5,9 +5,7 @@
 #include "guard/callers.h"
 #include "ops/reports.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BAR_CELLS     12
@@ -54,24 +52,6 @@ static int say_failure(const struct reading *reading)
     fprintf(stderr, "forage: the records cannot be read: %s\n",
             reading->store->functions->problem(reading->store));
     return EXIT_FAILED;
-}
-
-static int take_count(struct arguments *arguments, const char *name, int64_t most, int64_t *count)
-{
-    const char *value;
-    int taken = take_option(arguments, name, &value);
-    if (taken <= 0) {
-        return taken == 0 ? EXIT_OK : EXIT_USAGE;
-    }
-    char *end;
-    errno = 0;
-    long long parsed = strtoll(value, &end, 10);
-    if (errno || end == value || *end || parsed < 1 || parsed > most) {
-        return usage_error("%s is a number from 1 to %lld, not \"%s\"", name, (long long)most,
-                           value);
-    }
-    *count = parsed;
-    return EXIT_OK;
 }
 
 /* ---- usage ---- */
@@ -171,30 +151,20 @@ static int print_usage(yyjson_mut_val *report, bool all_callers)
 
 int command_usage(const struct arguments *arguments)
 {
-    struct arguments rest = *arguments;
     struct reading reading;
     yyjson_mut_val *report = NULL;
     int64_t days = DEFAULT_DAYS;
-    const char *caller = NULL;
-    bool json = take_flag(&rest, "--json");
-    if (take_option(&rest, "--caller", &caller) < 0) {
-        return EXIT_USAGE;
-    }
-    int code = take_count(&rest, "--days", REPORT_MOST_DAYS, &days);
-    if (code == EXIT_OK) {
-        code = refuse_rest(&rest);
-    }
-    if (code == EXIT_OK) {
-        code = begin_reading(&reading);
-    }
+    const char *caller = option_text(arguments, "--caller");
+    option_number(arguments, "--days", &days);
+    int code = begin_reading(&reading);
     if (code != EXIT_OK) {
         return code;
     }
     if (report_usage(reading.store, reading.call, caller, days, reading.doc, &report) != OK) {
         code = say_failure(&reading);
     } else {
-        code = json ? print_json(call_arena(reading.call), report)
-                    : print_usage(report, caller == NULL);
+        code = option_given(arguments, "--json") ? print_json(call_arena(reading.call), report)
+                                                 : print_usage(report, caller == NULL);
     }
     end_reading(&reading);
     return code;
@@ -218,16 +188,19 @@ static const char *asked(const struct reading *reading, yyjson_mut_val *past)
     return text ? text : "";
 }
 
-static int list_history(const struct reading *reading, const char *caller, int64_t limit, bool json)
+static int list_history(struct reading *reading, const struct arguments *arguments,
+                        const char *caller)
 {
     yyjson_mut_val *report = NULL;
     size_t index, max;
     yyjson_mut_val *past;
+    int64_t limit = DEFAULT_CALLS;
+    option_number(arguments, "--limit", &limit);
     if (report_history(reading->store, reading->call, caller, 0, limit, reading->doc, &report) !=
         OK) {
         return say_failure(reading);
     }
-    if (json) {
+    if (option_given(arguments, "--json")) {
         return print_json(call_arena(reading->call), report);
     }
     struct buf text;
@@ -249,8 +222,10 @@ static int list_history(const struct reading *reading, const char *caller, int64
 }
 
 /* Every call on a line of its own, newest first, a page at a time. */
-static int export_history(struct reading *reading, const char *caller)
+static int export_history(struct reading *reading, const struct arguments *arguments,
+                          const char *caller)
 {
+    (void)arguments;
     int64_t before = 0;
     int code = EXIT_OK;
     do {
@@ -279,8 +254,10 @@ static int export_history(struct reading *reading, const char *caller)
     return code;
 }
 
-static int wipe_history(const struct reading *reading, const char *caller)
+static int wipe_history(struct reading *reading, const struct arguments *arguments,
+                        const char *caller)
 {
+    (void)arguments;
     int64_t wiped = 0;
     if (reading->store->functions->wipe(reading->store, reading->call, caller, &wiped) != OK) {
         return say_failure(reading);
@@ -291,30 +268,21 @@ static int wipe_history(const struct reading *reading, const char *caller)
 
 int command_history(const struct arguments *arguments)
 {
-    static const char *const WORDS[] = {"list", "export", "wipe"};
-    struct arguments rest = *arguments;
+    static const struct {
+        const char *name;
+        int (*run)(struct reading *reading, const struct arguments *arguments, const char *caller);
+    } PARTS[] = {{"list", list_history}, {"export", export_history}, {"wipe", wipe_history}};
     struct reading reading;
-    const char *caller = caller_local()->name;
-    int64_t limit = DEFAULT_CALLS;
-    bool json = take_flag(&rest, "--json");
-    int code = take_count(&rest, "--limit", REPORT_MOST_HISTORY, &limit);
-    if (code != EXIT_OK || take_option(&rest, "--caller", &caller) < 0) {
-        return EXIT_USAGE;
-    }
-    size_t what = 0;
-    while (what < 3 && !(rest.count && strcmp(rest.values[0], WORDS[what]) == 0)) {
-        what++;
-    }
-    if (what == 3 || rest.count != 1) {
-        return usage_error("history what: list, export or wipe?");
-    }
-    code = begin_reading(&reading);
+    const char *caller = option_text(arguments, "--caller");
+    int code = begin_reading(&reading);
     if (code != EXIT_OK) {
         return code;
     }
-    code = what == 0   ? list_history(&reading, caller, limit, json)
-           : what == 1 ? export_history(&reading, caller)
-                       : wipe_history(&reading, caller);
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        if (strcmp(arguments_command(arguments)->name, PARTS[i].name) == 0) {
+            code = PARTS[i].run(&reading, arguments, caller ? caller : caller_local()->name);
+        }
+    }
     end_reading(&reading);
     return code;
 }

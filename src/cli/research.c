@@ -6,40 +6,30 @@
 #include "cli/cli.h"
 #include "cli/watch.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct wish {
     const char *topic;
     const char *depth;
-    const char *rounds;
+    int64_t rounds;
+    bool limited; /* to so many rounds */
     bool quick;
     bool json;
 };
 
 /* ---- arguments ---- */
 
-static int read_wish(const struct arguments *given, struct wish *wish)
+static int read_wish(const struct arguments *arguments, struct wish *wish)
 {
-    struct arguments rest = *given;
-    wish->json = take_flag(&rest, "--json");
-    wish->quick = take_flag(&rest, "--quick");
-    if (take_option(&rest, "--depth", &wish->depth) < 0 ||
-        take_option(&rest, "--max-iterations", &wish->rounds) < 0) {
-        return EXIT_USAGE;
-    }
-    if (rest.count == 0) {
-        return usage_error("which topic?");
-    }
-    if (wish->quick && (wish->depth || wish->rounds)) {
-        return usage_error("--quick is one round; --depth and --max-iterations are for more");
-    }
-    wish->topic = rest.values[0];
-    rest.count--;
-    rest.values++;
-    return refuse_rest(&rest);
+    wish->topic = arguments->words[0];
+    wish->json = option_given(arguments, "--json");
+    wish->quick = option_given(arguments, "--quick");
+    wish->depth = option_text(arguments, "--depth");
+    wish->limited = option_number(arguments, "--max-iterations", &wish->rounds);
+    return wish->quick && (wish->depth || wish->limited)
+               ? usage_error("--quick is one round; --depth and --max-iterations are for more")
+               : EXIT_OK;
 }
 
 /* The tool's arguments; the schema judges what is in them. */
@@ -50,15 +40,8 @@ static yyjson_val *tool_arguments(struct call *call, const struct wish *wish)
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, object, wish->quick ? "query" : "topic", wish->topic);
     json_add_string(doc, object, "depth", wish->depth);
-    if (wish->rounds) {
-        char *end;
-        errno = 0;
-        long rounds = strtol(wish->rounds, &end, 10);
-        if (errno || end == wish->rounds || *end) {
-            json_add_string(doc, object, "maxIterations", wish->rounds);
-        } else {
-            yyjson_mut_obj_add_int(doc, object, "maxIterations", rounds);
-        }
+    if (wish->limited) {
+        yyjson_mut_obj_add_int(doc, object, "maxIterations", wish->rounds);
     }
     size_t length;
     const char *text = json_text(arena, object, &length);
@@ -162,6 +145,8 @@ int command_research(const struct arguments *arguments)
         return code;
     }
     struct call_options options = watch_options();
-    options.hooks.progress = tell_step;
+    if (options.hooks.progress) {
+        options.hooks.progress = tell_step;
+    }
     return watch_run(&options, run, &wish);
 }

@@ -56,19 +56,12 @@ static int open_door(int (*door)(struct app *app, int signals))
 
 int command_mcp(const struct arguments *arguments)
 {
-    int code = refuse_rest(arguments);
-    return code == EXIT_OK ? open_door(door_stdio) : code;
+    (void)arguments;
+    return open_door(door_stdio);
 }
 
 int command_serve(const struct arguments *arguments)
 {
-    struct arguments rest = *arguments;
-    int code = take_setting(&rest, "--host", "MCP_SERVER_HOST");
-    if (code == EXIT_OK) {
-        code = take_setting(&rest, "--port", "MCP_SERVER_PORT");
-    }
-    if (code == EXIT_OK) {
-        code = refuse_rest(&rest);
-    }
-    return code == EXIT_OK ? open_door(door_http) : code;
+    (void)arguments; /* --host and --port are settings */
+    return open_door(door_http);
 }

@@ -183,13 +183,9 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
 
 int command_tools(const struct arguments *arguments)
 {
-    struct arguments rest = *arguments;
-    bool json = take_flag(&rest, "--json");
-    bool markdown = take_flag(&rest, "--markdown");
-    const char *name = rest.count ? rest.values[0] : NULL;
-    if (rest.count > 1) {
-        return usage_error("one tool at a time");
-    }
+    bool json = option_given(arguments, "--json");
+    bool markdown = option_given(arguments, "--markdown");
+    const char *name = arguments->count ? arguments->words[0] : NULL;
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;

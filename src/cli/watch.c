@@ -6,19 +6,19 @@
 #include "base/proc.h"
 #include "base/signals.h"
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include "guard/callers.h"
 
 #include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 static void show_progress(void *context, double done, double total, const char *message)
 {
     (void)context;
     if (total > 0) {
-        fprintf(stderr, "\r\033[K[%.0f/%.0f] %s", done, total, message);
+        terminal_progress("[%.0f/%.0f] %s", done, total, message);
     } else {
-        fprintf(stderr, "\r\033[K%s", message);
+        terminal_progress("%s", message);
     }
 }
 
@@ -38,7 +38,7 @@ static void *watch_signals(void *context)
 struct call_options watch_options(void)
 {
     struct call_options options = {.caller = caller_local()};
-    if (isatty(STDERR_FILENO)) {
+    if (terminal_has_progress()) {
         options.hooks.progress = show_progress;
     }
     return options;
@@ -60,9 +60,7 @@ void watch_stop(struct watch *watch)
     event_signal(watch->done);
     pthread_join(watch->thread, NULL);
     event_close(watch->done);
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-    }
+    terminal_progress_end();
 }
 
 int watch_run(const struct call_options *options,

@@ -20,7 +20,7 @@ static const struct {
     const char *option;
     const char *parameter;
     enum { IS_TEXT, IS_NUMBER, IS_LIST } kind;
-} OPTIONS[] = {
+} PARAMETERS[] = {
     {"--results", "num_results", IS_NUMBER},
     {"--page", "page", IS_NUMBER},
     {"--type", "type", IS_TEXT},
@@ -32,18 +32,6 @@ static const struct {
     {"--site", "sites", IS_LIST},
     {"--exclude", "exclude_sites", IS_LIST},
 };
-
-static int add_number(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *option,
-                      const char *parameter, const char *value)
-{
-    char *end;
-    long number = strtol(value, &end, 10);
-    if (end == value || *end) {
-        return usage_error("%s wants a number, but \"%s\" came", option, value);
-    }
-    yyjson_mut_obj_add_int(doc, object, parameter, number);
-    return EXIT_OK;
-}
 
 /* "a.org,b.org" */
 static void add_list(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *parameter,
@@ -59,76 +47,58 @@ static void add_list(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *pa
     }
 }
 
-static int add_option(struct arguments *rest, size_t which, yyjson_mut_doc *doc,
-                      yyjson_mut_val *object)
+static void add_option(const struct arguments *arguments, size_t which, yyjson_mut_doc *doc,
+                       yyjson_mut_val *object)
 {
-    const char *value;
-    const char *parameter = OPTIONS[which].parameter;
-    int taken = take_option(rest, OPTIONS[which].option, &value);
-    if (taken <= 0) {
-        return taken == 0 ? EXIT_OK : EXIT_USAGE;
+    const char *parameter = PARAMETERS[which].parameter;
+    const char *value = option_text(arguments, PARAMETERS[which].option);
+    int64_t number = 0;
+    if (!value) {
+        return;
     }
-    switch (OPTIONS[which].kind) {
+    switch (PARAMETERS[which].kind) {
     case IS_NUMBER:
-        return add_number(doc, object, OPTIONS[which].option, parameter, value);
+        option_number(arguments, PARAMETERS[which].option, &number);
+        yyjson_mut_obj_add_int(doc, object, parameter, number);
+        break;
     case IS_LIST:
         add_list(doc, object, parameter, value);
-        return EXIT_OK;
+        break;
     case IS_TEXT:
+        yyjson_mut_obj_add_str(doc, object, parameter, value);
         break;
     }
-    yyjson_mut_obj_add_str(doc, object, parameter, value);
-    return EXIT_OK;
 }
 
 /* One query is a query; several are queries. */
-static void add_texts(const struct arguments *rest, yyjson_mut_doc *doc, yyjson_mut_val *object)
+static void add_texts(const struct arguments *arguments, yyjson_mut_doc *doc,
+                      yyjson_mut_val *object)
 {
-    if (rest->count == 1) {
-        yyjson_mut_obj_add_str(doc, object, "query", rest->values[0]);
+    if (arguments->count == 1) {
+        yyjson_mut_obj_add_str(doc, object, "query", arguments->words[0]);
         return;
     }
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "queries");
-    for (int i = 0; i < rest->count; i++) {
-        yyjson_mut_arr_add_str(doc, list, rest->values[i]);
+    for (int i = 0; i < arguments->count; i++) {
+        yyjson_mut_arr_add_str(doc, list, arguments->words[i]);
     }
 }
 
-struct options {
-    bool json, full;
-    struct arguments rest; /* the queries */
-    yyjson_mut_doc *doc;
-    yyjson_mut_val *object;
-};
-
-static int read_options(const struct arguments *given, struct arena *arena, struct options *options)
+/* The arguments of web_search; NULL when they are no valid text. */
+static yyjson_val *tool_arguments(const struct arguments *arguments, struct arena *arena)
 {
-    struct arguments rest = *given;
-    options->json = take_flag(&rest, "--json");
-    options->full = take_flag(&rest, "--full");
-    options->doc = json_new(arena);
-    options->object = options->doc ? yyjson_mut_obj(options->doc) : NULL;
-    if (!options->object) {
-        return EXIT_FAILED;
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *object = doc ? yyjson_mut_obj(doc) : NULL;
+    if (!object) {
+        return NULL;
     }
-    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++) {
-        int code = add_option(&rest, i, options->doc, options->object);
-        if (code != EXIT_OK) {
-            return code;
-        }
+    for (size_t i = 0; i < sizeof PARAMETERS / sizeof *PARAMETERS; i++) {
+        add_option(arguments, i, doc, object);
     }
-    if (rest.count == 0) {
-        return usage_error("what to search for?");
-    }
-    for (int i = 0; i < rest.count; i++) {
-        if (strncmp(rest.values[i], "--", 2) == 0) {
-            struct arguments unknown = {1, rest.values + i};
-            return refuse_rest(&unknown);
-        }
-    }
-    add_texts(&rest, options->doc, options->object);
-    options->rest = rest;
-    return EXIT_OK;
+    add_texts(arguments, doc, object);
+    const char *text = json_text(arena, object, NULL);
+    yyjson_doc *parsed = text ? json_parse(arena, text, strlen(text), NULL) : NULL;
+    return yyjson_doc_get_root(parsed);
 }
 
 /* ---- printing ---- */
@@ -221,9 +191,11 @@ static void put_list(struct buf *out, yyjson_val *root, bool full)
                yyjson_get_num(yyjson_obj_get(root, "took_ms")) / 1000.0);
 }
 
-static int print_reply(struct call *call, const struct reply *reply, const struct options *options)
+static int print_reply(struct call *call, const struct reply *reply,
+                       const struct arguments *arguments)
 {
     struct buf text;
+    bool json = option_given(arguments, "--json");
     struct arena *arena = call_arena(call);
     const char *written = json_text(arena, reply->structured, NULL);
     yyjson_doc *doc = written ? json_parse(arena, written, strlen(written), NULL) : NULL;
@@ -231,17 +203,17 @@ static int print_reply(struct call *call, const struct reply *reply, const struc
         fputs("forage: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    if (reply->is_error && !options->json) {
+    if (reply->is_error && !json) {
         const struct call_error *error = call_error(call);
         fprintf(stderr, "forage: %s\n", error ? error->message : "the search failed");
         return EXIT_FAILED;
     }
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    if (options->json) {
+    if (json) {
         json_write_pretty(&text, arena, reply->structured);
         buf_putc(&text, '\n');
     } else {
-        put_list(&text, yyjson_doc_get_root(doc), options->full);
+        put_list(&text, yyjson_doc_get_root(doc), option_given(arguments, "--full"));
     }
     int code = print_buf(&text);
     buf_done(&text);
@@ -270,24 +242,18 @@ static int search_in(struct app *app, struct call *call, int signals, void *cont
         fputs("forage: FORAGE_TOOLS leaves out web_search\n", stderr);
         return EXIT_FAILED;
     }
-    struct options options = {0};
     struct watch watch;
     struct reply reply;
-    int code = read_options(given, call_arena(call), &options);
-    const char *text = code == EXIT_OK ? json_text(call_arena(call), options.object, NULL) : NULL;
-    yyjson_doc *arguments = text ? json_parse(call_arena(call), text, strlen(text), NULL) : NULL;
-    if (code == EXIT_OK && !arguments) {
-        code = usage_error("the query is no valid text");
+    yyjson_val *arguments = tool_arguments(given, call_arena(call));
+    if (!arguments) {
+        return usage_error("the query is no valid text");
     }
-    if (code == EXIT_OK && watch_start(&watch, call, signals) != OK) {
-        code = EXIT_FAILED;
+    if (watch_start(&watch, call, signals) != OK) {
+        return EXIT_FAILED;
     }
-    if (code == EXIT_OK) {
-        registry_run(app_registry(app), entry, call, yyjson_doc_get_root(arguments), &reply);
-        watch_stop(&watch);
-        code = print_reply(call, &reply, &options);
-    }
-    return code;
+    registry_run(app_registry(app), entry, call, arguments, &reply);
+    watch_stop(&watch);
+    return print_reply(call, &reply, given);
 }
 
 int command_web(const struct arguments *arguments)

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/roff.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "config/config.h"
@@ -112,6 +113,74 @@ void config_write_markdown(struct buf *out)
             }
         }
     }
+}
+
+/* ---- the manual page ---- */
+
+static const char MANUAL_HEAD[] =
+    ".\\\" Made by `forage config --man`; change src/config/variables.c instead.\n"
+    ".Dd November 15, 2026\n"
+    ".Dt FORAGE.ENV 5\n"
+    ".Os\n"
+    ".Sh NAME\n"
+    ".Nm forage.env\n"
+    ".Nd settings of forage\n"
+    ".Sh DESCRIPTION\n"
+    ".Xr forage 1\n"
+    "is configured by environment variables, and by one optional file of KEY=value lines.\n"
+    "A setting of the command line wins over the environment, the environment over the file, and\n"
+    "the file over the default.\n"
+    "An empty value counts as not set.\n"
+    ".Pp\n"
+    "The file is the one that\n"
+    ".Ev FORAGE_CONFIG\n"
+    "names, else\n"
+    ".Pa $XDG_CONFIG_HOME/forage/forage.env ,\n"
+    "else\n"
+    ".Pa ~/.config/forage/forage.env .\n"
+    "A # at the beginning of a line or after a blank begins a comment; values may stand in\n"
+    "single quotes, or in double quotes with escapes; nothing is expanded.\n"
+    "A file that holds a secret should be readable by its owner only.\n";
+
+static void put_manual_row(struct buf *out, const struct variable *variable)
+{
+    char words[LONGEST_WORDS];
+    buf_printf(out, ".It Ev %s\n", variable->name);
+    roff_put(out, variable->help);
+    buf_putc(out, '\n');
+    if (variable->more) {
+        roff_put(out, variable->more);
+        buf_putc(out, '\n');
+    }
+    if (variable->kind != VARIABLE_TEXT) {
+        roff_put(out, allowed_sentence(variable, words, sizeof words));
+        buf_putc(out, '\n');
+    }
+    if (variable->secret) {
+        buf_puts(out, "Secret.\n");
+    }
+    if (variable->preset) {
+        buf_puts(out, "Default: ");
+        roff_put(out, variable->preset);
+        buf_putc(out, '\n');
+    }
+}
+
+void config_write_manual(struct buf *out)
+{
+    buf_puts(out, MANUAL_HEAD);
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        buf_printf(out, ".Ss %s\n", VARIABLE_GROUPS[group].title);
+        roff_put(out, VARIABLE_GROUPS[group].about);
+        buf_puts(out, "\n.Bl -tag -width Ds\n");
+        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+            if ((int)VARIABLES[i].group == group) {
+                put_manual_row(out, &VARIABLES[i]);
+            }
+        }
+        buf_puts(out, ".El\n");
+    }
+    buf_puts(out, ".Sh SEE ALSO\n.Xr forage 1\n");
 }
 
 /* ---- the example file ---- */

@@ -8,6 +8,7 @@ everything slower.
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import subprocess
@@ -69,6 +70,40 @@ def group_lives(group):
 def has_children(pid):
     """Whether a process has children, dead ones included: it should have buried them."""
     return any(parent == pid for _, parent, _ in processes())
+
+
+def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, **settings):
+    """Runs a command whose output and errors each go to a terminal; what they show, as text."""
+    shown = {"stdout": b"", "stderr": b""}
+
+    def gather(name, terminal):
+        try:
+            while piece := os.read(terminal, 65536):
+                shown[name] += piece
+        except OSError:
+            pass  # the other side is closed: that was all
+        os.close(terminal)
+
+    pairs = {name: pty.openpty() for name in shown}
+    variables = environment({"TERM": "xterm", **settings})
+    child = subprocess.Popen(
+        [program, *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        env=variables,
+        start_new_session=True,
+        **{name: theirs for name, (_, theirs) in pairs.items()},
+    )
+    threads = [threading.Thread(target=gather, args=(name, ours)) for name, (ours, _) in pairs.items()]
+    for thread, (_, theirs) in zip(threads, pairs.values()):
+        os.close(theirs)
+        thread.start()
+    code = child.wait(patience)
+    for thread in threads:
+        thread.join(patience)
+    for name, data in shown.items():
+        look(data, f"what {arguments} shows on {name}")
+    texts = {name: data.decode().replace("\r\n", "\n") for name, data in shown.items()}
+    return subprocess.CompletedProcess(arguments, code, **texts)
 
 
 def run(*arguments, program=FORAGE, stdin=b"", patience=PATIENCE, **settings):

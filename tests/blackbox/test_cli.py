@@ -26,7 +26,7 @@ def test_help(word):
     completed = run(word)
     assert completed.returncode == 0 and completed.stderr == ""
     for command in COMMANDS:
-        assert re.search(rf"^  forage {command}\b", completed.stdout, re.M)
+        assert re.search(rf"^  {command}\b", completed.stdout, re.M)
     assert "Exit codes" in completed.stdout
 
 
@@ -61,7 +61,7 @@ WRONG = [
     (["serve", "--port"], "--port needs a value"),
     (["serve", "--host"], "--host needs a value"),
     (["serve", "--prot", "80"], "--prot"),
-    (["call"], "which tool"),
+    (["call"], "call needs TOOL"),
     (["call", "no_such_tool"], "no_such_tool"),
     (["call", "forage_status", "word"], "word"),
     (["call", "forage_status", "=value"], "=value"),
@@ -71,7 +71,7 @@ WRONG = [
     (["call", "forage_status", "--json", "{"], "--json"),
     (["call", "forage_status", "tool=a", "tool=b"], "tool"),
     (["tools", "no_such_tool"], "no_such_tool"),
-    (["tools", "one", "two"], "one tool at a time"),
+    (["tools", "one", "two"], "two"),
     (["tools", "--markdown"], "--markdown"),
     (["config", "more"], "more"),
     (["config", "--json", "--markdown"], "exclude"),

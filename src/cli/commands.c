@@ -1,0 +1,290 @@
+/* The table of commands: what each is called, takes and does. A command is added here, and with a
+ * line in cli.h and src/meson.build; help, manual page and completions follow. */
+#include "cli/cli.h"
+#include "ops/reports.h"
+
+/* clang-format off */
+#define FLAG(NAME, HELP) {.name = (NAME), .help = (HELP)}
+#define TEXT(NAME, VALUE, HELP) {.name = (NAME), .value = (VALUE), .help = (HELP)}
+#define NUMBER(NAME, LEAST, MOST, HELP) \
+    {.name = (NAME), .value = "N", .help = (HELP), .least = (LEAST), .most = (MOST)}
+#define SETTING(NAME, VALUE, VARIABLE, HELP) \
+    {.name = (NAME), .value = (VALUE), .help = (HELP), .variable = (VARIABLE)}
+#define JSON FLAG("--json", "print the whole result as JSON")
+#define END {.name = NULL}
+
+/* Which memories, for `memory list` and `memory search`. */
+#define MEMORY_FILTERS \
+    TEXT("--tags", "LIST", "only those that have all of these tags (separated by commas)"), \
+    TEXT("--time", "WORDS", "only those of this time: \"last week\", 2026-03"), \
+    TEXT("--from", "TIME", "only those from this time on"), \
+    TEXT("--until", "TIME", "only those up to the end of this time"), \
+    TEXT("--session", "NAME", "only those of this conversation"), \
+    TEXT("--role", "NAME", "only those that this one said"), \
+    NUMBER("--limit", 0, 0, "at most so many results"), \
+    NUMBER("--offset", 0, 0, "results to pass over")
+/* clang-format on */
+
+const char *const COMMAND_GROUP_TITLES[COMMANDS_GROUPS] = {
+    [COMMANDS_SERVE] = "Serve agents",
+    [COMMANDS_ASK] = "Ask from here",
+    [COMMANDS_KEEP] = "See what is kept",
+    [COMMANDS_LOOK] = "Look and set up",
+};
+
+static const struct command HISTORY_PARTS[] = {
+    {
+        .name = "list",
+        .summary = "the newest calls",
+        .options = {JSON,
+                    NUMBER("--limit", 1, REPORT_MOST_HISTORY, "so many of them (default: 20)")},
+    },
+    {.name = "export", .summary = "every call, as JSON, one a line"},
+    {.name = "wipe", .summary = "delete all of it"},
+    END,
+};
+
+static const struct command MEMORY_PARTS[] = {
+    {
+        .name = "add",
+        .words = "[TEXT]...",
+        .summary = "keep a text, or standard input",
+        .options = {TEXT("--key", "KEY", "a name to find it by (default: one is made)"),
+                    TEXT("--summary", "TEXT", "one line that says what it is about"),
+                    TEXT("--tags", "LIST", "labels, separated by commas"),
+                    TEXT("--session", "NAME", "the conversation that it is part of"),
+                    TEXT("--role", "NAME", "who said it"),
+                    TEXT("--created-at", "TIME", "when it happened (default: now)"),
+                    TEXT("--expires-at", "TIME", "when it is to be forgotten")},
+        .examples = {"forage memory add --tags bread,baking \"The oven runs 20 degrees hot.\""},
+    },
+    {.name = "get", .words = "KEY...", .summary = "print texts"},
+    {
+        .name = "list",
+        .summary = "print keys and summaries, newest first",
+        .options = {TEXT("--prefix", "TEXT", "only those whose keys begin with this"),
+                    MEMORY_FILTERS},
+    },
+    {
+        .name = "search",
+        .words = "QUERY...",
+        .summary = "find memories by their words",
+        .options = {MEMORY_FILTERS},
+        .examples = {"forage memory search how hot does the oven run"},
+    },
+    {.name = "delete", .words = "KEY...", .summary = "delete memories for good"},
+    {.name = "import", .words = "[FILE]", .summary = "read memories, one a line as JSON"},
+    {.name = "export", .words = "[FILE]", .summary = "write memories, one a line as JSON"},
+    {
+        .name = "check",
+        .summary = "verify the store and its indexes, and mend what can be rebuilt",
+        .about = "The exit code is 1 when a problem is left.",
+        .options = {FLAG("--no-repair", "only look")},
+    },
+    {
+        .name = "backup",
+        .words = "FILE",
+        .summary = "copy the store into a new file, while it is used",
+    },
+    END,
+};
+
+static const struct command COMMANDS[] = {
+    {
+        .name = "mcp",
+        .summary = "serve MCP over standard input and output",
+        .about = "One message is one line. Ends when standard input does.",
+        .group = COMMANDS_SERVE,
+        .run = command_mcp,
+        .examples = {"forage mcp", "FORAGE_TOOLS=web,page forage mcp"},
+    },
+    {
+        .name = "serve",
+        .summary = "serve MCP and REST over HTTP",
+        .about = "MCP is at /mcp, REST at /api/v1.",
+        .group = COMMANDS_SERVE,
+        .run = command_serve,
+        .options = {SETTING("--host", "HOST", "MCP_SERVER_HOST",
+                            "the address to listen on (default: 127.0.0.1)"),
+                    SETTING("--port", "PORT", "MCP_SERVER_PORT", "the port (default: 3000)")},
+        .examples = {"forage serve --port 3000"},
+    },
+    {
+        .name = "web",
+        .words = "QUERY...",
+        .summary = "search the web and read what is found",
+        .about = "Prints the results with the beginnings of their pages. Several queries are "
+                 "merged into one list. On a terminal, a line on standard error tells of each "
+                 "page as it is read.",
+        .group = COMMANDS_ASK,
+        .run = command_web,
+        .options = {NUMBER("--results", 0, 0, "how many results, from 1 to 20"),
+                    NUMBER("--page", 0, 0, "which page of results"),
+                    TEXT("--type", "web|news|scholar|images", "what to search"),
+                    TEXT("--freshness", "day|week|month|year", "only what is not older than this"),
+                    TEXT("--from", "DATE", "only what was published on this day or later"),
+                    TEXT("--to", "DATE", "only what was published on this day or earlier"),
+                    TEXT("--region", "CC", "the country to search from, as in DE or US"),
+                    TEXT("--language", "LL", "the language of the results, as in de or en"),
+                    TEXT("--site", "HOSTS", "only of these sites, separated by commas"),
+                    TEXT("--exclude", "HOSTS", "nothing of these sites"),
+                    FLAG("--full", "the pages as far as they fit, not their beginnings"), JSON},
+        .examples = {"forage web \"rust borrow checker\" --results 5",
+                     "forage web election --type news --freshness week"},
+    },
+    {
+        .name = "read",
+        .words = "URL",
+        .summary = "print a page of the web as Markdown",
+        .about = "A page that cannot be read is told on standard error, and the exit code is 1.",
+        .group = COMMANDS_ASK,
+        .run = command_read,
+        .options = {TEXT("--section", "HEADING", "one section, by its heading or its number"),
+                    FLAG("--outline", "the headings alone"),
+                    NUMBER("--start", 0, INT64_MAX, "begin at this character"),
+                    NUMBER("--max-chars", 0, INT64_MAX, "print at most so many characters"),
+                    TEXT("--render", "auto|always|never",
+                         "run the page's scripts in a browser first; auto: when it is empty "
+                         "without them"),
+                    JSON},
+        .examples = {"forage read https://example.org/"},
+    },
+    {
+        .name = "answer",
+        .words = "QUESTION",
+        .summary = "print a short answer from the web with its sources",
+        .about = "Asks search_web, which needs OPENAI_API_KEY.",
+        .group = COMMANDS_ASK,
+        .run = command_answer,
+        .options = {NUMBER("--max", 0, 0, "at most so many sources"),
+                    NUMBER("--fresh", 0, 0, "prefer sources of the last N hours"),
+                    TEXT("--region", "CC", "the country to search from, as in DE or US"),
+                    FLAG("--sources-only", "leave the answer out"), JSON},
+        .examples = {"forage answer \"When is the next total eclipse in Europe?\""},
+    },
+    {
+        .name = "research",
+        .words = "TOPIC",
+        .summary = "let a worker research a topic and print its report",
+        .about = "The worker is the Gemini CLI or Claude Code; what it does is told on standard "
+                 "error. Prints the report and the pages that were read.",
+        .group = COMMANDS_ASK,
+        .run = command_research,
+        .options = {TEXT("--depth", "concise|detailed", "a few paragraphs, or sections"),
+                    NUMBER("--max-iterations", 0, 0, "rounds of searching and reading"),
+                    FLAG("--quick", "one round, by search rather than deep_search"), JSON},
+        .examples = {"forage research \"How did sourdough spread?\" --depth concise"},
+    },
+    {
+        .name = "extract",
+        .summary = "turn a page of HTML into Markdown",
+        .about = "Reads the page from standard input. With --batch each line of standard input is "
+                 "the path of a page, its URL and the path of a file for the Markdown, with tabs "
+                 "between; the answer is the path and the microseconds of processor time.",
+        .group = COMMANDS_ASK,
+        .run = command_extract,
+        .options = {TEXT("--url", "URL", "where it comes from, for its relative links"),
+                    FLAG("--batch", "many pages, one after the other"), JSON},
+        .examples = {"forage extract --url https://example.org/ < page.html"},
+    },
+    {
+        .name = "call",
+        .words = "TOOL [key=value|key:=json]...",
+        .summary = "run one tool here and print its result as JSON",
+        .about = "A value is text, or JSON where the tool wants another type; key:= forces JSON.",
+        .group = COMMANDS_ASK,
+        .run = command_call,
+        .options = {TEXT("--json", "OBJECT", "the arguments, as one JSON object")},
+        .examples = {"forage call forage_status", "forage call web_search query=\"sourdough\""},
+    },
+    {
+        .name = "memory",
+        .words = "COMMAND",
+        .summary = "memories, for people",
+        .group = COMMANDS_KEEP,
+        .run = command_memory,
+        .parts = MEMORY_PARTS,
+        .options = {TEXT("--namespace", "NAME", "the namespace to work in (default: default)"),
+                    JSON},
+    },
+    {
+        .name = "usage",
+        .summary = "calls, tokens and money, per day and tool",
+        .group = COMMANDS_KEEP,
+        .run = command_usage,
+        .options = {NUMBER("--days", 1, REPORT_MOST_DAYS, "so many days back (default: 7)"),
+                    TEXT("--caller", "NAME", "only of this caller"), JSON},
+    },
+    {
+        .name = "history",
+        .words = "COMMAND",
+        .summary = "what was asked, where FORAGE_HISTORY keeps it",
+        .group = COMMANDS_KEEP,
+        .run = command_history,
+        .parts = HISTORY_PARTS,
+        .options = {TEXT("--caller", "NAME", "that of this caller (default: your own)")},
+    },
+    {
+        .name = "tools",
+        .words = "[TOOL]",
+        .summary = "list the tools and what each lacks, or describe one",
+        .group = COMMANDS_LOOK,
+        .run = command_tools,
+        .options = {FLAG("--json", "print definitions as JSON"),
+                    FLAG("--markdown", "print a tool's page of documentation")},
+    },
+    {
+        .name = "config",
+        .summary = "print the settings in force and where each came from",
+        .about = "Secrets are masked.",
+        .group = COMMANDS_LOOK,
+        .run = command_config,
+        .options = {FLAG("--json", "as JSON"), FLAG("--markdown", "print docs/configuration.md"),
+                    FLAG("--env-example", "print a file of settings with every one in it"),
+                    FLAG("--man", "print the manual page forage.env(5)")},
+    },
+    {
+        .name = "completions",
+        .words = "bash|zsh|fish|line [WORD]...",
+        .summary = "print completions for a shell",
+        .about = "What it prints belongs into the shell's start-up file, or where packages put "
+                 "completions. The scripts ask `forage completions line` what can stand in place "
+                 "of the last word.",
+        .group = COMMANDS_LOOK,
+        .run = command_completions,
+        .examples = {"source <(forage completions bash)", "forage completions fish | source"},
+    },
+    {
+        .name = "help",
+        .words = "[COMMAND]...",
+        .summary = "explain a command",
+        .group = COMMANDS_LOOK,
+        .run = command_help,
+        .options = {FLAG("--man", "print the manual page forage(1)")},
+        .examples = {"forage help memory add"},
+    },
+    {
+        .name = "version",
+        .summary = "print the version",
+        .group = COMMANDS_LOOK,
+        .run = command_version,
+    },
+    END,
+};
+
+const struct command COMMAND_ROOT = {
+    .name = "forage",
+    .words = "COMMAND",
+    .summary = "search for AI agents, over MCP, REST and the command line",
+    .parts = COMMANDS,
+    .options = {SETTING("--config", "FILE", "FORAGE_CONFIG",
+                        "settings as KEY=value lines (default: ~/.config/forage/forage.env)"),
+                SETTING("--model", "NAME", "FORAGE_RESEARCH_MODEL",
+                        "the model of the research worker"),
+                SETTING("--context", "NAME", "KINDLY_MCP_CONTEXT",
+                        "the client that starts the server, for its log"),
+                TEXT("--color", "auto|always|never", "colour; auto: on a terminal"),
+                FLAG("--help", "explain the command")},
+    .examples = {"forage serve --port 3000", "forage read https://example.org/",
+                 "forage web \"rust borrow checker\" --results 5", "forage help web"},
+};
