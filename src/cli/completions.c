@@ -305,10 +305,10 @@ static void complete_line(struct line *line, int count, char **words)
                    waiting->value ? strlen(waiting->value) : 0);
     } else if (!only_words && line->current[0] == '-') {
         offer_options(line);
-    } else if (arguments_command(&line->read)->parts) {
-        offer_parts(line, arguments_command(&line->read));
-    } else {
+    } else if (!arguments_command(&line->read)->parts) {
         offer_word(line);
+    } else if (line->count == 0) {
+        offer_parts(line, arguments_command(&line->read));
     }
 }
 

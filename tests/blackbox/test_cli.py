@@ -8,9 +8,10 @@ import subprocess
 import pytest
 from http_client import exchange, request
 from messages import call
-from programs import FORAGE, Program, environment, run
+from programs import FORAGE, ROOT, Program, environment, run, run_on_terminal
 
 COMMANDS = ["mcp", "serve", "call", "tools", "config", "read", "version"]
+PARTED = ("memory", "history")
 SECRET = "alice:hush-hush-0123456789"
 
 
@@ -48,6 +49,103 @@ def test_without_a_command():
 def test_version(word):
     completed = run(word)
     assert completed.returncode == 0 and re.fullmatch(r"forage \d+\.\d+\.\d+\S*\n", completed.stdout)
+
+
+@pytest.mark.parametrize("path", [["memory", "add"], ["history", "wipe"], ["web"]])
+def test_help_of_a_path(path):
+    expected = run("help", *path).stdout
+    assert expected.startswith(f"Usage: forage {' '.join(path)}")
+    assert run(*path, "--help").stdout == expected
+
+
+def every_command():
+    """The paths of all commands, as the program itself names them."""
+    names = run("completions", "line", "--", "").stdout.splitlines()
+    for name in (line.split("\t")[0] for line in names):
+        yield [name]
+        for part in run("completions", "line", "--", name, "").stdout.splitlines() if name in PARTED else []:
+            yield [name, part.split("\t")[0]]
+
+
+def test_every_help_is_a_page_that_fits():
+    paths = list(every_command())
+    assert len(paths) > 20
+    for path in [[], *paths]:
+        completed = run("help", *path)
+        assert completed.returncode == 0 and completed.stderr == ""
+        for line in completed.stdout.splitlines():
+            assert len(line) <= 100 and line == line.rstrip(), (path, line)
+
+
+def test_what_is_asked_for_is_declared():
+    """A command that asks for an option that it does not declare ends the program: none may."""
+    table = (ROOT / "src/cli/commands.c").read_text()
+    declared = set(re.findall(r'"(--[a-z-]+)"', table))
+    for source in (ROOT / "src/cli").glob("*.c"):
+        asked = re.findall(r'option_(?:given|text|number)\(\s*[\w>&-]+,\s*"(--[a-z-]+)"', source.read_text())
+        assert set(asked) <= declared, source
+
+
+NEAREST = [
+    (["web", "--reslts", "3"], "--results"),
+    (["memory", "add", "--tag=x"], "--tags"),
+    (["serve", "--prot", "80"], "--port"),
+    (["serv"], "serve"),
+    (["memory", "serch", "x"], "search"),
+]
+
+
+@pytest.mark.parametrize("arguments, meant", NEAREST, ids=lambda value: " ".join(value))
+def test_what_was_probably_meant(arguments, meant):
+    completed = run(*arguments)
+    assert completed.returncode == 2 and f"{meant} is meant?" in completed.stderr
+
+
+def test_options_stand_anywhere_before_two_dashes(tmp_path):
+    path = write_file(tmp_path / "forage.env", "FORAGE_TOOLS=-all\n")
+    for arguments in (["--config", path, "tools"], ["tools", f"--config={path}"], ["tools", "--config", path]):
+        assert run(*arguments).stdout == "", arguments
+    completed = run("tools", "--", "--config")
+    assert completed.returncode == 2 and "there is no tool" in completed.stderr
+
+
+# ---- what a person sees: colour and progress ----
+
+ESCAPE = "\033["
+COLOURS = [
+    ({}, [], True, True),
+    ({}, [], False, False),
+    ({"NO_COLOR": "1"}, [], True, False),
+    ({"NO_COLOR": ""}, [], True, True),  # as no-color.org has it: set, and not empty
+    ({"TERM": "dumb"}, [], True, False),
+    ({"FORCE_COLOR": "1"}, [], False, True),
+    ({"CLICOLOR_FORCE": "1"}, [], False, True),
+    ({"FORCE_COLOR": "0"}, [], False, False),
+    ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, [], True, False),
+    ({"NO_COLOR": "1"}, ["--color=always"], False, True),
+    ({"FORCE_COLOR": "1"}, ["--color", "never"], True, False),
+    ({"TERM": "dumb"}, ["--color=auto"], True, False),
+]
+
+
+@pytest.mark.parametrize("settings, arguments, terminal, coloured", COLOURS)
+def test_colour(settings, arguments, terminal, coloured):
+    shown = (run_on_terminal if terminal else run)("help", *arguments, **settings)
+    assert shown.returncode == 0 and (ESCAPE in shown.stdout) == coloured
+    plain = re.sub(r"\033\[\d*m", "", shown.stdout)
+    assert plain == run("help").stdout
+
+
+def test_progress_only_on_a_terminal(tmp_path):
+    """A bar that is overwritten, and taken away at the end."""
+    memories = write_file(tmp_path / "memories", "".join(f'{{"text": "memory {n}"}}\n' for n in range(10)))
+    settings = {"FORAGE_DATA_DIR": tmp_path / "data"}
+    shown = run_on_terminal("memory", "import", memories, **settings)
+    assert shown.returncode == 0 and "10 memories" in shown.stdout
+    assert "\r\033[K[" in shown.stderr and shown.stderr.endswith("\r\033[K")
+    for silent in (run("memory", "import", memories, **settings),
+                   run_on_terminal("memory", "import", memories, TERM="dumb", **settings)):
+        assert silent.returncode == 0 and silent.stderr == ""
 
 
 # ---- wrong arguments: exit code 2, a word of explanation, a hint ----
