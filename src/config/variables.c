@@ -109,7 +109,12 @@ const struct variable VARIABLES[] = {
         .group = GROUP_TOOLS,
         .kind = VARIABLE_TEXT,
         .help = "The client that forage works for, as `--context` names it.",
-        .more = "The status shows it.",
+        .more =
+            "The status shows it, and it picks how large results are where "
+            "FORAGE_MAX_RESULT_CHARS is not set: codex 32000 characters, gemini 36000, "
+            "claude-code and opencode 45000, qwen-code 22000, since these clients cut or put "
+            "away what is longer; antigravity, claude-desktop, cline, cursor, vscode, windsurf, "
+            "zed and all others the default.",
         .example = "claude-code",
     },
     {
@@ -150,7 +155,9 @@ const struct variable VARIABLES[] = {
         .most = 10000000,
         .preset = "60000",
         .help = "Characters that the whole result of a call may have.",
-        .more = "What is cut says so, and how to read on.",
+        .more =
+            "What is cut says so, and how to read on. Where it is not set and KINDLY_MCP_CONTEXT "
+            "names a client that takes less, what suits that client.",
     },
     {
         .name = "FORAGE_DATA_DIR",

@@ -2,6 +2,7 @@
 #include "ops/status.h"
 
 #include "base/clock.h"
+#include "config/budget.h"
 #include "config/config.h"
 
 #include <string.h>
@@ -57,6 +58,15 @@ static yyjson_mut_val *describe_counts(yyjson_mut_doc *doc)
     return sums;
 }
 
+static yyjson_mut_val *describe_budget(yyjson_mut_doc *doc)
+{
+    struct budget budget = budget_find();
+    yyjson_mut_val *described = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_uint(doc, described, "chars", budget.chars);
+    yyjson_mut_obj_add_str(doc, described, "reason", budget.reason);
+    return described;
+}
+
 yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only)
 {
     yyjson_mut_val *tools = yyjson_mut_arr(doc);
@@ -77,6 +87,7 @@ yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only)
     yyjson_mut_obj_add_str(doc, status, "name", "forage");
     yyjson_mut_obj_add_str(doc, status, "version", FORAGE_VERSION);
     json_add_string(doc, status, "context", context && *context ? context : NULL);
+    yyjson_mut_obj_add_val(doc, status, "result_budget", describe_budget(doc));
     yyjson_mut_obj_add_real(doc, status, "uptime_s", status_uptime_s());
     yyjson_mut_obj_add_val(doc, status, "tools", tools);
     yyjson_mut_obj_add_val(doc, status, "counts", describe_counts(doc));

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "call/errors.h"
+#include "config/budget.h"
 #include "config/config.h"
 #include "embedded.h"
 #include "research/extract_json.h"
@@ -156,7 +157,7 @@ static int fail_run(const struct research *research, const struct sightings *sig
 /* Cuts `text` to the budget of results, less what the rest of a result may take. */
 static const char *fit(struct call *call, const char *text)
 {
-    size_t budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS");
+    size_t budget = budget_chars();
     size_t most = budget - budget / 4;
     size_t length = strlen(text);
     size_t kept = text_prefix(text, length, most);
@@ -172,7 +173,7 @@ static const char *fit(struct call *call, const char *text)
 /* As many items as fit into their share of the budget. */
 static size_t fit_list(const struct sightings_list *list)
 {
-    size_t room = (size_t)config_int("FORAGE_MAX_RESULT_CHARS") / 10;
+    size_t room = budget_chars() / 10;
     size_t count = 0;
     while (count < list->count && strlen(list->items[count]) + 4 <= room) {
         room -= strlen(list->items[count]) + 4;

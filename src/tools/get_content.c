@@ -1,5 +1,5 @@
 /* get_content: one URL as Markdown. */
-#include "config/config.h"
+#include "config/budget.h"
 #include "embedded.h"
 #include "page/content.h"
 #include "tools/tools.h"
@@ -27,7 +27,7 @@ static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
         .url = json_string(arguments, "url"),
         .start = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "start")),
         .max_chars = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "max_chars")),
-        .budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS"),
+        .budget = budget_chars(),
         .section = json_string(arguments, "section"),
         .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
         .render = render_mode(json_string(arguments, "render")),

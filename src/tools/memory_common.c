@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "call/errors.h"
-#include "config/config.h"
+#include "config/budget.h"
 #include "memory/time_words.h"
 
 #include <math.h>
@@ -133,8 +133,7 @@ void memory_results_start(struct memory_results *results, struct reply *reply, y
 bool memory_results_add(struct memory_results *results, yyjson_mut_val *result, size_t chars)
 {
     results->chars += chars + RESULT_CHARS;
-    results->full |= results->chars > (size_t)config_int("FORAGE_MAX_RESULT_CHARS") &&
-                     yyjson_mut_arr_size(results->list) > 0;
+    results->full |= results->chars > budget_chars() && yyjson_mut_arr_size(results->list) > 0;
     if (!results->full) {
         yyjson_mut_arr_append(results->list, result);
     }

@@ -2,7 +2,7 @@
  * may have. */
 #include "base/text.h"
 #include "call/errors.h"
-#include "config/config.h"
+#include "config/budget.h"
 #include "embedded.h"
 #include "tools/memory_common.h"
 #include "tools/tools.h"
@@ -79,7 +79,7 @@ static int measure(struct reading *reading, const struct memory *found,
             lengths[texts++] = text_count(text, strlen(text));
         }
     }
-    size_t budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS");
+    size_t budget = budget_chars();
     size_t beside = texts * BESIDE_CHARS;
     reading->share = fair_share(lengths, texts, budget > 2 * beside ? budget - beside : budget / 2);
     reading->share = most > 0 && most < reading->share ? most : reading->share;

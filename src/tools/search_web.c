@@ -1,6 +1,6 @@
 /* search_web: a short answer with its sources. */
 #include "answer/answer.h"
-#include "config/config.h"
+#include "config/budget.h"
 #include "embedded.h"
 #include "tools/tools.h"
 
@@ -15,7 +15,7 @@ static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
         .freshness_hours = (int)yyjson_get_num(yyjson_obj_get(arguments, "freshnessHours")),
         .region = json_string(arguments, "region"),
         .include_answer = yyjson_get_bool(yyjson_obj_get(arguments, "includeAnswers")),
-        .budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS"),
+        .budget = budget_chars(),
     };
     int status = answer_ask(call, &request, &answer);
     if (status == OK) {

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "call/errors.h"
-#include "config/config.h"
+#include "config/budget.h"
 #include "websearch/websearch.h"
 
 #include <string.h>
@@ -166,7 +166,7 @@ static int read_sites(struct call *call, yyjson_val *arguments, const char *name
 int search_read_arguments(struct call *call, yyjson_val *arguments, struct search_request *request)
 {
     *request = (struct search_request){
-        .budget = (size_t)config_int("FORAGE_MAX_RESULT_CHARS"),
+        .budget = budget_chars(),
         .query =
             {
                 .count = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "num_results")),

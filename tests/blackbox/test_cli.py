@@ -531,21 +531,24 @@ def test_gemini_search_mcp_http(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments, context",
+    "arguments, context, chars",
     [
-        (["start-mcp-server"], None),
-        (["start-mcp-server", "--context", "codex"], "codex"),
-        (["start-mcp-server", "--context=claude-code"], "claude-code"),
-        (["start-mcp-server", "--context", "codex", "--"], "codex"),
-        (["start-mcp-server", "--", "--context", "codex"], "codex"),
+        (["start-mcp-server"], None, 60000),
+        (["start-mcp-server", "--context", "codex"], "codex", 32000),
+        (["start-mcp-server", "--context=claude-code"], "claude-code", 45000),
+        (["start-mcp-server", "--context", "codex", "--"], "codex", 32000),
+        (["start-mcp-server", "--", "--context", "codex"], "codex", 32000),
+        (["start-mcp-server", "--context", "nobody-knows"], "nobody-knows", 60000),
     ],
 )
-def test_kindly(tmp_path, arguments, context):
-    status = call("tools/call", {"name": "forage_status"})
+def test_kindly(tmp_path, arguments, context, chars):
     program = named(tmp_path, "kindly-web-search-mcp-server")
-    completed = run(*arguments, program=program, stdin=lines(status))
+    completed = run(*arguments, program=program, stdin=lines(call("tools/call", {"name": "forage_status"})))
     assert completed.returncode == 0, completed.stderr
-    assert json.loads(completed.stdout)["result"]["structuredContent"].get("context") == context
+    status = json.loads(completed.stdout)["result"]["structuredContent"]
+    assert status.get("context") == context
+    assert status["result_budget"]["chars"] == chars
+    assert ("no client that is known" in status["result_budget"]["reason"]) == (context == "nobody-knows")
 
 
 def test_kindly_forwards_arguments(tmp_path):

@@ -94,6 +94,21 @@ def test_whole_result_fits(web):
         )
 
 
+@pytest.mark.parametrize(
+    "settings, most",
+    [
+        ({"KINDLY_MCP_CONTEXT": "codex"}, 32000),
+        ({"KINDLY_MCP_CONTEXT": "nobody-knows"}, 60000),
+        ({"KINDLY_MCP_CONTEXT": "codex", "FORAGE_MAX_RESULT_CHARS": 9000}, 9000),
+    ],
+)
+def test_a_result_suits_its_client(web, settings, most):
+    web.answers["/long"] = Answer(WORDS * 20_000, kind="text/plain")
+    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, **settings) as server:
+        response = call(server, {"url": web.url("/long")})
+    assert response.json()["truncated"] and most * 0.9 < len(response.body.decode()) <= most
+
+
 def test_long_code_is_closed_and_opened_again(forage, web):
     code = "".join(f"line {number}\n" for number in range(500))
     web.answers["/code"] = Answer(f"Text.\n\n```sh\n{code}```\n", kind="text/markdown")

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/redact.h"
 #include "base/status.h"
+#include "config/budget.h"
 #include "config/config.h"
 #include "config/config_docs.h"
 #include "config/envfile.h"
@@ -117,6 +118,39 @@ static void knows_its_defaults(void **state)
     assert_false(config_is_set("FORAGE_WORKERS"));
     assert_null(config_file());
     assert_int_equal(config_warning_count(), 0);
+}
+
+static void picks_the_budget_of_the_client(void **state)
+{
+    static const struct {
+        const char *context;
+        const char *set;
+        size_t chars;
+        const char *reason;
+    } CASES[] = {
+        {"", NULL, 60000, "the default"},
+        {"codex", NULL, 32000, "it suits the client"},
+        {"Claude-Code", NULL, 45000, "it suits the client"},
+        {"gemini", NULL, 36000, "it suits the client"},
+        {"zed", NULL, 60000, "it suits the client"},
+        {"code", NULL, 60000, "the default: the context names no client that is known"},
+        {"codex", "FORAGE_MAX_RESULT_CHARS=60000", 60000, "FORAGE_MAX_RESULT_CHARS says so"},
+        {"nobody", "FORAGE_MAX_RESULT_CHARS=5000", 5000, "FORAGE_MAX_RESULT_CHARS says so"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char *environment[] = {
+            arena_printf(*state, "KINDLY_MCP_CONTEXT=%s", CASES[i].context),
+            CASES[i].set ? arena_printf(*state, "%s", CASES[i].set) : NULL,
+            NULL,
+        };
+        struct buf problem;
+        assert_int_equal(load(*state, environment, &problem), OK);
+        buf_done(&problem);
+        struct budget budget = budget_find();
+        assert_int_equal(budget.chars, CASES[i].chars);
+        assert_int_equal(budget_chars(), CASES[i].chars);
+        assert_memory_equal(budget.reason, CASES[i].reason, strlen(CASES[i].reason));
+    }
 }
 
 static void lets_the_strongest_source_win(void **state)
@@ -743,6 +777,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(knows_its_defaults, begin),
+        cmocka_unit_test_setup(picks_the_budget_of_the_client, begin),
         cmocka_unit_test_setup(lets_the_strongest_source_win, begin),
         cmocka_unit_test_setup(finds_the_usual_file, begin),
         cmocka_unit_test_setup(insists_on_a_named_file, begin),

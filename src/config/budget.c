@@ -1,0 +1,56 @@
+/* The budgets of clients. */
+#include "config/budget.h"
+
+#include "config/config.h"
+
+#include <strings.h>
+
+/* Where a client cuts a result, or puts it into a file and shows its beginning, the budget stays
+ * somewhat below: limits count bytes or tokens, and we count characters. 0 is for a client that is
+ * known and has no limit below the default. */
+static const struct {
+    const char *context;
+    size_t chars;
+} CLIENTS[] = {
+    {"antigravity", 0},
+    {"claude", 45000},
+    {"claude-code", 45000}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
+    {"claude-desktop", 0},  /* 100,000 characters */
+    {"cline", 0},
+    {"codex", 32000}, /* 10,000 tokens, counted as 40,000 bytes; the middle is cut out */
+    {"cursor", 0},
+    {"gemini", 36000},
+    {"gemini-cli", 36000}, /* 40,000 characters (truncateToolOutputThreshold) */
+    {"opencode", 45000},   /* 50 KiB */
+    {"qwen-code", 22000},  /* 25,000 characters */
+    {"vscode", 0},
+    {"windsurf", 0},
+    {"zed", 0},
+};
+
+struct budget budget_find(void)
+{
+    struct budget budget = {(size_t)config_int("FORAGE_MAX_RESULT_CHARS"), "the default"};
+    const char *context = config_text("KINDLY_MCP_CONTEXT");
+    if (config_is_set("FORAGE_MAX_RESULT_CHARS")) {
+        budget.reason = "FORAGE_MAX_RESULT_CHARS says so";
+        return budget;
+    }
+    if (!context || !*context) {
+        return budget;
+    }
+    for (size_t i = 0; i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
+        if (strcasecmp(CLIENTS[i].context, context) == 0) {
+            budget.chars = CLIENTS[i].chars ? CLIENTS[i].chars : budget.chars;
+            budget.reason = "it suits the client that the context names";
+            return budget;
+        }
+    }
+    budget.reason = "the default: the context names no client that is known";
+    return budget;
+}
+
+size_t budget_chars(void)
+{
+    return budget_find().chars;
+}

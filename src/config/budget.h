@@ -1,0 +1,16 @@
+/* How large a result may be: what the operator set, else what suits the client that forage was
+ * started for (KINDLY_MCP_CONTEXT), else the default of FORAGE_MAX_RESULT_CHARS. */
+#ifndef FORAGE_CONFIG_BUDGET_H
+#define FORAGE_CONFIG_BUDGET_H
+
+#include <stddef.h>
+
+struct budget {
+    size_t chars;       /* that the whole result of a call may have */
+    const char *reason; /* why so many, for people */
+};
+
+struct budget budget_find(void);
+size_t budget_chars(void);
+
+#endif
