@@ -28,6 +28,7 @@ struct call {
     struct call_usage usages[LIMIT_CALL_USAGES];
     size_t usage_count;
     bool keeping_forbidden;
+    bool takes_any_size;
     atomic_uint references;
     atomic_bool cancelled;
     pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
@@ -45,6 +46,7 @@ struct call *call_new(const struct call_options *options)
     call->arena = arena;
     call->caller = options->caller;
     call->hooks = options->hooks;
+    call->takes_any_size = options->takes_any_size;
     call->started_ms = clock_now_ms();
     call->deadline_ms = INT64_MAX;
     call->cancel_event = -1;
@@ -97,6 +99,11 @@ const struct caller *call_caller(const struct call *call)
 int64_t call_started_ms(const struct call *call)
 {
     return call->started_ms;
+}
+
+bool call_takes_any_size(const struct call *call)
+{
+    return call->takes_any_size;
 }
 
 void call_limit_time(struct call *call, int64_t timeout_ms)

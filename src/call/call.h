@@ -49,7 +49,8 @@ struct call_hooks {
 struct call_options {
     const char *request_id; /* NULL: one is made */
     const struct caller *caller;
-    int64_t timeout_ms; /* 0: none */
+    int64_t timeout_ms;  /* 0: none */
+    bool takes_any_size; /* see call_takes_any_size() */
     struct call_hooks hooks;
 };
 
@@ -62,6 +63,8 @@ struct arena *call_arena(struct call *call);
 const char *call_request_id(const struct call *call);
 const struct caller *call_caller(const struct call *call);
 int64_t call_started_ms(const struct call *call);
+/* Whether the result goes to somebody who takes it whole, however long: a person, not a model. */
+bool call_takes_any_size(const struct call *call);
 /* Shortens the deadline to `timeout_ms` from now; it is never extended. */
 void call_limit_time(struct call *call, int64_t timeout_ms);
 /* Milliseconds until the deadline, never negative; INT64_MAX without one. */

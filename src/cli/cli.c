@@ -52,6 +52,13 @@ int load_configuration(void)
     return EXIT_OK;
 }
 
+void log_quietly(void)
+{
+    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("DEBUG")) {
+        log_set_level(LOG_LEVEL_WARN);
+    }
+}
+
 struct app *open_app(void)
 {
     char problem[512];

@@ -43,6 +43,9 @@ int help_print(FILE *file, const struct arguments *topic);
 
 /* Loads the configuration, says what is odd in it, and sets up the log. EXIT_OK or EXIT_USAGE. */
 int load_configuration(void);
+/* Only warnings and worse from here on, unless the operator wished otherwise: for a person the
+ * answer is news enough. */
+void log_quietly(void);
 /* The program, for this command. NULL after saying why not. */
 struct app *open_app(void);
 /* Prints what was gathered, redacted. EXIT_OK or EXIT_FAILED. */

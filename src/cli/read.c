@@ -1,132 +1,153 @@
-/* `forage read URL`: a page as Markdown, for people. */
+/* `forage read URL`: a page as Markdown, for people. It runs get_content as any client would, so
+ * limits and history hold here too; only a page has any length. */
 #include "base/limits.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
-#include "config/config.h"
-#include "page/content.h"
 
 #include <stdio.h>
 #include <string.h>
 
+struct wish {
+    const char *url;
+    const char *section;
+    const char *render;
+    uint64_t start;
+    uint64_t max_chars; /* 0: all */
+    bool outline;
+    bool json;
+};
+
 /* ---- arguments ---- */
 
-static enum render_mode render_mode(const char *word)
-{
-    static const struct {
-        const char *word;
-        enum render_mode mode;
-    } MODES[] = {{"auto", RENDER_AUTO}, {"always", RENDER_ALWAYS}, {"never", RENDER_NEVER}};
-    for (size_t i = 0; word && i < sizeof MODES / sizeof *MODES; i++) {
-        if (strcmp(word, MODES[i].word) == 0) {
-            return MODES[i].mode;
-        }
-    }
-    return RENDER_AUTO;
-}
-
-static size_t characters(const struct arguments *arguments, const char *name)
+static uint64_t characters(const struct arguments *arguments, const char *name)
 {
     int64_t number = 0;
     option_number(arguments, name, &number);
-    return (size_t)number;
+    return (uint64_t)number;
+}
+
+/* The arguments of get_content; NULL when they are no text. */
+static yyjson_val *tool_arguments(struct arena *arena, const struct wish *wish)
+{
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
+    if (!root) {
+        return NULL;
+    }
+    json_add_string(doc, root, "url", wish->url);
+    json_add_string(doc, root, "section", wish->section);
+    json_add_string(doc, root, "render", wish->render);
+    yyjson_mut_obj_add_uint(doc, root, "start", wish->start);
+    if (wish->max_chars) {
+        yyjson_mut_obj_add_uint(doc, root, "max_chars", wish->max_chars);
+    }
+    yyjson_mut_obj_add_bool(doc, root, "outline", wish->outline);
+    size_t length;
+    const char *text = json_text(arena, root, &length);
+    return text ? yyjson_doc_get_root(json_parse(arena, text, length, NULL)) : NULL;
 }
 
 /* ---- printing ---- */
 
-static int print_failure(struct call *call, bool json)
+static const char *text_of(yyjson_mut_val *object, const char *key)
 {
-    yyjson_mut_doc *doc = json_new(call_arena(call));
-    if (json && doc) {
-        print_json(call_arena(call), registry_error_body(call, doc));
-    } else {
-        const struct call_error *error = call_error(call);
-        fprintf(stderr, "forage: %s\n", error ? error->message : "out of memory");
-    }
-    return EXIT_FAILED;
+    return yyjson_mut_get_str(yyjson_mut_obj_get(object, key));
 }
 
-/* The beginning of a page that does not begin with its title. */
-static bool shows_title(const struct content *content)
+static bool failed(const struct reply *reply)
 {
-    return content->document.title && content->part.start == 0 && !content->outline &&
-           !content->title && strncmp(content->text, "# ", 2) != 0;
+    return reply->is_error || yyjson_mut_get_bool(yyjson_mut_obj_get(reply->structured, "failed"));
+}
+
+/* The title goes before the beginning of a page that does not begin with it. */
+static const char *title_to_show(const struct wish *wish, yyjson_mut_val *result)
+{
+    bool beginning = wish->start == 0 && !wish->outline && !text_of(result, "section");
+    bool has_one = strncmp(text_of(result, "page_content"), "# ", 2) == 0;
+    return beginning && !has_one ? text_of(result, "title") : NULL;
 }
 
 /* The page goes to standard output; a note in its place, and where it goes on, to standard error.
  */
-static int print_text(const struct content *content)
+static int print_text(const struct wish *wish, yyjson_mut_val *result)
 {
     struct buf text;
-    if (content->document.failed) {
-        fprintf(stderr, "%s\n", content->text);
-        return EXIT_FAILED;
-    }
+    const char *title = title_to_show(wish, result);
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    if (shows_title(content)) {
-        buf_printf(&text, "# %s\n\n", content->document.title);
+    if (title) {
+        buf_printf(&text, "# %s\n\n", title);
     }
-    buf_puts(&text, content->text);
+    buf_puts(&text, text_of(result, "page_content"));
     if (text.length && text.data[text.length - 1] != '\n') {
         buf_putc(&text, '\n');
     }
     int code = print_buf(&text);
     buf_done(&text);
-    if (content->truncated && !content->outline) {
-        fprintf(stderr, "forage: there is more: --start %zu\n", content->part.end);
+    yyjson_mut_val *more = yyjson_mut_obj_get(result, "next_start");
+    if (more) {
+        fprintf(stderr, "forage: there is more: --start %llu\n",
+                (unsigned long long)yyjson_mut_get_uint(more));
     }
     return code;
 }
 
-/* ---- reading ---- */
+static int print_reply(struct call *call, const struct wish *wish, const struct reply *reply)
+{
+    int code = EXIT_OK;
+    if (wish->json) {
+        code = print_json(call_arena(call), reply->structured);
+    } else if (reply->is_error) {
+        const struct call_error *error = call_error(call);
+        fprintf(stderr, "forage: %s\n", error ? error->message : "out of memory");
+    } else if (failed(reply)) {
+        fprintf(stderr, "%s\n", text_of(reply->structured, "page_content"));
+    } else {
+        code = print_text(wish, reply->structured);
+    }
+    return failed(reply) ? EXIT_FAILED : code;
+}
 
-struct wish {
-    struct content_request request;
-    bool json;
-};
+/* ---- reading ---- */
 
 static int read_in(struct app *app, struct call *call, int signals, void *context)
 {
-    (void)app; /* the reader only needs it to be there */
     const struct wish *wish = context;
     struct watch watch;
-    struct content content;
+    struct reply reply;
+    const struct entry *entry = registry_tool(app_registry(app), "get_content");
+    if (!entry) {
+        return usage_error("get_content is switched off; see FORAGE_TOOLS");
+    }
+    yyjson_val *arguments = tool_arguments(call_arena(call), wish);
+    if (!arguments) {
+        return usage_error("the URL or the section is not text in UTF-8");
+    }
     if (watch_start(&watch, call, signals) != OK) {
         return EXIT_FAILED;
     }
-    int status = content_read(call, &wish->request, &content);
+    int status = registry_run(app_registry(app), entry, call, arguments, &reply);
     watch_stop(&watch);
-    if (status != OK) {
-        call_fail_status(call, status);
-        return print_failure(call, wish->json);
-    }
-    if (!wish->json) {
-        return print_text(&content);
-    }
-    yyjson_mut_doc *doc = json_new(call_arena(call));
-    int code = print_json(call_arena(call),
-                          doc ? content_describe(&content, doc, call_arena(call)) : NULL);
-    return content.document.failed ? EXIT_FAILED : code;
+    return status == OK ? print_reply(call, wish, &reply) : EXIT_FAILED;
 }
 
 int command_read(const struct arguments *arguments)
 {
     struct wish wish = {
-        .request =
-            {
-                .url = arguments->words[0],
-                .start = characters(arguments, "--start"),
-                .max_chars = characters(arguments, "--max-chars"),
-                .section = option_text(arguments, "--section"),
-                .outline = option_given(arguments, "--outline"),
-                .render = render_mode(option_text(arguments, "--render")),
-            },
+        .url = arguments->words[0],
+        .section = option_text(arguments, "--section"),
+        .render = option_text(arguments, "--render"),
+        .start = characters(arguments, "--start"),
+        .max_chars = characters(arguments, "--max-chars"),
+        .outline = option_given(arguments, "--outline"),
         .json = option_given(arguments, "--json"),
     };
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
     }
+    log_quietly();
     struct call_options options = watch_options();
-    options.timeout_ms = config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
+    options.takes_any_size = true;
     return watch_run(&options, read_in, &wish);
 }

@@ -1,10 +1,8 @@
 /* `forage web QUERY`: search results and their pages, for people. */
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
-#include "config/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,9 +260,7 @@ int command_web(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("DEBUG")) {
-        log_set_level(LOG_LEVEL_WARN); /* for a person the answer is news enough */
-    }
+    log_quietly();
     struct call_options options = watch_options();
     if (options.hooks.progress) {
         options.hooks.progress = show_page;

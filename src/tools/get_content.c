@@ -27,7 +27,7 @@ static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
         .url = json_string(arguments, "url"),
         .start = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "start")),
         .max_chars = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "max_chars")),
-        .budget = budget_chars(),
+        .budget = call_takes_any_size(call) ? 0 : budget_chars(),
         .section = json_string(arguments, "section"),
         .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
         .render = render_mode(json_string(arguments, "render")),

@@ -218,10 +218,11 @@ def test_unsupported(forage, web, kind, body):
     assert note(forage, web.url("/thing")) == f"{UNSUPPORTED}\n\nSource: {web.url('/thing')}"
 
 
-def test_nobody_answers():
+def test_nobody_answers(tmp_path):
     port = closed_port()
     url = f"http://127.0.0.1:{port}/"
-    completed = run("read", url, FORAGE_ALLOW_PRIVATE_HOSTS="127.0.0.1", FORAGE_CACHE_TTL=0)
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.1", "FORAGE_CACHE_TTL": 0, "FORAGE_DATA_DIR": tmp_path}
+    completed = run("read", url, **settings)
     assert completed.returncode == 1 and completed.stdout == ""
     assert completed.stderr == f"{FAILED}ConnectionError: nobody answers at this address_\n\nSource: {url}\n"
 
@@ -557,36 +558,60 @@ def test_cancelled_in_a_transfer_and_in_line(web):
 # ---- for people ----
 
 
-def read(web, *arguments, **settings):
-    return run("read", *arguments, FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, **settings)
+@pytest.fixture
+def read(web, tmp_path):
+    own = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0, "FORAGE_DATA_DIR": tmp_path}
+    return lambda *arguments, **settings: run("read", *arguments, **{**own, **settings})
 
 
-def test_command_line(web):
+def test_command_line(web, read):
     web.answers["/long"] = Answer(long_text(), kind="text/markdown")
-    completed = read(web, web.url("/long"))
+    completed = read(web.url("/long"))
     assert completed.returncode == 0 and completed.stderr == ""
     assert completed.stdout.strip() == long_text().strip()
 
 
-def test_command_line_in_parts(web):
+def test_command_line_in_parts(web, read):
     web.answers["/long"] = Answer(long_text(), kind="text/markdown")
-    completed = read(web, web.url("/long"), "--max-chars", 300, "--start=13")
+    completed = read(web.url("/long"), "--max-chars", 300, "--start=13")
     assert completed.returncode == 0 and completed.stdout.startswith("## Section 0")
     assert re.fullmatch(r"forage: there is more: --start \d+\n", completed.stderr)
-    assert read(web, web.url("/long"), "--section", "3").stdout.startswith("## Section 1:")
-    assert "- 1. The title" in read(web, web.url("/long"), "--outline").stdout
-    described = json.loads(read(web, "--json", web.url("/long")).stdout)
+    assert read(web.url("/long"), "--section", "3").stdout.startswith("## Section 1:")
+    assert "- 1. The title" in read(web.url("/long"), "--outline").stdout
+    described = json.loads(read("--json", web.url("/long")).stdout)
     assert described["success"] is True and described["truncated"] is False
 
 
-def test_command_line_failures(web):
-    completed = read(web, web.url("/nothing"))
+def test_command_line_takes_pages_of_any_length(web, read):
+    web.answers["/long"] = Answer("word\n" * 30_000, kind="text/plain")
+    completed = read(web.url("/long"), FORAGE_MAX_RESULT_CHARS=4000, KINDLY_MCP_CONTEXT="codex")
+    assert completed.returncode == 0 and completed.stderr == "" and len(completed.stdout) == 150_000
+
+
+def test_command_line_is_limited_and_recorded(web, read, tmp_path):
+    """As any other caller is: what one may do in an hour, it may do at the command line."""
+    web.answers["/page"] = Answer(page())
+    assert read(web.url("/page"), FORAGE_LIMITS="get_content=1/1h").returncode == 0
+    completed = read(web.url("/page"), "--json", FORAGE_LIMITS="get_content=1/1h")
+    assert completed.returncode == 1 and json.loads(completed.stdout)["error"]["code"] == "RATE_LIMIT"
+    assert len(web.seen("/page")) == 1
+    usage = json.loads(run("usage", "--json", FORAGE_DATA_DIR=tmp_path).stdout)
+    assert [(row["tool"], row["calls"]) for row in usage["rows"]] == [("get_content", 1)]
+
+
+def test_command_line_without_its_tool(web, read):
+    completed = read(web.url("/page"), FORAGE_TOOLS="-get_content")
+    assert completed.returncode == 2 and "FORAGE_TOOLS" in completed.stderr
+
+
+def test_command_line_failures(web, read):
+    completed = read(web.url("/nothing"))
     assert completed.returncode == 1 and completed.stdout == "" and "404 Not Found" in completed.stderr
-    completed = read(web, "--json", web.url("/nothing"))
+    completed = read("--json", web.url("/nothing"))
     assert completed.returncode == 1 and json.loads(completed.stdout)["failed"] is True
-    completed = read(web, "http://10.0.0.1/")
+    completed = read("http://10.0.0.1/")
     assert completed.returncode == 1 and "FORAGE_ALLOW_PRIVATE_HOSTS" in completed.stderr
-    completed = read(web, "--json", "nonsense")
+    completed = read("--json", "nonsense")
     assert completed.returncode == 1 and json.loads(completed.stdout)["error"]["code"] == "VALIDATION"
 
 
@@ -601,6 +626,6 @@ def test_command_line_failures(web):
         (["http://a.test/", "--section"], "--section needs a value"),
     ],
 )
-def test_command_line_wrong_arguments(web, arguments, words):
-    completed = read(web, *arguments)
+def test_command_line_wrong_arguments(web, read, arguments, words):
+    completed = read(*arguments)
     assert completed.returncode == 2 and words in completed.stderr
