@@ -74,8 +74,8 @@ const struct variable VARIABLES[] = {
         .secret = true,
         .help = "Bearer tokens that callers present, each with the caller's name: name:token.",
         .more =
-            "Each caller has its own limits, history and memory. `openssl rand -hex 24` makes a "
-            "good token.",
+            "Each caller has its own limits, history and memory; the name local is taken by stdio "
+            "and the command line. `openssl rand -hex 24` makes a good token.",
         .example = "alice:REPLACE-WITH-A-LONG-RANDOM-TOKEN",
     },
     {

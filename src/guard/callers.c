@@ -84,6 +84,11 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
     }
     const char *token = colon + 1;
     size_t name_length = (size_t)(colon - pair);
+    if (name_length == strlen(LOCAL.name) && memcmp(pair, LOCAL.name, name_length) == 0) {
+        return complain(problem, size, where,
+                        "the name local belongs to the command line and stdio, whose memories and "
+                        "history a token would open; choose another");
+    }
     size_t token_length = length - name_length - 1;
     if (!is_token(token, token_length)) {
         return complain(problem, size, where,

@@ -1,7 +1,7 @@
 /* Who is calling. Operators give each caller a name and a bearer token; everything that belongs to
  * a caller (limits, history, memory) hangs on the name. Tokens are kept only as digests and
  * compared in constant time. Without tokens there is one caller, "local", and the server stays on
- * loopback. */
+ * loopback; no token can have that name. */
 #ifndef FORAGE_GUARD_CALLERS_H
 #define FORAGE_GUARD_CALLERS_H
 

@@ -202,6 +202,7 @@ WRONG_SETTINGS = [
     ("FORAGE_CALLS_PER_MINUTE", "-5", ""),
     ("FORAGE_TOOLS", "no_such_tool", "no_such_tool"),
     ("FORAGE_TOKENS", "nonsense", "name:token"),
+    ("FORAGE_TOKENS", "local:token-of-nobody", "the name local"),
 ]
 
 

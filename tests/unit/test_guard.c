@@ -86,6 +86,7 @@ static void wrong_tokens_are_refused(void **state)
         {{"alice:"}, "8 to 512"},
         {{"alice:with blank here"}, "8 to 512"},
         {{"alice:same-token-1", "bob:same-token-1"}, "twice"},
+        {{"alice:alice-token-1", "local:local-token-1"}, "the name local"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char problem[256] = "";
