@@ -106,10 +106,12 @@ static const struct {
     const char *program;
     const char *command;
     const char *first_word; /* which must come first, and is dropped */
+    bool alone;             /* only without arguments; with them it is forage itself */
 } OTHER_NAMES[] = {
-    {"gemini-search-mcp", "mcp", NULL},
-    {"gemini-search-mcp-http", "serve", NULL},
-    {"kindly-web-search-mcp-server", "mcp", "start-mcp-server"},
+    {"forage-mcp", "mcp", NULL, true}, /* the package: npx and uvx start what is named like it */
+    {"gemini-search-mcp", "mcp", NULL, false},
+    {"gemini-search-mcp-http", "serve", NULL, false},
+    {"kindly-web-search-mcp-server", "mcp", "start-mcp-server", false},
 };
 
 /* Reads the arguments and runs the command; `start` is the command that a name stands for. */
@@ -169,7 +171,8 @@ int cli_main(int argc, char **argv)
     int count = argc > 1 ? argc - 1 : 0;
     char **values = argv + 1;
     for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof *OTHER_NAMES; i++) {
-        if (strcmp(program, OTHER_NAMES[i].program) == 0) {
+        bool meant = !OTHER_NAMES[i].alone || count == 0;
+        if (meant && strcmp(program, OTHER_NAMES[i].program) == 0) {
             return run_other_name(i, count, values);
         }
     }

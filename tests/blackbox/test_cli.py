@@ -574,6 +574,17 @@ def test_help_of_other_names(tmp_path, name):
     assert completed.returncode == 0 and completed.stdout.startswith("Usage: ")
 
 
+def test_the_name_of_the_package(tmp_path):
+    """`npx forage-mcp` and `uvx forage-mcp` start the server; with arguments it is forage."""
+    program = named(tmp_path, "forage-mcp")
+    completed = run(program=program, stdin=lines(call("ping")))
+    assert completed.returncode == 0 and json.loads(completed.stdout)["result"] == {}
+    completed = run("version", program=program)
+    assert completed.returncode == 0 and completed.stdout.startswith("forage ")
+    completed = run("--help", program=program)
+    assert completed.returncode == 0 and "forage serve" in completed.stdout
+
+
 def test_any_other_name_is_forage(tmp_path):
     completed = run("version", program=named(tmp_path, "something-else"))
     assert completed.returncode == 0 and completed.stdout.startswith("forage ")
