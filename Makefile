@@ -3,13 +3,16 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run test test-clients soak bench asan tsan fuzz coverage lint fmt install cross clean help
+.PHONY: all run docs test test-clients soak bench asan tsan fuzz coverage lint fmt install cross clean help
 
 all: ## build build/forage (the default)
 	@scripts/build release
 
 run: ## build, start the HTTP server and show it working (ONCE=1: then end it)
 	@scripts/run
+
+docs: all ## the documentation as a web site, in build-site/
+	@scripts/docs && scripts/site
 
 test: ## everything that must hold before a change lands; the last line counts
 	@scripts/test

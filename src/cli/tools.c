@@ -79,17 +79,22 @@ static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *prope
     }
 }
 
-static bool is_required(yyjson_val *schema, const char *name)
+static bool has_name(yyjson_val *list, const char *name)
 {
     size_t index, max;
     yyjson_val *item;
-    yyjson_arr_foreach(yyjson_obj_get(schema, "required"), index, max, item)
+    yyjson_arr_foreach(list, index, max, item)
     {
         if (yyjson_equals_str(item, name)) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_required(yyjson_val *schema, const char *name)
+{
+    return has_name(yyjson_obj_get(schema, "required"), name);
 }
 
 static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *schema)
@@ -116,17 +121,21 @@ static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *s
     }
 }
 
+/* With the parameters that are needed, and those that a definition names because a call without
+ * any of them would be refused. */
 static void write_example(struct buf *out, struct arena *arena, const struct entry *entry)
 {
     yyjson_val *key;
+    yyjson_val *named = yyjson_obj_get(yyjson_obj_get(entry->definition, "forage"), "example");
     buf_printf(out, "\n## Example\n\n```sh\nforage call %s", entry->name);
     yyjson_obj_iter each = yyjson_obj_iter_with(yyjson_obj_get(entry->input_schema, "properties"));
     while ((key = yyjson_obj_iter_next(&each)) != NULL) {
         yyjson_val *property = yyjson_obj_iter_get_val(key);
         yyjson_val *example = yyjson_arr_get_first(yyjson_obj_get(property, "examples"));
         const char *text = yyjson_get_str(example);
-        if (example && is_required(entry->input_schema, yyjson_get_str(key))) {
-            buf_printf(out, text ? " %s='%s'" : " %s:='%s'", yyjson_get_str(key),
+        const char *name = yyjson_get_str(key);
+        if (example && (is_required(entry->input_schema, name) || has_name(named, name))) {
+            buf_printf(out, text ? " %s='%s'" : " %s:='%s'", name,
                        text ? text : one_line(arena, example));
         }
     }

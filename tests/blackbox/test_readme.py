@@ -1,4 +1,4 @@
-"""The snippets for clients in the README: each is read the way its client reads it, and what it names is started and
+"""The snippets for clients in docs/clients/by-hand.md: each is read the way its client reads it, and what it names is started and
 asked for its tools. The key comes to the program through the snippet alone."""
 
 import json
@@ -17,7 +17,7 @@ INSTALLED = "/usr/local/bin/forage"
 
 def snippets():
     """The first code block below each heading of "In your client": {client: (language, text)}."""
-    section = re.search(r"^## In your client\n(.*?)^## ", (ROOT / "README.md").read_text(), re.M | re.S)[1]
+    section = re.search(r"^## In your client\n(.*?)^## ", (ROOT / "docs/clients/by-hand.md").read_text(), re.M | re.S)[1]
     parts = re.split(r"^### (.+)\n", section, flags=re.M)[1:]
     blocks = (re.search(r"^```(\w+)\n(.*?)^```$", part, re.M | re.S) for part in parts[1::2])
     return {name: (block[1], block[2]) for name, block in zip(parts[::2], blocks, strict=True)}
