@@ -68,8 +68,9 @@ MAY_INCLUDE = {
     "doors": ["app", "base", "call", "config", "guard", "mcp", "memory", "ops", "registry"],
     "cli": [
         "app", "base", "call", "config", "doors", "guard", "mcp", "memory", "ops", "page", "registry",
-        "research", "tools",
+        "research", "setup", "tools",
     ],
+    "setup": ["base", "config"],
     "memory": ["base", "call", "config", "guard"],
     "": ["cli"],
 }

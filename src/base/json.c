@@ -170,6 +170,22 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
     return doc;
 }
 
+void json_put_string(struct buf *out, const char *text)
+{
+    buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') {
+            buf_putc(out, '\\');
+        }
+        if ((unsigned char)*text < ' ' || *text == '\x7f') {
+            buf_printf(out, "\\u%04x", (unsigned)*text);
+        } else {
+            buf_putc(out, *text);
+        }
+    }
+    buf_putc(out, '"');
+}
+
 bool json_holds_nul(yyjson_val *value)
 {
     yyjson_val *end = value ? unsafe_yyjson_get_next(value) : NULL;
@@ -199,6 +215,14 @@ const char *json_string(yyjson_val *object, const char *key)
 }
 
 /* ---- building and writing ---- */
+
+yyjson_doc *json_parse_commented(struct arena *arena, const char *text, size_t length)
+{
+    yyjson_alc memory = allocator(arena);
+    yyjson_read_flag flags = YYJSON_READ_ALLOW_COMMENTS | YYJSON_READ_ALLOW_TRAILING_COMMAS;
+    /* Without YYJSON_READ_INSITU the text is only read. */
+    return yyjson_read_opts((char *)(uintptr_t)text, length, flags, &memory, NULL);
+}
 
 yyjson_mut_doc *json_new(struct arena *arena)
 {

@@ -21,6 +21,8 @@ struct json_problem {
  * no numbers beyond a double. The text is copied; NULL with `problem` filled on failure. */
 yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
                        struct json_problem *problem);
+/* Parses JSON that a person may have written: with comments and trailing commas. */
+yyjson_doc *json_parse_commented(struct arena *arena, const char *text, size_t length);
 yyjson_mut_doc *json_new(struct arena *arena);
 /* A copy of `value` that belongs to `doc`. */
 yyjson_mut_val *json_copy(yyjson_mut_doc *doc, yyjson_val *value);
@@ -30,6 +32,8 @@ int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value
 const char *json_text(struct arena *arena, const yyjson_mut_val *value, size_t *length);
 int json_write_pretty(struct buf *out, struct arena *arena, const yyjson_mut_val *value);
 int json_write_immutable(struct buf *out, struct arena *arena, yyjson_val *value);
+/* Appends a text as a JSON string, which is also one of TOML. */
+void json_put_string(struct buf *out, const char *text);
 /* Whether a string or a key in `value` holds a NUL (written \u0000): a C string would end there, so
  * what comes from a client is refused. */
 bool json_holds_nul(yyjson_val *value);

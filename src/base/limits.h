@@ -60,6 +60,12 @@
 #define LIMIT_CONFIG_FILE_BYTES  KIB(256)
 #define LIMIT_CONFIG_VALUE_BYTES KIB(32)
 
+/* Configuration files of clients, which `forage setup` edits */
+#define LIMIT_SETUP_FILE_BYTES  MIB(32) /* Claude Code keeps more than settings in its own */
+#define LIMIT_SETUP_DEPTH       128     /* nesting of values */
+#define LIMIT_SETUP_KEYS        32      /* variables that one entry names */
+#define LIMIT_SETUP_ENTRY_BYTES KIB(64)
+
 /* Descriptors beyond the connections of clients: transfers, children, files */
 #define LIMIT_OTHER_DESCRIPTORS 8192
 

@@ -20,6 +20,7 @@ int cli_main(int argc, char **argv);
 /* ---- for the commands ---- */
 
 int command_mcp(const struct arguments *arguments);
+int command_setup(const struct arguments *arguments);
 int command_serve(const struct arguments *arguments);
 int command_answer(const struct arguments *arguments);
 int command_call(const struct arguments *arguments);

@@ -6,6 +6,7 @@
  * leaves it to the shell to offer those. */
 #include "base/limits.h"
 #include "cli/cli.h"
+#include "setup/clients.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -186,6 +187,13 @@ static void offer_topics(struct line *line)
     }
 }
 
+static void offer_clients(struct line *line)
+{
+    for (size_t i = 0; i < CLIENT_COUNT; i++) {
+        offer(line, CLIENTS[i].id, strlen(CLIENTS[i].id), "", CLIENTS[i].title);
+    }
+}
+
 static void offer_files(struct line *line)
 {
     buf_puts(&line->out, ":files\n");
@@ -201,11 +209,8 @@ static const struct {
     const char *name;
     void (*offer)(struct line *line);
 } KINDS[] = {
-    {"FILE", offer_files},
-    {"FOLDER", offer_folders},
-    {"TOOL", offer_tools},
-    {"COMMAND", offer_topics},
-    {"key=value|key:=json", offer_parameters},
+    {"FILE", offer_files},     {"FOLDER", offer_folders}, {"TOOL", offer_tools},
+    {"CLIENT", offer_clients}, {"COMMAND", offer_topics}, {"key=value|key:=json", offer_parameters},
 };
 
 static void offer_kind(struct line *line, const char *name, size_t length)

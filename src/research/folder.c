@@ -4,7 +4,9 @@
 
 #include "base/buf.h"
 #include "base/id.h"
+#include "base/json.h"
 #include "base/limits.h"
+#include "base/own_program.h"
 #include "base/status.h"
 #include "config/config.h"
 #include "embedded.h"
@@ -20,7 +22,6 @@
 
 #ifdef __APPLE__
 #define HOME_PLACE "Library/Application Support"
-#include <mach-o/dyld.h>
 #else
 #define HOME_PLACE ".config"
 #endif
@@ -115,34 +116,6 @@ static int make_folders(const char *path)
     return mkdir(path, 0700) == 0 || is_folder(path) ? OK : ERR_IO;
 }
 
-/* The absolute path of the running program. */
-static bool own_program(char *path, size_t size)
-{
-#ifdef __APPLE__
-    uint32_t room = (uint32_t)size;
-    return _NSGetExecutablePath(path, &room) == 0;
-#else
-    ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length <= 0) {
-        return false;
-    }
-    path[length] = '\0';
-    return true;
-#endif
-}
-
-static void put_json_string(struct buf *out, const char *text)
-{
-    buf_putc(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') {
-            buf_putc(out, '\\');
-        }
-        buf_putc(out, *text);
-    }
-    buf_putc(out, '"');
-}
-
 static int fill(struct buf *out, const char *template)
 {
     static const char PLACE[] = "{{program}}";
@@ -153,7 +126,7 @@ static int fill(struct buf *out, const char *template)
             return ERR_IO;
         }
         buf_append(out, template, (size_t)(place - template));
-        put_json_string(out, program);
+        json_put_string(out, program);
         template = place + sizeof PLACE - 1;
     }
     return buf_puts(out, template);

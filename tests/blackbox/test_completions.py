@@ -26,6 +26,7 @@ LINES = [
     ("forage call web_search quer", {"query=", "queries="}),
     ("forage tools memory_a", {"memory_add"}),
     ("forage completions ", {"bash", "zsh", "fish", "line"}),
+    ("forage setup cur", {"cursor"}),
     ("forage help memory ad", {"add"}),
     ("forage memory import no", {"notes.jsonl"}),
     ("forage tools --config set", {"settings.env"}),

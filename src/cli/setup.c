@@ -1,0 +1,583 @@
+/* `forage setup [CLIENT]`: writes forage into the configuration of a client, after showing what
+ * would change, and takes it out again. */
+#include "base/limits.h"
+#include "base/redact.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "setup/clients.h"
+#include "setup/diff.h"
+#include "setup/entry.h"
+#include "setup/files.h"
+#include "setup/jsonc.h"
+#include "setup/keys.h"
+#include "setup/page.h"
+#include "setup/plan.h"
+#include "setup/survey.h"
+#include "setup/undo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROBLEM_SIZE (CLIENT_MOST_PATH + 256)
+
+struct setup {
+    const struct client *client;
+    enum client_scope scope;
+    const char *name;
+    const char *command;
+    const char *url;
+    const char *token;
+    const char *key_list;
+    struct keys keys;
+    bool yes, undo, print, json, markdown, with_keys;
+    struct arena *arena;
+    /* The file, and what would become of it. */
+    char path[CLIENT_MOST_PATH];
+    bool existed;
+    struct buf before;
+    struct buf after;
+    bool remains; /* the file is there afterwards */
+    struct undo memory;
+    const char *change; /* in one word */
+    struct setup_entry entry;
+    char problem[PROBLEM_SIZE];
+};
+
+/* ---- what was asked for ---- */
+
+static void read_options(struct setup *setup, const struct arguments *arguments)
+{
+    const char *name = option_text(arguments, "--name");
+    const char *scope = option_text(arguments, "--scope");
+    setup->name = name ? name : "forage";
+    setup->command = option_text(arguments, "--command");
+    setup->url = option_text(arguments, "--http");
+    setup->token = option_text(arguments, "--token");
+    setup->key_list = option_text(arguments, "--keys");
+    setup->scope = scope && strcmp(scope, "project") == 0 ? SCOPE_PROJECT : SCOPE_USER;
+    setup->yes = option_given(arguments, "--yes");
+    setup->undo = option_given(arguments, "--undo");
+    setup->print = option_given(arguments, "--print");
+    setup->json = option_given(arguments, "--json");
+    setup->markdown = option_given(arguments, "--markdown");
+    setup->with_keys = option_given(arguments, "--with-keys");
+}
+
+static int read_client(struct setup *setup, const struct arguments *arguments)
+{
+    struct text_guess guess;
+    const char *id = arguments->count ? arguments->words[0] : NULL;
+    setup->client = id ? client_find(id) : NULL;
+    if (!id || setup->client) {
+        return EXIT_OK;
+    }
+    text_guess_start(&guess, id, strlen(id));
+    for (size_t i = 0; i < CLIENT_COUNT; i++) {
+        text_guess_try(&guess, CLIENTS[i].id, strlen(CLIENTS[i].id));
+    }
+    if (guess.best) {
+        return usage_error("there is no client \"%s\"; did you mean %s?", id, guess.best);
+    }
+    return usage_error("there is no client \"%s\"; `forage setup` lists those that there are", id);
+}
+
+/* A name that needs no quotes in any of the files. */
+static bool is_good_name(const char *name)
+{
+    static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t length = strlen(name);
+    return length > 0 && length <= 64 && strspn(name, GOOD) == length;
+}
+
+static int check_words(const struct setup *setup)
+{
+    if (!is_good_name(setup->name)) {
+        return usage_error("--name takes letters, digits, - and _, at most 64");
+    }
+    if (setup->url && strncmp(setup->url, "http://", 7) != 0 &&
+        strncmp(setup->url, "https://", 8) != 0) {
+        return usage_error("--http takes a URL that begins with http:// or https://");
+    }
+    if (setup->url && (setup->command || setup->key_list)) {
+        return usage_error("--http names a server that runs already: no --command, no --keys");
+    }
+    if (setup->token && (!setup->url || !is_good_name(setup->token))) {
+        return usage_error("--token names the variable that holds the token for --http");
+    }
+    if (setup->print && setup->with_keys) {
+        return usage_error("--print prints no keys: leave --with-keys out");
+    }
+    if (setup->print + setup->undo + setup->markdown > 1) {
+        return usage_error("--print, --undo and --markdown exclude each other");
+    }
+    return EXIT_OK;
+}
+
+/* ---- the list ---- */
+
+static void list_for_people(struct buf *out, const struct setup_state *states, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct setup_state *state = &states[i];
+        const char *word = state->problem[0]   ? "its file cannot be read"
+                           : state->configured ? "has forage"
+                           : state->found      ? "found"
+                                               : "not found";
+        buf_printf(out, "%-15s %-18s %-12s %s\n", state->id, state->title, word,
+                   state->problem[0]   ? state->problem
+                   : state->configured ? state->command
+                                       : state->path);
+    }
+    buf_puts(out, "\nforage setup CLIENT     shows the change, asks, and writes it\n"
+                  "forage setup CLIENT --print | --undo | --help\n");
+}
+
+static int list_as_json(const struct setup_state *states, int count)
+{
+    struct arena *arena = arena_new(MIB(1));
+    yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
+    yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
+    for (int i = 0; list && i < count; i++) {
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
+        json_add_string(doc, one, "id", states[i].id);
+        json_add_string(doc, one, "title", states[i].title);
+        json_add_string(doc, one, "path", states[i].path);
+        yyjson_mut_obj_add_bool(doc, one, "found", states[i].found);
+        yyjson_mut_obj_add_bool(doc, one, "configured", states[i].configured);
+        json_add_string(doc, one, "command", states[i].command[0] ? states[i].command : NULL);
+        json_add_string(doc, one, "problem", states[i].problem[0] ? states[i].problem : NULL);
+    }
+    int code = arena ? print_json(arena, list) : EXIT_FAILED;
+    arena_free(arena);
+    return code;
+}
+
+static int list_clients(const struct setup *setup)
+{
+    static struct setup_state states[SETUP_MOST_CLIENTS];
+    struct buf out;
+    int code = EXIT_FAILED;
+    buf_init(&out, MIB(1));
+    if (setup->markdown) {
+        page_put_index(&out);
+        code = print_buf(&out);
+    } else {
+        int count = setup_survey(states);
+        if (count < 0) {
+            fputs("forage: out of memory\n", stderr);
+        } else if (setup->json) {
+            code = list_as_json(states, count);
+        } else {
+            list_for_people(&out, states, count);
+            code = print_buf(&out);
+        }
+    }
+    buf_done(&out);
+    return code;
+}
+
+/* ---- saying how it went ---- */
+
+static int fail(const struct setup *setup)
+{
+    fprintf(stderr, "forage: %s\n", setup->problem);
+    return EXIT_FAILED;
+}
+
+/* The words for what a plan found wrong in the file. */
+static int fail_plan(struct setup *setup, int status, const struct document_problem *problem)
+{
+    fprintf(stderr, "forage: %s", setup->path);
+    if (status == ERR_INVALID || status == ERR_UNSUPPORTED) {
+        fprintf(stderr, ":%zu:%zu: %s", problem->line, problem->column, problem->text);
+    } else {
+        fprintf(stderr, ": %s", status_name(status));
+    }
+    fputs("; nothing was changed\n", stderr);
+    if (status == ERR_UNSUPPORTED) {
+        fprintf(stderr, "`forage setup %s --print` prints what to put there by hand.\n",
+                setup->client->id);
+    }
+    return EXIT_FAILED;
+}
+
+static int tell_as_json(struct setup *setup, bool written)
+{
+    struct buf diff;
+    struct buf snippet;
+    yyjson_mut_doc *doc = json_new(setup->arena);
+    yyjson_mut_val *result = doc ? yyjson_mut_obj(doc) : NULL;
+    buf_init(&diff, LIMIT_SETUP_FILE_BYTES);
+    buf_init(&snippet, LIMIT_SETUP_ENTRY_BYTES);
+    diff_put(&diff, setup->path, &setup->before, setup->existed, &setup->after, setup->remains);
+    json_add_string(doc, result, "client", setup->client->id);
+    json_add_string(doc, result, "path", setup->path);
+    json_add_string(doc, result, "name", setup->name);
+    json_add_string(doc, result, "change", setup->change);
+    yyjson_mut_obj_add_bool(doc, result, "written", written);
+    json_add_string(doc, result, "diff", diff.length ? diff.data : NULL);
+    if (!setup->undo && !setup->with_keys) {
+        plan_put_snippet(&snippet, setup->client, setup->name, &setup->entry);
+        json_add_string(doc, result, "snippet", snippet.data);
+    }
+    json_add_string(doc, result, "backup",
+                    written && !setup->undo && setup->memory.existed ? setup->memory.backup : NULL);
+    int code = print_json(setup->arena, result);
+    buf_done(&diff);
+    buf_done(&snippet);
+    return code;
+}
+
+/* Lines that come and go, as other programs show them. */
+static void put_coloured(struct buf *out, const char *diff)
+{
+    while (*diff) {
+        size_t length = strcspn(diff, "\n");
+        enum terminal_style style = *diff == '+'   ? STYLE_FINE
+                                    : *diff == '-' ? STYLE_WRONG
+                                                   : STYLE_PLAIN;
+        bool plain = style == STYLE_PLAIN;
+        buf_puts(out, plain ? "" : terminal_style(stdout, style));
+        buf_append(out, diff, length);
+        buf_puts(out, plain ? "" : terminal_style(stdout, STYLE_PLAIN));
+        diff += length;
+        if (*diff) {
+            buf_putc(out, *diff++);
+        }
+    }
+}
+
+static int show_change(struct setup *setup)
+{
+    struct buf diff;
+    struct buf out;
+    buf_init(&diff, LIMIT_SETUP_FILE_BYTES);
+    buf_init(&out, 2 * LIMIT_SETUP_FILE_BYTES);
+    diff_put(&diff, setup->path, &setup->before, setup->existed, &setup->after, setup->remains);
+    put_coloured(&out, diff.data ? diff.data : "");
+    int code = print_buf(&out);
+    buf_done(&diff);
+    buf_done(&out);
+    return code;
+}
+
+/* What a person has to know about the keys. */
+static void tell_keys(const struct setup *setup)
+{
+    const char *title = setup->client->title;
+    bool needs_file = setup->client->reference == REFERENCE_NONE && !setup->with_keys;
+    if (setup->url) {
+        return;
+    }
+    if (setup->keys.count == 0) {
+        puts("No key is named: none is set here. forage also reads ~/.config/forage/forage.env.");
+    } else if (needs_file) {
+        printf("%s cannot refer to variables: put these into ~/.config/forage/forage.env, or use "
+               "--with-keys:",
+               title);
+        for (size_t i = 0; i < setup->keys.count; i++) {
+            printf(" %s", setup->keys.names[i]);
+        }
+        putchar('\n');
+    } else if (setup->with_keys) {
+        printf("The values of keys are in the file now.\n");
+    }
+}
+
+/* ---- asking ---- */
+
+static bool ask(void)
+{
+    char answer[16];
+    fputs("\nWrite this? [y/N] ", stdout);
+    fflush(stdout);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* Whether it may be written; what there is to say has been said. */
+static bool is_confirmed(struct setup *setup)
+{
+    if (setup->yes) {
+        return true;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        puts("\nNothing was written: there is no terminal to ask on. --yes writes it.");
+        return false;
+    }
+    if (!ask()) {
+        puts("Nothing was written.");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the file ---- */
+
+static int read_file(struct setup *setup)
+{
+    int status = client_path(setup->client, setup->scope, setup->path);
+    if (status == ERR_NOTFOUND) {
+        return usage_error("%s has no configuration of projects", setup->client->title);
+    }
+    if (status != OK) {
+        fputs("forage: there is no home folder, or its path is too long\n", stderr);
+        return EXIT_FAILED;
+    }
+    status = files_read(setup->path, &setup->before, setup->problem, sizeof setup->problem);
+    setup->existed = status == OK;
+    if (status != OK && status != ERR_NOTFOUND) {
+        return fail(setup);
+    }
+    status = undo_open(&setup->memory, setup->arena, setup->path, setup->name, &setup->before,
+                       setup->problem, sizeof setup->problem);
+    return status == OK ? EXIT_OK : fail(setup);
+}
+
+static struct plan_file plan_file_of(const struct setup *setup, const struct buf *text)
+{
+    return (struct plan_file){setup->client, setup->name, text->data ? text->data : "",
+                              text->length};
+}
+
+/* A file of the user's own is private; one of a project is for everybody who has the project. */
+static mode_t mode_of_new(const struct setup *setup)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return setup->scope == SCOPE_USER ? 0600 : 0666 & ~mask;
+}
+
+static int write_file(struct setup *setup)
+{
+    const struct buf *before = setup->existed ? &setup->before : NULL;
+    char *problem = setup->problem;
+    size_t size = sizeof setup->problem;
+    int status = setup->undo ? OK
+                             : undo_keep(&setup->memory, setup->arena, setup->path, before,
+                                         &setup->after, problem, size);
+    if (status == OK) {
+        status = setup->remains ? files_write(setup->path, &setup->after, before,
+                                              mode_of_new(setup), problem, size)
+                                : files_remove(setup->path, before, problem, size);
+    }
+    if (status == OK && setup->undo) {
+        undo_forget(&setup->memory);
+    }
+    return status == OK ? EXIT_OK : fail(setup);
+}
+
+/* Shows the change, asks, writes it and tells. */
+static int carry_out(struct setup *setup)
+{
+    if (setup->json) {
+        int code = setup->yes ? write_file(setup) : EXIT_OK;
+        return code == EXIT_OK ? tell_as_json(setup, setup->yes) : code;
+    }
+    int code = show_change(setup);
+    if (code != EXIT_OK || !is_confirmed(setup)) {
+        return EXIT_FAILED;
+    }
+    return write_file(setup);
+}
+
+/* ---- setting up ---- */
+
+/* A client that reads plain JSON would not get through what comes with comments. */
+static void warn_about_comments(const struct setup *setup)
+{
+    struct document_problem problem;
+    const char *text = setup->before.data ? setup->before.data : "";
+    if (setup->client->format == CLIENT_JSON &&
+        jsonc_is_extended(text, setup->before.length, &problem)) {
+        fprintf(stderr, "forage: %s:%zu:%zu: %s, which %s may not understand\n", setup->path,
+                problem.line, problem.column, problem.text, setup->client->title);
+    }
+}
+
+static int make_entry(struct setup *setup)
+{
+    struct entry_request request = {.url = setup->url,
+                                    .token = setup->token,
+                                    .keys = setup->keys.names,
+                                    .key_count = setup->keys.count,
+                                    .with_values = setup->with_keys};
+    int status =
+        launch_choose(setup->arena, setup->command, setup->client->absolute, &request.launch);
+    if (status != OK) {
+        fputs("forage: this program's own path is not known; name it with --command\n", stderr);
+        return EXIT_FAILED;
+    }
+    status = entry_make(setup->arena, setup->client, &request, &setup->entry, setup->problem,
+                        sizeof setup->problem);
+    return status == OK ? EXIT_OK : status == ERR_UNSUPPORTED ? fail(setup) : EXIT_FAILED;
+}
+
+static int set_up(struct setup *setup)
+{
+    static const char *const WORDS[] = {
+        [PLAN_SAME] = "same", [PLAN_ADDED] = "added", [PLAN_CHANGED] = "changed"};
+    struct document_problem problem = {0};
+    enum plan_change change = PLAN_SAME;
+    struct plan_file file = plan_file_of(setup, &setup->before);
+    int code = make_entry(setup);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    int status = plan_add(setup->arena, &file, &setup->entry, &setup->after, &change, &problem);
+    if (status != OK) {
+        return fail_plan(setup, status, &problem);
+    }
+    setup->remains = true;
+    setup->change = WORDS[change];
+    warn_about_comments(setup);
+    if (change == PLAN_SAME) {
+        if (setup->json) {
+            return tell_as_json(setup, false);
+        }
+        printf("%s has forage already: %s\n", setup->client->title, setup->path);
+        return EXIT_OK;
+    }
+    code = carry_out(setup);
+    if (code == EXIT_OK && !setup->json) {
+        printf("%s %s.\n", change == PLAN_ADDED ? "Written:" : "Updated:", setup->path);
+        if (setup->memory.existed) {
+            printf("As it was before: %s\n", setup->memory.backup);
+        }
+        tell_keys(setup);
+        printf("%s\n`forage setup %s --undo` takes it back.\n", setup->client->then,
+               setup->client->id);
+    }
+    return code;
+}
+
+/* ---- taking back ---- */
+
+/* What the file should be: what it was before, or, where somebody else has changed it since, what
+ * it is without our entry. */
+static int plan_undo(struct setup *setup, struct document_problem *problem)
+{
+    struct plan_file file = plan_file_of(setup, &setup->before);
+    if (setup->memory.is_current) {
+        setup->change = "restored";
+        setup->remains = setup->memory.existed;
+        return buf_append(&setup->after, setup->memory.before.data, setup->memory.before.length);
+    }
+    struct plan_file earlier = plan_file_of(setup, &setup->memory.before);
+    bool made_servers = setup->memory.is_there && !plan_has_servers(&earlier);
+    setup->change = "removed";
+    setup->remains = true;
+    return plan_remove(setup->arena, &file, made_servers, &setup->after, problem);
+}
+
+static int take_back(struct setup *setup)
+{
+    struct document_problem problem = {0};
+    int status = setup->existed ? plan_undo(setup, &problem) : ERR_NOTFOUND;
+    if (status == ERR_NOTFOUND) {
+        setup->change = "none";
+        setup->existed = setup->remains = false;
+        if (setup->json) {
+            return tell_as_json(setup, false);
+        }
+        printf("There is nothing to take back: %s has no %s in it.\n", setup->path, setup->name);
+        return EXIT_OK;
+    }
+    if (status != OK) {
+        return fail_plan(setup, status, &problem);
+    }
+    int code = carry_out(setup);
+    if (code == EXIT_OK && !setup->json) {
+        printf("%s: %s\n",
+               !setup->remains            ? "Taken away again"
+               : setup->memory.is_current ? "As it was before"
+                                          : "Without forage's entry now",
+               setup->path);
+    }
+    return code;
+}
+
+/* ---- the command ---- */
+
+static int print_snippet(struct setup *setup)
+{
+    struct buf out;
+    int code = make_entry(setup);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (client_path(setup->client, setup->scope, setup->path) != OK) {
+        snprintf(setup->path, sizeof setup->path, "%s", setup->client->user[client_platform()]);
+    }
+    buf_init(&out, LIMIT_SETUP_ENTRY_BYTES);
+    plan_put_snippet(&out, setup->client, setup->name, &setup->entry);
+    /* The path goes beside it, so that what is printed can be put into a file as it is. */
+    fprintf(stderr, "%s\n", setup->path);
+    code = print_buf(&out);
+    buf_done(&out);
+    return code;
+}
+
+static int print_page(struct setup *setup)
+{
+    struct buf out;
+    buf_init(&out, MIB(1));
+    int status = page_put_client(setup->arena, &out, setup->client);
+    int code = status == OK ? print_buf(&out) : EXIT_FAILED;
+    buf_done(&out);
+    return code;
+}
+
+static int run(struct setup *setup)
+{
+    if (setup->markdown) {
+        return print_page(setup);
+    }
+    if (!setup->key_list) {
+        keys_from_environment(&setup->keys);
+    } else if (keys_parse(&setup->keys, setup->key_list, setup->problem, sizeof setup->problem) !=
+               OK) {
+        return usage_error("%s", setup->problem);
+    }
+    /* Also so that what is printed is redacted. */
+    int code = load_configuration();
+    if (code == EXIT_OK && setup->print) {
+        return print_snippet(setup);
+    }
+    if (code == EXIT_OK) {
+        code = read_file(setup);
+    }
+    if (code == EXIT_OK) {
+        code = setup->undo ? take_back(setup) : set_up(setup);
+    }
+    undo_close(&setup->memory);
+    return code;
+}
+
+int command_setup(const struct arguments *arguments)
+{
+    static struct setup setup;
+    setup = (struct setup){0};
+    read_options(&setup, arguments);
+    int code = read_client(&setup, arguments);
+    if (code == EXIT_OK) {
+        code = check_words(&setup);
+    }
+    if (code != EXIT_OK || !setup.client) {
+        return code == EXIT_OK ? list_clients(&setup) : code;
+    }
+    setup.arena = arena_new(8 * LIMIT_SETUP_FILE_BYTES);
+    if (!setup.arena) {
+        return EXIT_FAILED;
+    }
+    buf_init(&setup.before, LIMIT_SETUP_FILE_BYTES);
+    buf_init(&setup.after, LIMIT_SETUP_FILE_BYTES + LIMIT_SETUP_ENTRY_BYTES);
+    code = run(&setup);
+    buf_done(&setup.before);
+    buf_done(&setup.after);
+    arena_free(setup.arena);
+    return code;
+}

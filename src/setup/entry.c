@@ -1,0 +1,262 @@
+/* Making the entry of a client. */
+#include "setup/entry.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const OF_A_PROGRAM[] = {"command", "args", "env", "env_vars", "type", NULL};
+static const char *const OF_A_URL[] = {
+    "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var", "type", NULL};
+
+/* ---- making ---- */
+
+struct making {
+    struct arena *arena;
+    const struct client *client;
+    const struct entry_request *request;
+    struct setup_entry *entry;
+    char *problem;
+    size_t size;
+};
+
+static struct entry_member *add(struct making *making, const char *name, enum entry_kind kind,
+                                size_t count)
+{
+    struct entry_member *member = &making->entry->members[making->entry->count++];
+    size_t bytes = (count ? count : 1) * sizeof(char *);
+    *member = (struct entry_member){.name = name,
+                                    .kind = kind,
+                                    .names = arena_zalloc(making->arena, bytes),
+                                    .values = arena_zalloc(making->arena, bytes),
+                                    .count = count};
+    return member;
+}
+
+static void set(struct entry_member *member, size_t index, const char *name, const char *value)
+{
+    if (member->names && member->values) {
+        member->names[index] = name;
+        member->values[index] = value;
+    }
+}
+
+static void add_text(struct making *making, const char *name, const char *text)
+{
+    if (text) {
+        set(add(making, name, ENTRY_TEXT, 1), 0, NULL, text);
+    }
+}
+
+/* What stands for a variable in the file: a reference, or its value where that was asked for. NULL
+ * after saying why neither is possible. */
+static const char *value_of(struct making *making, const char *variable)
+{
+    char reference[256];
+    const char *value = getenv(variable);
+    if (making->request->with_values) {
+        if (!value || !*value) {
+            snprintf(making->problem, making->size,
+                     "%s is not set here, so its value cannot be written", variable);
+            return NULL;
+        }
+        return arena_strdup(making->arena, value);
+    }
+    if (!client_reference(making->client, variable, reference, sizeof reference)) {
+        snprintf(making->problem, making->size,
+                 "%s cannot refer to a variable here; --with-keys writes the value of %s itself",
+                 making->client->title, variable);
+        return NULL;
+    }
+    return arena_strdup(making->arena, reference);
+}
+
+static int add_keys(struct making *making)
+{
+    const struct entry_request *request = making->request;
+    enum client_reference reference = making->client->reference;
+    if (request->key_count == 0) {
+        return OK;
+    }
+    if (!request->with_values) {
+        if (reference == REFERENCE_INHERITED || reference == REFERENCE_NONE) {
+            return OK;
+        }
+        if (reference == REFERENCE_NAMED) {
+            struct entry_member *names = add(making, "env_vars", ENTRY_LIST, request->key_count);
+            for (size_t i = 0; i < request->key_count; i++) {
+                set(names, i, NULL, request->keys[i]);
+            }
+            return OK;
+        }
+    }
+    struct entry_member *table = add(making, "env", ENTRY_TABLE, request->key_count);
+    for (size_t i = 0; i < request->key_count; i++) {
+        const char *value = value_of(making, request->keys[i]);
+        if (!value) {
+            return ERR_UNSUPPORTED;
+        }
+        set(table, i, request->keys[i], value);
+    }
+    return OK;
+}
+
+static int add_program(struct making *making)
+{
+    const struct launch *launch = &making->request->launch;
+    add_text(making, "type", making->client->type_stdio);
+    add_text(making, "command", launch->command);
+    struct entry_member *arguments = add(making, "args", ENTRY_LIST, launch->count);
+    for (size_t i = 0; i < launch->count; i++) {
+        set(arguments, i, NULL, launch->arguments[i]);
+    }
+    making->entry->rivals = OF_A_URL;
+    return add_keys(making);
+}
+
+static int add_token(struct making *making)
+{
+    const struct entry_request *request = making->request;
+    if (!request->token) {
+        return OK;
+    }
+    if (making->client->reference == REFERENCE_NAMED && !request->with_values) {
+        add_text(making, "bearer_token_env_var", request->token);
+        return OK;
+    }
+    const char *value = value_of(making, request->token);
+    if (!value) {
+        return ERR_UNSUPPORTED;
+    }
+    const char *name = making->client->format == CLIENT_TOML ? "http_headers" : "headers";
+    set(add(making, name, ENTRY_TABLE, 1), 0, "Authorization",
+        arena_printf(making->arena, "Bearer %s", value));
+    return OK;
+}
+
+static int add_url(struct making *making)
+{
+    const struct client *client = making->client;
+    if (!client->url_member) {
+        snprintf(making->problem, making->size,
+                 "%s does not take a server by its URL from this file", client->title);
+        return ERR_UNSUPPORTED;
+    }
+    add_text(making, "type", client->type_http);
+    add_text(making, client->url_member, making->request->url);
+    making->entry->rivals = OF_A_PROGRAM;
+    return add_token(making);
+}
+
+int entry_make(struct arena *arena, const struct client *client,
+               const struct entry_request *request, struct setup_entry *entry, char *problem,
+               size_t size)
+{
+    struct making making = {arena, client, request, entry, problem, size};
+    *entry = (struct setup_entry){0};
+    int status = request->url ? add_url(&making) : add_program(&making);
+    return arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+const struct entry_member *entry_member(const struct setup_entry *entry, const char *name)
+{
+    for (size_t i = 0; i < entry->count; i++) {
+        if (strcmp(entry->members[i].name, name) == 0) {
+            return &entry->members[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static void put_list(struct buf *out, const struct entry_member *member)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < member->count; i++) {
+        buf_puts(out, i ? ", " : "");
+        json_put_string(out, member->values[i]);
+    }
+    buf_putc(out, ']');
+}
+
+void entry_put_json(struct buf *out, const struct entry_member *member)
+{
+    if (member->kind == ENTRY_TEXT) {
+        json_put_string(out, member->values[0]);
+    } else if (member->kind == ENTRY_LIST) {
+        put_list(out, member);
+    } else {
+        buf_puts(out, "{\n");
+        for (size_t i = 0; i < member->count; i++) {
+            buf_puts(out, "  ");
+            json_put_string(out, member->names[i]);
+            buf_puts(out, ": ");
+            json_put_string(out, member->values[i]);
+            buf_puts(out, i + 1 < member->count ? ",\n" : "\n");
+        }
+        buf_putc(out, '}');
+    }
+}
+
+/* Lines that stand one level deeper. */
+static void put_deeper(struct buf *out, const struct buf *lines)
+{
+    for (size_t i = 0; i < lines->length; i++) {
+        buf_putc(out, lines->data[i]);
+        if (lines->data[i] == '\n') {
+            buf_puts(out, "  ");
+        }
+    }
+}
+
+void entry_put_json_object(struct buf *out, const struct setup_entry *entry)
+{
+    struct buf value;
+    buf_init(&value, LIMIT_SETUP_ENTRY_BYTES);
+    buf_puts(out, "{\n");
+    for (size_t i = 0; i < entry->count; i++) {
+        const struct entry_member *member = &entry->members[i];
+        buf_puts(out, "  ");
+        json_put_string(out, member->name);
+        buf_puts(out, ": ");
+        buf_clear(&value);
+        entry_put_json(&value, member);
+        put_deeper(out, &value);
+        buf_puts(out, i + 1 < entry->count ? ",\n" : "\n");
+    }
+    buf_putc(out, '}');
+    if (buf_error(&value) != OK) {
+        out->error = buf_error(&value);
+    }
+    buf_done(&value);
+}
+
+/* JSON strings, and arrays of them, are TOML as well. */
+void entry_put_toml(struct buf *out, const struct entry_member *member)
+{
+    if (member->kind != ENTRY_TABLE) {
+        entry_put_json(out, member);
+        return;
+    }
+    buf_puts(out, "{ ");
+    for (size_t i = 0; i < member->count; i++) {
+        buf_puts(out, i ? ", " : "");
+        buf_printf(out, "%s = ", member->names[i]);
+        json_put_string(out, member->values[i]);
+    }
+    buf_puts(out, " }");
+}
+
+void entry_put_toml_lines(struct buf *out, const struct setup_entry *entry)
+{
+    for (size_t i = 0; i < entry->count; i++) {
+        buf_printf(out, "%s = ", entry->members[i].name);
+        entry_put_toml(out, &entry->members[i]);
+        buf_putc(out, '\n');
+    }
+}

@@ -1,0 +1,59 @@
+/* What is written down about forage in a client's configuration: a few members, in the words that
+ * the client knows, as JSON or as TOML. */
+#ifndef FORAGE_SETUP_ENTRY_H
+#define FORAGE_SETUP_ENTRY_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "setup/clients.h"
+#include "setup/launch.h"
+
+#define ENTRY_MOST_MEMBERS 4
+
+/* What the user wants. */
+struct entry_request {
+    struct launch launch;
+    const char *url;         /* a server that runs elsewhere, in place of a program; or NULL */
+    const char *token;       /* the variable that holds its token, or NULL */
+    const char *const *keys; /* variables that the server needs */
+    size_t key_count;
+    bool with_values; /* write the values of variables, not references to them */
+};
+
+enum entry_kind {
+    ENTRY_TEXT,
+    ENTRY_LIST,
+    ENTRY_TABLE,
+};
+
+struct entry_member {
+    const char *name;
+    enum entry_kind kind;
+    const char **names;  /* of a table */
+    const char **values; /* one for a text */
+    size_t count;
+};
+
+struct setup_entry {
+    struct entry_member members[ENTRY_MOST_MEMBERS];
+    size_t count;
+    /* Members that would contradict these, and have to go; NULL ends them. */
+    const char *const *rivals;
+};
+
+/* Makes the entry, in the arena. OK, ERR_NOMEM, or ERR_UNSUPPORTED with words when the client
+ * cannot do that. */
+int entry_make(struct arena *arena, const struct client *client,
+               const struct entry_request *request, struct setup_entry *entry, char *problem,
+               size_t size);
+const struct entry_member *entry_member(const struct setup_entry *entry, const char *name);
+
+/* The value of one member, in the form that jsonc.h wants. */
+void entry_put_json(struct buf *out, const struct entry_member *member);
+/* All members as one object. */
+void entry_put_json_object(struct buf *out, const struct setup_entry *entry);
+void entry_put_toml(struct buf *out, const struct entry_member *member);
+/* All members as lines of a table. */
+void entry_put_toml_lines(struct buf *out, const struct setup_entry *entry);
+
+#endif

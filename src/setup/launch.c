@@ -1,0 +1,92 @@
+/* Which command a client is told. */
+#include "setup/launch.h"
+
+#include "base/limits.h"
+#include "base/own_program.h"
+#include "base/status.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Places that a package runner clears when it likes, and what brings the program back. The packages
+ * start `forage mcp` when they get no arguments. */
+static const struct {
+    const char *part; /* of the program's path */
+    const char *runner;
+    const char *arguments[LAUNCH_MOST_ARGUMENTS];
+} CACHES[] = {
+    {"/_npx/", "npx", {"-y", "forage-mcp"}},
+    {"/uv/archive-v", "uvx", {"forage-mcp"}},
+    {"/uv/environments-v", "uvx", {"forage-mcp"}},
+    {"/uv/builds-v", "uvx", {"forage-mcp"}},
+};
+
+const char *launch_on_path(struct arena *arena, const char *name)
+{
+    const char *folders = getenv("PATH");
+    while (folders && *folders) {
+        size_t length = strcspn(folders, ":");
+        const char *candidate = arena_printf(arena, "%.*s/%s", (int)length, folders, name);
+        if (length && *folders == '/' && candidate && access(candidate, X_OK) == 0) {
+            return candidate;
+        }
+        folders += length + (folders[length] == ':');
+    }
+    return NULL;
+}
+
+/* Whether `found` starts this program: it is the same file, or the launcher that a package has put
+ * beside it (PREFIX/bin/forage for what is below PREFIX/lib). */
+static bool is_own(const char *found, const char *own)
+{
+    struct stat one;
+    struct stat other;
+    if (stat(found, &one) != 0 || stat(own, &other) != 0) {
+        return false;
+    }
+    if (one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
+        return true;
+    }
+    const char *bin = strstr(found, "/bin/");
+    size_t prefix = bin ? (size_t)(bin - found) : 0;
+    return bin && !strchr(bin + strlen("/bin/"), '/') && strncmp(found, own, prefix) == 0 &&
+           strncmp(own + prefix, "/lib/", strlen("/lib/")) == 0;
+}
+
+static void take_arguments(struct launch *launch, const char *const *arguments)
+{
+    for (size_t i = 0; i < LAUNCH_MOST_ARGUMENTS && arguments[i]; i++) {
+        launch->arguments[launch->count++] = arguments[i];
+    }
+}
+
+int launch_choose(struct arena *arena, const char *given, bool absolute, struct launch *launch)
+{
+    static const char *const SERVE[LAUNCH_MOST_ARGUMENTS] = {"mcp"};
+    char own[PATH_MAX];
+    *launch = (struct launch){.command = given};
+    if (given) {
+        take_arguments(launch, SERVE);
+        return OK;
+    }
+    if (!own_program(own, sizeof own)) {
+        return ERR_IO;
+    }
+    for (size_t i = 0; i < sizeof CACHES / sizeof *CACHES; i++) {
+        const char *runner = CACHES[i].runner;
+        if (strstr(own, CACHES[i].part)) {
+            const char *found = absolute ? launch_on_path(arena, runner) : NULL;
+            launch->command = found ? found : runner;
+            take_arguments(launch, CACHES[i].arguments);
+            return OK;
+        }
+    }
+    const char *found = launch_on_path(arena, "forage");
+    bool by_name = found && is_own(found, own);
+    launch->command = !by_name ? arena_strdup(arena, own) : absolute ? found : "forage";
+    take_arguments(launch, SERVE);
+    return launch->command ? OK : ERR_NOMEM;
+}

@@ -1,0 +1,23 @@
+/* What a client has to start so that it gets this very program. */
+#ifndef FORAGE_SETUP_LAUNCH_H
+#define FORAGE_SETUP_LAUNCH_H
+
+#include "base/arena.h"
+
+#define LAUNCH_MOST_ARGUMENTS 4
+
+struct launch {
+    const char *command;
+    const char *arguments[LAUNCH_MOST_ARGUMENTS];
+    size_t count;
+};
+
+/* Chooses: "forage" where PATH finds this program under that name, otherwise its path; and where
+ * it runs from a cache of npx or uvx, which may be gone tomorrow, what brings it again. `absolute`:
+ * always a whole path. `given`, unless NULL, is taken as the command. OK, or ERR_IO when the
+ * program's own path is not known. */
+int launch_choose(struct arena *arena, const char *given, bool absolute, struct launch *launch);
+/* The first executable of this name on PATH, in the arena; NULL when there is none. */
+const char *launch_on_path(struct arena *arena, const char *name);
+
+#endif

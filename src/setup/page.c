@@ -1,0 +1,164 @@
+/* Writing the pages of clients. The same on every machine: nothing is looked at. */
+#include "setup/page.h"
+
+#include "base/status.h"
+#include "setup/entry.h"
+#include "setup/plan.h"
+
+#include <string.h>
+
+static const char GENERATED[] = "<!-- Made by scripts/docs from src/setup/clients.c. -->\n\n";
+static const char *const PLATFORMS[PLATFORM_COUNT] = {"Linux", "macOS", "Windows"};
+static const char *const EXAMPLE_KEYS[] = {"SERPER_API_KEY"};
+
+/* Which keys forage gets, by how the client can refer to them: the words around its title. */
+static const char *const KEYS_WORDS[][2] = {
+    [REFERENCE_DEFAULTED] = {"`${SERPER_API_KEY:-}` stands for the variable of that name in the "
+                             "environment that ",
+                             " was started with: no key is in the file."},
+    [REFERENCE_DOLLAR] = {"`${SERPER_API_KEY}` stands for the variable of that name in the "
+                          "environment that ",
+                          " was started with: no key is in the file."},
+    [REFERENCE_ENV] = {"`${env:SERPER_API_KEY}` stands for the variable of that name in the "
+                       "environment that ",
+                       " was started with: no key is in the file."},
+    [REFERENCE_NAMED] = {"`env_vars` names the variables of its own environment that ",
+                         " hands on: no key is in the file."},
+    [REFERENCE_INHERITED] = {"forage gets the whole environment of ", ": no key is in the file."},
+    [REFERENCE_NONE] = {"",
+                        " cannot refer to variables: put your keys into "
+                        "`~/.config/forage/forage.env`, lines of `SERPER_API_KEY=...` that forage "
+                        "reads itself. `--with-keys` writes them into the client's file instead."},
+};
+
+static void put_files(struct buf *out, const struct client *client)
+{
+    buf_puts(out, "## The file\n\n| where | path |\n|---|---|\n");
+    for (size_t i = 0; i < PLATFORM_COUNT; i++) {
+        buf_printf(out, "| %s | `%s` |\n", PLATFORMS[i], client->user[i]);
+    }
+    if (client->older[0]) {
+        for (size_t i = 0; i < PLATFORM_COUNT; i++) {
+            buf_printf(out, "| %s, older versions | `%s` |\n", PLATFORMS[i], client->older[i]);
+        }
+    }
+    if (client->project) {
+        buf_printf(out, "| in a project (`--scope project`) | `%s` |\n", client->project);
+    }
+    buf_putc(out, '\n');
+    if (client->moved_by) {
+        buf_printf(out, "Where `%s` is set, the file is `$%s/%s`.\n\n", client->moved_by,
+                   client->moved_by, client->moved_file);
+    }
+}
+
+static int put_snippet(struct arena *arena, struct buf *out, const struct client *client,
+                       const struct entry_request *request)
+{
+    struct setup_entry entry;
+    char problem[200];
+    int status = entry_make(arena, client, request, &entry, problem, sizeof problem);
+    if (status == OK) {
+        buf_printf(out, "```%s\n", client->format == CLIENT_TOML ? "toml" : "json");
+        plan_put_snippet(out, client, "forage", &entry);
+        buf_puts(out, "```\n\n");
+    }
+    return status;
+}
+
+static int put_program(struct arena *arena, struct buf *out, const struct client *client)
+{
+    struct entry_request request = {
+        .launch = {.command = client->absolute ? "/usr/local/bin/forage" : "forage",
+                   .arguments = {"mcp"},
+                   .count = 1},
+        .keys = EXAMPLE_KEYS,
+        .key_count = sizeof EXAMPLE_KEYS / sizeof *EXAMPLE_KEYS};
+    buf_printf(out,
+               "## By hand\n\n`forage setup %s --print` prints what belongs into the file:\n\n",
+               client->id);
+    int status = put_snippet(arena, out, client, &request);
+    const char *const *words = KEYS_WORDS[client->reference];
+    buf_printf(out, "%s%s%s\n\n", words[0], client->title, words[1]);
+    return status;
+}
+
+static int put_remote(struct arena *arena, struct buf *out, const struct client *client)
+{
+    bool can_refer = client->reference <= REFERENCE_NAMED;
+    struct entry_request request = {.url = "https://forage.example.org/mcp",
+                                    .token = can_refer ? "FORAGE_TOKEN" : NULL};
+    if (!client->url_member) {
+        return OK;
+    }
+    buf_printf(out,
+               "A server that runs elsewhere (`forage serve`): `forage setup %s --http "
+               "https://forage.example.org/mcp%s` writes\n\n",
+               client->id, can_refer ? " --token FORAGE_TOKEN" : "");
+    return put_snippet(arena, out, client, &request);
+}
+
+int page_put_client(struct arena *arena, struct buf *out, const struct client *client)
+{
+    buf_printf(out, "# forage in %s\n\n%s", client->title, GENERATED);
+    buf_printf(
+        out,
+        "```sh\nforage setup %s\n```\n\nshows what would change in the configuration of %s, "
+        "asks, and writes it. Everything else in the\nfile stays as it is, comments too, and "
+        "`forage setup %s --undo` takes it back.\n\n",
+        client->id, client->title, client->id);
+    buf_printf(out, "%s\n\n", client->then);
+    put_files(out, client);
+    int status = put_program(arena, out, client);
+    if (status == OK) {
+        status = put_remote(arena, out, client);
+    }
+    buf_puts(out, client->more ? client->more : "");
+    buf_puts(out, client->more ? "\n\n" : "");
+    buf_printf(out,
+               "## When it does not connect\n\n"
+               "1. `forage doctor` says what is missing, and whether %s has forage in its file.\n"
+               "2. %s\n"
+               "3. The command that the file names, typed into a shell, waits for a client; Ctrl-D "
+               "ends it. Whatever else it says is the reason.\n",
+               client->title, client->trouble);
+    return status == OK ? buf_error(out) : status;
+}
+
+void page_put_index(struct buf *out)
+{
+    buf_printf(
+        out,
+        "# forage in your client\n\n%s"
+        "`forage setup` lists the clients that it knows, which of them are on this machine "
+        "and which have forage already.\n`forage setup CLIENT` shows what would change in "
+        "the client's file, asks, and writes it.\n\n"
+        "| client | command | Linux | macOS | Windows | project |\n|---|---|---|---|---|---|\n",
+        GENERATED);
+    for (size_t i = 0; i < CLIENT_COUNT; i++) {
+        const struct client *client = &CLIENTS[i];
+        buf_printf(out, "| [%s](%s.md) | `forage setup %s` | `%s` | `%s` | `%s` | %s%s%s |\n",
+                   client->title, client->id, client->id, client->user[PLATFORM_LINUX],
+                   client->user[PLATFORM_MACOS], client->user[PLATFORM_WINDOWS],
+                   client->project ? "`" : "", client->project ? client->project : "",
+                   client->project ? "`" : "");
+    }
+    buf_puts(
+        out,
+        "\n- `--print` prints what belongs into the file, and the file's path, and changes "
+        "nothing.\n"
+        "- `--yes` writes without asking; without a terminal and without it nothing is written.\n"
+        "- `--undo` takes forage out: the file is byte for byte what it was, unless it was changed "
+        "since; then only forage's entry goes.\n"
+        "- `--scope project` writes into the current folder, for clients that know projects.\n"
+        "- `--keys A,B` names the variables that forage gets, in place of those that are set now; "
+        "`--keys ''` names none.\n"
+        "- `--with-keys` writes values in place of references, where nothing else works.\n"
+        "- `--http URL` names a server that runs elsewhere, `--token VARIABLE` what holds its "
+        "token.\n"
+        "- `--command PROGRAM` starts another program than this one, `--name NAME` calls the entry "
+        "something else.\n"
+        "- `--json` is for scripts.\n\n"
+        "On Windows forage runs inside WSL; a client outside of it starts `wsl.exe` with the "
+        "arguments `forage` and `mcp`.\n");
+}
