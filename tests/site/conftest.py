@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 
 from programs import FORAGE, ROOT  # noqa: E402
+from secrets_watch import WATCH  # noqa: E402
 
 
 def pytest_configure():
@@ -39,6 +40,12 @@ def build(folder, root=ROOT):
         [root / "scripts" / "site", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False
     )
     return completed.returncode, completed.stdout.decode()
+
+
+@pytest.fixture(autouse=True)
+def nothing_secret_is_said():
+    yield
+    assert not WATCH.seen, WATCH.seen[:3]
 
 
 @pytest.fixture(scope="session")

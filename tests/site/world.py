@@ -18,6 +18,7 @@ from fakes.searxng import Searxng
 from fakes.serper import Serper
 from fakes.wikipedia import Wikipedia
 from programs import FORAGE, Server, environment
+from secrets_watch import look
 
 SITE = "https://example.org"
 EXAMPLE_SERVER = "http://127.0.0.1:3000"
@@ -123,6 +124,7 @@ class World:
             timeout=180,
             check=False,
         )
+        look(completed.stdout + completed.stderr, f"the output of {block.name}")
         return completed.returncode, self.in_place(completed.stdout.decode()), self.in_place(completed.stderr.decode())
 
 
