@@ -142,14 +142,32 @@ static void write_example(struct buf *out, struct arena *arena, const struct ent
     buf_puts(out, "\n```\n");
 }
 
+/* A description is one paragraph, for models; people get one for each thing that it tells. */
+static void write_description(struct buf *out, const char *text)
+{
+    static const char *const OPENINGS[] = {"Use it ", "Do not use ", "Needs ", "Returns "};
+    for (const char *end; (end = strstr(text, ". ")) != NULL; text = end + 2) {
+        bool opens = false;
+        for (size_t i = 0; i < sizeof OPENINGS / sizeof *OPENINGS; i++) {
+            opens = opens || strncmp(end + 2, OPENINGS[i], strlen(OPENINGS[i])) == 0;
+        }
+        buf_append(out, text, (size_t)(end + 1 - text));
+        buf_puts(out, opens ? "\n\n" : " ");
+    }
+    buf_puts(out, text);
+}
+
 static void write_page(struct buf *out, struct arena *arena, const struct entry *entry)
 {
     buf_printf(out,
                "<!-- Made by `forage tools %s --markdown`; change src/tools/%s.json instead. -->\n"
-               "# %s\n\n%s\n\nGroup: `%s`. Over MCP: `tools/call` with the name `%s`. Over REST: "
+               "# %s\n\n",
+               entry->name, entry->name, entry->name);
+    write_description(out, entry->description);
+    buf_printf(out,
+               "\n\nGroup: `%s`. Over MCP: `tools/call` with the name `%s`. Over REST: "
                "`POST /api/v1/tools/%s`.\n\n## Parameters\n\n",
-               entry->name, entry->name, entry->name, entry->description, entry->group, entry->name,
-               entry->name);
+               entry->group, entry->name, entry->name);
     write_parameters(out, arena, entry->input_schema);
     buf_puts(out, "\n## Result\n\n```json\n");
     yyjson_mut_doc *doc = json_new(arena);
