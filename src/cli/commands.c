@@ -303,7 +303,7 @@ const struct command COMMAND_ROOT = {
                 SETTING("--model", "NAME", "FORAGE_RESEARCH_MODEL",
                         "the model of the research worker"),
                 SETTING("--context", "NAME", "KINDLY_MCP_CONTEXT",
-                        "the client that starts the server, for its log"),
+                        "the client that the server is for; picks how large results are"),
                 TEXT("--color", "auto|always|never", "colour; auto: on a terminal"),
                 FLAG("--help", "explain the command")},
     .examples = {"forage serve --port 3000", "forage read https://example.org/",
