@@ -81,6 +81,8 @@
 /* What is kept across restarts */
 #define LIMIT_SQLITE_STATEMENTS 64    /* that one connection keeps ready */
 #define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
+#define LIMIT_SQLITE_LOG_KIB    4096  /* of the write-ahead log before a checkpoint */
+#define LIMIT_MEMORY_LOG_KIB    32768 /* the same for memories: imports touch pages repeatedly */
 #define TIME_SQLITE_PATIENCE_MS 10000 /* for another process that writes */
 
 #define TIME_RECORD_WAIT_MS      15000 /* for a record to be on the disk, before the answer goes */

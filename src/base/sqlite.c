@@ -15,6 +15,11 @@
 #include <unistd.h>
 
 #define STEPS_BETWEEN_CHECKS 2000 /* of SQLite's machine: well under a millisecond */
+/* Of the write-ahead log; what one page takes in it. */
+#define LOG_HEADER_BYTES 32
+#define LOG_FRAME_BYTES  (4096 + 24)
+#define LOG_FIRST_BYTES  (int64_t) KIB(256) /* that it is made with */
+#define LOG_ROOM_BYTES   (int64_t) KIB(64)  /* more than nearly every transaction writes */
 
 struct sqlite_statement {
     struct sqlite *db;
@@ -31,6 +36,8 @@ struct sqlite {
     struct call *call;
     int64_t patience_ms;
     int64_t waits_since_ms; /* for a lock; 0: it does not wait */
+    int log_frames;         /* of the log that were in use after the last commit */
+    int most_log_frames;    /* then they are brought into the file */
     uint64_t uses;
     size_t statement_count;
     struct sqlite_statement *statements[LIMIT_SQLITE_STATEMENTS];
@@ -180,6 +187,60 @@ void sqlite_work_for(struct sqlite *db, struct call *call)
     db->call = call;
 }
 
+/* ---- the write-ahead log ---- */
+
+/* After each commit: brings a long log into the file, as SQLite itself would where nobody asks to
+ * be told. The commit has happened, so nothing that goes wrong here is its failure. */
+static int on_commit(void *context, sqlite3 *handle, const char *name, int frames)
+{
+    struct sqlite *db = context;
+    db->log_frames = frames;
+    if (frames >= db->most_log_frames) {
+        sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    }
+    return SQLITE_OK;
+}
+
+/* Gives the log room before it is needed, by zeros at its end, in ever longer pieces. A commit into
+ * a file that becomes longer waits for the file system's journal as well, which takes several times
+ * as long and, now and then, as long as everybody else's writes to the disk. Zeros are no frames:
+ * recovery ends where they begin. To be called with the lock for writing, under which nobody else
+ * appends; what fails here fails again, and is told, when the log is written. */
+static void make_log_room(struct sqlite *db)
+{
+    /* By pages: what is written in longer pieces the kernel may keep in longer pieces, and then a
+     * commit of a few bytes writes all of one. */
+    static const char zeros[4096];
+    sqlite3_file *log = NULL;
+    sqlite3_int64 size = 0;
+    sqlite3_int64 used = LOG_HEADER_BYTES + (sqlite3_int64)db->log_frames * LOG_FRAME_BYTES;
+    sqlite3_int64 most = LOG_HEADER_BYTES + (sqlite3_int64)db->most_log_frames * LOG_FRAME_BYTES;
+    sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (!log || !log->pMethods || log->pMethods->xFileSize(log, &size) != SQLITE_OK ||
+        size >= most || size - used >= LOG_ROOM_BYTES) {
+        return;
+    }
+    if (db->log_frames == 0 || size < used) {
+        return; /* a new log, or one that was emptied: this may be all that will be in it */
+    }
+    sqlite3_int64 end = 2 * size < LOG_FIRST_BYTES ? LOG_FIRST_BYTES : 2 * size;
+    int code = SQLITE_OK;
+    while (size < end && code == SQLITE_OK) {
+        code = log->pMethods->xWrite(log, zeros, sizeof zeros, size);
+        size += (sqlite3_int64)sizeof zeros;
+    }
+}
+
+/* The log is not cut where it begins anew, so that it need not grow again. */
+static int set_up_log(struct sqlite *db, int log_kib)
+{
+    char sql[64];
+    db->most_log_frames = (int)(KIB(log_kib) / LOG_FRAME_BYTES);
+    sqlite3_wal_hook(db->handle, on_commit, db);
+    snprintf(sql, sizeof sql, "PRAGMA journal_size_limit = %lld", (long long)KIB(log_kib) * 2);
+    return run_patiently(db, sql);
+}
+
 /* ---- opening ---- */
 
 /* Makes the name of a new file last: SQLite does that for its logs only. */
@@ -281,7 +342,10 @@ static int set_up(struct sqlite *db, const struct sqlite_options *options)
     }
     if (status == OK) {
         status = run_patiently(db, "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
-                                   "PRAGMA journal_size_limit = 4194304; PRAGMA foreign_keys = ON");
+                                   "PRAGMA foreign_keys = ON");
+    }
+    if (status == OK) {
+        status = set_up_log(db, options->log_kib ? options->log_kib : LIMIT_SQLITE_LOG_KIB);
     }
     if (status == OK) {
         status = run_patiently(db, options->unsynced ? "PRAGMA synchronous = OFF"
@@ -347,7 +411,11 @@ int sqlite_run(struct sqlite *db, const char *sql)
 
 int sqlite_begin(struct sqlite *db)
 {
-    return run_patiently(db, "BEGIN IMMEDIATE");
+    int status = run_patiently(db, "BEGIN IMMEDIATE");
+    if (status == OK) {
+        make_log_room(db);
+    }
+    return status;
 }
 
 int sqlite_begin_reading(struct sqlite *db)

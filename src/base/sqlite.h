@@ -32,6 +32,9 @@ struct sqlite_options {
     bool unsynced;       /* a commit does not wait for the disk: a power failure may lose it */
     int64_t patience_ms; /* for locks, without a call; 0: TIME_SQLITE_PATIENCE_MS */
     int cache_kib;       /* of pages in memory; 0: LIMIT_SQLITE_CACHE_KIB */
+    /* How long the write-ahead log grows before it is brought into the file; 0:
+     * LIMIT_SQLITE_LOG_KIB. */
+    int log_kib;
 };
 
 /* Opens the file and brings its tables to the newest version. `call` may be NULL. NULL with the

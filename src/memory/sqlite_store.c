@@ -73,7 +73,11 @@ static struct sqlite *open_file(struct call *call, char *problem, size_t size)
     struct sqlite *db = NULL;
     if (folder && asprintf(&path, "%s/" FILE_NAME, folder) > 0) {
         struct sqlite_options options = {
-            .path = path, .versions = VERSIONS, .cache_kib = LIMIT_MEMORY_CACHE_KIB};
+            .path = path,
+            .versions = VERSIONS,
+            .cache_kib = LIMIT_MEMORY_CACHE_KIB,
+            .log_kib = LIMIT_MEMORY_LOG_KIB,
+        };
         db = sqlite_open(&options, call, problem, size);
     }
     free(path);
@@ -90,10 +94,8 @@ static struct store_session *connect(struct call *call, char *problem, size_t si
     }
     session->shared.backend = &STORE_SQLITE;
     session->db = open_file(call, problem, size);
-    /* What is removed is overwritten, not only forgotten. The log may grow to 32 MiB before it is
-     * brought into the file: imports touch the same pages again and again. */
-    if (!session->db || sqlite_run(session->db, "PRAGMA secure_delete = ON;"
-                                                "PRAGMA wal_autocheckpoint = 8192") != OK) {
+    /* What is removed is overwritten, not only forgotten. */
+    if (!session->db || sqlite_run(session->db, "PRAGMA secure_delete = ON") != OK) {
         if (session->db) {
             snprintf(problem, size, "%s", sqlite_problem(session->db));
         }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -70,6 +71,14 @@ static int64_t count(struct sqlite *db)
     int64_t found = sqlite_int(select, 0);
     sqlite_end(select);
     return found;
+}
+
+static int64_t size_of_log(void)
+{
+    struct stat seen;
+    char name[160];
+    snprintf(name, sizeof name, "%s-wal", path);
+    return stat(name, &seen) == 0 ? (int64_t)seen.st_size : -1;
 }
 
 /* ---- one user ---- */
@@ -360,6 +369,61 @@ static void a_full_disk_is_said(void **state)
     sqlite_close(db);
 }
 
+/* A commit waits much longer where its file becomes longer. */
+static void a_commit_rarely_makes_the_log_longer(void **state)
+{
+    (void)state;
+    struct sqlite *db = open_file(FIRST);
+    int grown = 0;
+    int64_t largest = 0;
+    for (int i = 0; i < 3000; i++) {
+        int64_t before = size_of_log();
+        assert_int_equal(sqlite_begin(db), OK);
+        assert_int_equal(add(db, "once more"), OK);
+        int64_t begun = size_of_log();
+        assert_int_equal(sqlite_commit(db), OK);
+        assert_true(size_of_log() >= before); /* where it begins anew it is not cut */
+        grown += size_of_log() != before;
+        assert_true(i < 2 || size_of_log() == begun);
+        largest = size_of_log();
+    }
+    assert_in_range(grown, 1, 12);
+    assert_in_range(largest, KIB(2048), 2 * KIB(LIMIT_SQLITE_LOG_KIB));
+    sqlite_close(db);
+}
+
+/* Ends in the middle of its sixth transaction, and says whether the log had room. */
+static void write_and_die(void)
+{
+    struct sqlite *db = open_file(FIRST);
+    for (int i = 0; i < 6; i++) {
+        sqlite_begin(db);
+        add(db, "word");
+        if (i < 5) {
+            sqlite_commit(db);
+        }
+    }
+    _exit(size_of_log() > 100000 ? 0 : 1);
+}
+
+static void room_in_the_log_is_nothing_to_recover(void **state)
+{
+    (void)state;
+    int ended = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        write_and_die();
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_true(size_of_log() > 100000);
+    struct sqlite *db = open_file(FIRST);
+    assert_int_equal(count(db), 5);
+    assert_int_equal(add(db, "one more"), OK);
+    assert_int_equal(count(db), 6);
+    sqlite_close(db);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
@@ -368,6 +432,8 @@ int main(void)
         TEST(values_come_back),
         TEST(a_rollback_undoes),
         TEST(statements_are_kept_and_bounded),
+        TEST(a_commit_rarely_makes_the_log_longer),
+        TEST(room_in_the_log_is_nothing_to_recover),
         TEST(a_file_is_its_owners),
         TEST(versions_follow_each_other),
         TEST(many_threads_write_at_once),
