@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run docs test test-clients soak bench asan tsan fuzz coverage lint fmt install cross clean help
+.PHONY: all run docs test test-clients test-packages soak bench asan tsan fuzz coverage lint fmt install cross clean help
 
 all: ## build build/forage (the default)
 	@scripts/build release
@@ -19,6 +19,9 @@ test: ## everything that must hold before a change lands; the last line counts
 
 test-clients: ## connect the real clients of the vendors
 	@scripts/test clients
+
+test-packages: ## install and use every package in a bare Debian (needs root)
+	@scripts/check-packages
 
 soak: ## the tests that kill servers and load databases, ten times as long
 	@scripts/soak

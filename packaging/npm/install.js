@@ -4,7 +4,7 @@
 const { spawnSync } = require('child_process');
 const fs = require('fs');
 const path = require('path');
-const { find, verify } = require('./platform.js');
+const { Problem, complaint, find, verify } = require('./platform.js');
 const { bin } = require('./package.json');
 
 /** Puts a verified copy of `from` at `to`, in one step; on one file system it takes no space. */
@@ -36,7 +36,15 @@ function install() {
   const source = (file) => path.join(platform.folder, file);
   const own = (file) => path.join(__dirname, file);
   const program = 'bin/forage';
-  verify(source(program), platform.sha256[program]);
+  fs.rmSync(complaint, { force: true });
+  try {
+    Object.entries(platform.sha256).forEach(([file, sha256]) => verify(source(file), sha256));
+  } catch (error) {
+    if (error instanceof Problem) {
+      fs.writeFileSync(complaint, error.message);
+    }
+    throw error;
+  }
   if (!runs(source(program))) {
     throw new Error('the program does not run on this system');
   }

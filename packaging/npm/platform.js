@@ -1,7 +1,5 @@
 'use strict';
-// Finds the program of this platform and makes sure that it is the one this release was made with. Whatever is in the
-// way is said in words, with what to do about it.
-const crypto = require('crypto');
+// Finds the program of this platform. Whatever is in the way is said in words, with what to do about it.
 const fs = require('fs');
 const path = require('path');
 const own = require('./package.json');
@@ -49,10 +47,14 @@ function folderOf(name) {
 
 /** Throws unless the file is, bit by bit, what the release says. */
 function verify(file, sha256) {
+  const crypto = require('crypto'); // takes longer to load than all the rest: not at every start
   const found = crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex');
   if (found !== sha256) {
     throw new Problem(`${file} is damaged (SHA-256 ${found} instead of ${sha256}): ${REINSTALL}`);
   }
 }
 
-module.exports = { Problem, find, verify };
+// Where the install script leaves word of a damaged file. Checking at every start would cost more than starting.
+const complaint = path.join(__dirname, 'damaged.txt');
+
+module.exports = { Problem, complaint, find, verify };
