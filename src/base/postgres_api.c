@@ -1,6 +1,8 @@
 /* Opening libpq and finding its functions. */
 #include "base/postgres_api.h"
 
+#include "base/own_files.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -57,7 +59,7 @@ static const char *open_problem;
 
 static void open_library(void)
 {
-    void *library = NULL;
+    void *library = own_network_library();
     for (size_t i = 0; !library && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
         library = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_LOCAL);
     }

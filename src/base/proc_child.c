@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -23,10 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The program may run with an older C library than it was built with, so what came to glibc late
+ * is looked for when it is used. */
 #ifdef __GLIBC__
-#if __GLIBC_PREREQ(2, 34)
+#include <dlfcn.h>
+#define FIND(name) dlsym(RTLD_DEFAULT, #name)
 #define HAS_CLOSEFROM
-#endif
+#else
+#define FIND(name) (void *)(name)
 #endif
 
 #define REAPER_STACK_BYTES ((size_t)64 * 1024)
@@ -129,6 +134,26 @@ static int open_set(struct pipe_set *set, bool with_input)
     return status;
 }
 
+#ifdef HAS_CLOSEFROM
+/* All of ours are close-on-exec; libraries do not always take that care. From glibc 2.34 on. */
+static int close_from(posix_spawn_file_actions_t *actions, int first)
+{
+    int (*function)(posix_spawn_file_actions_t *, int) = NULL;
+    void *found = FIND(posix_spawn_file_actions_addclosefrom_np);
+    memcpy(&function, &found, sizeof function);
+    return function ? function(actions, first) : 0;
+}
+#endif
+
+/* ENOSYS before glibc 2.29: then spawn_there() does it. */
+static int change_directory(posix_spawn_file_actions_t *actions, const char *path)
+{
+    int (*function)(posix_spawn_file_actions_t *, const char *) = NULL;
+    void *found = FIND(posix_spawn_file_actions_addchdir_np);
+    memcpy(&function, &found, sizeof function);
+    return function ? function(actions, path) : ENOSYS;
+}
+
 /* What happens to descriptors and the directory between fork and exec. 0 or an error number. */
 static int describe_files(posix_spawn_file_actions_t *actions, const struct proc_options *options,
                           const struct pipe_set *set)
@@ -153,14 +178,10 @@ static int describe_files(posix_spawn_file_actions_t *actions, const struct proc
         error = posix_spawn_file_actions_adddup2(actions, set->errors.theirs, STDERR_FILENO);
     }
 #ifdef HAS_CLOSEFROM
-    /* All of ours are close-on-exec; libraries do not always take that care. */
     if (!error) {
-        error = posix_spawn_file_actions_addclosefrom_np(actions, apart ? 5 : 3);
+        error = close_from(actions, apart ? 5 : 3);
     }
 #endif
-    if (!error && options->directory) {
-        error = posix_spawn_file_actions_addchdir_np(actions, options->directory);
-    }
     return error;
 }
 
@@ -196,28 +217,74 @@ static char **as_vector(const char *const *texts)
     return vector.taken;
 }
 
-static int spawn(const struct proc_options *options, const struct pipe_set *set, pid_t *pid)
-{
+struct start {
+    const struct proc_options *options;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    if (posix_spawn_file_actions_init(&actions) != 0) {
+    pid_t pid;
+    int error;
+};
+
+static void spawn_here(struct start *start)
+{
+    const struct proc_options *options = start->options;
+    start->error =
+        posix_spawnp(&start->pid, options->arguments[0], &start->actions, &start->attributes,
+                     as_vector(options->arguments), as_vector(options->environment));
+}
+
+#ifdef CLONE_FS
+/* A thread can have a directory of its own, which its children begin in. */
+static void *spawn_there(void *argument)
+{
+    struct start *start = argument;
+    if (unshare(CLONE_FS) != 0 || chdir(start->options->directory) != 0) {
+        start->error = errno;
+    } else {
+        spawn_here(start);
+    }
+    return NULL;
+}
+#endif
+
+static void spawn_in_directory(struct start *start)
+{
+    start->error = change_directory(&start->actions, start->options->directory);
+    if (start->error == 0) {
+        spawn_here(start);
+    }
+#ifdef CLONE_FS
+    pthread_t thread;
+    if (start->error == ENOSYS) {
+        start->error = pthread_create(&thread, NULL, spawn_there, start);
+        if (start->error == 0) {
+            pthread_join(thread, NULL);
+        }
+    }
+#endif
+}
+
+static int spawn(const struct proc_options *options, const struct pipe_set *set, pid_t *pid)
+{
+    struct start start = {.options = options};
+    if (posix_spawn_file_actions_init(&start.actions) != 0) {
         return ERR_NOMEM;
     }
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
+    if (posix_spawnattr_init(&start.attributes) != 0) {
+        posix_spawn_file_actions_destroy(&start.actions);
         return ERR_NOMEM;
     }
-    int error = describe_files(&actions, options, set);
-    if (!error) {
-        error = describe_process(&attributes);
+    start.error = describe_files(&start.actions, options, set);
+    if (!start.error) {
+        start.error = describe_process(&start.attributes);
     }
-    if (!error) {
-        error = posix_spawnp(pid, options->arguments[0], &actions, &attributes,
-                             as_vector(options->arguments), as_vector(options->environment));
+    if (!start.error) {
+        (options->directory ? spawn_in_directory : spawn_here)(&start);
     }
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    switch (error) {
+    posix_spawn_file_actions_destroy(&start.actions);
+    posix_spawnattr_destroy(&start.attributes);
+    *pid = start.pid;
+    switch (start.error) {
     case 0:
         return OK;
     case ENOENT:

@@ -6,7 +6,7 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/own_program.h"
+#include "base/own_files.h"
 #include "base/status.h"
 #include "config/config.h"
 #include "embedded.h"

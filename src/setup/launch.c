@@ -2,7 +2,7 @@
 #include "setup/launch.h"
 
 #include "base/limits.h"
-#include "base/own_program.h"
+#include "base/own_files.h"
 #include "base/status.h"
 
 #include <limits.h>
