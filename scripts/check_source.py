@@ -66,9 +66,12 @@ MAY_INCLUDE = {
     "research": ["base", "call", "config", "guard"],
     "answer": ["base", "call", "config", "guard"],
     "doors": ["app", "base", "call", "config", "guard", "mcp", "memory", "ops", "registry"],
+    "doctor": [
+        "base", "call", "config", "doors", "guard", "memory", "page", "research", "setup", "websearch",
+    ],
     "cli": [
-        "app", "base", "call", "config", "doors", "guard", "mcp", "memory", "ops", "page", "registry",
-        "research", "setup", "tools",
+        "app", "base", "call", "config", "doctor", "doors", "guard", "mcp", "memory", "ops", "page",
+        "registry", "research", "setup", "tools",
     ],
     "setup": ["base", "config"],
     "memory": ["base", "call", "config", "guard"],

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Written once, by look_at_system. */
 static const char *system_bundle; /* NULL: not known */
+static const char *system_folder;
 static enum { AS_IT_IS, ONLY_FOLDER, ONLY_BUNDLE } system_choice;
 
 /* "3513523f.0": how OpenSSL's tools name a certificate. */
@@ -59,6 +61,7 @@ static void look_at_system(void)
         return;
     }
     system_bundle = info->cainfo;
+    system_folder = info->capath;
     if (info->capath && info->ssl_version) {
         bool openssl = strncmp(info->ssl_version, "OpenSSL/", 8) == 0;
         size_t in_folder = count_in_folder(info->capath);
@@ -80,9 +83,10 @@ static const char *chosen_bundle(void)
     return NULL;
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 void curl_trust_set(struct curl_options *options)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, look_at_system);
     const char *bundle = chosen_bundle();
     if (bundle) {
@@ -93,4 +97,19 @@ void curl_trust_set(struct curl_options *options)
     } else if (system_choice == ONLY_BUNDLE) {
         curl_set_text(options, CURLOPT_CAPATH, NULL);
     }
+}
+
+bool curl_trust_found(const char **source)
+{
+    pthread_once(&once, look_at_system);
+    *source = chosen_bundle();
+    if (*source) {
+        return access(*source, R_OK) == 0;
+    }
+    if (system_choice != ONLY_FOLDER && system_bundle && access(system_bundle, R_OK) == 0) {
+        *source = system_bundle;
+    } else if (system_folder && count_in_folder(system_folder) > 0) {
+        *source = system_folder;
+    }
+    return *source != NULL;
 }

@@ -5,7 +5,12 @@
 
 #include "base/curl_api.h"
 
+#include <stdbool.h>
+
 /* The file that CURL_CA_BUNDLE or SSL_CERT_FILE names, otherwise the system's. */
 void curl_trust_set(struct curl_options *options);
+/* Whether there are any; `source` receives the file or folder that is used or, when what the
+ * environment names is not there, that name. libcurl must be open. */
+bool curl_trust_found(const char **source);
 
 #endif

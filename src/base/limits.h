@@ -38,6 +38,9 @@
 #define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
 #define TIME_CALL_DEADLINE_MS  50000
 #define TIME_SHUTDOWN_GRACE_MS 5000
+#define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
+#define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
+#define TIME_DOCTOR_RESERVE_MS 1000
 #define TIME_SHUTDOWN_SEND_MS  1000 /* for the last answers to reach their clients */
 
 /* What a call uses */

@@ -351,7 +351,7 @@ static int set_up(struct sqlite *db, const struct sqlite_options *options)
         status = run_patiently(db, options->unsynced ? "PRAGMA synchronous = OFF"
                                                      : "PRAGMA synchronous = FULL");
     }
-    return status == OK ? upgrade(db, options->versions) : status;
+    return status == OK && !options->only_look ? upgrade(db, options->versions) : status;
 }
 
 struct sqlite *sqlite_open(const struct sqlite_options *options, struct call *call, char *problem,
@@ -366,7 +366,9 @@ struct sqlite *sqlite_open(const struct sqlite_options *options, struct call *ca
     db->call = call;
     db->patience_ms = options->patience_ms ? options->patience_ms : TIME_SQLITE_PATIENCE_MS;
     pthread_mutex_lock(&opening);
-    make_file(options->path);
+    if (!options->only_look) {
+        make_file(options->path);
+    }
     int code = sqlite3_open_v2(options->path, &db->handle,
                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     pthread_mutex_unlock(&opening);

@@ -29,6 +29,7 @@ struct sqlite_options {
     /* Scripts: the first makes the tables of version 1, each further one the next version of the
      * one before; a NULL ends them. */
     const char *const *versions;
+    bool only_look;      /* at a file that is there; its tables are left as they are */
     bool unsynced;       /* a commit does not wait for the disk: a power failure may lose it */
     int64_t patience_ms; /* for locks, without a call; 0: TIME_SQLITE_PATIENCE_MS */
     int cache_kib;       /* of pages in memory; 0: LIMIT_SQLITE_CACHE_KIB */

@@ -28,19 +28,29 @@ int usage_error(const char *format, ...)
 /* Settings of the command line, which win over the environment. */
 static char *const *overrides;
 
+int read_configuration(struct buf *problem)
+{
+    int status = config_load(environ, overrides, problem);
+    if (status != OK && !problem->length) {
+        buf_puts(problem, status_name(status));
+    }
+    redact_buf(problem, 0);
+    return status == OK ? EXIT_OK : EXIT_USAGE;
+}
+
 int load_configuration(void)
 {
     struct buf problem;
     buf_init(&problem, KIB(64));
-    int status = config_load(environ, overrides, &problem);
-    if (status != OK) {
-        redact_buf(&problem, 0);
+    int code = read_configuration(&problem);
+    if (code != EXIT_OK) {
         fprintf(stderr, "forage: the configuration is wrong:\n%s\n",
-                problem.data ? problem.data : status_name(status));
-        buf_done(&problem);
-        return EXIT_USAGE;
+                problem.data ? problem.data : "out of memory");
     }
     buf_done(&problem);
+    if (code != EXIT_OK) {
+        return code;
+    }
     int level = log_level_parse(config_text("FORAGE_LOG_LEVEL"));
     if (config_bool("DEBUG") && !config_is_set("FORAGE_LOG_LEVEL")) {
         level = LOG_LEVEL_DEBUG;

@@ -33,6 +33,7 @@ int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);
 int command_history(const struct arguments *arguments);
+int command_doctor(const struct arguments *arguments);
 int command_completions(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);
@@ -42,6 +43,8 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Explains the command that `topic` means, or the program. */
 int help_print(FILE *file, const struct arguments *topic);
 
+/* Loads the configuration. EXIT_OK, or EXIT_USAGE with what is wrong in `problem`, redacted. */
+int read_configuration(struct buf *problem);
 /* Loads the configuration, says what is odd in it, and sets up the log. EXIT_OK or EXIT_USAGE. */
 int load_configuration(void);
 /* Only warnings and worse from here on, unless the operator wished otherwise: for a person the

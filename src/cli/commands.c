@@ -246,6 +246,17 @@ static const struct command COMMANDS[] = {
         .examples = {"forage setup", "forage setup claude-code", "forage setup cursor --undo"},
     },
     {
+        .name = "doctor",
+        .summary = "say what works here, what is missing and how to mend it",
+        .about = "The exit code is 1 when something is broken; what is merely missing is not. "
+                 "Nothing is sent anywhere unless --online asks for it.",
+        .group = COMMANDS_LOOK,
+        .run = command_doctor,
+        .options = {FLAG("--online", "ask the services whether they accept the keys"),
+                    FLAG("--json", "print it as JSON")},
+        .examples = {"forage doctor", "forage doctor --online"},
+    },
+    {
         .name = "tools",
         .words = "[TOOL]",
         .summary = "list the tools and what each lacks, or describe one",

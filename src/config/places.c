@@ -52,6 +52,17 @@ static char *choose(size_t *given)
     return length < 0 ? NULL : folder;
 }
 
+char *places_data_name(int *made)
+{
+    size_t given = 0;
+    char *folder = choose(&given);
+    *made = 0;
+    for (const char *at = folder ? folder + given : ""; *at; at++) {
+        *made += *at == '/';
+    }
+    return folder;
+}
+
 char *places_data(char *problem, size_t size)
 {
     size_t given = 0;

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "memory.db"
-
 /* Texts are compared by their bytes everywhere, as PostgreSQL is told to ("C"). */
 static const char *const VERSIONS[] = {
     "CREATE TABLE space ("
@@ -71,7 +69,7 @@ static struct sqlite *open_file(struct call *call, char *problem, size_t size)
     char *folder = places_data(problem, size);
     char *path = NULL;
     struct sqlite *db = NULL;
-    if (folder && asprintf(&path, "%s/" FILE_NAME, folder) > 0) {
+    if (folder && asprintf(&path, "%s/" PLACES_MEMORIES, folder) > 0) {
         struct sqlite_options options = {
             .path = path,
             .versions = VERSIONS,

@@ -41,7 +41,7 @@ struct store *store_open(struct call *call, char *problem, size_t size)
     char *folder = places_data(problem, size);
     char *path = NULL;
     struct store *store = NULL;
-    if (folder && asprintf(&path, "%s/records.sqlite", folder) >= 0) {
+    if (folder && asprintf(&path, "%s/" PLACES_RECORDS, folder) >= 0) {
         store = store_sqlite_open(path, config_bool("FORAGE_STORE_SYNC"), call, problem, size);
         free(path);
     }

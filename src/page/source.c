@@ -33,7 +33,7 @@ static struct cache *cache; /* NULL: nothing is kept */
 static _Atomic bool cache_works = true;
 
 /* The folder of the cache, to be freed; NULL when there is no place for it. */
-static char *cache_folder(void)
+char *source_cache_folder(void)
 {
     const char *chosen = config_text("FORAGE_CACHE_DIR");
     const char *caches = getenv("XDG_CACHE_HOME");
@@ -57,7 +57,7 @@ static void set_up(void)
         return;
     }
     char problem[512] = "there is no home folder";
-    char *folder = cache_folder();
+    char *folder = source_cache_folder();
     if (folder) {
         uint64_t most = (uint64_t)config_int("FORAGE_CACHE_MAX_MB") * MIB(1);
         cache = cache_open(folder, most, problem, sizeof problem);

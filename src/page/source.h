@@ -30,6 +30,10 @@ struct source_response {
 int source_get(struct call *call, const struct source_request *request,
                struct source_response *response);
 
+/* The folder that answers are kept in. To be freed; NULL when there is no home folder, or no
+ * memory. */
+char *source_cache_folder(void);
+
 /* What a browser made of a page is kept like any answer, so that the parts of one reading are parts
  * of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
 int source_find_rendered(struct call *call, const char *url, struct source_response *response);

@@ -4,6 +4,7 @@
 #include "page/browser/engine.h"
 #include "page/browser/find.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A browser that dies under a page is often not that page's doing: once more, with a new one. */
@@ -42,6 +43,22 @@ bool browser_found(char *lacks, size_t size)
 {
     char path[FIND_PATH_SIZE];
     return find_browser(path, lacks, size) == OK;
+}
+
+int browser_try(struct call *call, char *program, size_t size, const char **problem)
+{
+    struct engine_lease lease;
+    char path[FIND_PATH_SIZE];
+    int status = find_browser(path, program, size);
+    if (status != OK) {
+        return status;
+    }
+    snprintf(program, size, "%s", path);
+    status = engine_lease(call, &lease, problem);
+    if (status == OK) {
+        engine_return(&lease);
+    }
+    return status;
 }
 
 void browser_shutdown(void)

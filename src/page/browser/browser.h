@@ -22,6 +22,9 @@ struct browser_page {
 int browser_render(struct call *call, const char *url, struct browser_page *page);
 /* Whether there is a browser to start; otherwise what to install, in `lacks`. */
 bool browser_found(char *lacks, size_t size);
+/* Starts it, or finds that it runs. `program` receives what is started. As browser_render(), with
+ * the reason in the call's arena. */
+int browser_try(struct call *call, char *program, size_t size, const char **problem);
 /* Ends it, before the program ends. */
 void browser_shutdown(void);
 

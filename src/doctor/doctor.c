@@ -1,0 +1,326 @@
+/* The table of checks, and how they are run and told. */
+#include "doctor/doctor.h"
+
+#include "base/limits.h"
+#include "base/redact.h"
+#include "base/text.h"
+#include "call/side.h"
+#include "doctor/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The settings come first: when they cannot be loaded there is nothing else to look at. */
+static const struct check CHECKS[] = {
+    {"program.settings", DOCTOR_PROGRAM, "settings", NEEDED, look_at_settings,
+     "every variable is known and has a value that fits", NULL},
+    {"program.file", DOCTOR_PROGRAM, "settings file", EXTRA, look_at_file,
+     "which file was read, and that nobody else can read keys in it", NULL},
+    {"program.start", DOCTOR_PROGRAM, "start", NEEDED, look_at_start,
+     "a server would start with these settings", NULL},
+    {"program.libcurl", DOCTOR_PROGRAM, "libcurl", NEEDED, look_at_curl,
+     "the library that fetches is there", NULL},
+    {"program.certificates", DOCTOR_PROGRAM, "certificates", NEEDED, look_at_certificates,
+     "there are certificates to check servers by", NULL},
+
+    {"search.order", DOCTOR_SEARCH, "order", EXTRA, look_at_order,
+     "which providers are asked, in which order", NULL},
+    {"search.serper", DOCTOR_SEARCH, "Serper", ONE_OF, look_at_provider,
+     "its key; online: one search with one result (1 credit)", &PROVIDER_SERPER},
+    {"search.tavily", DOCTOR_SEARCH, "Tavily", ONE_OF, look_at_provider,
+     "its key; online: GET /usage (free)", &PROVIDER_TAVILY},
+    {"search.searxng", DOCTOR_SEARCH, "SearXNG", ONE_OF, look_at_provider,
+     "its address; online: one search (free)", &PROVIDER_SEARXNG},
+    {"search.brave", DOCTOR_SEARCH, "Brave", ONE_OF, look_at_provider,
+     "its key; online: one search with one result (1 request)", &PROVIDER_BRAVE},
+    {"search.exa", DOCTOR_SEARCH, "Exa", ONE_OF, look_at_provider,
+     "its key; online: one search with one result (1 request)", &PROVIDER_EXA},
+
+    {"pages.browser", DOCTOR_PAGES, "pages with JavaScript", EXTRA, look_at_browser,
+     "a browser is found, is no Snap, and starts", NULL},
+    {"pages.pdf", DOCTOR_PAGES, "PDFs", EXTRA, look_at_pdf, "Poppler's pdftotext runs", NULL},
+    {"pages.cache", DOCTOR_PAGES, "cache", EXTRA, look_at_cache,
+     "its folder can be written to and is private", NULL},
+    {"pages.github", DOCTOR_PAGES, "GitHub", EXTRA, look_at_github,
+     "its token; online: GET /rate_limit (free)", NULL},
+    {"pages.stackexchange", DOCTOR_PAGES, "Stack Exchange", EXTRA, look_at_stackexchange,
+     "its key; online: GET /2.3/info (free)", NULL},
+
+    {"answers.openai", DOCTOR_ANSWERS, "OpenAI", NEEDED, look_at_openai,
+     "its key; online: GET /models (free)", NULL},
+
+    {"research.worker", DOCTOR_RESEARCH, "worker", NEEDED, look_at_worker,
+     "the Gemini CLI or Claude Code is found and runs", NULL},
+    {"research.node", DOCTOR_RESEARCH, "Node.js", NEEDED, look_at_node,
+     "it is new enough for the worker, where that needs it", NULL},
+    {"research.sign-in", DOCTOR_RESEARCH, "sign-in", NEEDED, look_at_sign_in,
+     "the worker has a key or an account; online: its list of models (free)", NULL},
+    {"research.folder", DOCTOR_RESEARCH, "worker's folder", EXTRA, look_at_worker_folder,
+     "it is there or can be made", NULL},
+    {"research.firecrawl", DOCTOR_RESEARCH, "Firecrawl", EXTRA, look_at_firecrawl,
+     "its key or address; online: GET /v2/team/credit-usage (free)", NULL},
+
+    {"kept.folder", DOCTOR_KEPT, "data folder", NEEDED, look_at_data,
+     "it can be written to, is private and has room", NULL},
+    {"kept.database", DOCTOR_KEPT, "database", NEEDED, look_at_database,
+     "SQLite: whole and writable; PostgreSQL: libpq, the connection, its tables", NULL},
+
+    {"serving.port", DOCTOR_SERVING, "port", EXTRA, look_at_port, "it is free, or we are on it",
+     NULL},
+    {"serving.tokens", DOCTOR_SERVING, "tokens", NEEDED, look_at_tokens,
+     "there are some where others can reach the server", NULL},
+
+    {"clients.configured", DOCTOR_CLIENTS, "clients", NEEDED, look_at_clients,
+     "which clients of this machine have forage", NULL},
+};
+
+#define CHECK_COUNT (sizeof CHECKS / sizeof *CHECKS)
+
+static const struct {
+    const char *id;
+    const char *title;
+} GROUPS[DOCTOR_GROUPS] = {
+    [DOCTOR_PROGRAM] = {"program", "forage itself"},
+    [DOCTOR_SEARCH] = {"search", "Web search"},
+    [DOCTOR_PAGES] = {"pages", "Reading pages"},
+    [DOCTOR_ANSWERS] = {"answers", "Short answers"},
+    [DOCTOR_RESEARCH] = {"research", "Research"},
+    [DOCTOR_KEPT] = {"kept", "Memories and records"},
+    [DOCTOR_SERVING] = {"serving", "Serving over HTTP"},
+    [DOCTOR_CLIENTS] = {"clients", "Clients"},
+};
+
+struct doctor {
+    struct doctor_options options;
+    size_t count; /* of the checks, from the first, that were made */
+    struct look looks[CHECK_COUNT];
+};
+
+/* ---- for the checks ---- */
+
+static void put(char *out, size_t size, const char *format, va_list args)
+{
+    struct buf text;
+    buf_init(&text, KIB(64));
+    buf_vprintf(&text, format, args);
+    redact_buf(&text, 0);
+    snprintf(out, size, "%s", text.data ? text.data : "");
+    text_mend(out);
+    for (char *at = out; *at; at++) {
+        *at = (unsigned char)*at < ' ' || *at == 0x7F ? ' ' : *at; /* one line, and no more */
+    }
+    buf_done(&text);
+}
+
+void say(struct look *look, enum finding_state state, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    look->finding.state = state;
+    put(look->finding.text, sizeof look->finding.text, format, args);
+    va_end(args);
+}
+
+void mend(struct look *look, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    put(look->finding.mend, sizeof look->finding.mend, format, args);
+    va_end(args);
+}
+
+/* ---- running ---- */
+
+static void work(struct call *call, void *item, struct arena *keep)
+{
+    (void)keep;
+    struct look *look = item;
+    look->call = call;
+    call_limit_time(call, TIME_DOCTOR_CHECK_MS);
+    look->check->look(look);
+    look->call = NULL;
+}
+
+/* A look at something that does not answer goes on behind our back until it notices; its finding
+ * must not be read, and has one of ours in its place. */
+static void replace_unfinished(struct doctor *doctor, size_t index)
+{
+    struct look late = {.check = &CHECKS[index]};
+    say(&late, FINDING_BROKEN, "no answer within %d seconds", TIME_DOCTOR_CHECK_MS / 1000);
+    doctor->looks[index] = late;
+}
+
+static int run_all(struct call *call, struct doctor *doctor)
+{
+    struct side *side = side_new(call, work, CHECK_COUNT, CHECK_COUNT, KIB(4));
+    struct look *looks = arena_zalloc(call_arena(call), sizeof doctor->looks);
+    if (!side || !looks) {
+        side_free(side);
+        return ERR_NOMEM;
+    }
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        looks[i] = (struct look){.check = &CHECKS[i], .options = &doctor->options};
+        side_set(side, i, &looks[i]);
+    }
+    int status = side_run(side, TIME_DOCTOR_RESERVE_MS, NULL, NULL);
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        if (side_finished(side, i)) {
+            doctor->looks[i] = looks[i];
+        } else {
+            replace_unfinished(doctor, i);
+        }
+    }
+    side_free(side);
+    return status == ERR_DEADLINE ? OK : status;
+}
+
+struct doctor *doctor_run(struct call *call, const struct doctor_options *options)
+{
+    struct doctor *doctor = calloc(1, sizeof *doctor);
+    if (!doctor) {
+        return NULL;
+    }
+    doctor->options = *options;
+    doctor->count = options->refused ? 1 : CHECK_COUNT;
+    if (options->refused) {
+        doctor->looks[0] = (struct look){.check = &CHECKS[0], .options = &doctor->options};
+        look_at_settings(&doctor->looks[0]);
+        return doctor;
+    }
+    return run_all(call, doctor) == OK ? doctor : doctor_free(doctor);
+}
+
+struct doctor *doctor_free(struct doctor *doctor)
+{
+    free(doctor);
+    return NULL;
+}
+
+/* ---- telling ---- */
+
+size_t doctor_count(const struct doctor *doctor, enum finding_state state)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < doctor->count; i++) {
+        count += doctor->looks[i].finding.state == state;
+    }
+    return count;
+}
+
+bool doctor_is_well(const struct doctor *doctor)
+{
+    return doctor_count(doctor, FINDING_BROKEN) == 0;
+}
+
+size_t doctor_check_count(const struct doctor *doctor)
+{
+    return doctor ? doctor->count : CHECK_COUNT;
+}
+
+const struct finding *doctor_finding(const struct doctor *doctor, size_t index)
+{
+    return &doctor->looks[index].finding;
+}
+
+enum doctor_group doctor_check_group(size_t index)
+{
+    return CHECKS[index].group;
+}
+
+const char *doctor_check_id(size_t index)
+{
+    return CHECKS[index].id;
+}
+
+const char *doctor_check_title(size_t index)
+{
+    return CHECKS[index].title;
+}
+
+const char *doctor_check_about(size_t index)
+{
+    return CHECKS[index].about;
+}
+
+const char *doctor_group_title(enum doctor_group group)
+{
+    return GROUPS[group].title;
+}
+
+enum group_state doctor_group_state(const struct doctor *doctor, enum doctor_group group)
+{
+    bool lacks = false;
+    bool has_choice = false;
+    bool has_one = false;
+    for (size_t i = 0; i < doctor->count; i++) {
+        enum finding_state state = doctor->looks[i].finding.state;
+        if (CHECKS[i].group != group) {
+            continue;
+        }
+        if (state == FINDING_BROKEN) {
+            return GROUP_BROKEN;
+        }
+        lacks = lacks || (CHECKS[i].need == NEEDED && state == FINDING_MISSING);
+        has_choice = has_choice || CHECKS[i].need == ONE_OF;
+        has_one = has_one || (CHECKS[i].need == ONE_OF && state <= FINDING_WARNING &&
+                              state != FINDING_MISSING);
+    }
+    return lacks || (has_choice && !has_one) ? GROUP_NOT_SET_UP : GROUP_WORKS;
+}
+
+const char *doctor_state_word(enum finding_state state)
+{
+    static const char *const WORDS[FINDING_STATES] = {"ok", "missing", "warning", "broken",
+                                                      "unused"};
+    return WORDS[state];
+}
+
+const char *doctor_group_word(enum group_state state)
+{
+    static const char *const WORDS[] = {"works", "not set up", "broken"};
+    return WORDS[state];
+}
+
+static yyjson_mut_val *describe_check(const struct doctor *doctor, yyjson_mut_doc *doc,
+                                      size_t index)
+{
+    const struct finding *finding = &doctor->looks[index].finding;
+    yyjson_mut_val *check = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, check, "id", CHECKS[index].id);
+    yyjson_mut_obj_add_str(doc, check, "title", CHECKS[index].title);
+    yyjson_mut_obj_add_str(doc, check, "state", doctor_state_word(finding->state));
+    yyjson_mut_obj_add_strcpy(doc, check, "text", finding->text);
+    if (*finding->mend) {
+        yyjson_mut_obj_add_strcpy(doc, check, "mend", finding->mend);
+    } else {
+        yyjson_mut_obj_add_null(doc, check, "mend");
+    }
+    return check;
+}
+
+yyjson_mut_val *doctor_describe(const struct doctor *doctor, yyjson_mut_doc *doc)
+{
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, root, "version", FORAGE_VERSION);
+    yyjson_mut_obj_add_bool(doc, root, "online", doctor->options.online);
+    yyjson_mut_obj_add_bool(doc, root, "ok", doctor_is_well(doctor));
+    yyjson_mut_val *groups = yyjson_mut_obj_add_arr(doc, root, "groups");
+    for (int group = 0; group < DOCTOR_GROUPS; group++) {
+        yyjson_mut_val *checks = yyjson_mut_arr(doc);
+        for (size_t i = 0; i < doctor->count; i++) {
+            if ((int)CHECKS[i].group == group) {
+                yyjson_mut_arr_append(checks, describe_check(doctor, doc, i));
+            }
+        }
+        if (yyjson_mut_arr_size(checks)) {
+            enum group_state state = doctor_group_state(doctor, (enum doctor_group)group);
+            yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, groups);
+            yyjson_mut_obj_add_str(doc, one, "id", GROUPS[group].id);
+            yyjson_mut_obj_add_str(doc, one, "title", GROUPS[group].title);
+            yyjson_mut_obj_add_str(doc, one, "state", doctor_group_word(state));
+            yyjson_mut_obj_add_val(doc, one, "checks", checks);
+        }
+    }
+    return root;
+}

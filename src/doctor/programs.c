@@ -1,0 +1,209 @@
+/* Checks of programs that forage starts: the browser, pdftotext, the research worker and what that
+ * needs. */
+#include "base/limits.h"
+#include "base/proc.h"
+#include "config/config.h"
+#include "doctor/check.h"
+#include "doctor/folders.h"
+#include "page/browser/browser.h"
+#include "research/folder.h"
+#include "research/worker.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_PARTS 64 /* however many are missing */
+#define NODE_LEAST 20 /* what the Gemini CLI asks for; Claude Code is content with less */
+
+/* ---- running one ---- */
+
+/* The first thing that looks like "20.11.1". */
+static bool find_version(const char *text, char *out, size_t size)
+{
+    for (; *text; text++) {
+        size_t length = strspn(text, "0123456789.");
+        if (isdigit((unsigned char)*text) && memchr(text, '.', length)) {
+            snprintf(out, size, "%.*s", (int)length, text);
+            return true;
+        }
+        text += length ? length - 1 : 0;
+    }
+    return false;
+}
+
+int ask_version(struct look *look, const char *program, const char *argument, char *out,
+                size_t size)
+{
+    const char *const arguments[] = {program, argument, NULL};
+    const char *path = getenv("PATH");
+    const char *home = getenv("HOME");
+    struct arena *arena = call_arena(look->call);
+    const char *const environment[] = {arena_printf(arena, "PATH=%s", path ? path : ""),
+                                       arena_printf(arena, "HOME=%s", home ? home : "/"),
+                                       "NO_COLOR=1", NULL};
+    struct proc_options options = {.arguments = arguments,
+                                   .environment = environment,
+                                   .directory = "/",
+                                   .max_output_bytes = KIB(64),
+                                   .max_errors_bytes = KIB(64)};
+    struct proc_result result;
+    if (arena_failed(arena)) {
+        return ERR_NOMEM;
+    }
+    int status = proc_run(look->call, &options, &result);
+    if (status != OK) {
+        return status;
+    }
+    /* Some versions of pdftotext end with 99 after saying which they are. */
+    bool fine = result.exit.code == 0 || result.exit.code == 99;
+    if (fine &&
+        (find_version(result.output, out, size) || find_version(result.errors, out, size))) {
+        return OK;
+    }
+    const char *words = *result.errors ? result.errors : result.output;
+    snprintf(out, size, "%.*s", (int)strcspn(words, "\n"), *words ? words : "it says nothing");
+    return ERR_FAILED;
+}
+
+/* ---- pages ---- */
+
+void look_at_browser(struct look *look)
+{
+    char lacks[512];
+    const char *problem = NULL;
+    if (!browser_found(lacks, sizeof lacks)) {
+        bool named = config_text("KINDLY_BROWSER_EXECUTABLE_PATH") || config_text("CHROME_BIN");
+        bool snap = strstr(lacks, "is a Snap") != NULL;
+        say(look, named ? FINDING_BROKEN : FINDING_MISSING, "%.*s", (int)strcspn(lacks, ";:"),
+            lacks);
+        if (snap) {
+            say(look, named ? FINDING_BROKEN : FINDING_MISSING,
+                "the browser here is a Snap, which cannot be used");
+        }
+        if (named && !snap) {
+            mend(look, "unset KINDLY_BROWSER_EXECUTABLE_PATH CHROME_BIN");
+        } else {
+            mend(look, "apt-get install chromium-headless-shell");
+        }
+        return;
+    }
+    int status = browser_try(look->call, lacks, sizeof lacks, &problem);
+    if (status == OK) {
+        say(look, FINDING_OK, "%s starts", lacks);
+        return;
+    }
+    say(look, FINDING_BROKEN, "%s does not start: %s", lacks,
+        problem ? problem : status_name(status));
+    mend(look, "apt-get install --reinstall chromium-headless-shell");
+}
+
+void look_at_pdf(struct look *look)
+{
+    char version[200];
+    int status = ask_version(look, "pdftotext", "-v", version, sizeof version);
+    if (status == OK) {
+        say(look, FINDING_OK, "pdftotext %s", version);
+    } else if (status == ERR_NOTFOUND) {
+        say(look, FINDING_MISSING, "pdftotext is not on PATH");
+        mend(look, "apt-get install poppler-utils");
+    } else {
+        say(look, FINDING_BROKEN, "pdftotext does not run: %s",
+            status == ERR_FAILED ? version : status_name(status));
+        mend(look, "apt-get install --reinstall poppler-utils");
+    }
+}
+
+/* ---- research ---- */
+
+static bool find_worker(char path[WORKER_PATH_SIZE])
+{
+    char problem[512];
+    return worker_find(worker_chosen(), path, problem, sizeof problem) == OK;
+}
+
+static const char *worker_package(void)
+{
+    return worker_chosen() == &WORKER_CLAUDE ? "@anthropic-ai/claude-code" : "@google/gemini-cli";
+}
+
+void look_at_worker(struct look *look)
+{
+    const struct worker *worker = worker_chosen();
+    char path[WORKER_PATH_SIZE];
+    char version[200];
+    if (!find_worker(path)) {
+        const char *named = config_text(worker->path_variable);
+        if (named) {
+            say(look, FINDING_BROKEN, "%s names %s, which is no program", worker->path_variable,
+                named);
+            mend(look, "unset %s", worker->path_variable);
+        } else {
+            say(look, FINDING_MISSING, "there is no `%s` on PATH", worker->program);
+            mend(look, "npm install -g %s", worker_package());
+        }
+        return;
+    }
+    int status = ask_version(look, path, "--version", version, sizeof version);
+    if (status == OK) {
+        say(look, FINDING_OK, "%s %s", worker->title, version);
+    } else {
+        say(look, FINDING_BROKEN, "%s does not run: %s", path,
+            status == ERR_FAILED ? version : status_name(status));
+        mend(look, "npm install -g %s", worker_package());
+    }
+}
+
+/* Whether the worker is a script for Node.js; Claude Code may also be a program of its own. */
+static bool is_for_node(const char *path)
+{
+    char head[128] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, head, sizeof head - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    head[got > 0 ? got : 0] = '\0';
+    head[strcspn(head, "\n")] = '\0';
+    return strncmp(head, "#!", 2) == 0 && strstr(head, "node") != NULL;
+}
+
+void look_at_node(struct look *look)
+{
+    char path[WORKER_PATH_SIZE];
+    char version[200];
+    bool found = find_worker(path);
+    if (found && !is_for_node(path)) {
+        say(look, FINDING_UNUSED, "the worker does not need it");
+        return;
+    }
+    int status = ask_version(look, "node", "--version", version, sizeof version);
+    enum finding_state bad = found ? FINDING_BROKEN : FINDING_MISSING;
+    if (status == OK && strtol(version, NULL, 10) >= NODE_LEAST) {
+        say(look, FINDING_OK, "%s", version);
+    } else if (status == OK) {
+        say(look, bad, "%s is too old: the worker needs %d", version, NODE_LEAST);
+        mend(look, "npm install -g n && n lts");
+    } else {
+        say(look, bad, status == ERR_NOTFOUND ? "it is not on PATH" : "it does not run");
+        mend(look, "apt-get install nodejs npm");
+    }
+}
+
+void look_at_worker_folder(struct look *look)
+{
+    char path[FOLDER_PATH_SIZE];
+    char problem[512];
+    char program[WORKER_PATH_SIZE];
+    if (!find_worker(program) && !config_is_set("GEMINI_SEARCH_CONFIG_DIR")) {
+        say(look, FINDING_UNUSED, "not without the worker");
+    } else if (folder_find(path, problem, sizeof problem) != OK) {
+        say(look, FINDING_BROKEN, "%s", problem);
+        mend(look, "export GEMINI_SEARCH_CONFIG_DIR=~/.config/gemini-search-mcp");
+    } else {
+        folders_look(look, &(struct folder){path, PATH_PARTS, "GEMINI_SEARCH_CONFIG_DIR", false});
+    }
+}

@@ -1,0 +1,138 @@
+/* Checks of serving: the port, the tokens, and the clients that start or reach us. */
+#include "base/json.h"
+#include "base/limits.h"
+#include "config/config.h"
+#include "doctor/check.h"
+#include "doors/http.h"
+#include "doors/sockets.h"
+#include "guard/callers.h"
+#include "setup/survey.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the port ---- */
+
+/* Whether a forage answers there. */
+static bool is_ours(struct look *look, const char *host, int port)
+{
+    bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    bool six = !any && strchr(host, ':') != NULL;
+    struct arena *arena = call_arena(look->call);
+    struct fetch_request request = {
+        .url = arena_printf(arena, "http://%s%s%s:%d/health", six ? "[" : "",
+                            any ? "127.0.0.1" : host, six ? "]" : "", port),
+        .timeout_ms = TIME_DOCTOR_RESERVE_MS,
+        .max_redirects = FETCH_NO_REDIRECTS,
+        .max_body_bytes = KIB(64),
+    };
+    struct fetch_response response;
+    if (!request.url || fetch_run(look->call, &request, &response) != OK) {
+        return false;
+    }
+    yyjson_doc *answer = json_parse(arena, response.body, response.body_length, NULL);
+    const char *name = answer ? json_string(yyjson_doc_get_root(answer), "name") : NULL;
+    return response.status == 200 && name && strcmp(name, "forage") == 0;
+}
+
+void look_at_port(struct look *look)
+{
+    char problem[256];
+    const char *host = config_text("MCP_SERVER_HOST");
+    int wanted = (int)config_int("MCP_SERVER_PORT");
+    uint16_t port = (uint16_t)wanted;
+    int fd = socket_listen(host, &port, problem, sizeof problem);
+    if (fd >= 0) {
+        close(fd);
+        if (wanted) {
+            say(look, FINDING_OK, "%d is free on %s", wanted, host);
+        } else {
+            say(look, FINDING_OK, "any free one on %s", host);
+        }
+        return;
+    }
+    if (is_ours(look, host, wanted)) {
+        say(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
+        return;
+    }
+    /* Whoever never asked for the port may live without it. */
+    bool asked = config_is_set("MCP_SERVER_PORT") || config_is_set("MCP_SERVER_HOST");
+    say(look, asked ? FINDING_BROKEN : FINDING_WARNING, "%s", problem);
+    mend(look, "export MCP_SERVER_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
+}
+
+/* ---- tokens ---- */
+
+void look_at_tokens(struct look *look)
+{
+    char problem[512] = "";
+    const char *host = config_text("MCP_SERVER_HOST");
+    const char *file = config_text("FORAGE_TOKENS_FILE");
+    struct callers *callers =
+        callers_new(config_list("FORAGE_TOKENS", NULL), file, problem, sizeof problem);
+    if (!callers) {
+        say(look, FINDING_BROKEN, "%s", problem);
+        mend(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+        return;
+    }
+    size_t count = callers_count(callers);
+    callers_free(callers);
+    if (count) {
+        say(look, FINDING_OK, "%zu caller%s with a token", count, count == 1 ? "" : "s");
+    } else if (is_loopback_host(host)) {
+        say(look, FINDING_OK, "none, and none needed on %s", host);
+    } else {
+        say(look, FINDING_BROKEN, "there are none, but %s can be reached by others", host);
+        mend(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+    }
+}
+
+/* ---- clients ---- */
+
+static void add_name(char *names, size_t size, const char *name)
+{
+    size_t length = strlen(names);
+    snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
+static bool say_clients(struct look *look, const struct setup_state *states, int count)
+{
+    char with[300] = "";
+    char without[300] = "";
+    const char *next = NULL;
+    for (int i = 0; i < count; i++) {
+        if (states[i].problem[0] && states[i].found) {
+            say(look, FINDING_WARNING, "%s: %s: %s", states[i].title, states[i].path,
+                states[i].problem);
+            mend(look, "${EDITOR:-vi} %s", states[i].path);
+            return true;
+        }
+        if (states[i].configured) {
+            add_name(with, sizeof with, states[i].title);
+        } else if (states[i].found) {
+            add_name(without, sizeof without, states[i].title);
+            next = next ? next : states[i].id;
+        }
+    }
+    if (*with) {
+        say(look, FINDING_OK, "%s%s%s%s", with, *without ? "; not " : "", without,
+            *without ? " (forage setup)" : "");
+    } else if (*without) {
+        say(look, FINDING_MISSING, "no client has forage; here are %s", without);
+        mend(look, "forage setup %s", next);
+    }
+    return *with || *without;
+}
+
+void look_at_clients(struct look *look)
+{
+    struct setup_state *states = calloc(SETUP_MOST_CLIENTS, sizeof *states);
+    int count = states ? setup_survey(states) : 0;
+    if (!say_clients(look, states, count)) {
+        say(look, FINDING_MISSING, "no client is found here");
+        mend(look, "forage setup --help");
+    }
+    free(states);
+}
