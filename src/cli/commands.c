@@ -253,7 +253,7 @@ static const struct command COMMANDS[] = {
         .group = COMMANDS_LOOK,
         .run = command_doctor,
         .options = {FLAG("--online", "ask the services whether they accept the keys"),
-                    FLAG("--json", "print it as JSON")},
+                    FLAG("--json", "print it as JSON"), FLAG("--markdown", "print docs/doctor.md")},
         .examples = {"forage doctor", "forage doctor --online"},
     },
     {

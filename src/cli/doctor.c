@@ -95,8 +95,21 @@ static void end_all(void)
     fetch_shutdown();
 }
 
+static int print_page(void)
+{
+    struct buf out;
+    buf_init(&out, KIB(64));
+    doctor_write_markdown(&out);
+    int code = print_buf(&out);
+    buf_done(&out);
+    return code;
+}
+
 int command_doctor(const struct arguments *arguments)
 {
+    if (option_given(arguments, "--markdown")) {
+        return print_page();
+    }
     struct doctor_options options = {.online = option_given(arguments, "--online")};
     struct call_options call_options = watch_options();
     struct buf refused;

@@ -55,7 +55,7 @@ struct doctor *doctor_free(struct doctor *doctor);
 bool doctor_is_well(const struct doctor *doctor);
 size_t doctor_count(const struct doctor *doctor, enum finding_state state);
 
-/* The checks, by group. */
+/* The checks, by group; without a doctor, all that there are. */
 size_t doctor_check_count(const struct doctor *doctor);
 const struct finding *doctor_finding(const struct doctor *doctor, size_t index);
 enum doctor_group doctor_check_group(size_t index);
@@ -70,5 +70,8 @@ const char *doctor_state_word(enum finding_state state);
 const char *doctor_group_word(enum group_state state);
 /* The whole of it; NULL without memory. docs/doctor.md describes its shape. */
 yyjson_mut_val *doctor_describe(const struct doctor *doctor, yyjson_mut_doc *doc);
+
+/* docs/doctor.md. */
+void doctor_write_markdown(struct buf *out);
 
 #endif

@@ -17,16 +17,6 @@
 
 static const char *const FILES[] = {PLACES_RECORDS, PLACES_MEMORIES};
 
-static void say_damaged(struct look *look, const char *path, const char *problem)
-{
-    say(look, FINDING_BROKEN, "%s", problem);
-    if (strstr(path, PLACES_MEMORIES) && access(path, W_OK) == 0) {
-        mend(look, "forage memory check");
-    } else {
-        mend(look, "mv %s %s.broken", path, path);
-    }
-}
-
 /* Whether the file is whole, and can be written to. */
 static bool is_sound(struct look *look, const char *path)
 {
@@ -34,7 +24,8 @@ static bool is_sound(struct look *look, const char *path)
     struct sqlite_options options = {.path = path, .only_look = true};
     struct sqlite *db = sqlite_open(&options, look->call, problem, sizeof problem);
     if (!db) {
-        say_damaged(look, path, problem);
+        say(look, FINDING_BROKEN, "%s", problem);
+        mend(look, "mv %s %s.broken", path, path);
         return false;
     }
     sqlite_work_for(db, look->call);
@@ -50,7 +41,13 @@ static bool is_sound(struct look *look, const char *path)
     }
     sqlite_close(db);
     if (!whole) {
-        say_damaged(look, path, problem);
+        bool memories = strstr(path, PLACES_MEMORIES) != NULL; /* which has a repair of its own */
+        say(look, FINDING_BROKEN, "%s", problem);
+        if (memories) {
+            mend(look, "forage memory check");
+        } else {
+            mend(look, "mv %s %s.broken", path, path);
+        }
     }
     return whole;
 }

@@ -1,0 +1,626 @@
+"""`forage doctor`: on a machine with nothing, with everything, and with each single thing broken.
+
+The machine is a folder: a home, and a PATH with stand-ins for the programs that forage starts. Every service is a fake.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+
+import pytest
+from fakes.service import Reply, Service
+from postgres import PASSWORD, postgres  # noqa: F401 (a fixture)
+from programs import FORAGE, ROOT, Server, environment, run, run_on_terminal
+from searching import KEYS, World
+from secrets_watch import canaries
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
+SNAPSHOT = ROOT / "tests" / "snapshots" / "doctor" / "nothing.json"
+
+# Node.js stands in for itself and for what it runs: it knows two versions.
+NODE = '#!/bin/sh\n[ "$1" = --version ] && echo v{node} || echo {worker}\n'
+PDFTOTEXT = "#!/bin/sh\necho 'pdftotext version 22.12.0' >&2\nexit 99\n"
+
+
+def write_program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class Keys(Service):
+    """The services that only tell whether a key is theirs, by the address that is asked."""
+
+    # path -> the header and what it must hold; %s is the key.
+    DOORS = {
+        "/openai/models": ("authorization", "Bearer %s"),
+        "/github/rate_limit": ("authorization", "Bearer %s"),
+        "/firecrawl/v2/team/credit-usage": ("authorization", "Bearer %s"),
+        "/tavily/usage": ("authorization", "Bearer %s"),
+        "/gemini/v1beta/models": ("x-goog-api-key", "%s"),
+        "/anthropic/v1/models": ("x-api-key", "%s"),
+        "/stackexchange/2.3/info": (None, None),  # in the address
+    }
+
+    def __init__(self):
+        super().__init__()
+        self.key = "the-key-of-all-fakes-0123456789"
+        self.status = {}  # path -> what is answered in any case
+
+    def answer(self, asked):
+        if asked.path in self.status:
+            return Reply({"error": "as the test wants it"}, self.status[asked.path])
+        header, shape = self.DOORS.get(asked.path, ("", ""))
+        if header == "":
+            return Reply({"error": "nothing is here"}, 404)
+        given = asked.headers.get(header) if header else asked.query.get("key")
+        return Reply({"ok": True}) if given == (shape or "%s") % self.key else Reply({"error": "who are you?"}, 401)
+
+
+class Machine:
+    """A machine with everything but a browser; tests break it."""
+
+    def __init__(self, folder, world, keys):
+        self.home, self.bin = folder / "home", folder / "bin"
+        self.home.mkdir()
+        self.bin.mkdir()
+        (self.home / ".cursor").mkdir()
+        write_program(self.bin / "pdftotext", PDFTOTEXT)
+        write_program(self.bin / "node", NODE.format(node="22.11.0", worker="0.9.0"))
+        write_program(self.bin / "gemini", f"#!{self.bin}/node\n")
+        self.settings = {
+            "HOME": self.home,
+            "PATH": self.bin,
+            "MCP_SERVER_PORT": 0,
+            "OPENAI_BASE_URL": f"{keys.url}/openai",
+            "GITHUB_BASE_URL": f"{keys.url}/github",
+            "STACKEXCHANGE_BASE_URL": f"{keys.url}/stackexchange",
+            "FIRECRAWL_API_URL": f"{keys.url}/firecrawl",
+            "GOOGLE_GEMINI_BASE_URL": f"{keys.url}/gemini",
+            "ANTHROPIC_BASE_URL": f"{keys.url}/anthropic",
+            **{name: keys.key for name in ("OPENAI_API_KEY", "GITHUB_TOKEN", "STACKEXCHANGE_KEY", "FIRECRAWL_API_KEY",
+                                           "GEMINI_API_KEY", "ANTHROPIC_API_KEY")},
+        }
+        for name in world.fakes:
+            self.settings.update(world[name].settings)
+        self.settings.update(TAVILY_API_KEY=keys.key, TAVILY_BASE_URL=f"{keys.url}/tavily")
+        completed = run("setup", "cursor", "--yes", **self.settings)
+        assert completed.returncode == 0, completed.stderr
+
+    def examine(self, *arguments, **changes):
+        """Every finding by its id, and how it ended."""
+        completed = run("doctor", "--json", *arguments, **{**self.settings, **changes})
+        assert completed.stderr == ""
+        report = json.loads(completed.stdout)
+        findings = {check["id"]: check for group in report["groups"] for check in group["checks"]}
+        broken = any(check["state"] == "broken" for check in findings.values())
+        assert report["ok"] == (not broken) and completed.returncode == (1 if broken else 0)
+        return report, findings
+
+
+@pytest.fixture(scope="module")
+def services():
+    with World() as world, Keys() as keys:
+        yield world, keys
+
+
+@pytest.fixture
+def world(services):
+    services[0].reset()
+    return services[0]
+
+
+@pytest.fixture
+def keys(services):
+    services[1].status.clear()
+    services[1].requests.clear()
+    return services[1]
+
+
+@pytest.fixture
+def machine(tmp_path, world, keys):
+    return Machine(tmp_path, world, keys)
+
+
+def states(findings):
+    return {name: finding["state"] for name, finding in findings.items()}
+
+
+def nothing(tmp_path):
+    """No keys, no programs, an empty home."""
+    (tmp_path / "empty").mkdir(exist_ok=True)
+    unset = dict.fromkeys([*canaries(FORAGE), *KEYS])
+    return {**unset, "HOME": tmp_path / "empty", "PATH": "/nonexistent", "MCP_SERVER_PORT": 0}
+
+
+# ---- nothing ----
+
+# What this machine has, whatever the test does.
+OF_THE_MACHINE = {"program.libcurl", "program.certificates"}
+
+
+def test_nothing(tmp_path):
+    """Much is missing and nothing is broken. The shape is a promise: tests/snapshots/doctor/nothing.json."""
+    completed = run("doctor", "--json", **nothing(tmp_path))
+    assert completed.returncode == 0 and completed.stderr == ""
+    text = completed.stdout.replace(str(tmp_path / "empty"), "HOME")
+    report = json.loads(text)
+    version = run("version").stdout.split()[1]
+    assert report["version"] == version
+    report["version"] = "VERSION"
+    for group in report["groups"]:
+        for check in group["checks"]:
+            check["text"] = check["text"].replace(version, "VERSION")
+            if check["id"] in OF_THE_MACHINE:
+                check["text"] = "..."
+    assert report == json.loads(SNAPSHOT.read_text())
+    assert list((tmp_path / "empty").iterdir()) == []  # a doctor looks
+
+
+def test_without_a_home(tmp_path):
+    report, findings = None, None
+    completed = run("doctor", "--json", **{**nothing(tmp_path), "HOME": "/nonexistent"})
+    report = json.loads(completed.stdout)
+    findings = {check["id"]: check for group in report["groups"] for check in group["checks"]}
+    assert completed.returncode == 1
+    assert {name for name, state in states(findings).items() if state == "broken"} == {"kept.folder", "pages.cache"}
+
+
+# ---- everything ----
+
+def test_everything(machine, world, keys):
+    report, findings = machine.examine()
+    assert {name: state for name, state in states(findings).items() if state != "ok"} == {"pages.browser": "missing"}
+    assert {group["state"] for group in report["groups"]} == {"works"}
+    assert all(finding["mend"] is None for finding in findings.values() if finding["state"] == "ok")
+    # Nobody is asked unless somebody wants it.
+    assert world.searches() == {} and keys.requests == []
+    assert [path.name for path in machine.home.glob(".local/share/forage/*")] == ["setup"]  # which put it into Cursor
+
+
+@pytest.mark.skipif(not BROWSER, reason="there is no browser: scripts/setup test brings one")
+def test_a_real_browser(machine):
+    _, findings = machine.examine(KINDLY_BROWSER_EXECUTABLE_PATH=BROWSER, PATH=f"{machine.bin}:/usr/bin:/bin")
+    assert findings["pages.browser"]["state"] == "ok" and "starts" in findings["pages.browser"]["text"]
+
+
+def test_the_same_for_people(machine):
+    """Every line of the report has its finding, with the command below it; colour only where somebody sees it."""
+    _, findings = machine.examine(SERPER_API_KEY=None)
+    completed = run("doctor", **{**machine.settings, "SERPER_API_KEY": None})
+    assert completed.returncode == 0 and "\033" not in completed.stdout
+    lines = completed.stdout.splitlines()
+    for finding in findings.values():
+        place = lines.index(f"  {finding['state']:8} {finding['title']}: {finding['text']}")
+        if finding["mend"]:
+            assert lines[place + 1] == f"           $ {finding['mend']}"
+    assert "Web search: works" in lines
+    shown = run_on_terminal("doctor", **{**machine.settings, "SERPER_API_KEY": None})
+    assert "\033[32mok" in shown.stdout
+    plain = re.sub(r"\033\[\d*m", "", shown.stdout)
+    assert [line for line in plain.splitlines() if "free" not in line] == [line for line in lines if "free" not in line]
+
+
+# ---- each single thing broken: which lines change, and to what; all others stay as they were ----
+
+
+def settings(**changes):
+    return lambda machine, _tmp: changes
+
+
+def without(*names):
+    return lambda machine, _tmp: dict.fromkeys(names)
+
+
+def program(name, text):
+    def breaks(machine, _tmp):
+        write_program(machine.bin / name, text)
+        return {}
+
+    return breaks
+
+
+def no_program(name):
+    def breaks(machine, _tmp):
+        (machine.bin / name).unlink()
+        return {}
+
+    return breaks
+
+
+def readable_file(_machine, tmp):
+    (tmp / "forage.env").write_text("BRAVE_API_KEY=a-key-that-others-can-read\n")
+    (tmp / "forage.env").chmod(0o644)
+    return {"FORAGE_CONFIG": tmp / "forage.env", "BRAVE_API_KEY": None}
+
+
+def wrong_line_in_file(_machine, tmp):
+    (tmp / "forage.env").write_text("FORAGE_LOG_LEVLE=info\n")
+    (tmp / "forage.env").chmod(0o600)
+    return {"FORAGE_CONFIG": tmp / "forage.env"}
+
+
+def no_libcurl(_machine, tmp):
+    folder = tmp / "libraries"
+    folder.mkdir()
+    for name in ("libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"):
+        (folder / name).write_text("no library")
+    return {"LD_LIBRARY_PATH": folder}
+
+
+def a_file(variable):
+    def breaks(_machine, tmp):
+        (tmp / "file").write_text("")
+        return {variable: tmp / "file"}
+
+    return breaks
+
+
+def an_open_folder(variable):
+    def breaks(_machine, tmp):
+        (tmp / "open").mkdir()
+        (tmp / "open").chmod(0o755)
+        return {variable: tmp / "open"}
+
+    return breaks
+
+
+def damaged(name):
+    def breaks(_machine, tmp):
+        (tmp / "data").mkdir(mode=0o700)
+        (tmp / "data" / name).write_bytes(b"this is no database" * 100)
+        return {"FORAGE_DATA_DIR": tmp / "data"}
+
+    return breaks
+
+
+def torn_memories(machine, tmp):
+    """A database whose pages are not what they should be."""
+    data = {"FORAGE_DATA_DIR": tmp / "data"}
+    (tmp / "data").mkdir(mode=0o700)
+    for number in range(40):
+        assert run("memory", "add", "words " * 200 + str(number), **{**machine.settings, **data}).returncode == 0
+    path = tmp / "data" / "memory.db"
+    content = bytearray(path.read_bytes())
+    content[4096 * 3 : 4096 * 6] = bytes(4096 * 3)
+    path.write_bytes(content)
+    return data
+
+
+def taken_port(machine, _tmp):
+    machine.taken = socket.create_server(("127.0.0.1", 0))
+    return {"MCP_SERVER_PORT": machine.taken.getsockname()[1]}
+
+
+def broken_client(machine, _tmp):
+    (machine.home / ".cursor" / "mcp.json").write_text('{"mcpServers": {')
+    return {}
+
+
+def client_without_forage(machine, _tmp):
+    (machine.home / ".cursor" / "mcp.json").write_text('{"mcpServers": {}}')
+    return {}
+
+
+def no_client(machine, _tmp):
+    shutil.rmtree(machine.home / ".cursor")
+    return {}
+
+
+def a_browser(text):
+    def breaks(machine, _tmp):
+        write_program(machine.bin / "a-browser", text)
+        return {"KINDLY_BROWSER_EXECUTABLE_PATH": machine.bin / "a-browser", "KINDLY_NODRIVER_RETRY_ATTEMPTS": 1}
+
+    return breaks
+
+
+def signed_in(machine, _tmp):
+    (machine.home / ".gemini").mkdir()
+    (machine.home / ".gemini" / "oauth_creds.json").write_text("{}")
+    return {"GEMINI_API_KEY": None, "GOOGLE_API_KEY": None}
+
+
+LEFT_OUT = {f"search.{name}": ("unused", "leaves it out", None) for name in
+            ("serper", "tavily", "searxng", "brave", "exa")}
+
+# What is done, and each line that changes: its state, words of it, and the command that mends it.
+BROKEN = {
+    "unknown variable": (settings(FORAGE_SERCH="1"),
+                         {"program.settings": ("warning", "FORAGE_SERCH", "unset FORAGE_SERCH")}),
+    "mistyped in the file": (wrong_line_in_file,
+                             {"program.settings": ("warning", "FORAGE_LOG_LEVLE", "${EDITOR:-vi} "),
+                              "program.file": ("ok", "forage.env", None)}),
+    "readable file": (readable_file, {"program.file": ("warning", "others can read it", "chmod 600 "),
+                                      "search.brave": ("ok", "forage.env:1", None)}),
+    "no such tool": (settings(FORAGE_TOOLS="no_such_tool"),
+                     {"program.start": ("broken", "no_such_tool", "forage config")}),
+    "libcurl": (no_libcurl, {"program.libcurl": ("broken", "libcurl", "apt-get install libcurl4"),
+                             "program.certificates": ("unused", "libcurl", None)}),
+    "certificates": (settings(SSL_CERT_FILE="/nonexistent.pem"),
+                     {"program.certificates": ("broken", "/nonexistent.pem", "unset CURL_CA_BUNDLE SSL_CERT_FILE")}),
+    "no such provider": (settings(FORAGE_SEARCH_PROVIDERS="bing"),
+                         {"search.order": ("broken", "bing", "unset FORAGE_SEARCH_PROVIDERS"), **LEFT_OUT}),
+    "one provider left out": (settings(FORAGE_SEARCH_PROVIDERS="serper,tavily,searxng,brave"),
+                              {"search.order": ("ok", "Serper, then", None), "search.exa": LEFT_OUT["search.exa"]}),
+    "no Serper": (without("SERPER_API_KEY"),
+                  {"search.order": ("ok", "Tavily, then", None),
+                   "search.serper": ("missing", "SERPER_API_KEY", "export SERPER_API_KEY=YOUR-KEY")}),
+    "no Tavily": (without("TAVILY_API_KEY"),
+                  {"search.order": ("ok", "Serper, then SearXNG", None),
+                   "search.tavily": ("missing", "TAVILY_API_KEY", "export TAVILY_API_KEY=YOUR-KEY")}),
+    "no SearXNG": (without("SEARXNG_BASE_URL"),
+                   {"search.order": ("ok", "Tavily, then Brave", None),
+                    "search.searxng": ("missing", "SEARXNG_BASE_URL",
+                                       "export SEARXNG_BASE_URL=https://searx.example.org")}),
+    "no Brave": (without("BRAVE_API_KEY"),
+                 {"search.order": ("ok", "SearXNG, then Exa", None),
+                  "search.brave": ("missing", "BRAVE_API_KEY", "export BRAVE_API_KEY=YOUR-KEY")}),
+    "no Exa": (without("EXA_API_KEY"),
+               {"search.order": ("ok", "Serper, then", None),
+                "search.exa": ("missing", "EXA_API_KEY", "export EXA_API_KEY=YOUR-KEY")}),
+    "a browser that is no program": (settings(KINDLY_BROWSER_EXECUTABLE_PATH="/nonexistent"),
+                                     {"pages.browser": ("broken", "/nonexistent",
+                                                        "unset KINDLY_BROWSER_EXECUTABLE_PATH CHROME_BIN")}),
+    "a browser that is a Snap": (a_browser("#!/bin/sh\nexec /snap/bin/chromium\n"),
+                                 {"pages.browser": ("broken", "Snap", "apt-get install chromium-headless-shell")}),
+    "a browser that does not start": (a_browser("#!/bin/sh\nexit 3\n"),
+                                      {"pages.browser": ("broken", "does not start",
+                                                         "apt-get install --reinstall chromium-headless-shell")}),
+    "no pdftotext": (no_program("pdftotext"),
+                     {"pages.pdf": ("missing", "not on PATH", "apt-get install poppler-utils")}),
+    "pdftotext fails": (program("pdftotext", "#!/bin/sh\necho no such library >&2\nexit 127\n"),
+                        {"pages.pdf": ("broken", "no such library", "apt-get install --reinstall poppler-utils")}),
+    "cache is a file": (a_file("FORAGE_CACHE_DIR"),
+                        {"pages.cache": ("broken", "is no folder", "export FORAGE_CACHE_DIR=")}),
+    "cache is open": (an_open_folder("FORAGE_CACHE_DIR"),
+                      {"pages.cache": ("warning", "mode 0755", "chmod 700 ")}),
+    "cache is off": (settings(FORAGE_CACHE_TTL="0"), {"pages.cache": ("unused", "FORAGE_CACHE_TTL", None)}),
+    "no GitHub": (without("GITHUB_TOKEN"),
+                  {"pages.github": ("missing", "60 requests", "export GITHUB_TOKEN=YOUR-KEY")}),
+    "no Stack Exchange": (without("STACKEXCHANGE_KEY"),
+                          {"pages.stackexchange": ("missing", "300 requests", "export STACKEXCHANGE_KEY=YOUR-KEY")}),
+    "no OpenAI": (without("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+                  {"answers.openai": ("missing", "OPENAI_API_KEY", "export OPENAI_API_KEY=YOUR-KEY")}),
+    "OpenAI without a key": (without("OPENAI_API_KEY"), {"answers.openai": ("ok", "OPENAI_BASE_URL", None)}),
+    "no worker": (no_program("gemini"),
+                  {"research.worker": ("missing", "gemini", "npm install -g @google/gemini-cli"),
+                   "research.folder": ("unused", "worker", None),
+                   "clients.configured": ("ok", "Cursor", None)}),
+    "a worker that is no program": (settings(GEMINI_CLI_PATH="/nonexistent"),
+                                    {"research.worker": ("broken", "/nonexistent", "unset GEMINI_CLI_PATH"),
+                                     "research.folder": ("unused", "worker", None)}),
+    "a worker that fails": (program("gemini", "#!/bin/sh\necho it is broken >&2\nexit 1\n"),
+                            {"research.worker": ("broken", "it is broken", "npm install -g @google/gemini-cli"),
+                             "research.node": ("unused", "does not need it", None)}),
+    "no Node": (no_program("node"),
+                {"research.node": ("broken", "not on PATH", "apt-get install nodejs npm"),
+                 "research.worker": ("broken", "does not run", "npm install -g @google/gemini-cli")}),
+    "an old Node": (program("node", NODE.format(node="18.20.1", worker="0.9.0")),
+                    {"research.node": ("broken", "18.20.1 is too old", "npm install -g n && n lts")}),
+    "no account": (without("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+                   {"research.sign-in": ("missing", "neither a key nor an account", "gemini")}),
+    "an account": (signed_in, {"research.sign-in": ("ok", "signed in", None)}),
+    "Vertex AI": (settings(GEMINI_API_KEY=None, GOOGLE_API_KEY=None, GOOGLE_CLOUD_PROJECT="a-project"),
+                  {"research.sign-in": ("ok", "Vertex AI", None)}),
+    "worker's folder is a file": (a_file("GEMINI_SEARCH_CONFIG_DIR"),
+                                  {"research.folder": ("broken", "is no folder", "export GEMINI_SEARCH_CONFIG_DIR=")}),
+    "no Firecrawl": (without("FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"),
+                     {"research.firecrawl": ("missing", "not set up", "export FIRECRAWL_API_KEY=YOUR-KEY")}),
+    "a Firecrawl of one's own": (without("FIRECRAWL_API_KEY"),
+                                 {"research.firecrawl": ("ok", "FIRECRAWL_API_URL", None)}),
+    "data folder is a file": (a_file("FORAGE_DATA_DIR"),
+                              {"kept.folder": ("broken", "is no folder", "export FORAGE_DATA_DIR=")}),
+    "data folder cannot be made": (settings(FORAGE_DATA_DIR="/nonexistent/folder/forage"),
+                                   {"kept.folder": ("broken", "cannot be made", "export FORAGE_DATA_DIR=")}),
+    "data folder is open": (an_open_folder("FORAGE_DATA_DIR"),
+                            {"kept.folder": ("warning", "mode 0755", "chmod 700 ")}),
+    "records are no database": (damaged("records.sqlite"),
+                                {"kept.folder": ("ok", "data", None),
+                                 "kept.database": ("broken", "not a database", "mv ")}),
+    "memories are no database": (damaged("memory.db"),
+                                 {"kept.folder": ("ok", "data", None),
+                                  "kept.database": ("broken", "not a database", "mv ")}),
+    "memories are torn": (torn_memories,
+                          {"kept.folder": ("ok", "data", None),
+                           "kept.database": ("broken", "memory.db", "forage memory check")}),
+    "port": (taken_port, {"serving.port": ("broken", "in use", "export MCP_SERVER_PORT=")}),
+    "no tokens": (settings(MCP_SERVER_HOST="0.0.0.0"),
+                  {"serving.tokens": ("broken", "0.0.0.0 can be reached", "export FORAGE_TOKENS=me:"),
+                   "serving.port": ("ok", "0.0.0.0", None)}),
+    "tokens": (settings(FORAGE_TOKENS="me:a-token-for-me-0123456789"), {"serving.tokens": ("ok", "1 caller with", None)}),
+    "tokens that are none": (settings(FORAGE_TOKENS="nonsense"),
+                             {"serving.tokens": ("broken", "name:token", "export FORAGE_TOKENS=me:"),
+                              "program.start": ("broken", "name:token", "forage config")}),
+    "a client's file": (broken_client, {"clients.configured": ("warning", "mcp.json", "${EDITOR:-vi} ")}),
+    "a client without forage": (client_without_forage,
+                                {"clients.configured": ("missing", "Cursor", "forage setup cursor")}),
+    "no client": (no_client, {"clients.configured": ("missing", "Gemini CLI", "forage setup gemini-cli")}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_one_thing_broken(machine, tmp_path, name):
+    breaks, expected = BROKEN[name]
+    _, before = machine.examine()
+    _, findings = machine.examine(**breaks(machine, tmp_path))
+    for check, (state, words, command) in expected.items():
+        finding = findings[check]
+        assert finding["state"] == state and words in finding["text"], finding
+        assert (finding["mend"] or "").startswith(command or "") and bool(finding["mend"]) == bool(command), finding
+    changed = {check for check in before if before[check] != findings[check]}
+    assert changed == set(expected)
+
+
+def test_refused_settings(machine):
+    """Nothing else can be looked at."""
+    _, findings = machine.examine(FORAGE_WORKERS="many")
+    assert list(findings) == ["program.settings"]
+    assert findings["program.settings"]["state"] == "broken"
+    assert "FORAGE_WORKERS" in findings["program.settings"]["text"]
+    assert findings["program.settings"]["mend"] == "unset FORAGE_WORKERS"
+
+
+def test_default_port_is_taken(machine):
+    """Whoever did not ask for the port may be content without it."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        config = machine.home / "settings.env"
+        config.write_text("")
+        _, findings = machine.examine(MCP_SERVER_PORT=port)
+        assert findings["serving.port"]["state"] == "broken"
+
+
+def test_we_serve_there_ourselves(machine):
+    with Server() as server:
+        _, findings = machine.examine(MCP_SERVER_PORT=server.port)
+        assert findings["serving.port"]["state"] == "ok"
+        assert f"forage serves on 127.0.0.1, port {server.port}" in findings["serving.port"]["text"]
+
+
+def test_claude(machine):
+    """The other worker: its own program, key and account."""
+    chosen = {"FORAGE_RESEARCH_WORKER": "claude"}
+    _, findings = machine.examine(**chosen)
+    assert findings["research.worker"]["mend"] == "npm install -g @anthropic-ai/claude-code"
+    write_program(machine.bin / "claude", "#!/bin/sh\necho 2.1.0\n")
+    _, findings = machine.examine(**chosen)
+    assert findings["research.worker"]["text"].endswith("2.1.0") and findings["research.node"]["state"] == "unused"
+    assert "ANTHROPIC_API_KEY" in findings["research.sign-in"]["text"]
+    none = dict.fromkeys(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"])
+    _, findings = machine.examine(**chosen, **none)
+    assert findings["research.sign-in"]["state"] == "missing" and findings["research.sign-in"]["mend"] == "claude"
+    (machine.home / ".claude").mkdir()
+    (machine.home / ".claude" / ".credentials.json").write_text("{}")
+    _, findings = machine.examine(**chosen, **none)
+    assert findings["research.sign-in"]["state"] == "ok"
+
+
+# ---- PostgreSQL ----
+
+
+def test_postgres(machine, postgres):  # noqa: F811
+    url = postgres.database()
+    _, findings = machine.examine(FORAGE_DATABASE_URL=url)
+    assert findings["kept.folder"]["state"] == "unused"
+    assert findings["kept.database"]["state"] == "ok" and "at first use" in findings["kept.database"]["text"]
+    assert postgres.query(url, "SELECT to_regclass('forage_schema') IS NULL") == [["t"]]  # a doctor looks
+    assert run("memory", "add", "words", **{**machine.settings, "FORAGE_DATABASE_URL": url}).returncode == 0
+    _, findings = machine.examine(FORAGE_DATABASE_URL=url)
+    assert findings["kept.database"]["state"] == "ok" and re.search(r"memory \d", findings["kept.database"]["text"])
+
+
+def no_libpq(tmp):
+    folder = tmp / "libraries"
+    folder.mkdir()
+    for name in ("libpq.so.5", "libpq.5.dylib"):
+        (folder / name).write_text("no library")
+    return {"LD_LIBRARY_PATH": folder}
+
+
+def test_postgres_broken(machine, postgres, tmp_path):  # noqa: F811
+    url = postgres.database()
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        closed = nobody.getsockname()[1]
+    cases = [
+        ({"FORAGE_DATABASE_URL": f"postgresql://forage:{PASSWORD}@127.0.0.1:{closed}/x"}, "cannot be used", "psql "),
+        ({"FORAGE_DATABASE_URL": url + "-that-is-not-there"}, "does not exist", "psql "),
+        ({"FORAGE_DATABASE_URL": "mysql://root@localhost/x"}, "postgresql://", "export FORAGE_DATABASE_URL="),
+        ({"FORAGE_DATABASE_URL": url, **no_libpq(tmp_path)}, "libpq", "apt-get install libpq5"),
+    ]
+    _, before = machine.examine(FORAGE_DATABASE_URL=url)
+    for changes, words, command in cases:
+        _, findings = machine.examine(**changes)
+        finding = findings["kept.database"]
+        assert finding["state"] == "broken" and words in finding["text"] and finding["mend"].startswith(command), finding
+        assert {name for name in before if before[name] != findings[name]} == {"kept.database"}
+
+
+# ---- online ----
+
+# A check, the fake behind it, and how its address is set.
+ASKED = {
+    "search.serper": ("serper", "SERPER_BASE_URL"),
+    "search.searxng": ("searxng", "SEARXNG_BASE_URL"),
+    "search.brave": ("brave", "BRAVE_BASE_URL"),
+    "search.exa": ("exa", "EXA_BASE_URL"),
+    "search.tavily": ("/tavily/usage", "TAVILY_BASE_URL"),
+    "pages.github": ("/github/rate_limit", "GITHUB_BASE_URL"),
+    "pages.stackexchange": ("/stackexchange/2.3/info", "STACKEXCHANGE_BASE_URL"),
+    "answers.openai": ("/openai/models", "OPENAI_BASE_URL"),
+    "research.sign-in": ("/gemini/v1beta/models", "GOOGLE_GEMINI_BASE_URL"),
+    "research.firecrawl": ("/firecrawl/v2/team/credit-usage", "FIRECRAWL_API_URL"),
+}
+
+
+def answer_with(world, keys, fake, status):
+    if fake.startswith("/"):
+        keys.status[fake] = status
+    else:
+        world[fake].mishap = status
+
+
+def test_online_accepted(machine, world, keys):
+    _, findings = machine.examine("--online")
+    for check in ASKED:
+        assert findings[check]["state"] == "ok" and "accepted (HTTP 200)" in findings[check]["text"], findings[check]
+    # One request each, and no more.
+    assert world.searches() == dict.fromkeys(["serper", "searxng", "brave", "exa"], 1)
+    assert sorted(keys.paths()) == sorted(fake for fake, _ in ASKED.values() if fake.startswith("/"))
+
+
+@pytest.mark.parametrize("check", ASKED)
+def test_online_refused(machine, world, keys, check):
+    fake, variable = ASKED[check]
+    if check == "search.searxng":  # it has no key: 403 is JSON that is switched off
+        answer_with(world, keys, fake, 403)
+        words, command = "JSON is switched off", "add json to search.formats"
+    else:
+        answer_with(world, keys, fake, 401)
+        words, command = "is refused (HTTP 401)", "export "
+    _, findings = machine.examine("--online")
+    assert findings[check]["state"] == "broken" and words in findings[check]["text"], findings[check]
+    assert findings[check]["mend"].startswith(command)
+    assert {name for name, state in states(findings).items() if state == "broken"} == {check}
+
+
+@pytest.mark.parametrize("check", ASKED)
+def test_online_out_of_reach(machine, check):
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        closed = nobody.getsockname()[1]
+    _, findings = machine.examine("--online", **{ASKED[check][1]: f"http://127.0.0.1:{closed}"})
+    assert findings[check]["state"] == "broken" and "could not be tried" in findings[check]["text"], findings[check]
+    assert findings[check]["mend"].startswith(f"curl -v http://127.0.0.1:{closed}")
+    assert {name for name, state in states(findings).items() if state == "broken"} == {check}
+
+
+def test_online_used_up(machine, world, keys):
+    world["serper"].mishap = 429
+    keys.status["/tavily/usage"] = 432
+    _, findings = machine.examine("--online")
+    for check in ("search.serper", "search.tavily"):
+        assert findings[check]["state"] == "warning" and "is accepted, but" in findings[check]["text"]
+
+
+def test_online_with_a_wrong_key(machine):
+    """Not only a fake that refuses everybody."""
+    _, findings = machine.examine("--online", GITHUB_TOKEN="a-token-of-somebody-else", EXA_API_KEY="not-the-right-key-at-all")
+    assert {name for name, state in states(findings).items() if state == "broken"} == {"pages.github", "search.exa"}
+
+
+def test_every_check_is_documented(tmp_path):
+    report = json.loads(run("doctor", "--json", **nothing(tmp_path)).stdout)
+    page = (ROOT / "docs" / "doctor.md").read_text()
+    for group in report["groups"]:
+        for check in group["checks"]:
+            assert f"| `{check['id']}` |" in page
+
+
+def test_nothing_secret_is_told(machine):
+    """Every key of the machine is looked for in all output by the watch; here, that there is something to look for."""
+    shown = environment(machine.settings)
+    told = run("doctor", **machine.settings).stdout + run("doctor", "--json", "--online", **machine.settings).stdout
+    for name in ("SERPER_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN"):
+        assert name in told and shown[name] not in told
+    assert os.environ.get("HOME", "/nonexistent") not in told
