@@ -21,9 +21,6 @@ int document_wrong(struct document_problem *problem, const char *text, size_t le
         problem->line += text[i] == '\n';
     }
     size_t start = document_line_start(text, offset);
-    if (start == 0) {
-        start = document_mark(text, length);
-    }
     problem->column = 1 + (offset > start ? text_count(text + start, offset - start) : 0);
     va_start(args, format);
     vsnprintf(problem->text, sizeof problem->text, format, args);
@@ -54,7 +51,8 @@ int document_check(const char *text, size_t length, struct document_problem *pro
 const char *document_newline(const char *text, size_t length)
 {
     const char *newline = length ? memchr(text, '\n', length) : NULL;
-    return newline && newline > text && newline[-1] == '\r' ? "\r\n" : "\n";
+    const char *end = newline ? newline : text + length;
+    return end > text && end[-1] == '\r' ? "\r\n" : "\n";
 }
 
 size_t document_mark(const char *text, size_t length)
@@ -64,10 +62,11 @@ size_t document_mark(const char *text, size_t length)
 
 size_t document_line_start(const char *text, size_t offset)
 {
+    size_t end = offset;
     while (offset > 0 && text[offset - 1] != '\n') {
         offset--;
     }
-    return offset;
+    return offset == 0 ? document_mark(text, end) : offset;
 }
 
 bool document_begins_line(const char *text, size_t offset)

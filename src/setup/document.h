@@ -28,7 +28,7 @@ int document_check(const char *text, size_t length, struct document_problem *pro
 const char *document_newline(const char *text, size_t length);
 /* The bytes of a byte order mark at the beginning, 0 or 3. */
 size_t document_mark(const char *text, size_t length);
-/* Where the line of `offset` begins. */
+/* Where the line of `offset` begins, after a byte order mark. */
 size_t document_line_start(const char *text, size_t offset);
 /* Whether nothing but blanks stands between the beginning of its line and `offset`. */
 bool document_begins_line(const char *text, size_t offset);

@@ -77,9 +77,6 @@ static bool has_newline(const struct edit *edit, size_t start, size_t end)
 static struct document_span indentation(const struct edit *edit, size_t offset)
 {
     size_t start = document_line_start(edit->text, offset);
-    if (start == 0) {
-        start = document_mark(edit->text, edit->length);
-    }
     return (struct document_span){start, document_skip_blanks(edit->text, edit->length, start)};
 }
 

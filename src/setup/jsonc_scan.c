@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+static const char LONE_RETURN[] = "a carriage return without a line feed";
+
 struct scan {
     const char *text;
     size_t length;
@@ -51,7 +53,13 @@ static int skip_comment(struct scan *scan)
     note_extended(scan, start);
     if (scan->text[start + 1] == '/') {
         const char *newline = memchr(from, '\n', (size_t)(end - from));
-        scan->at = newline ? (size_t)(newline - scan->text) : scan->length;
+        const char *stop = newline ? newline : end;
+        const char *lone = memchr(from, '\r', (size_t)(stop - from));
+        /* Some take it for the end of the comment, some do not. */
+        if (lone && lone + 1 != newline) {
+            return wrong(scan, (size_t)(lone - scan->text), LONE_RETURN);
+        }
+        scan->at = (size_t)(stop - scan->text);
         return OK;
     }
     const char *close = memmem(from, (size_t)(end - from), "*/", 2);
@@ -67,6 +75,9 @@ static int skip_space(struct scan *scan)
     while (!at_end(scan)) {
         char c = scan->text[scan->at];
         char next = scan->at + 1 < scan->length ? scan->text[scan->at + 1] : '\0';
+        if (c == '\r' && next != '\n') {
+            return wrong(scan, scan->at, LONE_RETURN);
+        }
         if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
             scan->at++;
         } else if (c == '/' && (next == '/' || next == '*')) {
