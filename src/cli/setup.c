@@ -108,6 +108,9 @@ static int check_words(const struct setup *setup)
     if (setup->token && (!setup->url || !is_good_name(setup->token))) {
         return usage_error("--token names the variable that holds the token for --http");
     }
+    if (setup->client && setup->scope == SCOPE_PROJECT && !setup->client->project) {
+        return usage_error("%s has no configuration of projects", setup->client->title);
+    }
     if (setup->print && setup->with_keys) {
         return usage_error("--print prints no keys: leave --with-keys out");
     }
@@ -320,9 +323,6 @@ static bool is_confirmed(struct setup *setup)
 static int read_file(struct setup *setup)
 {
     int status = client_path(setup->client, setup->scope, setup->path);
-    if (status == ERR_NOTFOUND) {
-        return usage_error("%s has no configuration of projects", setup->client->title);
-    }
     if (status != OK) {
         fputs("forage: there is no home folder, or its path is too long\n", stderr);
         return EXIT_FAILED;
@@ -511,6 +511,10 @@ static int print_snippet(struct setup *setup)
     }
     if (client_path(setup->client, setup->scope, setup->path) != OK) {
         snprintf(setup->path, sizeof setup->path, "%s", setup->client->user[client_platform()]);
+    }
+    if (setup->json) {
+        setup->change = "none";
+        return tell_as_json(setup, false);
     }
     buf_init(&out, LIMIT_SETUP_ENTRY_BYTES);
     plan_put_snippet(&out, setup->client, setup->name, &setup->entry);

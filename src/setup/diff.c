@@ -1,4 +1,5 @@
-/* The difference of two texts that share their beginning and their end. */
+/* The difference of two texts that share their beginning and their end. It is shown on screens, so
+ * what looks like a secret is not: the lines around a change may belong to others. */
 #include "setup/diff.h"
 
 #include <string.h>
@@ -71,6 +72,78 @@ static void drop_common_end(struct lines *a, struct lines *b)
     }
 }
 
+/* ---- secrets ---- */
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '-';
+}
+
+/* Whether what stands before `end`, blanks and quotes aside, is a name that secrets have. */
+static bool is_secret_name(const char *start, const char *end)
+{
+    static const char *const SIGNS[] = {"key", "token", "secret", "password", "authorization"};
+    char name[64];
+    while (end > start && strchr(" \t\"'", end[-1])) {
+        end--;
+    }
+    const char *begin = end;
+    while (begin > start && is_word(begin[-1]) && (size_t)(end - begin) < sizeof name - 1) {
+        begin--;
+    }
+    size_t length = (size_t)(end - begin);
+    memcpy(name, begin, length);
+    name[length] = '\0';
+    /* Codex's own members that name a variable. */
+    if (strstr(name, "_var") || strcmp(name, "env_key") == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++) {
+        if (strcasestr(name, SIGNS[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The length of the string that begins at `at`, with its quotes, when it holds a value and not a
+ * reference to one; otherwise 0. */
+static size_t value_length(const char *at, const char *end)
+{
+    const char *close = at + 1;
+    while (close < end && *close != *at) {
+        close += *close == '\\' ? 2 : 1;
+    }
+    close = close < end ? close + 1 : end;
+    size_t length = (size_t)(close - at);
+    return length > 2 && !memchr(at, '$', length) ? length : 0;
+}
+
+static void put_masked(struct buf *out, const char *line, size_t length)
+{
+    const char *end = line + length;
+    for (const char *at = line; at < end; at++) {
+        buf_putc(out, *at);
+        if (*at != ':' && *at != '=') {
+            continue;
+        }
+        const char *value = at + 1;
+        while (value < end && (*value == ' ' || *value == '\t')) {
+            value++;
+        }
+        bool is_string = value < end && (*value == '"' || *value == '\'');
+        size_t hidden = is_string && is_secret_name(line, at) ? value_length(value, end) : 0;
+        if (hidden) {
+            buf_append(out, at + 1, (size_t)(value - at - 1));
+            buf_puts(out, "\"***\"");
+            at = value + hidden - 1;
+        }
+    }
+}
+
+/* ---- the hunk ---- */
+
 static void put_lines(struct buf *out, char sign, struct lines lines)
 {
     while (lines.length) {
@@ -80,7 +153,7 @@ static void put_lines(struct buf *out, char sign, struct lines lines)
             shown--;
         }
         buf_putc(out, sign);
-        buf_append(out, lines.text, shown < LONGEST_LINE ? shown : LONGEST_LINE);
+        put_masked(out, lines.text, shown < LONGEST_LINE ? shown : LONGEST_LINE);
         buf_puts(out, shown > LONGEST_LINE ? "...\n" : "\n");
         buf_puts(out, shown == length ? "\\ No newline at end of file\n" : "");
         drop_first(&lines, length);

@@ -1,4 +1,5 @@
-/* A small unified diff: one hunk, from the first line that differs to the last. */
+/* A small unified diff for people: one hunk, from the first line that differs to the last. Values
+ * of members that are named like secrets show as "***". */
 #ifndef FORAGE_SETUP_DIFF_H
 #define FORAGE_SETUP_DIFF_H
 

@@ -87,14 +87,14 @@ static int put_remote(struct arena *arena, struct buf *out, const struct client 
 {
     bool can_refer = client->reference <= REFERENCE_NAMED;
     struct entry_request request = {.url = "https://forage.example.org/mcp",
-                                    .token = can_refer ? "FORAGE_TOKEN" : NULL};
+                                    .token = can_refer ? "MY_FORAGE_TOKEN" : NULL};
     if (!client->url_member) {
         return OK;
     }
     buf_printf(out,
                "A server that runs elsewhere (`forage serve`): `forage setup %s --http "
                "https://forage.example.org/mcp%s` writes\n\n",
-               client->id, can_refer ? " --token FORAGE_TOKEN" : "");
+               client->id, can_refer ? " --token MY_FORAGE_TOKEN" : "");
     return put_snippet(arena, out, client, &request);
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 
 from harness import (
+    SETUP_VARIABLES,
     Launch,
     Mode,
     expect,
@@ -12,6 +13,7 @@ from harness import (
     expect_conversation,
     expect_listed,
     installed,
+    set_up,
 )
 
 NAME = "Claude Code"
@@ -30,8 +32,13 @@ def launch(mode, way, folder, model):
     )
     settings = os.path.join(folder, "claude")
     os.mkdir(settings)
-    with open(os.path.join(settings, ".claude.json"), "w", encoding="utf-8") as file:
-        json.dump({"mcpServers": {"forage": server}}, file)
+    if way.by_setup:
+        with open(os.path.join(folder, ".claude.json"), "w", encoding="utf-8") as file:
+            json.dump({"numStartups": 1, "projects": {}}, file, indent=2)
+        set_up("claude-code", way, folder)
+    else:
+        with open(os.path.join(settings, ".claude.json"), "w", encoding="utf-8") as file:
+            json.dump({"mcpServers": {"forage": server}}, file)
     # The package's own way in where its install script did not run.
     command = ["node", installed("@anthropic-ai", "claude-code", "cli-wrapper.cjs")]
     if mode == "mcp list":
@@ -47,7 +54,7 @@ def launch(mode, way, folder, model):
         ]
         command += ["--allowedTools", "mcp__forage__forage_status"]
     environment = {
-        "CLAUDE_CONFIG_DIR": settings,
+        **(SETUP_VARIABLES if way.by_setup else {"CLAUDE_CONFIG_DIR": settings}),
         "ANTHROPIC_BASE_URL": model.origin,
         "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",

@@ -4,8 +4,8 @@ configuration.)"""
 import json
 import os
 
-from harness import HTTP, HTTP_TOKEN, Launch, Mode, expect, expect_called, expect_conversation
-from harness import expect_listed, program
+from harness import HTTP, HTTP_TOKEN, SETUP_VARIABLES, Launch, Mode, expect, expect_called
+from harness import expect_conversation, expect_listed, program, set_up
 
 NAME = "Codex"
 # Its switch for the modern protocol takes effect over HTTP only.
@@ -30,9 +30,13 @@ wire_api = "responses"
 env_key = "FAKE_MODEL_KEY"
 request_max_retries = 0
 stream_max_retries = 0
-
-[mcp_servers.forage]
-{server}
+"""
+# What `forage setup` finds there must stay, and Codex must still understand it.
+OTHERS = """
+# another one, which is off
+[mcp_servers."other"]
+command = 'no-such-program' # never started
+enabled = false
 """
 
 
@@ -47,16 +51,17 @@ def launch(mode, way, folder, model):
             f"{json.dumps(name)} = {json.dumps(value)}" for name, value in way.headers.items()
         )
         lines.append(f"http_headers = {{ {headers} }}")
-    home = os.path.join(folder, "codex")
+    home = os.path.join(folder, ".codex" if way.by_setup else "codex")
     os.mkdir(home)
+    server = OTHERS if way.by_setup else "\n".join(["", "[mcp_servers.forage]", *lines, ""])
     with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
-        file.write(
-            CONFIGURATION.format(model=json.dumps(model.origin + "/v1"), server="\n".join(lines))
-        )
+        file.write(CONFIGURATION.format(model=json.dumps(model.origin + "/v1")) + server)
+    if way.by_setup:
+        set_up("codex", way, folder)
     command = [program("codex"), "exec", "--json", "--skip-git-repo-check", "--ephemeral"]
     if mode == "modern conversation":
         command += ["--enable", "mcp_2026_07_28"]
-    environment = {"CODEX_HOME": home, "FAKE_MODEL_KEY": "none"}
+    environment = {**(SETUP_VARIABLES if way.by_setup else {"CODEX_HOME": home}), "FAKE_MODEL_KEY": "none"}
     return Launch(
         command + ["--sandbox", "read-only", "-"], environment, "What is the status of forage?"
     )

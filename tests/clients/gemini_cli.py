@@ -4,7 +4,8 @@ calls the tool."""
 import json
 import os
 
-from harness import Launch, Mode, expect, expect_called, expect_conversation, expect_listed, program
+from harness import SETUP_VARIABLES, Launch, Mode, expect, expect_called, expect_conversation
+from harness import expect_listed, program, set_up
 
 NAME = "Gemini CLI"
 # Its list needs only an answer to ping: a broken list of tools cannot show there.
@@ -17,9 +18,10 @@ def launch(mode, way, folder, model):
         if way.command
         else {"httpUrl": way.url, "headers": way.headers}
     )
+    # Without trust a run without a terminal is not offered the server's tools.
+    trust = {"trust": True, "timeout": 20000}
     settings = {
-        # Without trust a run without a terminal is not offered the server's tools.
-        "mcpServers": {"forage": {**server, "trust": True, "timeout": 20000}},
+        "mcpServers": {"forage": trust if way.by_setup else {**server, **trust}},
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {
             "enableAutoUpdate": False,
@@ -31,13 +33,17 @@ def launch(mode, way, folder, model):
     }
     os.mkdir(os.path.join(folder, ".gemini"))
     with open(os.path.join(folder, ".gemini", "settings.json"), "w", encoding="utf-8") as file:
-        json.dump(settings, file)
+        # Gemini CLI allows comments; `forage setup` keeps them, and members that are not its own.
+        file.write("// mine\n" * way.by_setup + json.dumps(settings, indent=2))
+    if way.by_setup:
+        set_up("gemini-cli", way, folder)
     command = [program("gemini")]
     if mode == "mcp list":
         command += ["mcp", "list"]
     else:
         command += ["--model", "gemini-2.5-flash", "--output-format", "stream-json"]
     environment = {
+        **(SETUP_VARIABLES if way.by_setup else {}),
         "GOOGLE_GEMINI_BASE_URL": model.origin,
         "GEMINI_API_KEY": "none",
         "GEMINI_CLI_TRUST_WORKSPACE": "true",

@@ -2,6 +2,7 @@
 and the checks that all clients share."""
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -52,6 +53,45 @@ class Way:
     command: list = field(default_factory=list)
     url: str = ""
     headers: dict = field(default_factory=dict)
+    # The client is not told of it by us, but by `forage setup`; undone: which is then taken back.
+    by_setup: bool = False
+    undone: bool = False
+
+
+# What a client that `forage setup` has told of forage is started with: the file refers to these.
+SETUP_VARIABLES = {"SERPER_API_KEY": "key-of-the-client-tests", "MY_FORAGE_TOKEN": TOKEN}
+
+
+def set_up(client, way, folder):
+    """Lets `forage setup` write the way into the configuration of a client whose home is the folder."""
+    environment = {**bare_environment(folder), **SETUP_VARIABLES}
+    os.makedirs(environment["XDG_DATA_HOME"])
+    if way.command:
+        # One word, as the path of a program is; the arguments are those that forage writes.
+        wrapper = os.path.join(folder, "forage-relay")
+        with open(wrapper, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nexec {shlex.join(way.command[:-1])} \"$@\"\n")
+        os.chmod(wrapper, 0o755)
+        arguments = ["--command", wrapper]
+    else:
+        arguments = ["--http", way.url, "--token", "MY_FORAGE_TOKEN"]
+    for words in [arguments] + [["--undo"]] * way.undone:
+        command = [FORAGE, "setup", client, "--yes", *words]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=30, check=False
+        )
+        expect(done.returncode == 0, f"forage setup ended with {done.returncode}\n{done.stderr}")
+        told = done.stdout + done.stderr
+        expect(not any(value in told for value in SETUP_VARIABLES.values()), "it told a key\n" + told)
+    texts = []
+    for path, _, names in os.walk(folder):
+        texts += [os.path.join(path, name) for name in names]
+    for path in texts:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        expect(
+            not any(value in text for value in SETUP_VARIABLES.values()), f"it wrote a key into {path}"
+        )
 
 
 def relay_command(recording, breaking):
@@ -236,6 +276,13 @@ def expect_called(recording):
     for result in recording.results("tools/call"):
         expect(not result.get("isError"), f"forage answered tools/call with an error: {result}")
     expect(recording.results("tools/call"), "forage did not answer tools/call with a result")
+
+
+def expect_key(recording):
+    """forage has the key that the client's file only refers to: one of its tools is ready by it."""
+    tools = recording.results("tools/call")[-1]["structuredContent"]["tools"]
+    ready = [tool["ready"] for tool in tools if tool["name"] == "web_search"]
+    expect(ready == [True], f"the key did not come to forage: web_search is ready: {ready}")
 
 
 def expect_version(recording, version):

@@ -16,6 +16,10 @@ Each client also has cases that must fail, so that its checks are known to be ab
 relay breaks the answer to tools/list, or the token is wrong, and the case passes when the check
 notices.
 
+Claude Code, Codex and Gemini CLI are also run with a configuration that `forage setup` has written into
+theirs, with the key or the token as a reference: it must come to forage, and be in no file. Once it was
+taken back (--undo), the check must fail, for want of a server.
+
 A client is a module: its NAME, its MODES, launch() that says how to start it, and check().
 
 FORAGE names the program (build/forage); the clients are in .deps/clients (scripts/setup clients).
@@ -50,11 +54,13 @@ from harness import (
     Outcome,
     Way,
 )
-from harness import expect_success, expect_version, relay_command, run_client
+from harness import expect_key, expect_success, expect_version, relay_command, run_client
 from recording import Recording
 from relay_http import HttpRelay
 
 CLIENTS = [sdk, inspector, claude_code, gemini_cli, codex, mcp_remote]
+SET_UP = [claude_code, gemini_cli, codex]
+SET_UP_MODES = ("mcp list", "conversation")
 
 
 @dataclass
@@ -62,12 +68,15 @@ class Case:
     client: object
     mode: Mode
     transport: str
-    # What is made wrong on purpose: nothing, "broken list" or "wrong token".
+    # What is made wrong on purpose: nothing, "broken list", "wrong token" or "taken back".
     wrong: str = ""
+    # Whether `forage setup` tells the client of forage, and not we.
+    by_setup: bool = False
 
     @property
     def name(self):
         words = f"{self.client.NAME} {self.mode.name}, {self.transport}"
+        words += ", forage setup" if self.by_setup else ""
         return words + (f", {self.wrong}: must fail" if self.wrong else "")
 
 
@@ -90,14 +99,21 @@ def all_cases():
             yield Case(client, mode, mode.transports[0], "broken list")
     for client in CLIENTS:
         yield Case(client, client.MODES[0], HTTP_TOKEN, "wrong token")
+    for client in SET_UP:
+        for mode in client.MODES:
+            for transport in (STDIO, HTTP_TOKEN):
+                if transport in mode.transports and mode.name in SET_UP_MODES:
+                    yield Case(client, mode, transport, by_setup=True)
+        yield Case(client, client.MODES[0], STDIO, "taken back", by_setup=True)
 
 
 @contextlib.contextmanager
 def open_way(case, folder, recording):
     """The way to forage that the client is told of, open as long as the case runs."""
     breaking = case.wrong == "broken list"
+    setup = {"by_setup": case.by_setup, "undone": case.wrong == "taken back"}
     if case.transport == STDIO:
-        yield Way(command=relay_command(recording, breaking))
+        yield Way(command=relay_command(recording, breaking), **setup)
         return
     token = TOKEN if case.transport == HTTP_TOKEN else None
     sent = "not-" + TOKEN if case.wrong == "wrong token" else token
@@ -105,7 +121,7 @@ def open_way(case, folder, recording):
     with ForageServer(folder, token) as server, HttpRelay(
         server.port, recording, breaking
     ) as relay:
-        yield Way(url=relay.origin + "/mcp", headers=headers)
+        yield Way(url=relay.origin + "/mcp", headers=headers, **setup)
 
 
 def attempt(case, folder):
@@ -121,6 +137,8 @@ def attempt(case, folder):
             expect_success(outcome)
             expect_version(recording, case.mode.version)
             case.client.check(case.mode.name, Seen(outcome, recording, model))
+            if case.by_setup and case.transport == STDIO and case.mode.name == "conversation":
+                expect_key(recording)
     except Failure as failure:
         problem = str(failure)
     except Exception as error:  # output that a check cannot read fails that case, not the whole run
@@ -136,6 +154,7 @@ def judge(case, recording, problem):
     reached = {
         "broken list": bool(recording.results("tools/list")),
         "wrong token": 401 in recording.statuses(),
+        "taken back": not recording.entries and "forage setup" not in (problem or ""),
     }
     if not reached[case.wrong]:
         return False, f"did not come as far as the {case.wrong}: {problem}"
