@@ -12,6 +12,7 @@
 #include "config/variables.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,24 @@ static bool is_empty(const char *text)
     return text[strspn(text, " \t\r\n")] == '\0';
 }
 
+/* Whether a client has handed its reference to a variable on as it stands, "${NAME}": the variable
+ * is not set there, and this is not its value. */
+static bool is_reference(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 3 && strncmp(text, "${", 2) == 0 && strcspn(text, "}") == length - 1;
+}
+
+static void warn_reference(struct config *config, const struct setting *setting)
+{
+    char text[LONGEST_MESSAGE];
+    snprintf(text, sizeof text,
+             "%s counts as not set: it holds a reference that whoever started forage did not "
+             "replace by a value",
+             setting->variable->name);
+    add_warning(config, text);
+}
+
 /* Takes "KEY=value" lines. What is empty counts as not set; the first of two wins, as getenv has
  * it. */
 static void take_environment(struct config *config, char *const *environment, enum origin origin)
@@ -142,7 +161,9 @@ static void take_environment(struct config *config, char *const *environment, en
         }
         size_t length = (size_t)(equals - *entry);
         struct setting *setting = find(config, *entry, length);
-        if (setting && setting->origin < origin && !is_empty(equals + 1)) {
+        if (setting && is_reference(equals + 1)) {
+            warn_reference(config, setting);
+        } else if (setting && setting->origin < origin && !is_empty(equals + 1)) {
             setting->raw = equals + 1;
             setting->origin = origin;
         } else if (!setting && strncmp(*entry, OURS, sizeof OURS - 1) == 0) {

@@ -522,6 +522,31 @@ static void keeps_the_password_of_a_url(void **state)
     assert_false(redact_needed("user forage at db.example.org", 29));
 }
 
+/* What a client did not resolve is no value: the file's counts. */
+static void passes_over_references(void **state)
+{
+    static char *REFERENCES[] = {"${SERPER_API_KEY}", "${env:SERPER_API_KEY}",
+                                 "${SERPER_API_KEY:-}"};
+    static char *VALUES[] = {"${", "${}", "x${SERPER_API_KEY}", "${A}${B}", "$SERPER_API_KEY"};
+    struct buf problem;
+    write_file("SERPER_API_KEY=of-the-file\n");
+    for (size_t i = 0; i < COUNT(REFERENCES); i++) {
+        char *entries[] = {arena_printf(*state, "SERPER_API_KEY=%s", REFERENCES[i]), NULL};
+        assert_int_equal(load(*state, entries, &problem), OK);
+        assert_string_equal(config_text("SERPER_API_KEY"), "of-the-file");
+        assert_int_equal(config_warning_count(), 1);
+        assert_non_null(strstr(config_warning(0), "SERPER_API_KEY counts as not set"));
+        buf_done(&problem);
+    }
+    for (size_t i = 0; i < COUNT(VALUES); i++) {
+        char *entries[] = {arena_printf(*state, "SERPER_API_KEY=%s", VALUES[i]), NULL};
+        assert_int_equal(load(*state, entries, &problem), OK);
+        assert_string_equal(config_text("SERPER_API_KEY"), VALUES[i]);
+        assert_int_equal(config_warning_count(), 0);
+        buf_done(&problem);
+    }
+}
+
 static void warns_of_readable_secrets(void **state)
 {
     char *none[] = {NULL};
@@ -791,6 +816,7 @@ int main(void)
         cmocka_unit_test_setup(bounds_its_warnings, begin),
         cmocka_unit_test_setup(keeps_secrets, begin),
         cmocka_unit_test_setup(keeps_the_password_of_a_url, begin),
+        cmocka_unit_test_setup(passes_over_references, begin),
         cmocka_unit_test_setup(warns_of_readable_secrets, begin),
         cmocka_unit_test_setup(ends_on_mistakes, begin),
         cmocka_unit_test_setup(declares_sound_variables, begin),
