@@ -1,7 +1,8 @@
 """Where examples are run: a home of their own, and behind every name an upstream on loopback.
 
 `forage` in their PATH is the program under test behind a small script. https://example.org/ becomes a page on loopback, a
-server listens on a free port and is ended once it serves, and http://127.0.0.1:3000 is one that runs all the time.
+server listens on a free port and is ended once it serves, questions are answered with yes, and http://127.0.0.1:3000 is a
+server that runs all the time.
 """
 
 import contextlib
@@ -29,7 +30,9 @@ STAND_IN = textwrap.dedent(
     import os, signal, subprocess, sys
 
     words = [sys.argv[1], *(word.replace("{site}", "{web}") for word in sys.argv[2:])]
-    if words[:1] != ["serve"]:
+    if words[0] == "setup" and len(words) == 2:
+        words.append("--yes")  # as a reader would answer
+    if words[0] != "serve":
         os.execv("{forage}", ["forage", *words])
     server = subprocess.Popen(["{forage}", *words, "--port", "0"], stderr=subprocess.PIPE)
     for line in server.stderr:
