@@ -88,23 +88,13 @@ form.addEventListener("submit", (event) => {
   found.querySelector("a")?.click();
 });
 
-/* Arrows walk through what was found; Escape leaves it; a slash begins. */
-form.addEventListener("keydown", (event) => {
-  const places = [field, ...found.querySelectorAll("a")];
-  const at = places.indexOf(document.activeElement);
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step && places[at + step]) {
+/* A slash begins, Escape ends. */
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && document.activeElement !== field) {
     event.preventDefault();
-    places[at + step].focus();
+    field.focus();
   } else if (event.key === "Escape") {
     found.hidden = true;
-    field.focus();
-  }
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && !/INPUT|TEXTAREA/.test(document.activeElement.tagName)) {
-    event.preventDefault();
-    field.focus();
   }
 });
 document.addEventListener("click", (event) => {

@@ -254,3 +254,21 @@ def test_it_works_without_scripts(site, browser):
         assert browser.run("document.querySelectorAll('.code button').length") == 0
     finally:
         browser.ask("Emulation.setScriptExecutionDisabled", value=False)
+
+
+# ---- the pages that are read in the repository ----
+
+
+def test_links_of_the_repository_lead_somewhere():
+    """Those of README.md and its neighbours; the generator looks after docs/."""
+    looked = 0
+    for page in ROOT.glob("*.md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            path, _, anchor = link.partition("#")
+            if not re.match(r"https?://", link):
+                target = ROOT / path if path else page
+                assert target.exists(), f"{page.name}: {link} leads nowhere"
+                headings = re.findall(r"^#+ (.+)$", target.read_text(), re.M) if anchor else []
+                assert not anchor or anchor in [re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings], link
+                looked += 1
+    assert looked > 30

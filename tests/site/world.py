@@ -131,7 +131,6 @@ class World:
         return completed.returncode, self.in_place(completed.stdout.decode()), self.in_place(completed.stderr.decode())
 
 
-def commands_of_the_program():
-    """The commands that it has, by its own word."""
-    said = subprocess.run([FORAGE, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
-    return {line.split()[1] for line in said.splitlines() if line.startswith("  forage ")}
+def lacks_command(name):
+    """Whether the program has no such command."""
+    return subprocess.run([FORAGE, name, "--help"], capture_output=True, check=False).returncode != 0
