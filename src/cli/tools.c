@@ -58,25 +58,64 @@ static const char *one_line(struct arena *arena, yyjson_val *value)
     return copy ? copy : "";
 }
 
+/* "1 to 20 characters"; nothing where there are no bounds. */
+static const char *range_words(struct arena *arena, yyjson_val *least, yyjson_val *most,
+                               const char *unit)
+{
+    if (least && most) {
+        bool same = yyjson_equals(least, most);
+        return arena_printf(arena, "%s%s%s%s", one_line(arena, least), same ? "" : " to ",
+                            same ? "" : one_line(arena, most), unit);
+    }
+    return least  ? arena_printf(arena, "at least %s%s", one_line(arena, least), unit)
+           : most ? arena_printf(arena, "at most %s%s", one_line(arena, most), unit)
+                  : NULL;
+}
+
 static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *property)
 {
     static const struct {
-        const char *keyword;
-        const char *words;
-    } BOUNDS[] = {
-        {"enum", "one of"},       {"minimum", "at least"},
-        {"maximum", "at most"},   {"minLength", "characters at least"},
-        {"maxLength", "at most"}, {"minItems", "items at least"},
-        {"maxItems", "at most"},  {"pattern", "pattern"},
+        const char *least, *most, *unit;
+    } RANGES[] = {
+        {"minimum", "maximum", ""},
+        {"minLength", "maxLength", " characters"},
+        {"minItems", "maxItems", " items"},
     };
     const char *separator = "";
-    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
-        yyjson_val *bound = yyjson_obj_get(property, BOUNDS[i].keyword);
-        if (bound) {
-            buf_printf(out, "%s%s %s", separator, BOUNDS[i].words, one_line(arena, bound));
+    yyjson_val *choice;
+    yyjson_arr_iter choices = yyjson_arr_iter_with(yyjson_obj_get(property, "enum"));
+    while ((choice = yyjson_arr_iter_next(&choices)) != NULL) {
+        const char *text = yyjson_get_str(choice);
+        buf_printf(out, "%s`%s`", separator, text ? text : one_line(arena, choice));
+        separator = ", ";
+    }
+    for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
+        const char *words = range_words(arena, yyjson_obj_get(property, RANGES[i].least),
+                                        yyjson_obj_get(property, RANGES[i].most), RANGES[i].unit);
+        if (words) {
+            buf_printf(out, "%s%s", separator, words);
             separator = ", ";
         }
     }
+    const char *pattern = json_string(property, "pattern");
+    if (pattern) {
+        buf_printf(out, "%s`%s`", separator, pattern);
+    }
+}
+
+/* "string", or "string or array" where there are several. */
+static void write_type(struct buf *out, yyjson_val *property)
+{
+    const char *type = json_string(property, "type");
+    const char *separator = "";
+    yyjson_val *branch;
+    yyjson_arr_iter branches = yyjson_arr_iter_with(yyjson_obj_get(property, "anyOf"));
+    while (!type && (branch = yyjson_arr_iter_next(&branches)) != NULL) {
+        const char *one = json_string(branch, "type");
+        buf_printf(out, "%s%s", separator, one ? one : "any");
+        separator = " or ";
+    }
+    buf_puts(out, type ? type : *separator ? "" : "any");
 }
 
 static bool has_name(yyjson_val *list, const char *name)
@@ -110,11 +149,11 @@ static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *s
     yyjson_val *key, *property;
     yyjson_obj_foreach(properties, index, max, key, property)
     {
-        const char *type = json_string(property, "type");
         const char *description = json_string(property, "description");
         yyjson_val *value = yyjson_obj_get(property, "default");
-        buf_printf(out, "| `%s` | %s | %s | %s | ", yyjson_get_str(key), type ? type : "any",
-                   is_required(schema, yyjson_get_str(key)) ? "yes" : "no",
+        buf_printf(out, "| `%s` | ", yyjson_get_str(key));
+        write_type(out, property);
+        buf_printf(out, " | %s | %s | ", is_required(schema, yyjson_get_str(key)) ? "yes" : "no",
                    value ? one_line(arena, value) : "");
         write_bounds(out, arena, property);
         buf_printf(out, " | %s |\n", description ? description : "");

@@ -98,6 +98,11 @@ LOOK = r"""
     const wide = [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > page.clientWidth + 1 && !one.closest(".table, pre"));
     problems.push("wider than the screen: " + page.scrollWidth + " " + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 80)));
   }
+  if (page.clientWidth >= DESK) {
+    for (const one of document.querySelectorAll(".table")) {
+      if (one.scrollWidth > one.clientWidth) problems.push("a table is wider than its page: " + one.innerText.slice(0, 60));
+    }
+  }
   const headings = [...document.querySelectorAll("main :is(h1,h2,h3,h4,h5,h6)")].map((one) => +one.tagName[1]);
   if (document.querySelectorAll("h1").length !== 1) problems.push("not one h1");
   headings.forEach((level, at) => { if (level > (headings[at - 1] || 0) + 1) problems.push("a heading skips a level: " + headings); });
@@ -140,7 +145,7 @@ LOOK = r"""
   if (looked < 20) problems.push("only " + looked + " texts were seen");
   return problems;
 })()
-""".replace("LEAST", str(LEAST_CONTRAST))
+""".replace("LEAST", str(LEAST_CONTRAST)).replace("DESK", str(DESK))
 
 
 @pytest.fixture(scope="module")
