@@ -106,6 +106,12 @@ def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, **settings):
     return subprocess.CompletedProcess(arguments, code, **texts)
 
 
+def no_leak_check():
+    """Settings for a program that a test may kill while it ends by itself: AddressSanitizer would be looking for leaks
+    then, and would report that the threads vanish under its eyes."""
+    return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+
+
 def run(*arguments, program=FORAGE, stdin=b"", patience=PATIENCE, **settings):
     """Runs a command to its end; its exit code, and its output as text."""
     completed = subprocess.run(

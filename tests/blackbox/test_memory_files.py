@@ -9,7 +9,7 @@ import time
 
 import pytest
 from memory_world import SOAK, Space, check_store, over_rest, world_of
-from programs import FORAGE, Program, Server, Stdio, run, wait_until
+from programs import FORAGE, Program, Server, Stdio, no_leak_check, run, wait_until
 from storage import Disk, build_shim
 
 INTERRUPTIONS = 100 if SOAK else 8
@@ -92,7 +92,7 @@ def test_an_earlier_schema_is_brought_up_to_date(tmp_path):
 
 def interrupt(disk):
     """Starts programs that bring the file up to date, all at once, and cuts the power in the middle of it."""
-    settings = {"FORAGE_DATA_DIR": disk.folder, **disk.settings(FORAGE)}
+    settings = {"FORAGE_DATA_DIR": disk.folder, **disk.settings(FORAGE), **no_leak_check()}
     started = [Program(["memory", "add", f"number {number}"], **settings) for number in range(3)]
     try:
         time.sleep(random.random() * 0.06)
