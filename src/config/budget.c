@@ -30,13 +30,17 @@ static const struct {
 
 struct budget budget_find(void)
 {
-    struct budget budget = {(size_t)config_int("FORAGE_MAX_RESULT_CHARS"), "the default"};
     const char *context = config_text("KINDLY_MCP_CONTEXT");
+    struct budget budget = {
+        .chars = (size_t)config_int("FORAGE_MAX_RESULT_CHARS"),
+        .reason = "the default",
+        .context = context && *context ? context : NULL,
+    };
     if (config_is_set("FORAGE_MAX_RESULT_CHARS")) {
         budget.reason = "FORAGE_MAX_RESULT_CHARS says so";
         return budget;
     }
-    if (!context || !*context) {
+    if (!budget.context) {
         return budget;
     }
     for (size_t i = 0; i < sizeof CLIENTS / sizeof *CLIENTS; i++) {

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 struct budget {
-    size_t chars;       /* that the whole result of a call may have */
-    const char *reason; /* why so many, for people */
+    size_t chars;        /* that the whole result of a call may have */
+    const char *reason;  /* why so many, for people */
+    const char *context; /* that was told, or NULL */
 };
 
 struct budget budget_find(void);

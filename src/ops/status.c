@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "config/budget.h"
-#include "config/config.h"
 
 #include <string.h>
 
@@ -58,13 +57,15 @@ static yyjson_mut_val *describe_counts(yyjson_mut_doc *doc)
     return sums;
 }
 
-static yyjson_mut_val *describe_budget(yyjson_mut_doc *doc)
+/* For whom the server works, and how large results are for it. */
+static void add_context(yyjson_mut_doc *doc, yyjson_mut_val *status)
 {
     struct budget budget = budget_find();
-    yyjson_mut_val *described = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_uint(doc, described, "chars", budget.chars);
-    yyjson_mut_obj_add_str(doc, described, "reason", budget.reason);
-    return described;
+    yyjson_mut_obj_add_uint(doc, status, "result_chars", budget.chars);
+    if (budget.context) {
+        yyjson_mut_obj_add_str(doc, status, "context", budget.context);
+        yyjson_mut_obj_add_str(doc, status, "result_chars_reason", budget.reason);
+    }
 }
 
 yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only)
@@ -81,13 +82,11 @@ yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only)
     if (!found) {
         return NULL;
     }
-    const char *context = config_text("KINDLY_MCP_CONTEXT");
     yyjson_mut_val *status = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_bool(doc, status, "success", true);
     yyjson_mut_obj_add_str(doc, status, "name", "forage");
     yyjson_mut_obj_add_str(doc, status, "version", FORAGE_VERSION);
-    json_add_string(doc, status, "context", context && *context ? context : NULL);
-    yyjson_mut_obj_add_val(doc, status, "result_budget", describe_budget(doc));
+    add_context(doc, status);
     yyjson_mut_obj_add_real(doc, status, "uptime_s", status_uptime_s());
     yyjson_mut_obj_add_val(doc, status, "tools", tools);
     yyjson_mut_obj_add_val(doc, status, "counts", describe_counts(doc));

@@ -548,8 +548,8 @@ def test_kindly(tmp_path, arguments, context, chars):
     assert completed.returncode == 0, completed.stderr
     status = json.loads(completed.stdout)["result"]["structuredContent"]
     assert status.get("context") == context
-    assert status["result_budget"]["chars"] == chars
-    assert ("no client that is known" in status["result_budget"]["reason"]) == (context == "nobody-knows")
+    assert status["result_chars"] == chars
+    assert ("no client that is known" in status.get("result_chars_reason", "")) == (context == "nobody-knows")
 
 
 def test_kindly_forwards_arguments(tmp_path):
