@@ -34,8 +34,8 @@ static yyjson_alc allocator(struct arena *arena)
 
 /* ---- reading ---- */
 
-/* Depth is checked on the bytes, before a tree exists: what follows may then recurse. */
-static bool too_deep(const char *text, size_t length, size_t *offset)
+/* Where the text is nested too deeply, which may be text that is no JSON; false: nowhere. */
+static bool find_too_deep(const char *text, size_t length, size_t *offset)
 {
     unsigned depth = 0;
     bool in_string = false;
@@ -118,17 +118,29 @@ static yyjson_val *repeated_key(struct arena *arena, yyjson_val *object)
     return NULL;
 }
 
-/* A value and everything in it lie one behind the other in the document: one walk sees them all. */
-static yyjson_val *find_repeated_key(struct arena *arena, yyjson_val *value)
+/* Whether the depth of a document lets others recurse, and no key is there twice; `twice` is the
+ * one that is. A value and everything in it lie one behind the other: one walk sees them all. */
+static bool inspect(struct arena *arena, yyjson_val *value, yyjson_val **twice)
 {
-    yyjson_val *end = unsafe_yyjson_get_next(value);
-    yyjson_val *found = NULL;
-    for (; value < end && !found; value++) {
-        if (yyjson_is_obj(value)) {
-            found = repeated_key(arena, value);
+    yyjson_val *ends[LIMIT_JSON_DEPTH];
+    size_t depth = 0;
+    for (yyjson_val *end = unsafe_yyjson_get_next(value); value < end; value++) {
+        while (depth && value >= ends[depth - 1]) {
+            depth--;
+        }
+        if (!yyjson_is_ctn(value)) {
+            continue;
+        }
+        if (depth == LIMIT_JSON_DEPTH) {
+            return false;
+        }
+        ends[depth++] = unsafe_yyjson_get_next(value);
+        *twice = yyjson_is_obj(value) ? repeated_key(arena, value) : NULL;
+        if (*twice) {
+            return false;
         }
     }
-    return found;
+    return true;
 }
 
 static void tell(struct json_problem *problem, size_t offset, const char *text)
@@ -143,31 +155,28 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
                        struct json_problem *problem)
 {
     size_t offset = 0;
-    if (too_deep(text, length, &offset)) {
-        tell(problem, offset, "nested deeper than 64 levels");
-        return NULL;
-    }
+    yyjson_val *twice = NULL;
     yyjson_alc alc = allocator(arena);
     yyjson_read_err error = {0};
     /* Without YYJSON_READ_INSITU the reader copies the text, so its type is only const in spirit.
-     */
+     * It does not recurse. */
     yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text, length, 0, &alc, &error);
-    if (!doc) {
-        tell(problem, error.pos, error.msg ? error.msg : "not JSON");
-        return NULL;
+    bool fine = doc && inspect(arena, yyjson_doc_get_root(doc), &twice);
+    if (fine && !arena_failed(arena)) {
+        return doc;
     }
-    yyjson_val *twice = find_repeated_key(arena, yyjson_doc_get_root(doc));
     if (twice) {
         char message[sizeof problem->text];
         snprintf(message, sizeof message, "duplicate key \"%.100s\"", yyjson_get_str(twice));
         tell(problem, 0, message);
-        return NULL;
-    }
-    if (arena_failed(arena)) {
+    } else if (!fine && find_too_deep(text, length, &offset)) {
+        tell(problem, offset, "nested deeper than 64 levels");
+    } else if (!doc) {
+        tell(problem, error.pos, error.msg ? error.msg : "not JSON");
+    } else {
         tell(problem, 0, "out of memory");
-        return NULL;
     }
-    return doc;
+    return NULL;
 }
 
 void json_put_string(struct buf *out, const char *text)

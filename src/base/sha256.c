@@ -18,6 +18,20 @@ static uint32_t rotate(uint32_t x, unsigned by)
     return (x >> by) | (x << (32 - by));
 }
 
+/* One round. Instead of moving each sum to the next place, the caller names them one place on. */
+__attribute__((always_inline)) static inline void mix(uint32_t a, uint32_t b, uint32_t c,
+                                                      uint32_t *d, uint32_t e, uint32_t f,
+                                                      uint32_t g, uint32_t *h, uint32_t word)
+{
+    uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    uint32_t choice = g ^ (e & (f ^ g));
+    uint32_t first = *h + sum1 + choice + word;
+    uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    uint32_t majority = (a & b) | (c & (a | b));
+    *d += first;
+    *h = first + sum0 + majority;
+}
+
 static void digest_block(struct sha256 *sha, const unsigned char *block)
 {
     uint32_t w[64];
@@ -32,20 +46,15 @@ static void digest_block(struct sha256 *sha, const unsigned char *block)
     }
     uint32_t a = sha->state[0], b = sha->state[1], c = sha->state[2], d = sha->state[3];
     uint32_t e = sha->state[4], f = sha->state[5], g = sha->state[6], h = sha->state[7];
-    for (size_t i = 0; i < 64; i++) {
-        uint32_t sum1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-        uint32_t choice = (e & f) ^ (~e & g);
-        uint32_t first = h + sum1 + choice + ROUND[i] + w[i];
-        uint32_t sum0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
-        uint32_t majority = (a & b) ^ (a & c) ^ (b & c);
-        h = g;
-        g = f;
-        f = e;
-        e = d + first;
-        d = c;
-        c = b;
-        b = a;
-        a = first + sum0 + majority;
+    for (size_t i = 0; i < 64; i += 8) {
+        mix(a, b, c, &d, e, f, g, &h, ROUND[i] + w[i]);
+        mix(h, a, b, &c, d, e, f, &g, ROUND[i + 1] + w[i + 1]);
+        mix(g, h, a, &b, c, d, e, &f, ROUND[i + 2] + w[i + 2]);
+        mix(f, g, h, &a, b, c, d, &e, ROUND[i + 3] + w[i + 3]);
+        mix(e, f, g, &h, a, b, c, &d, ROUND[i + 4] + w[i + 4]);
+        mix(d, e, f, &g, h, a, b, &c, ROUND[i + 5] + w[i + 5]);
+        mix(c, d, e, &f, g, h, a, &b, ROUND[i + 6] + w[i + 6]);
+        mix(b, c, d, &e, f, g, h, &a, ROUND[i + 7] + w[i + 7]);
     }
     const uint32_t sums[8] = {a, b, c, d, e, f, g, h};
     for (size_t i = 0; i < 8; i++) {

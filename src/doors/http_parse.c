@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #define METHOD_CHARS         32
 #define CHUNK_LINE_BYTES     256
@@ -63,15 +64,7 @@ static char lower(char c)
 
 bool http_same_name(struct slice a, struct slice b)
 {
-    if (a.length != b.length) {
-        return false;
-    }
-    for (size_t i = 0; i < a.length; i++) {
-        if (lower(a.data[i]) != lower(b.data[i])) {
-            return false;
-        }
-    }
-    return true;
+    return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
 }
 
 static bool is_blank(char byte)

@@ -263,17 +263,23 @@ static void json_is_strict(void **state)
     }
 }
 
-/* `levels` arrays inside each other. */
+static void put_times(struct buf *text, const char *words, size_t times)
+{
+    for (size_t i = 0; i < times; i++) {
+        buf_puts(text, words);
+    }
+}
+
+/* `levels` arrays inside each other, behind something that is deep, too. */
 static yyjson_doc *parse_nested(struct arena *arena, size_t levels, struct json_problem *problem)
 {
     struct buf text;
     buf_init(&text, MIB(1));
-    for (size_t i = 0; i < levels; i++) {
-        buf_putc(&text, '[');
-    }
-    for (size_t i = 0; i < levels; i++) {
-        buf_putc(&text, ']');
-    }
+    put_times(&text, "[", LIMIT_JSON_DEPTH - 1);
+    put_times(&text, "]", LIMIT_JSON_DEPTH - 2);
+    buf_putc(&text, ',');
+    put_times(&text, "[", levels - 1);
+    put_times(&text, "]", levels);
     yyjson_doc *doc = json_parse(arena, text.data, text.length, problem);
     buf_done(&text);
     return doc;
@@ -286,8 +292,13 @@ static void json_has_a_deepest_level(void **state)
     struct json_problem problem = {0};
     assert_non_null(parse_nested(arena, LIMIT_JSON_DEPTH, &problem));
     assert_null(parse_nested(arena, LIMIT_JSON_DEPTH + 1, &problem));
-    assert_int_equal(problem.offset, LIMIT_JSON_DEPTH);
+    assert_string_equal(problem.text, "nested deeper than 64 levels");
+    assert_int_equal(problem.offset, 3 * LIMIT_JSON_DEPTH - 3);
     assert_null(parse_nested(arena, 100000, &problem));
+    static const char NO_END[] =
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[";
+    assert_null(json_parse(arena, NO_END, sizeof NO_END - 1, &problem));
+    assert_string_equal(problem.text, "nested deeper than 64 levels");
     static const char BRACKETS_IN_STRING[] =
         "\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[[\"";
     assert_non_null(json_parse(arena, BRACKETS_IN_STRING, sizeof BRACKETS_IN_STRING - 1, &problem));
