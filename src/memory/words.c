@@ -341,7 +341,69 @@ static bool joins_digits(const struct walk *walk, const char *at)
            is_digit(at + 1, walk->text, walk->end);
 }
 
-/* An apostrophe inside a word: "don't" is one word, "l'école" is two, and "John's" is John. */
+/* What Turkish writes behind the apostrophe of a name: "Ankara'da" is in Ankara. Of one letter only
+ * behind a consonant, so that Hawai'i stays whole. */
+static const char *const TURKISH_SUFFIXES[] = {
+    "a",   "e",   "ı",   "i",    "u",    "ü",    "ya",   "ye",   "yı",   "yi",  "yu",  "yü",
+    "na",  "ne",  "da",  "de",   "ta",   "te",   "dan",  "den",  "tan",  "ten", "nda", "nde",
+    "ın",  "in",  "un",  "ün",   "nın",  "nin",  "nun",  "nün",  "la",   "le",  "yla", "yle",
+    "lı",  "li",  "lu",  "lü",   "lar",  "ler",  "ki",   "ca",   "ce",   "ça",  "çe",  "dır",
+    "dir", "dur", "dür", "ndan", "nden", "daki", "deki", "taki", "teki",
+};
+
+static bool is_vowel(uint32_t point)
+{
+    static const uint32_t VOWELS[] = {'a', 'e', 0x131, 'i', 'o', 0xF6, 'u', 0xFC};
+    for (size_t i = 0; i < sizeof VOWELS / sizeof *VOWELS; i++) {
+        if (point == VOWELS[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool begins_large(const struct walk *walk, const char *start)
+{
+    static const uint32_t BEYOND_ASCII[] = {0xC7, 0xD6, 0xDC, 0x11E, 0x130, 0x15E};
+    uint32_t point = text_next(&start, walk->end);
+    bool large = point >= 'A' && point <= 'Z';
+    for (size_t i = 0; i < sizeof BEYOND_ASCII / sizeof *BEYOND_ASCII; i++) {
+        large |= point == BEYOND_ASCII[i];
+    }
+    return large;
+}
+
+/* Where the Turkish suffix ends that stands at `next`, behind the name from `start` to `at`; NULL:
+ * there is none. French and Italian have the same letters behind other words ("Quelqu'un"). */
+static const char *after_turkish_suffix(const struct walk *walk, const char *start, const char *at,
+                                        const char *next)
+{
+    const char *end = next;
+    const char *last = at - 1;
+    for (const char *beyond = next;
+         beyond < walk->end && fold_class(text_next(&beyond, walk->end)) == FOLD_WORD;) {
+        end = beyond;
+    }
+    while (last > start && ((unsigned char)*last & 0xC0) == 0x80) {
+        last--;
+    }
+    size_t length = (size_t)(end - next);
+    if (walk->language == LANGUAGE_FRENCH || walk->language == LANGUAGE_ITALIAN ||
+        !begins_large(walk, start) ||
+        (text_count(next, length) == 1 && is_vowel(text_next(&last, at)))) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof TURKISH_SUFFIXES / sizeof *TURKISH_SUFFIXES; i++) {
+        if (strlen(TURKISH_SUFFIXES[i]) == length &&
+            memcmp(TURKISH_SUFFIXES[i], next, length) == 0) {
+            return end;
+        }
+    }
+    return NULL;
+}
+
+/* An apostrophe inside a word: "don't" is one word, "l'école" is two, "John's" is John and
+ * "Ankara'da" is Ankara. */
 static const char *after_apostrophe(const struct walk *walk, const char *start, const char *at,
                                     const char *next, bool *ends)
 {
@@ -355,6 +417,11 @@ static const char *after_apostrophe(const struct walk *walk, const char *start, 
             *ends = true;
             return letter; /* the genitive is left out */
         }
+    }
+    const char *beyond_suffix = *ends ? NULL : after_turkish_suffix(walk, start, at, next);
+    if (beyond_suffix) {
+        *ends = true;
+        return beyond_suffix;
     }
     return next;
 }

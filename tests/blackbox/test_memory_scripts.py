@@ -29,6 +29,7 @@ TABLE = [
         ["été", "ete", "élève", "eleve", "idées", "idee", "école", "ecole", "française", "francaise"],
         ["hiver"],
     ),
+    ("turkish", "Toplantı Ankara'da, İstanbul'dan gelen ekiple yapıldı.", ["Ankara", "ankara", "Ankara'ya", "İstanbul", "istanbul"], ["İzmir"]),
     ("spanish", "Mañana la reunión será en Málaga con los niños", ["mañana", "reunión", "reunion", "Malaga", "niños"], []),
     ("english", "The cats were running through databases", ["cat", "run", "database", "running"], ["dog"]),
     (

@@ -49,6 +49,9 @@ static const struct {
 } TEXTS[] = {
     {LANGUAGE_ENGLISH, "The connections were closed.", "(the) connect (were) close"},
     {LANGUAGE_ENGLISH, "John's cats don't", "john cat (dont)"},
+    {LANGUAGE_ENGLISH, "Ankara'da İstanbul’un Mehmet'i Bakü'yü", "ankara istanbul mehmet baku"},
+    {LANGUAGE_ENGLISH, "Hawai'i Halloween'den Don't Ankara'x", "hawaii halloween (dont) ankarax"},
+    {LANGUAGE_FRENCH, "Quelqu'un", "quelquun"},
     {LANGUAGE_ENGLISH, "1,000.50 and v2", "1000.50 (and) v2"},
     {LANGUAGE_ENGLISH, "getUserName", "=getusername get user name"},
     {LANGUAGE_ENGLISH, "HTTPServer", "=httpserver http server"},
