@@ -224,6 +224,7 @@ static void make_log_room(struct sqlite *db)
         return; /* a new log, or one that was emptied: this may be all that will be in it */
     }
     sqlite3_int64 end = 2 * size < LOG_FIRST_BYTES ? LOG_FIRST_BYTES : 2 * size;
+    end = end < most ? end : most;
     int code = SQLITE_OK;
     while (size < end && code == SQLITE_OK) {
         code = log->pMethods->xWrite(log, zeros, sizeof zeros, size);
