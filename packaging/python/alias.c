@@ -1,16 +1,18 @@
 /* One of the other names of forage in a Python wheel, which can hold no links: starts the program
  * that lies beside this one, under this one's name. It is free of the C library, so that it is a
  * few kilobytes, starts in a moment and runs with any libc. */
-#include <fcntl.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 
 static const char PROGRAM[] = "forage";
 #define MOST_PATH_BYTES 4096
 
-/* ---- the system ---- */
+/* ---- the system, by the numbers that its calls have ---- */
+
+#define HERE (-100) /* AT_FDCWD */
 
 #if defined __x86_64__
+enum { CALL_WRITE = 1, CALL_EXECVE = 59, CALL_EXIT_GROUP = 231, CALL_READLINKAT = 267 };
+
 __asm__(".globl _start\n"
         "_start:\n"
         "    xor %ebp, %ebp\n"
@@ -29,6 +31,8 @@ static long ask_system(long number, long a, long b, long c, long d)
     return result;
 }
 #elif defined __aarch64__
+enum { CALL_WRITE = 64, CALL_EXECVE = 221, CALL_EXIT_GROUP = 94, CALL_READLINKAT = 78 };
+
 __asm__(".globl _start\n"
         "_start:\n"
         "    mov x29, #0\n"
@@ -55,9 +59,9 @@ static long ask_system(long number, long a, long b, long c, long d)
 
 static _Noreturn void fail(const char *words, size_t length)
 {
-    ask_system(SYS_write, 2, (long)words, (long)length, 0);
+    ask_system(CALL_WRITE, 2, (long)words, (long)length, 0);
     for (;;) {
-        ask_system(SYS_exit_group, 127, 0, 0, 0);
+        ask_system(CALL_EXIT_GROUP, 127, 0, 0, 0);
     }
 }
 #define FAIL(words) fail(words, sizeof(words) - 1)
@@ -70,8 +74,8 @@ _Noreturn void start(long *stack)
     static char own[MOST_PATH_BYTES], program[MOST_PATH_BYTES + sizeof PROGRAM];
     long count = stack[0];
     char **arguments = (char **)(stack + 1);
-    long length = ask_system(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)own,
-                             MOST_PATH_BYTES - 1);
+    long length =
+        ask_system(CALL_READLINKAT, HERE, (long)"/proc/self/exe", (long)own, MOST_PATH_BYTES - 1);
     if (count < 1 || length <= 0) {
         FAIL(
             "forage: this name cannot tell where it is (is /proc mounted?): start forage itself\n");
@@ -87,6 +91,6 @@ _Noreturn void start(long *stack)
         program[folder + i] = PROGRAM[i];
     }
     arguments[0] = own;
-    ask_system(SYS_execve, (long)program, (long)arguments, (long)(arguments + count + 1), 0);
+    ask_system(CALL_EXECVE, (long)program, (long)arguments, (long)(arguments + count + 1), 0);
     FAIL("forage: the program is not beside this name: install the package again\n");
 }

@@ -41,8 +41,7 @@ Description-Content-Type: text/markdown
 # The aliases use nothing of the C library, and two builds of one give the same bytes.
 ALIAS_FLAGS = [
     "-std=gnu17", "-O1", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-stack-protector", "-fno-pie",
-    "-fno-asynchronous-unwind-tables", "-static", "-nostdlib", "-no-pie", "-s", "-Wl,--build-id=none",
-    "-Wl,-z,noexecstack", "-Wl,-z,noseparate-code",
+    "-fno-asynchronous-unwind-tables", "-static", "-nostdlib", "-s", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
 ]  # fmt: skip
 COMPILERS = {"x86_64": "x86_64-linux-gnu-gcc", "aarch64": "aarch64-linux-gnu-gcc"}
 
@@ -57,10 +56,9 @@ def metadata():
 
 
 def compiler_for(machine):
-    """The machine's own compiler for its own programs, else the one that is named after the machine."""
-    if machine == os.uname().machine:
-        return os.environ.get("CC", "cc").split()
-    return [COMPILERS[machine]]
+    """CC where it is set; else the machine's own compiler for its own programs, and for others one named after them."""
+    given = os.environ.get("CC", "").split()
+    return given or ["cc" if machine == os.uname().machine else COMPILERS[machine]]
 
 
 def alias(machine):
@@ -70,6 +68,8 @@ def alias(machine):
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "alias")
         subprocess.run([*compiler_for(machine), *ALIAS_FLAGS, "alias.c", "-o", made], cwd=HERE, check=True)
+        if archives.machine_of(made) != machine:
+            raise SystemExit(f"{compiler_for(machine)[0]} does not compile for {machine}: name one that does in CC")
         return pathlib.Path(made).read_bytes()
 
 
