@@ -15,16 +15,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The first second that a zip file can name, for a tree that git does not know.
 EARLIEST = 315532800
 
-# The names on PATH that every package gives; the program is the first, the others are it by another name.
+BUILD = (ROOT / "meson.build").read_text(encoding="utf-8")
+# The names on PATH that every package gives: the program's, and those that meson.build makes links for.
 PROGRAM = "forage"
-OTHER_NAMES = ["forage-mcp", "gemini-search-mcp", "gemini-search-mcp-http", "kindly-web-search-mcp-server"]
+OTHER_NAMES = re.findall(r"'([^']+)'", re.search(r"foreach name : \[([^]]*)\]\s+install_symlink", BUILD)[1])
 
 ELF_MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def version():
     """The version that meson.build names: there is no other place for it."""
-    return re.search(r"^\s*version: '([^']+)'", (ROOT / "meson.build").read_text(encoding="utf-8"), re.M)[1]
+    return re.search(r"^\s*version: '([^']+)'", BUILD, re.M)[1]
 
 
 def epoch():
