@@ -1,8 +1,13 @@
 /* OpenSSL can look a certificate up in a folder, by its hash, when it meets one: that costs a file
  * or two per connection. Where the system has such a folder beside its bundle, with at least as
  * many certificates in it, the bundle is left aside. Elsewhere it is the folder, because libcurl
- * keeps a bundle that it has read only when there is no folder. */
+ * keeps a bundle that it has read only when there is no folder.
+ *
+ * The system's libcurl knows where the system keeps both. The one that came with the program does
+ * not, so the usual places are tried, and at last the bundle that came with it. */
 #include "base/curl_trust.h"
+
+#include "base/own_files.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -12,10 +17,24 @@
 #include <string.h>
 #include <unistd.h>
 
+struct place {
+    const char *bundle; /* NULL: not known */
+    const char *folder; /* NULL: none */
+};
+
+static const struct place PLACES[] = {
+    {"/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/certs"},    /* Debian, Arch, Alpine */
+    {"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", NULL}, /* Fedora, RHEL */
+    {"/etc/pki/tls/certs/ca-bundle.crt", NULL},                  /* RHEL, older */
+    {"/etc/ssl/ca-bundle.pem", "/etc/ssl/certs"},                /* SUSE */
+    {"/var/lib/ca-certificates/ca-bundle.pem", NULL},            /* SUSE, newer */
+    {"/etc/ssl/cert.pem", NULL},                                 /* Alpine, macOS, BSD */
+};
+
 /* Written once, by look_at_system. */
-static const char *system_bundle; /* NULL: not known */
-static const char *system_folder;
-static enum { AS_IT_IS, ONLY_FOLDER, ONLY_BUNDLE } system_choice;
+static struct place system_place;
+static bool folder_is_enough;
+static char own_bundle[OWN_PATH_SIZE];
 
 /* "3513523f.0": how OpenSSL's tools name a certificate. */
 static bool is_hashed_name(const char *name)
@@ -53,63 +72,81 @@ static size_t count_in_bundle(const char *path)
     return count;
 }
 
+static struct place find_place(void)
+{
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+        if (access(PLACES[i].bundle, R_OK) == 0) {
+            return PLACES[i];
+        }
+    }
+    bool found = own_file("share/forage", "ca-certificates.crt", own_bundle, sizeof own_bundle);
+    return (struct place){found ? own_bundle : NULL, NULL};
+}
+
 static void look_at_system(void)
 {
     const struct curl_api *api = curl_api_open(NULL);
     const curl_version_info_data *info = api ? api->version_info(CURLVERSION_NOW) : NULL;
-    if (!info || info->age < CURLVERSION_SEVENTH || !info->cainfo) {
+    if (!info || info->age < CURLVERSION_SEVENTH) {
         return;
     }
-    system_bundle = info->cainfo;
-    system_folder = info->capath;
-    if (info->capath && info->ssl_version) {
+    system_place = info->cainfo ? (struct place){info->cainfo, info->capath} : find_place();
+    if (system_place.folder && info->ssl_version) {
         bool openssl = strncmp(info->ssl_version, "OpenSSL/", 8) == 0;
-        size_t in_folder = count_in_folder(info->capath);
-        bool complete = in_folder > 0 && in_folder >= count_in_bundle(info->cainfo);
-        system_choice = openssl && complete ? ONLY_FOLDER : ONLY_BUNDLE;
+        size_t in_folder = count_in_folder(system_place.folder);
+        bool complete = in_folder > 0 && in_folder >= count_in_bundle(system_place.bundle);
+        folder_is_enough = openssl && complete;
     }
 }
 
-/* The bundle that the environment names, NULL where that is the system's own. */
-static const char *chosen_bundle(void)
+static const char *from_environment(const char *name)
 {
-    static const char *const VARIABLES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE"};
-    for (size_t i = 0; i < sizeof VARIABLES / sizeof *VARIABLES; i++) {
-        const char *bundle = getenv(VARIABLES[i]);
-        if (bundle && *bundle) {
-            return system_bundle && strcmp(bundle, system_bundle) == 0 ? NULL : bundle;
-        }
-    }
-    return NULL;
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* What the environment names, nothing where that is the system's own bundle. */
+static struct place chosen_place(void)
+{
+    const char *bundle = from_environment("CURL_CA_BUNDLE");
+    if (!bundle) {
+        bundle = from_environment("SSL_CERT_FILE");
+    }
+    if (bundle) {
+        bool same = system_place.bundle && strcmp(bundle, system_place.bundle) == 0;
+        return (struct place){same ? NULL : bundle, NULL};
+    }
+    return (struct place){NULL, from_environment("SSL_CERT_DIR")};
+}
+
+/* The place that counts: what the environment names, else the system's, of which one half is
+ * enough. */
+static struct place trusted_place(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, look_at_system);
+    struct place place = chosen_place();
+    if (place.bundle || place.folder) {
+        return place;
+    }
+    return folder_is_enough ? (struct place){NULL, system_place.folder}
+                            : (struct place){system_place.bundle, NULL};
+}
 
 void curl_trust_set(struct curl_options *options)
 {
-    pthread_once(&once, look_at_system);
-    const char *bundle = chosen_bundle();
-    if (bundle) {
-        curl_set_text(options, CURLOPT_CAINFO, bundle);
-        curl_set_text(options, CURLOPT_CAPATH, NULL);
-    } else if (system_choice == ONLY_FOLDER) {
-        curl_set_text(options, CURLOPT_CAINFO, NULL);
-    } else if (system_choice == ONLY_BUNDLE) {
-        curl_set_text(options, CURLOPT_CAPATH, NULL);
+    struct place place = trusted_place();
+    if (place.bundle || place.folder) {
+        curl_set_text(options, CURLOPT_CAINFO, place.bundle);
+        curl_set_text(options, CURLOPT_CAPATH, place.folder);
     }
 }
 
 bool curl_trust_found(const char **source)
 {
-    pthread_once(&once, look_at_system);
-    *source = chosen_bundle();
-    if (*source) {
-        return access(*source, R_OK) == 0;
-    }
-    if (system_choice != ONLY_FOLDER && system_bundle && access(system_bundle, R_OK) == 0) {
-        *source = system_bundle;
-    } else if (system_folder && count_in_folder(system_folder) > 0) {
-        *source = system_folder;
-    }
-    return *source != NULL;
+    struct place place = trusted_place();
+    *source = place.bundle ? place.bundle : place.folder;
+    return place.bundle   ? access(place.bundle, R_OK) == 0
+           : place.folder ? count_in_folder(place.folder) > 0
+                          : false;
 }

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-/* The file that CURL_CA_BUNDLE or SSL_CERT_FILE names, otherwise the system's. */
+/* The file that CURL_CA_BUNDLE or SSL_CERT_FILE names, the folder that SSL_CERT_DIR names,
+ * otherwise the system's, or the file that came with the program where the system has none. */
 void curl_trust_set(struct curl_options *options);
 /* Whether there are any; `source` receives the file or folder that is used or, when what the
  * environment names is not there, that name. libcurl must be open. */
