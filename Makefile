@@ -3,7 +3,8 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run docs test test-clients test-packages soak bench asan tsan fuzz coverage lint fmt install cross clean help
+.PHONY: all run docs test test-clients test-packages soak bench asan tsan fuzz coverage lint fmt install release check-release
+.PHONY: cross clean help
 
 all: ## build build/forage (the default)
 	@scripts/build release
@@ -52,11 +53,17 @@ install: all ## install into PREFIX (/usr/local), below DESTDIR
 	@ninja -C build --quiet forage
 	@meson install -C build --no-rebuild --quiet $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
 
+release: ## every file of a release into dist/, the same bytes each time
+	@scripts/release
+
+check-release: ## build the release twice, in different folders, and compare
+	@scripts/check-release
+
 cross: ## build for aarch64 and check the result
 	@scripts/check-cross
 
 clean: ## remove what was built (the libraries in .deps stay)
-	rm -rf build build-*
+	rm -rf build build-* dist dist.new
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
