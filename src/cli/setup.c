@@ -351,14 +351,31 @@ static mode_t mode_of_new(const struct setup *setup)
     return setup->scope == SCOPE_USER ? 0600 : 0666 & ~mask;
 }
 
+/* Remembers how to take it back. Where the entry is an earlier one of ours, in a file that somebody
+ * has changed since, that is the file without it. */
+static int remember(struct setup *setup)
+{
+    struct buf without;
+    struct document_problem ignored;
+    struct plan_file file = plan_file_of(setup, &setup->before);
+    const struct buf *before = setup->existed ? &setup->before : NULL;
+    buf_init(&without, LIMIT_SETUP_FILE_BYTES);
+    if (before && setup->memory.is_there && !setup->memory.is_current &&
+        plan_remove(setup->arena, &file, false, &without, &ignored) == OK) {
+        before = &without;
+    }
+    int status = undo_keep(&setup->memory, setup->arena, setup->path, before, &setup->after,
+                           setup->problem, sizeof setup->problem);
+    buf_done(&without);
+    return status;
+}
+
 static int write_file(struct setup *setup)
 {
     const struct buf *before = setup->existed ? &setup->before : NULL;
     char *problem = setup->problem;
     size_t size = sizeof setup->problem;
-    int status = setup->undo ? OK
-                             : undo_keep(&setup->memory, setup->arena, setup->path, before,
-                                         &setup->after, problem, size);
+    int status = setup->undo ? OK : remember(setup);
     if (status == OK) {
         status = setup->remains ? files_write(setup->path, &setup->after, before,
                                               mode_of_new(setup), problem, size)
@@ -385,6 +402,13 @@ static int carry_out(struct setup *setup)
 }
 
 /* ---- setting up ---- */
+
+static void warn_if_not_found(const struct setup *setup)
+{
+    if (setup->scope == SCOPE_USER && !client_is_found(setup->client)) {
+        fprintf(stderr, "forage: %s does not seem to be installed here\n", setup->client->title);
+    }
+}
 
 /* A client that reads plain JSON would not get through what comes with comments. */
 static void warn_about_comments(const struct setup *setup)
@@ -434,6 +458,7 @@ static int set_up(struct setup *setup)
     setup->remains = true;
     setup->change = WORDS[change];
     warn_about_comments(setup);
+    warn_if_not_found(setup);
     if (change == PLAN_SAME) {
         if (setup->json) {
             return tell_as_json(setup, false);

@@ -63,6 +63,16 @@ static const char *find(const char *name, size_t length, struct text_guess *gues
     return NULL;
 }
 
+static bool has(const struct keys *keys, const char *name)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        if (keys->names[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
 {
     keys->count = 0;
@@ -80,7 +90,7 @@ int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
             }
             return ERR_INVALID;
         }
-        if (name) {
+        if (name && !has(keys, name)) {
             keys->names[keys->count++] = name;
         }
         list += length + (list[length] == ',');

@@ -130,6 +130,10 @@ int toml_get(const char *text, size_t length, const char *const path[PATH_PARTS]
     while (status == OK && (status = next(&walk)) == OK) {
         if (walk.statement.kind == TOML_VALUE && is_in_table(&walk) && walk.statement.count == 1 &&
             part_is(&walk, &walk.statement, 0, key)) {
+            if (found) {
+                return document_wrong(problem, text, length, walk.statement.start,
+                                      "%s is there more than once", key);
+            }
             found = true;
             *value = walk.statement.value;
         }

@@ -132,6 +132,15 @@ def test_broken_files_are_refused_and_untouched(client, text, place, words, tmp_
     assert not (tmp_path / ".local/share/forage/setup").exists()
 
 
+def test_a_key_that_is_there_twice_is_not_changed(tmp_path):
+    path = tmp_path / ".codex/config.toml"
+    write(path, b'[mcp_servers.forage]\ncommand = "a"\ncommand = "b"\n')
+    before = path.read_bytes()
+    refused = usual(tmp_path, "codex", "--yes")
+    assert refused.returncode == 1 and f"{path}:3:1: command is there more than once" in refused.stderr
+    assert path.read_bytes() == before
+
+
 # ---- an entry that is there already ----
 
 
@@ -275,6 +284,23 @@ def test_undo_restores_an_entry_of_the_users_own(tmp_path):
     assert [backup.read_bytes() for backup in backups] == [own]
     assert setup(tmp_path, "cursor", "--undo", "--yes").returncode == 0
     assert path.read_bytes() == own
+
+
+def test_undo_of_a_second_set_up_takes_forage_out_as_well(tmp_path):
+    path = tmp_path / ".cursor/mcp.json"
+    write(path, b'{\n  "mcpServers": {\n    "other": {}\n  }\n}\n')
+    assert usual(tmp_path, "cursor", "--yes").returncode == 0
+    path.write_text(path.read_text().replace('"other": {}', '"other": {"by": "somebody"}'))
+    assert setup(tmp_path, "cursor", "--command", "another", "--yes").returncode == 0
+    assert json.loads(path.read_text())["mcpServers"]["forage"]["command"] == "another"
+    assert setup(tmp_path, "cursor", "--undo", "--yes").returncode == 0
+    assert path.read_text() == '{\n  "mcpServers": {\n    "other": {"by": "somebody"}\n  }\n}\n'
+
+
+def test_a_client_that_is_not_here_is_told(tmp_path):
+    nowhere = {"PATH": "/nonexistent"}
+    assert "Zed does not seem to be installed here" in usual(tmp_path, "zed", "--yes", **nowhere).stderr
+    assert "does not seem" not in usual(tmp_path, "zed", "--yes", **nowhere).stderr
 
 
 def test_two_names_are_taken_back_each_for_itself(tmp_path):
@@ -520,6 +546,11 @@ def test_a_written_key_is_not_shown(tmp_path):
     written = setup(tmp_path, "claude-desktop", "--keys", "SERPER_API_KEY", "--with-keys", "--yes")
     assert written.returncode == 0 and "***" in written.stdout
     assert CANARY in (tmp_path / CLIENTS["claude-desktop"].path).read_text()
+
+
+def test_a_key_that_is_named_twice_is_one(tmp_path):
+    assert setup(tmp_path, "cursor", "--keys", "EXA_API_KEY,,EXA_API_KEY", "--yes").returncode == 0
+    assert (tmp_path / ".cursor/mcp.json").read_text().count("EXA_API_KEY") == 2
 
 
 def test_no_keys_at_all(tmp_path):
