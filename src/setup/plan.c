@@ -20,8 +20,8 @@ struct draft {
     struct document_problem *problem;
 };
 
-static void start_draft(struct draft *draft, struct arena *arena, const struct plan_file *file,
-                        const struct setup_entry *entry, struct document_problem *problem)
+static int start_draft(struct draft *draft, struct arena *arena, const struct plan_file *file,
+                       const struct setup_entry *entry, struct document_problem *problem)
 {
     *draft = (struct draft){.arena = arena,
                             .file = file,
@@ -29,7 +29,7 @@ static void start_draft(struct draft *draft, struct arena *arena, const struct p
                             .path = {file->client->servers, file->name},
                             .problem = problem};
     buf_init(&draft->text, LIMIT_SETUP_FILE_BYTES + LIMIT_SETUP_ENTRY_BYTES);
-    buf_append(&draft->text, file->text, file->length);
+    return buf_append(&draft->text, file->text, file->length);
 }
 
 /* Takes what a step has made, or leaves the text as it is. */
@@ -300,8 +300,10 @@ static int check(struct draft *draft, const struct buf *after)
     struct plan_file file = *draft->file;
     file.text = after->data;
     file.length = after->length;
-    start_draft(&again, draft->arena, &file, draft->entry, draft->problem);
-    int status = find(&again);
+    int status = start_draft(&again, draft->arena, &file, draft->entry, draft->problem);
+    if (status == OK) {
+        status = find(&again);
+    }
     if (status == OK) {
         status = change(&again);
     }
@@ -315,8 +317,10 @@ int plan_add(struct arena *arena, const struct plan_file *file, const struct set
              struct buf *after, enum plan_change *result, struct document_problem *problem)
 {
     struct draft draft;
-    start_draft(&draft, arena, file, entry, problem);
-    int status = find(&draft);
+    int status = start_draft(&draft, arena, file, entry, problem);
+    if (status == OK) {
+        status = find(&draft);
+    }
     *result = PLAN_CHANGED;
     if (status == ERR_NOTFOUND) {
         *result = PLAN_ADDED;
@@ -359,13 +363,15 @@ int plan_remove(struct arena *arena, const struct plan_file *file, bool prune, s
     struct draft draft;
     struct buf made;
     bool is_toml_file = file->client->format == CLIENT_TOML;
-    start_draft(&draft, arena, file, NULL, problem);
+    int status = start_draft(&draft, arena, file, NULL, problem);
     buf_init(&made, draft.text.ceiling);
-    int status = keep_step(
-        &draft, &made,
-        is_toml_file
-            ? toml_remove(draft_text(&draft), draft.text.length, draft.path, &made, problem)
-            : jsonc_remove(draft_text(&draft), draft.text.length, draft.path, 2, &made, problem));
+    if (status == OK) {
+        status = is_toml_file ? toml_remove(draft_text(&draft), draft.text.length, draft.path,
+                                            &made, problem)
+                              : jsonc_remove(draft_text(&draft), draft.text.length, draft.path, 2,
+                                             &made, problem);
+    }
+    status = keep_step(&draft, &made, status);
     if (status == OK && prune && !is_toml_file) {
         status = prune_json(&draft);
     }
@@ -377,7 +383,7 @@ int plan_remove(struct arena *arena, const struct plan_file *file, bool prune, s
         status = buf_append(after, draft_text(&draft), draft.text.length);
     }
     buf_done(&draft.text);
-    return status;
+    return arena_failed(arena) ? ERR_NOMEM : status;
 }
 
 /* ---- looking ---- */
@@ -412,9 +418,11 @@ int plan_look(struct arena *arena, const struct plan_file *file, char *starts, s
     struct draft draft;
     struct text_out out;
     const char *members[] = {"command", "args", file->client->url_member};
-    start_draft(&draft, arena, file, NULL, problem);
+    int status = start_draft(&draft, arena, file, NULL, problem);
     text_start(&out, starts, size);
-    int status = find(&draft);
+    if (status == OK) {
+        status = find(&draft);
+    }
     for (size_t i = 0; status == OK && i < sizeof members / sizeof *members; i++) {
         if (!members[i]) {
             continue;

@@ -514,7 +514,7 @@ def everything_below(folder):
 def test_no_value_of_a_key_is_written_unasked(tmp_path):
     """Every secret variable is set (tests/blackbox/secrets_watch.py)."""
     for client in CLIENTS:
-        written = setup(tmp_path, client, "--yes")
+        written = setup(tmp_path, client, "--yes", FORAGE_TOKENS="alice:token-of-alice-for-setup")
         assert written.returncode == 0, written.stderr
         text = (tmp_path / CLIENTS[client].path).read_text()
         if client not in ("zed", "claude-desktop"):
