@@ -55,7 +55,7 @@ static void put_files(struct buf *out, const struct client *client)
 static int put_snippet(struct arena *arena, struct buf *out, const struct client *client,
                        const struct entry_request *request)
 {
-    struct setup_entry entry;
+    struct setup_entry entry = {0};
     char problem[200];
     int status = entry_make(arena, client, request, &entry, problem, sizeof problem);
     if (status == OK) {
