@@ -172,6 +172,22 @@ static int refuse_number(const struct option *option, const char *value)
                        (long long)option->least, (long long)option->most, value);
 }
 
+/* "--render is auto, always or never" of "auto|always|never". */
+static int refuse_choice(const struct option *option, const char *value)
+{
+    char words[256];
+    struct text_out out;
+    text_start(&out, words, sizeof words);
+    for (const char *at = option->value; *at;) {
+        size_t length = strcspn(at, "|");
+        const char *next = at + length + (at[length] == '|');
+        text_put_bytes(&out, at, length);
+        text_put(&out, !*next ? "" : strchr(next, '|') ? ", " : " or ");
+        at = next;
+    }
+    return usage_error("%s is %s, not \"%s\"", option->name, words, value);
+}
+
 /* ---- reading ---- */
 
 static bool is_one_of(const char *choices, const char *word)
@@ -200,10 +216,8 @@ static int check_value(const struct option *option, const char *value)
         bool outside = bounded && (number < option->least || number > option->most);
         return errno || end == value || *end || outside ? refuse_number(option, value) : EXIT_OK;
     }
-    if (option_is_choice(option->value) && !is_one_of(option->value, value)) {
-        return usage_error("%s is %s, not \"%s\"", option->name, option->value, value);
-    }
-    return EXIT_OK;
+    bool wrong = option_is_choice(option->value) && !is_one_of(option->value, value);
+    return wrong ? refuse_choice(option, value) : EXIT_OK;
 }
 
 /* Reads the option at `at`, and its value where that is the next word; how many words it took,

@@ -622,7 +622,7 @@ def test_command_line_failures(web, read):
         (["http://a.test/", "more"], "more"),
         (["http://a.test/", "--start", "x"], "--start wants a number"),
         (["http://a.test/", "--max-chars", "-1"], "--max-chars wants a number"),
-        (["http://a.test/", "--render", "perhaps"], "--render is auto|always|never"),
+        (["http://a.test/", "--render", "perhaps"], "--render is auto, always or never"),
         (["http://a.test/", "--section"], "--section needs a value"),
     ],
 )
