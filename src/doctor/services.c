@@ -63,32 +63,29 @@ void ask_service(struct look *look, const struct fetch_request *request, const c
     }
 }
 
-/* Asks for `path` below an address, with the key in a header. */
+/* Asks for `path` below an address, with the key in a header; `key` NULL: without. */
 static void ask_with_header(struct look *look, const char *base, const char *path,
                             const char *header, const char *variable, const char *key)
 {
-    const char *bare = strncmp(header, "Authorization", 13) == 0 ? "Bearer " : "";
+    struct arena *arena = call_arena(look->call);
+    struct fetch_header headers[3] = {{"User-Agent", "forage/" FORAGE_VERSION, false}};
+    size_t count = 1;
     size_t length = strlen(base);
     while (length && base[length - 1] == '/') {
         length--;
     }
-    struct arena *arena = call_arena(look->call);
     const char *url = arena_printf(arena, "%.*s%s", (int)length, base, path);
-    const char *value = arena_printf(arena, "%s%s", bare, key ? key : "");
-    struct fetch_header headers[] = {{"User-Agent", "forage/" FORAGE_VERSION, false},
-                                     {"anthropic-version", "2023-06-01", false},
-                                     {header, value, true}};
-    bool anthropic = strcmp(variable, "ANTHROPIC_API_KEY") == 0;
-    if (!anthropic) {
-        headers[1] = headers[2];
+    if (key) {
+        bool bearer = strcmp(header, "Authorization") == 0;
+        const char *value = arena_printf(arena, "%s%s", bearer ? "Bearer " : "", key);
+        headers[count++] = (struct fetch_header){header, value, true};
+    }
+    if (strcmp(header, "x-api-key") == 0) { /* Anthropic's, which wants to know this too */
+        headers[count++] = (struct fetch_header){"anthropic-version", "2023-06-01", false};
     }
     struct fetch_request request = {
-        .url = url,
-        .headers = headers,
-        .header_count = (anthropic ? 3u : 2u) - (key ? 0u : 1u),
-        .max_redirects = FETCH_NO_REDIRECTS,
-    };
-    if (url && value) {
+        .url = url, .headers = headers, .header_count = count, .max_redirects = FETCH_NO_REDIRECTS};
+    if (!arena_failed(arena)) {
         ask_service(look, &request, key ? "the key" : "the service", variable, NULL);
     }
 }

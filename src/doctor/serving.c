@@ -97,6 +97,25 @@ static void add_name(char *names, size_t size, const char *name)
     snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
 }
 
+/* Whether the command of an entry begins with the path of a program; one without a slash is the
+ * client's to find, and a URL no program. */
+static bool starts_a_program(const char *command)
+{
+    char path[sizeof((struct setup_state){0}.command)];
+    if (command[0] != '/') {
+        return true;
+    }
+    for (size_t length = strlen(command); length > 0; length--) {
+        if (command[length] == '\0' || command[length] == ' ') {
+            snprintf(path, sizeof path, "%.*s", (int)length, command);
+            if (access(path, X_OK) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool say_clients(struct look *look, const struct setup_state *states, int count)
 {
     char with[300] = "";
@@ -107,6 +126,12 @@ static bool say_clients(struct look *look, const struct setup_state *states, int
             say(look, FINDING_WARNING, "%s: %s: %s", states[i].title, states[i].path,
                 states[i].problem);
             mend(look, "${EDITOR:-vi} %s", states[i].path);
+            return true;
+        }
+        if (states[i].configured && !starts_a_program(states[i].command)) {
+            say(look, FINDING_WARNING, "%s starts %s, which is no program", states[i].title,
+                states[i].command);
+            mend(look, "forage setup %s", states[i].id);
             return true;
         }
         if (states[i].configured) {

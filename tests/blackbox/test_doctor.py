@@ -302,6 +302,12 @@ def client_without_forage(machine, _tmp):
     return {}
 
 
+def client_with_an_old_path(machine, _tmp):
+    entry = {"command": "/nonexistent/forage", "args": ["mcp"]}
+    (machine.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"forage": entry}}))
+    return {}
+
+
 def no_client(machine, _tmp):
     shutil.rmtree(machine.home / ".cursor")
     return {}
@@ -435,6 +441,8 @@ BROKEN = {
     "a client's file": (broken_client, {"clients.configured": ("warning", "mcp.json", "${EDITOR:-vi} ")}),
     "a client without forage": (client_without_forage,
                                 {"clients.configured": ("missing", "Cursor", "forage setup cursor")}),
+    "a client with an old path": (client_with_an_old_path,
+                                  {"clients.configured": ("warning", "/nonexistent/forage mcp", "forage setup cursor")}),
     "no client": (no_client, {"clients.configured": ("missing", "Gemini CLI", "forage setup gemini-cli")}),
 }
 
