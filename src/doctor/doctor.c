@@ -99,7 +99,8 @@ struct doctor {
 
 /* ---- for the checks ---- */
 
-static void put(char *out, size_t size, const char *format, va_list args)
+static void __attribute__((format(printf, 3, 0)))
+put(char *out, size_t size, const char *format, va_list args)
 {
     struct buf text;
     buf_init(&text, KIB(64));

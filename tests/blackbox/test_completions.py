@@ -45,6 +45,8 @@ def place(tmp_path_factory):
         (folder / name).write_text("")
     (folder / "bin").mkdir()
     (folder / "bin" / "forage").symlink_to(FORAGE)
+    (folder / "functions").mkdir()
+    (folder / "functions" / "_forage").write_text(run("completions", "zsh").stdout)
     for shell in ("bash", "zsh", "fish"):
         (folder / f"forage.{shell}").write_text(run("completions", shell).stdout)
     return folder
@@ -106,9 +108,16 @@ def test_fish_has_the_meanings(place):
 
 # ---- zsh: only an editor of lines completes, so there is one on a terminal, which writes down what is added ----
 
-ZSH = r"""
-autoload -Uz compinit; compinit -u -d $PWD/.zcompdump
+# As a package installs it, and as a start-up file sources it.
+INSTALLED = """
+fpath=($PWD/functions $fpath)
+autoload -Uz compinit; compinit -u -D
+"""
+SOURCED = """
+autoload -Uz compinit; compinit -u -D
 source ./forage.zsh
+"""
+ZSH = r"""
 compadd() {
     local -a matches
     builtin compadd -O matches "$@"
@@ -124,9 +133,10 @@ print ready >offers
 
 
 class Zsh:
-    def __init__(self, place):
+    def __init__(self, place, load):
         self.offers_file = place / "offers"
-        (place / "start.zsh").write_text(ZSH)
+        self.offers_file.unlink(missing_ok=True)
+        (place / "start.zsh").write_text(load + ZSH)
         self.terminal, theirs = pty.openpty()
         self.child = subprocess.Popen(
             ["zsh", "-f", "-i"], cwd=place, env=shell_environment(place), stdin=theirs, stdout=theirs, stderr=theirs,
@@ -162,9 +172,9 @@ class Zsh:
         os.close(self.terminal)
 
 
-@pytest.fixture(scope="module")
-def zsh(place):
-    shell = Zsh(place)
+@pytest.fixture(scope="module", params=[INSTALLED, SOURCED], ids=["installed", "sourced"])
+def zsh(place, request):
+    shell = Zsh(place, request.param)
     yield shell
     shell.close()
 
