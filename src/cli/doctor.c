@@ -73,7 +73,9 @@ static int print_report(const struct doctor *doctor, bool online)
 
 static int examine(struct call *call, const struct doctor_options *options, bool json)
 {
+    terminal_progress("looking at %zu things", doctor_check_count(NULL));
     struct doctor *doctor = doctor_run(call, options);
+    terminal_progress_end();
     if (!doctor) {
         fputs("forage: the examination was given up\n", stderr);
         return EXIT_FAILED;

@@ -196,7 +196,7 @@ def test_the_same_for_people(machine):
             assert lines[place + 1] == f"           $ {finding['mend']}"
     assert "Web search: works" in lines
     shown = run_on_terminal("doctor", **{**machine.settings, "SERPER_API_KEY": None})
-    assert "\033[32mok" in shown.stdout
+    assert "\033[32mok" in shown.stdout and re.search(r"looking at \d+ things\r\033\[K", shown.stderr)
     plain = re.sub(r"\033\[\d*m", "", shown.stdout)
     assert [line for line in plain.splitlines() if "free" not in line] == [line for line in lines if "free" not in line]
 
