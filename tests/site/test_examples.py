@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from blocks import Block, blocks_of, json_fits, output_fits, pages, text_fits
 from programs import FORAGE, ROOT, run
-from world import World, lacks_command
+from world import World
 
 # Reasons that are good enough, by their beginnings.
 EXCUSES = (
@@ -39,8 +39,10 @@ def world(tmp_path_factory):
 
 
 def missing_commands(text):
-    used = set(re.findall(r"\bforage (setup|doctor|completions)\b", re.sub(r"#.*", "", text)))
-    return any(map(lacks_command, used))
+    """Whether it uses a command whose sources are not in this tree."""
+    sources = {"setup": "src/setup", "doctor": "src/doctor", "completions": "src/cli/completions.c"}
+    used = re.findall(r"\bforage (setup|doctor|completions)\b", re.sub(r"#.*", "", text))
+    return not all((ROOT / sources[name]).exists() for name in used)
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -95,6 +97,31 @@ def test_statuses_are_those_of_the_program():
     theirs = {names[name]: status for name, status in re.findall(r"\{(CODE_\w+), (\d+)\}", table)}
     rows = re.findall(r"^\| (\d{3}) \| (.*) \|$", (ROOT / "docs/rest.md").read_text(), re.M)
     assert {code: status for status, words in rows for code in re.findall(r"`([A-Z_]+)`", words)} == theirs
+
+
+# The rows of the table in docs/providers.md, by their beginnings, and the outcomes of src/websearch/route.c.
+OUTCOMES = {
+    "cannot be reached": "NETWORK",
+    "fails with 5xx": "SERVER_ERROR",
+    "wants fewer searches": "RATE_LIMITED",
+    "has no credit left": "OUT_OF_QUOTA",
+    "does not answer in time": "TIMEOUT",
+    "answers with something": "UNREADABLE",
+    "refuses the key": "NO_ACCESS",
+    "refuses the search": "REFUSED",
+    "is not at its address": "MISSING",
+    "SearXNG without": "NO_JSON",
+}
+
+
+def test_rules_of_providers_are_those_of_the_program():
+    program = re.findall(r"\[ROUTE_(\w+)\] = \{(\w+), (\w+), CODE_(\w+)", (ROOT / "src/websearch/route.c").read_text())
+    theirs = {name: (transient == "true", again == "true", code) for name, transient, again, code in program}
+    page = (ROOT / "docs/providers.md").read_text()
+    for words, name in OUTCOMES.items():
+        row = re.search(rf"^\| {words}[^|]*\| (yes|no) \| (yes|no) \| `(\w+)` \|$", page, re.M)
+        assert row and (row[1] == "yes", row[2] == "yes", row[3]) == theirs[name], words
+    assert set(theirs) - set(OUTCOMES.values()) == {"NO_REQUEST"}  # our own fault: it has no place there
 
 
 def pieces(line):

@@ -129,8 +129,3 @@ class World:
         )
         look(completed.stdout + completed.stderr, f"the output of {block.name}")
         return completed.returncode, self.in_place(completed.stdout.decode()), self.in_place(completed.stderr.decode())
-
-
-def lacks_command(name):
-    """Whether the program has no such command."""
-    return subprocess.run([FORAGE, name, "--help"], capture_output=True, check=False).returncode != 0
