@@ -291,6 +291,15 @@ static void tell_keys(const struct setup *setup)
     }
 }
 
+/* A file of a project is read on other machines too. */
+static void tell_path(const struct setup *setup)
+{
+    const struct entry_member *command = entry_member(&setup->entry, "command");
+    if (setup->scope == SCOPE_PROJECT && command && command->values[0][0] == '/') {
+        puts("The path of the program is that of this machine; `--command forage` is for all.");
+    }
+}
+
 /* ---- asking ---- */
 
 static bool ask(void)
@@ -473,6 +482,7 @@ static int set_up(struct setup *setup)
             printf("As it was before: %s\n", setup->memory.backup);
         }
         tell_keys(setup);
+        tell_path(setup);
         printf("%s\n`forage setup %s --undo` takes it back.\n", setup->client->then,
                setup->client->id);
     }

@@ -676,6 +676,14 @@ def test_projects(tmp_path):
         assert not (project / known.project).exists()
 
 
+def test_a_path_of_this_machine_in_a_project_is_told(tmp_path):
+    words = "is that of this machine"
+    nowhere = {"PATH": "/nonexistent"}
+    assert words in setup(tmp_path, "cursor", "--scope", "project", "--yes", **nowhere).stdout
+    assert words not in usual(tmp_path, "cursor", "--scope", "project", "--yes", **nowhere).stdout
+    assert words not in setup(tmp_path, "zed", "--yes", **nowhere).stdout
+
+
 def test_folders_that_are_elsewhere(tmp_path):
     moved = {
         "claude-code": ("CLAUDE_CONFIG_DIR", ".claude.json"),
