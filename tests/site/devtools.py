@@ -74,10 +74,9 @@ class Browser:
         self.events.clear()
         self.ask("Page.navigate", url="about:blank")
         self.ask("Page.navigate", url=address)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events) or (
-            self.run("location.href + document.readyState") != address + "complete"
-        ):
-            self.ask("Runtime.evaluate", expression="0")
+        self.wait(f"location.href + document.readyState === {json.dumps(address + 'complete')}")
+        # What deferred scripts and pictures had to say comes before the answer to one more question.
+        self.wait("new Promise((done) => requestAnimationFrame(() => done(true)))")
         return list(self.events)
 
     def run(self, expression):

@@ -150,7 +150,8 @@ LOOK = r"""
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    assert BROWSER, "scripts/setup test installs a browser"
+    if not BROWSER:
+        pytest.skip("there is no browser: scripts/setup test brings one")
     with Browser(tmp_path_factory.mktemp("browser")) as one:
         yield one
 
