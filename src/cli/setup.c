@@ -438,8 +438,8 @@ static int make_entry(struct setup *setup)
                                     .keys = setup->keys.names,
                                     .key_count = setup->keys.count,
                                     .with_values = setup->with_keys};
-    int status =
-        launch_choose(setup->arena, setup->command, setup->client->absolute, &request.launch);
+    int status = launch_choose(setup->arena, setup->command, setup->client->absolute,
+                               setup->client->context, &request.launch);
     if (status != OK) {
         fputs("forage: this program's own path is not known; name it with --command\n", stderr);
         return EXIT_FAILED;

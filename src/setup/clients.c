@@ -23,13 +23,14 @@ const struct client CLIENTS[] = {
         .type_http = "http",
         .url_member = "url",
         .reference = REFERENCE_DEFAULTED,
+        .context = "claude-code",
         .program = "claude",
         .signs = {".claude", ".claude.json"},
         .then = "Start a new session; `claude mcp list` shows forage as connected.",
         .trouble = "`claude mcp get forage` says what it starts; `claude --debug` and `/mcp` in a "
                    "session show what went wrong.",
         .more = "Its own command writes the same: `claude mcp add --scope user forage -- forage "
-                "mcp`. A server of a project (`--scope project`) is used once you approve it.",
+                "mcp --context claude-code`. A server of a project (`--scope project`) is used once you approve it.",
     },
     {
         .id = "claude-desktop",
@@ -98,6 +99,7 @@ const struct client CLIENTS[] = {
         .servers = "mcp_servers",
         .url_member = "url",
         .reference = REFERENCE_NAMED,
+        .context = "codex",
         .program = "codex",
         .signs = {".codex"},
         .then = "Start a new session; `/mcp` in it shows forage with its tools.",
@@ -119,6 +121,7 @@ const struct client CLIENTS[] = {
         .servers = "mcpServers",
         .url_member = "httpUrl",
         .reference = REFERENCE_DOLLAR,
+        .context = "gemini-cli",
         .program = "gemini",
         .signs = {".gemini"},
         .then = "Start a new session; `gemini mcp list` shows forage as connected.",

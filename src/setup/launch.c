@@ -11,12 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define RUNNER_MOST_ARGUMENTS 2
+
 /* Places that a package runner clears when it likes, and what brings the program back. The packages
  * start `forage mcp` when they get no arguments. */
 static const struct {
     const char *part; /* of the program's path */
     const char *runner;
-    const char *arguments[LAUNCH_MOST_ARGUMENTS];
+    const char *arguments[RUNNER_MOST_ARGUMENTS];
 } CACHES[] = {
     {"/_npx/", "npx", {"-y", "forage-mcp"}},
     {"/uv/archive-v", "uvx", {"forage-mcp"}},
@@ -56,20 +58,22 @@ static bool is_own(const char *found, const char *own)
            strncmp(own + prefix, "/lib/", strlen("/lib/")) == 0;
 }
 
-static void take_arguments(struct launch *launch, const char *const *arguments)
+void launch_serve(struct launch *launch, const char *context)
 {
-    for (size_t i = 0; i < LAUNCH_MOST_ARGUMENTS && arguments[i]; i++) {
-        launch->arguments[launch->count++] = arguments[i];
+    launch->arguments[launch->count++] = "mcp";
+    if (context) {
+        launch->arguments[launch->count++] = "--context";
+        launch->arguments[launch->count++] = context;
     }
 }
 
-int launch_choose(struct arena *arena, const char *given, bool absolute, struct launch *launch)
+int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
+                  struct launch *launch)
 {
-    static const char *const SERVE[LAUNCH_MOST_ARGUMENTS] = {"mcp"};
     char own[PATH_MAX];
     *launch = (struct launch){.command = given};
     if (given) {
-        take_arguments(launch, SERVE);
+        launch_serve(launch, context);
         return OK;
     }
     if (!own_program(own, sizeof own)) {
@@ -80,13 +84,18 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, struct 
         if (strstr(own, CACHES[i].part)) {
             const char *found = absolute ? launch_on_path(arena, runner) : NULL;
             launch->command = found ? found : runner;
-            take_arguments(launch, CACHES[i].arguments);
+            for (size_t j = 0; j < RUNNER_MOST_ARGUMENTS && CACHES[i].arguments[j]; j++) {
+                launch->arguments[launch->count++] = CACHES[i].arguments[j];
+            }
+            if (context) {
+                launch_serve(launch, context);
+            }
             return OK;
         }
     }
     const char *found = launch_on_path(arena, "forage");
     bool by_name = found && is_own(found, own);
     launch->command = !by_name ? arena_strdup(arena, own) : absolute ? found : "forage";
-    take_arguments(launch, SERVE);
+    launch_serve(launch, context);
     return launch->command ? OK : ERR_NOMEM;
 }

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-#define LAUNCH_MOST_ARGUMENTS 4
+#define LAUNCH_MOST_ARGUMENTS 8
 
 struct launch {
     const char *command;
@@ -14,9 +14,12 @@ struct launch {
 
 /* Chooses: "forage" where PATH finds this program under that name, otherwise its path; and where
  * it runs from a cache of npx or uvx, which may be gone tomorrow, what brings it again. `absolute`:
- * always a whole path. `given`, unless NULL, is taken as the command. OK, or ERR_IO when the
- * program's own path is not known. */
-int launch_choose(struct arena *arena, const char *given, bool absolute, struct launch *launch);
+ * always a whole path. `given`, unless NULL, is taken as the command; `context`, unless NULL, is
+ * told to the server. OK, or ERR_IO when the program's own path is not known. */
+int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
+                  struct launch *launch);
+/* Adds what makes forage an MCP server for a client. */
+void launch_serve(struct launch *launch, const char *context);
 /* The first executable of this name on PATH, in the arena; NULL when there is none. */
 const char *launch_on_path(struct arena *arena, const char *name);
 

@@ -69,11 +69,10 @@ static int put_snippet(struct arena *arena, struct buf *out, const struct client
 static int put_program(struct arena *arena, struct buf *out, const struct client *client)
 {
     struct entry_request request = {
-        .launch = {.command = client->absolute ? "/usr/local/bin/forage" : "forage",
-                   .arguments = {"mcp"},
-                   .count = 1},
+        .launch = {.command = client->absolute ? "/usr/local/bin/forage" : "forage"},
         .keys = EXAMPLE_KEYS,
         .key_count = sizeof EXAMPLE_KEYS / sizeof *EXAMPLE_KEYS};
+    launch_serve(&request.launch, client->context);
     buf_printf(out,
                "## By hand\n\n`forage setup %s --print` prints what belongs into the file:\n\n",
                client->id);

@@ -16,15 +16,16 @@ class Client:
         self.is_toml = path.endswith(".toml")
 
 
-def program(reference, kind=None):
-    """The entry of a client that takes JSON, as lines."""
+def program(reference, kind=None, context=None):
+    """The entry of a client that takes JSON, as lines; the server is told the context of clients that cut results."""
+    arguments = f'"args": ["mcp", "--context", "{context}"]' if context else '"args": ["mcp"]'
     lines = [f'"type": "{kind}",'] if kind else []
     lines += ['"command": "forage",']
     if not reference:
-        return [*lines, '"args": ["mcp"]']
+        return [*lines, arguments]
     return [
         *lines,
-        '"args": ["mcp"],',
+        arguments + ",",
         '"env": {',
         f'  "SERPER_API_KEY": "{reference.format("SERPER_API_KEY")}",',
         f'  "SEARXNG_BASE_URL": "{reference.format("SEARXNG_BASE_URL")}"',
@@ -43,7 +44,7 @@ DEFAULTED, DOLLAR, ENV = "${{{}:-}}", "${{{}}}", "${{env:{}}}"
 
 CLIENTS = {
     "claude-code": Client(
-        ".claude.json", "mcpServers", program(DEFAULTED, "stdio"), remote("url", DEFAULTED, "http"), ".mcp.json"
+        ".claude.json", "mcpServers", program(DEFAULTED, "stdio", "claude-code"), remote("url", DEFAULTED, "http"), ".mcp.json"
     ),
     "claude-desktop": Client(".config/Claude/claude_desktop_config.json", "mcpServers", program(None)),
     "cursor": Client(".cursor/mcp.json", "mcpServers", program(ENV), remote("url", ENV), ".cursor/mcp.json"),
@@ -53,12 +54,12 @@ CLIENTS = {
     "codex": Client(
         ".codex/config.toml",
         "mcp_servers",
-        ['command = "forage"', 'args = ["mcp"]', 'env_vars = ["SERPER_API_KEY", "SEARXNG_BASE_URL"]'],
+        ['command = "forage"', 'args = ["mcp", "--context", "codex"]', 'env_vars = ["SERPER_API_KEY", "SEARXNG_BASE_URL"]'],
         {"url": URL, "bearer_token_env_var": "MY_FORAGE_TOKEN"},
         ".codex/config.toml",
     ),
     "gemini-cli": Client(
-        ".gemini/settings.json", "mcpServers", program(DOLLAR), remote("httpUrl", DOLLAR), ".gemini/settings.json"
+        ".gemini/settings.json", "mcpServers", program(DOLLAR, context="gemini-cli"), remote("httpUrl", DOLLAR), ".gemini/settings.json"
     ),
     "windsurf": Client(".codeium/windsurf/mcp_config.json", "mcpServers", program(ENV), remote("serverUrl", ENV)),
     "zed": Client(".config/zed/settings.json", "context_servers", program(None), None, ".zed/settings.json"),

@@ -102,7 +102,7 @@ def test_vscodes_parser_sees_one_member_more(client):
     after = parse_jsonc([text.decode("utf-8") for _, text in mine])
     servers = CLIENTS[client].servers
     entry = json.loads("{" + "".join(CLIENTS[client].entry) + "}")
-    assert entry["command"] == "forage" and entry["args"] == ["mcp"]
+    assert entry["command"] == "forage" and entry["args"][0] == "mcp"
     for old, new in zip(before, after, strict=True):
         assert new == {**old, servers: {**old.get(servers, {}), "forage": entry}}
         assert list(new)[: len(old)] == list(old)
@@ -153,7 +153,7 @@ def test_own_members_of_an_entry_and_comments_stay(tmp_path):
     "forage": { // mine
       "command": "/old/forage", // where it was
       "args": [
-        "mcp" // serve
+        "mcp", "--context", "gemini-cli" // serve
       ],
       "trust": true,
       "url": "http://old",
@@ -173,7 +173,7 @@ def test_own_members_of_an_entry_and_comments_stay(tmp_path):
     "forage": { // mine
       "command": "forage", // where it was
       "args": [
-        "mcp" // serve
+        "mcp", "--context", "gemini-cli" // serve
       ],
       "trust": true,
       "env": { "FORAGE_TOOLS": "web", "SERPER_API_KEY": "${SERPER_API_KEY}", "SEARXNG_BASE_URL": "${SEARXNG_BASE_URL}" }
@@ -209,7 +209,7 @@ FORAGE_TOOLS = "web"
         == """[mcp_servers.forage] # mine
 command = "forage" # where it was
 startup_timeout_sec = 20
-args = ["mcp"]
+args = ["mcp", "--context", "codex"]
 env_vars = ["SERPER_API_KEY", "SEARXNG_BASE_URL"]
 
 [mcp_servers.forage.env]
@@ -229,7 +229,7 @@ def test_the_same_in_other_words_is_the_same(tmp_path):
     )
     write(
         tmp_path / ".codex/config.toml",
-        b"[mcp_servers.'forage']\nenv_vars = [\n  'SERPER_API_KEY', # one\n  'SEARXNG_BASE_URL',\n]\nargs = ['mcp']\ncommand = 'forage'\n",
+        b"[mcp_servers.'forage']\nenv_vars = [\n  'SERPER_API_KEY', # one\n  'SEARXNG_BASE_URL',\n]\nargs = ['mcp', '--context', 'codex']\ncommand = 'forage'\n",
     )
     for client in ("cursor", "codex"):
         before = (tmp_path / CLIENTS[client].path).read_bytes()
@@ -481,7 +481,7 @@ def test_the_list_knows_who_is_here_and_who_has_it(tmp_path):
     assert setup(tmp_path, "vscode", "--http", URL, "--yes").returncode == 0
     listed = {one["id"]: one for one in json.loads(setup(tmp_path, "--json").stdout)}
     assert listed["windsurf"]["found"] and not listed["windsurf"]["configured"]
-    assert listed["codex"]["configured"] and listed["codex"]["command"] == "forage mcp"
+    assert listed["codex"]["configured"] and listed["codex"]["command"] == "forage mcp --context codex"
     assert listed["cursor"]["configured"] and listed["cursor"]["command"] == "forage mcp"
     assert listed["vscode"]["command"] == URL
     assert "line 1, column 2" in listed["gemini-cli"]["problem"] and listed["gemini-cli"]["found"]
