@@ -74,8 +74,19 @@ def test_the_tag_is_that_of_the_glibc_it_needs(wheel, tree):
     assert f"Tag: py3-none-manylinux_2_{platform[1]}_{MACHINE}" in lines and "Root-Is-Purelib: false" in lines
     needed = []
     for file in [tree / "bin/forage", *tree.glob("lib/forage/*")]:
-        needed += map(int, re.findall(r"GLIBC_2\.(\d+)", execute(["readelf", "-V", file])))
-    assert int(platform[1]) >= max(needed)
+        versions = execute(["readelf", "-V", file])
+        needed += map(int, re.findall(r"GLIBC_2\.(\d+)", versions))
+        needed += [36] if "GLIBC_ABI_DT_RELR" in versions else []
+    assert int(platform[1]) == max(needed + [17])
+
+
+def test_short_relocations_need_a_newer_glibc(tmp_path):
+    """They are no symbol with a version, but a mark."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/forage").write_bytes(b"\x7fELF\0GLIBC_2.28\0GLIBC_ABI_DT_RELR\0")
+    program = "import sys, wheel; print(wheel.glibc_floor(sys.argv[1]))"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "packaging/python")}
+    assert execute([sys.executable, "-B", "-c", program, tmp_path], environment) == "36\n"
 
 
 def test_metadata(wheel):
