@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run docs test test-clients test-packages soak bench asan tsan fuzz coverage lint fmt install release check-release
+.PHONY: all run docs test test-clients soak bench asan tsan fuzz coverage lint fmt install release check-release
 .PHONY: cross clean help
 
 all: ## build build/forage (the default)
@@ -21,6 +21,7 @@ test: ## everything that must hold before a change lands; the last line counts
 test-clients: ## connect the real clients of the vendors
 	@scripts/test clients
 
+.PHONY: test-packages
 test-packages: ## install and use every package in a bare Debian (needs root)
 	@scripts/check-packages
 
