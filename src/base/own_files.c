@@ -4,11 +4,14 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
+#else
+#include <sys/auxv.h>
 #endif
 
 bool own_program(char *path, size_t size)
@@ -18,11 +21,15 @@ bool own_program(char *path, size_t size)
     return _NSGetExecutablePath(path, &room) == 0;
 #else
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
-    if (length <= 0 || (size_t)length == size - 1) {
-        return false;
+    if (length > 0 && (size_t)length < size - 1) {
+        path[length] = '\0';
+        return true;
     }
-    path[length] = '\0';
-    return true;
+    /* Where /proc is not mounted: as it was started. */
+    char *found = realpath((const char *)getauxval(AT_EXECFN), NULL);
+    int written = found ? snprintf(path, size, "%s", found) : 0;
+    free(found);
+    return written > 0 && (size_t)written < size;
 #endif
 }
 

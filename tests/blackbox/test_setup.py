@@ -486,7 +486,7 @@ def test_the_list_knows_who_is_here_and_who_has_it(tmp_path):
     assert listed["vscode"]["command"] == URL
     assert "line 1, column 2" in listed["gemini-cli"]["problem"] and listed["gemini-cli"]["found"]
     text = setup(tmp_path).stdout
-    assert re.search(r"^codex +Codex +has forage +forage mcp$", text, re.M)
+    assert re.search(r"^codex +Codex +has forage +forage mcp --context codex$", text, re.M)
     assert re.search(r"^windsurf +Windsurf +found", text, re.M)
 
 
