@@ -85,7 +85,8 @@ class Web:
         self.port = self.server.server_address[1]
         self.scheme = "https" if tls else "http"
         if tls:
-            self.server.socket = self_signed(address).wrap_socket(self.server.socket, server_side=True)
+            context = self_signed(address) if tls is True else tls
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
 
     def __enter__(self):

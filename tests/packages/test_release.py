@@ -164,7 +164,7 @@ def test_the_bill_of_materials_is_what_the_standard_says(tmp_path):
     assert result.returncode == 0, result.stderr
     assert JsonStrictValidator(SchemaVersion.V1_5).validate_str(result.stdout) is None
     bill = json.loads(result.stdout)
-    assert bill["metadata"]["component"]["version"] == VERSION
+    assert (bill["specVersion"], bill["metadata"]["component"]["version"]) == ("1.5", VERSION)
     assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
     found = {(part["name"], part["purl"]) for part in bill["components"]}
     assert ("libcurl", "pkg:deb/debian/curl@8.14.1-2%2Bdeb13u5?arch=source&distro=trixie") in found
