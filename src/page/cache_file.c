@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,22 +31,6 @@ static uint64_t checksum_of(const char *head, size_t head_length, const char *bo
 }
 
 /* ---- writing ---- */
-
-static int write_all(int fd, const char *data, size_t length)
-{
-    while (length) {
-        ssize_t written = write(fd, data, length);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return ERR_IO;
-        }
-        data += written;
-        length -= (size_t)written;
-    }
-    return OK;
-}
 
 /* A line break in a value would make lines of its own. */
 static bool is_line(const char *text)

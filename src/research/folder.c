@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/own_files.h"
 #include "base/status.h"
+#include "base/write_all.h"
 #include "config/config.h"
 #include "embedded.h"
 
@@ -132,19 +133,6 @@ static int fill(struct buf *out, const char *template)
     return buf_puts(out, template);
 }
 
-static bool write_all(int fd, const struct buf *text)
-{
-    size_t done = 0;
-    while (done < text->length) {
-        ssize_t written = write(fd, text->data + done, text->length - done);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 /* Writes `text` as `path`, unless somebody else has made that file meanwhile. */
 static int make_file(const char *path, const struct buf *text)
 {
@@ -156,7 +144,8 @@ static int make_file(const char *path, const struct buf *text)
     if (fd < 0) {
         return ERR_IO;
     }
-    bool made = write_all(fd, text) && (link(unfinished, path) == 0 || errno == EEXIST);
+    bool made = write_all(fd, text->data, text->length) == OK &&
+                (link(unfinished, path) == 0 || errno == EEXIST);
     int error = errno;
     close(fd);
     unlink(unfinished);

@@ -4,6 +4,7 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,19 +79,6 @@ int files_read(const char *path, struct buf *text, char *problem, size_t size)
 
 /* ---- replacing ---- */
 
-static bool write_all(int fd, const struct buf *text)
-{
-    size_t done = 0;
-    while (done < text->length) {
-        ssize_t written = write(fd, text->data + done, text->length - done);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return fsync(fd) == 0;
-}
-
 /* A rename is on the disk when its folder is. */
 static void sync_folder_of(const char *path)
 {
@@ -134,7 +122,8 @@ static int make_beside(const char *beside, const struct buf *text, const struct 
     if (fd < 0) {
         return ERR_IO;
     }
-    bool good = write_all(fd, text) && fchmod(fd, like->st_mode & 07777) == 0;
+    bool good = write_all(fd, text->data, text->length) == OK && fsync(fd) == 0 &&
+                fchmod(fd, like->st_mode & 07777) == 0;
     /* Only root can give a file away; whoever may write to the file of another may not. */
     if (good && like->st_uid != (uid_t)-1 && fchown(fd, like->st_uid, like->st_gid) != 0) {
         good = errno == EPERM;

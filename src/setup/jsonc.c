@@ -343,18 +343,22 @@ static void take_out(struct edit *edit)
     put_span(edit, end, edit->length);
 }
 
+/* Opens the text where the member is that the path names. ERR_NOTFOUND when there is none. */
+static int open_at_member(struct edit *edit, size_t *level, struct document_problem *problem)
+{
+    int status = open_edit(edit, problem);
+    if (status == OK && edit->map.is_blank) {
+        return ERR_NOTFOUND;
+    }
+    return status == OK ? find_level(edit, level, problem) : status;
+}
+
 int jsonc_remove(const char *text, size_t length, const char *const *path, size_t depth,
                  struct buf *out, struct document_problem *problem)
 {
     struct edit edit = {.text = text, .length = length, .path = path, .depth = depth, .out = out};
     size_t level = 0;
-    int status = open_edit(&edit, problem);
-    if (status == OK && edit.map.is_blank) {
-        return ERR_NOTFOUND;
-    }
-    if (status == OK) {
-        status = find_level(&edit, &level, problem);
-    }
+    int status = open_at_member(&edit, &level, problem);
     if (status == OK) {
         take_out(&edit);
         status = buf_error(out);
@@ -369,13 +373,7 @@ int jsonc_get(const char *text, size_t length, const char *const *path, size_t d
 {
     struct edit edit = {.text = text, .length = length, .path = path, .depth = depth};
     size_t level = 0;
-    int status = open_edit(&edit, problem);
-    if (status == OK && edit.map.is_blank) {
-        return ERR_NOTFOUND;
-    }
-    if (status == OK) {
-        status = find_level(&edit, &level, problem);
-    }
+    int status = open_at_member(&edit, &level, problem);
     if (status == OK) {
         const struct jsonc_level *object = &edit.map.levels[level];
         *value = (struct document_span){object->value, object->value_end};

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
+#include "failing_allocations.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
 #include "websearch/merge.h"
@@ -14,45 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the allocator, through the linker's --wrap ---- */
-
-static long fail_after = -1; /* negative: never */
-static bool failed;
-
-static bool should_fail(void)
-{
-    if (fail_after < 0) {
-        return false;
-    }
-    if (fail_after-- == 0) {
-        failed = true;
-        return true;
-    }
-    return false;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return should_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return should_fail() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return should_fail() ? NULL : __real_realloc(old, size);
-}
 
 /* ---- what is sent ---- */
 

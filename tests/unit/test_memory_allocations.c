@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "config/config.h"
+#include "failing_allocations.h"
 #include "guard/callers.h"
 #include "memory/lines.h"
 #include "memory/memory.h"
@@ -15,44 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- the allocator, through the linker's --wrap ---- */
-
-static long fail_after = -1; /* negative: never */
-static bool failed;
-static size_t failures;
-
-static bool should_fail(void)
-{
-    if (fail_after < 0 || fail_after-- > 0) {
-        return false;
-    }
-    failed = true;
-    failures++;
-    return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return should_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return should_fail() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return should_fail() ? NULL : __real_realloc(old, size);
-}
 
 /* ---- the work ---- */
 

@@ -3,6 +3,7 @@
  * text than it should: members of others are not lost for want of memory. */
 #include "base/limits.h"
 #include "base/status.h"
+#include "failing_allocations.h"
 #include "setup/plan.h"
 
 #include <setjmp.h>
@@ -16,42 +17,6 @@
 #include <cmocka.h>
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
-
-/* ---- the allocator, through the linker's --wrap ---- */
-
-static long fail_after = -1; /* negative: never */
-static bool failed;
-
-static bool should_fail(void)
-{
-    if (fail_after < 0 || fail_after-- > 0) {
-        return false;
-    }
-    failed = true;
-    return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return should_fail() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return should_fail() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return should_fail() ? NULL : __real_realloc(old, size);
-}
 
 /* ---- the work ---- */
 
