@@ -9,7 +9,7 @@ from fakes import firecrawl, gemini
 from fakes.gemini import Gemini
 from fakes.model import Ask, Force, Say
 from fakes.worker import report, result
-from programs import Stdio, run
+from programs import Stdio, run_on_terminal
 from reading import page
 from real import LONG, RealPlace
 from research import outcome, progress, start_call
@@ -160,7 +160,7 @@ def test_from_the_command_line(place, web):
     turns = [Ask("google_web_search", query="q"), Ask("get_content", url=web.url("/baikal")), Say(report("# For people"))]
     with Gemini(*turns) as fake:
         settings = place.with_gemini(fake, FORAGE_ALLOW_PRIVATE_HOSTS=web.host, GEMINI_MODEL="another")
-        ended = run("research", QUESTION, "--model", "model-of-the-command-line", patience=LONG, **settings)
+        ended = run_on_terminal("research", QUESTION, "--model", "model-of-the-command-line", patience=LONG, **settings)
     assert ended.returncode == 0, ended.stderr
     assert {conversation.model for conversation in fake.conversations} == {"model-of-the-command-line"}
     assert "# For people" in ended.stdout and web.url("/baikal") in ended.stdout
