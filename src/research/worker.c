@@ -2,6 +2,7 @@
 #include "research/worker.h"
 
 #include "base/json.h"
+#include "base/on_path.h"
 #include "config/config.h"
 #include "config/variables.h"
 
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_VARIABLES 512
@@ -29,32 +29,12 @@ const struct worker *worker_chosen(void)
 
 /* ---- finding it ---- */
 
-static bool is_program(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool search_path(const char *name, char *out, size_t size)
-{
-    const char *at = getenv("PATH");
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        int written = snprintf(out, size, "%.*s/%s", (int)length, at, name);
-        if (at[0] == '/' && written > 0 && (size_t)written < size && is_program(out)) {
-            return true;
-        }
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,
                 size_t size)
 {
     const char *named = config_text(worker->path_variable);
     const char *name = named ? named : worker->program;
-    if (!strchr(name, '/') && search_path(name, path, WORKER_PATH_SIZE)) {
+    if (!strchr(name, '/') && find_on_path(name, path, WORKER_PATH_SIZE)) {
         return OK;
     }
     /* Absolute, because it is started in another folder than ours. */

@@ -1,6 +1,7 @@
 /* The table of clients, and where their files are on this machine. */
 #include "setup/clients.h"
 
+#include "base/on_path.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -274,23 +275,6 @@ int client_path(const struct client *client, enum client_scope scope, char path[
 
 /* ---- is it here? ---- */
 
-static bool is_on_path(const char *program)
-{
-    char candidate[CLIENT_MOST_PATH];
-    const char *folders = getenv("PATH");
-    while (folders && *folders) {
-        size_t length = strcspn(folders, ":");
-        int written =
-            snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, folders, program);
-        if (length && written > 0 && (size_t)written < sizeof candidate &&
-            access(candidate, X_OK) == 0) {
-            return true;
-        }
-        folders += length + (folders[length] == ':');
-    }
-    return false;
-}
-
 bool client_is_found(const struct client *client)
 {
     char path[CLIENT_MOST_PATH];
@@ -304,7 +288,7 @@ bool client_is_found(const struct client *client)
             return true;
         }
     }
-    return client->program && is_on_path(client->program);
+    return client->program && find_on_path(client->program, path, sizeof path);
 }
 
 /* ---- references ---- */

@@ -2,6 +2,7 @@
 #include "setup/launch.h"
 
 #include "base/limits.h"
+#include "base/on_path.h"
 #include "base/own_files.h"
 #include "base/status.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define RUNNER_MOST_ARGUMENTS 2
 
@@ -25,20 +25,6 @@ static const struct {
     {"/uv/environments-v", "uvx", {"forage-mcp"}},
     {"/uv/builds-v", "uvx", {"forage-mcp"}},
 };
-
-const char *launch_on_path(struct arena *arena, const char *name)
-{
-    const char *folders = getenv("PATH");
-    while (folders && *folders) {
-        size_t length = strcspn(folders, ":");
-        const char *candidate = arena_printf(arena, "%.*s/%s", (int)length, folders, name);
-        if (length && *folders == '/' && candidate && access(candidate, X_OK) == 0) {
-            return candidate;
-        }
-        folders += length + (folders[length] == ':');
-    }
-    return NULL;
-}
 
 /* Whether `found` starts this program: it is the same file, or the launcher that a package has put
  * beside it (PREFIX/bin/forage for what is below PREFIX/lib). */
@@ -71,6 +57,7 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, const c
                   struct launch *launch)
 {
     char own[PATH_MAX];
+    char found[PATH_MAX];
     *launch = (struct launch){.command = given};
     if (given) {
         launch_serve(launch, context);
@@ -82,20 +69,19 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, const c
     for (size_t i = 0; i < sizeof CACHES / sizeof *CACHES; i++) {
         const char *runner = CACHES[i].runner;
         if (strstr(own, CACHES[i].part)) {
-            const char *found = absolute ? launch_on_path(arena, runner) : NULL;
-            launch->command = found ? found : runner;
+            bool whole = absolute && find_on_path(runner, found, sizeof found);
+            launch->command = whole ? arena_strdup(arena, found) : runner;
             for (size_t j = 0; j < RUNNER_MOST_ARGUMENTS && CACHES[i].arguments[j]; j++) {
                 launch->arguments[launch->count++] = CACHES[i].arguments[j];
             }
             if (context) {
                 launch_serve(launch, context);
             }
-            return OK;
+            return launch->command ? OK : ERR_NOMEM;
         }
     }
-    const char *found = launch_on_path(arena, "forage");
-    bool by_name = found && is_own(found, own);
-    launch->command = !by_name ? arena_strdup(arena, own) : absolute ? found : "forage";
+    bool by_name = find_on_path("forage", found, sizeof found) && is_own(found, own);
+    launch->command = by_name && !absolute ? "forage" : arena_strdup(arena, by_name ? found : own);
     launch_serve(launch, context);
     return launch->command ? OK : ERR_NOMEM;
 }

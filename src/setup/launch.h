@@ -20,7 +20,5 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, const c
                   struct launch *launch);
 /* Adds what makes forage an MCP server for a client. */
 void launch_serve(struct launch *launch, const char *context);
-/* The first executable of this name on PATH, in the arena; NULL when there is none. */
-const char *launch_on_path(struct arena *arena, const char *name);
 
 #endif

@@ -1,6 +1,7 @@
 /* Which browser there is. */
 #include "page/browser/find.h"
 
+#include "base/on_path.h"
 #include "base/status.h"
 #include "config/config.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define INSTALL                                                                                    \
@@ -34,12 +34,6 @@ static const struct {
 };
 
 #define BROWSER_COUNT (sizeof BROWSERS / sizeof *BROWSERS)
-
-static bool is_program(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
-}
 
 /* A Snap keeps its programs behind one that is called snap; Ubuntu's chromium-browser is a script
  * that starts it. */
@@ -89,20 +83,6 @@ static int use(const char *path, char out[FIND_PATH_SIZE], char *problem, size_t
     return OK;
 }
 
-static bool search_path(const char *name, char *out, size_t size)
-{
-    const char *at = getenv("PATH");
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        int written = snprintf(out, size, "%.*s/%s", (int)length, at, name);
-        if (length && written > 0 && (size_t)written < size && is_program(out)) {
-            return true;
-        }
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 int find_browser(char path[FIND_PATH_SIZE], char *problem, size_t size)
 {
     char candidate[FIND_PATH_SIZE];
@@ -119,7 +99,7 @@ int find_browser(char path[FIND_PATH_SIZE], char *problem, size_t size)
     }
     snprintf(problem, size, "there is no browser: %s", INSTALL);
     for (size_t i = 0; i < BROWSER_COUNT && status != OK; i++) {
-        if (search_path(BROWSERS[i].name, candidate, sizeof candidate)) {
+        if (find_on_path(BROWSERS[i].name, candidate, sizeof candidate)) {
             status = use(candidate, path, problem, size);
         }
     }
