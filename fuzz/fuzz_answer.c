@@ -6,10 +6,10 @@
 #include "answer/citations.h"
 #include "answer/guardrails.h"
 #include "answer/response.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "base/tracking.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
+#include "world/tracking.h"
 
 #include <stdint.h>
 #include <stdio.h>

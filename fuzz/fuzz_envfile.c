@@ -1,10 +1,10 @@
 /* Fuzzes the configuration file. Whatever the bytes are: nothing crashes, a refusal says which
  * line, and what was understood can be written down again - quoted - and means the same. */
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "config/envfile.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,10 +2,10 @@
  * page, the rest is the page. Whatever they are: no crash, no leak, valid UTF-8 of a sensible
  * length without characters that are never seen, and the same again when the same page is read
  * again. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "page/extract.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Fuzzes what reads the output of workers: the object in a model's text, and the event lines of
  * each kind of worker. Whatever comes: it ends, an object that is found has what was wanted and is
  * valid when written again, and a text that is taken from it is UTF-8. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "research/extract_json.h"
 #include "research/sightings.h"
 #include "research/worker.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Fuzzes the editor of JSON with comments. Whatever the document is: what is refused has a place;
  * what is edited still parses, has the new member, differs from the document by nothing else, and
  * is the document again once the member is taken out. */
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/jsonc.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

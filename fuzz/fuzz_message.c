@@ -5,9 +5,9 @@
  * input is what a stdio client sends, a message per line, in one session. Whatever comes: nothing
  * crashes, every answer is JSON-RPC, and over HTTP it has a status that the specification knows. */
 #include "../tests/unit/protocol_server.h"
-#include "base/limits.h"
-#include "base/log.h"
 #include "config/config.h"
+#include "core/limits.h"
+#include "core/log.h"
 #include "guard/callers.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Fuzzes patterns. The input is a pattern and a text, split by the first NUL or line end. Whatever
  * they are: nothing crashes or runs away, checking and matching agree on which patterns there are,
  * the answers obey the laws of regular expressions, and a text is matched by itself. */
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "registry/pattern.h"
 
 #include <stdbool.h>

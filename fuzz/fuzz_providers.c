@@ -2,9 +2,9 @@
  * search, the rest is the answer. Whatever it is: what is read has a link and texts, within the
  * ceilings, in valid UTF-8; pages that are merged are merged once; and a snippet never grows by
  * being made plain. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 #include "websearch/canonical.h"
 #include "websearch/merge.h"
 #include "websearch/plain.h"

@@ -2,10 +2,10 @@
  * end. Whatever they are: nothing crashes or runs away, the message is UTF-8 and there when it
  * should be, and a value passes only if a second, much simpler reading of `type`, `required` and
  * `enum` agrees. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "registry/schema.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Fuzzes the editor of TOML. Whatever the document is: what is refused has a place; what is added
  * stands at the end and can be taken out again; what is changed changes nothing else. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/toml.h"
 
 #include <stdbool.h>

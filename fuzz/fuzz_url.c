@@ -1,9 +1,9 @@
 /* Fuzzes URLs. The input is a base and a reference, one line each. Whatever they are: a URL that
  * was accepted is written in printable ASCII within the limit, its parts make up the whole, and
  * reading it again changes nothing. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/url.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/url.h"
 
 #include <arpa/inet.h>
 #include <stdint.h>

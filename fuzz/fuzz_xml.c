@@ -1,13 +1,13 @@
 /* Fuzzes the XML reader and what reads with it: feeds, arXiv's answers, Poppler's output. Whatever
  * comes: events nest, stay within the input, and end; what is written is valid UTF-8 when the input
  * is. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/arxiv.h"
 #include "page/loaders/feed.h"
 #include "page/loaders/pdf_layout.h"
 #include "page/loaders/xml.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <stdio.h>

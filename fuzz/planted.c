@@ -5,9 +5,9 @@
  * as ["copy", "some text"], that trusts the length of the text. It starts from a seed of that
  * shape: what it shows is that fuzzer and sanitizer work together through our parser, not that they
  * would find every shape by themselves. */
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/limits.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "text/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

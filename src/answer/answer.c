@@ -4,13 +4,13 @@
 #include "answer/guardrails.h"
 #include "answer/openai.h"
 #include "answer/prompt.h"
-#include "base/clock.h"
-#include "base/countries.h"
-#include "base/limits.h"
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "guard/breaker.h"
+#include "text/text.h"
+#include "world/countries.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
 #define FORAGE_ANSWER_ANSWER_H
 
 #include "answer/citations.h"
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 
 struct answer_request {
     const char *query;

@@ -3,12 +3,12 @@
 
 #include "answer/dates.h"
 #include "answer/snippet.h"
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "base/tracking.h"
-#include "base/url.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
+#include "text/url.h"
+#include "world/tracking.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Rules about queries: reading them, checking them, applying them. */
 #include "answer/guardrails.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "embedded.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* Asking the Responses API. */
 #include "answer/openai.h"
 
-#include "base/fetch.h"
-#include "base/id.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/text.h"
 #include "call/errors.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "net/fetch.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <math.h>

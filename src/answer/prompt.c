@@ -1,9 +1,9 @@
 /* Filling in the prompt. */
 #include "answer/prompt.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "embedded.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef FORAGE_ANSWER_PROMPT_H
 #define FORAGE_ANSWER_PROMPT_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* Reading what the Responses API sends. */
 #include "answer/response.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/json.h"
 
 #include <string.h>
 

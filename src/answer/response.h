@@ -7,7 +7,7 @@
 #ifndef FORAGE_ANSWER_RESPONSE_H
 #define FORAGE_ANSWER_RESPONSE_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* A ruler: where each 64th character of a text begins, in every unit. */
 #include "answer/ruler.h"
 
-#include "base/text.h"
+#include "text/text.h"
 
 #define POINTS_PER_MARK 64
 

@@ -6,7 +6,7 @@
 #ifndef FORAGE_ANSWER_RULER_H
 #define FORAGE_ANSWER_RULER_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stddef.h>
 #include <stdint.h>

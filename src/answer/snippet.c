@@ -1,10 +1,10 @@
 /* Sentences around the markers of citations. */
 #include "answer/snippet.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <string.h>

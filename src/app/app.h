@@ -28,6 +28,8 @@ struct app *app_free(struct app *app);
 struct registry *app_registry(struct app *app);
 struct mcp *app_mcp(struct app *app);
 struct pool *app_pool(struct app *app);
+/* What its calls get as call_options.parts. */
+const struct parts *app_parts(const struct app *app);
 const struct callers *app_callers(const struct app *app);
 
 /* Ends what runs: waits up to TIME_SHUTDOWN_GRACE_MS for calls to finish, then cancels the rest and

@@ -1,7 +1,7 @@
 /* The prompts: what a user of a search server would want to start with. Their texts are
  * prompts/NAME.md. */
 #include "app/resources.h"
-#include "base/limits.h"
+#include "core/limits.h"
 #include "embedded.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The resources: a guide for agents, and the status. */
 #include "app/resources.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "embedded.h"
 #include "ops/status.h"
 

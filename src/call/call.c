@@ -1,12 +1,12 @@
 /* The call. It lives in its own arena: one allocation brings both, one takes them away. */
 #include "call/call.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/text.h"
 #include "call/errors.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +21,7 @@ struct call {
     struct arena *arena;
     char request_id[CALL_ID_SIZE];
     const struct caller *caller;
+    const struct parts *parts;
     int64_t started_ms;
     int64_t deadline_ms; /* INT64_MAX: none */
     struct call_hooks hooks;
@@ -45,6 +46,7 @@ struct call *call_new(const struct call_options *options)
     }
     call->arena = arena;
     call->caller = options->caller;
+    call->parts = options->parts;
     call->hooks = options->hooks;
     call->takes_any_size = options->takes_any_size;
     call->started_ms = clock_now_ms();
@@ -94,6 +96,11 @@ const char *call_request_id(const struct call *call)
 const struct caller *call_caller(const struct call *call)
 {
     return call->caller;
+}
+
+const struct parts *call_parts(const struct call *call)
+{
+    return call->parts;
 }
 
 int64_t call_started_ms(const struct call *call)

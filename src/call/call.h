@@ -8,8 +8,8 @@
 #ifndef FORAGE_CALL_CALL_H
 #define FORAGE_CALL_CALL_H
 
-#include "base/arena.h"
-#include "base/status.h"
+#include "core/arena.h"
+#include "core/status.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -20,6 +20,7 @@
 
 struct call;
 struct caller; /* guard/callers.h */
+struct parts;  /* call/parts.h */
 
 /* What a failed call tells its caller: a stable code, what happened and what to do about it. */
 struct call_error {
@@ -49,8 +50,9 @@ struct call_hooks {
 struct call_options {
     const char *request_id; /* NULL: one is made */
     const struct caller *caller;
-    int64_t timeout_ms;  /* 0: none */
-    bool takes_any_size; /* see call_takes_any_size() */
+    const struct parts *parts; /* of the program that it runs in; they outlive it */
+    int64_t timeout_ms;        /* 0: none */
+    bool takes_any_size;       /* see call_takes_any_size() */
     struct call_hooks hooks;
 };
 
@@ -62,6 +64,7 @@ struct call *call_free(struct call *call);
 struct arena *call_arena(struct call *call);
 const char *call_request_id(const struct call *call);
 const struct caller *call_caller(const struct call *call);
+const struct parts *call_parts(const struct call *call);
 int64_t call_started_ms(const struct call *call);
 /* Whether the result goes to somebody who takes it whole, however long: a person, not a model. */
 bool call_takes_any_size(const struct call *call);

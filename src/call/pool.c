@@ -5,8 +5,8 @@
  * thread when it ends, and must have done so before the program runs its exit handlers. */
 #include "call/pool.h"
 
-#include "base/status.h"
 #include "call/call.h"
+#include "core/status.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -2,10 +2,10 @@
  * whoever leaves last. */
 #include "call/side.h"
 
-#include "base/event.h"
-#include "base/limits.h"
 #include "call/call.h"
 #include "call/pool.h"
+#include "core/event.h"
+#include "core/limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -147,6 +147,7 @@ static int start_piece(struct side *side, struct piece *piece)
     struct call_options options = {
         .request_id = call_request_id(side->parent),
         .caller = call_caller(side->parent),
+        .parts = call_parts(side->parent),
     };
     struct pool *pool = get_crew();
     piece->keep = piece->keep ? piece->keep : arena_new(side->keep_bytes);

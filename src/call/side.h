@@ -10,7 +10,7 @@
 #ifndef FORAGE_CALL_SIDE_H
 #define FORAGE_CALL_SIDE_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

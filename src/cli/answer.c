@@ -1,10 +1,10 @@
 /* `forage answer "question"`: a short answer with its sources, for people. It runs search_web as
  * any client would, so limits, cost and history hold here too. */
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Reading arguments by the table of commands. */
 #include "cli/arguments.h"
 
-#include "base/text.h"
 #include "cli/cli.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* `forage call TOOL key=value...`: runs a tool in this process and prints its result. Progress goes
  * to standard error where a person can see it; Ctrl-C cancels the call. */
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "core/limits.h"
 
 #include <stdio.h>
 #include <string.h>

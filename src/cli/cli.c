@@ -1,11 +1,11 @@
 /* Which program is this, which command is meant, and what every command needs. */
 #include "cli/cli.h"
 
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/redact.h"
 #include "cli/terminal.h"
 #include "config/config.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
 
 #include <stdarg.h>
 #include <stdio.h>

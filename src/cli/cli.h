@@ -3,8 +3,8 @@
 #define FORAGE_CLI_CLI_H
 
 #include "app/app.h"
-#include "base/buf.h"
 #include "cli/arguments.h"
+#include "core/buf.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
  *
  * The answer to a question is lines of CANDIDATE <tab> MEANING; the line ":files" or ":folders"
  * leaves it to the shell to offer those. */
-#include "base/limits.h"
 #include "cli/cli.h"
+#include "core/limits.h"
 #include "setup/clients.h"
 
 #include <stdio.h>

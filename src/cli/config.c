@@ -1,8 +1,8 @@
 /* `forage config`: what is in force, and the documents that come from the table of variables. */
 #include "config/config.h"
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "config/config_docs.h"
+#include "core/limits.h"
 
 int command_config(const struct arguments *arguments)
 {

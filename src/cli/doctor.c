@@ -1,16 +1,16 @@
 /* `forage doctor`: what works here and what does not, for people and as JSON. */
 #include "doctor/doctor.h"
 
-#include "base/fetch.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/proc.h"
-#include "base/signals.h"
 #include "call/side.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include "cli/watch.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/signals.h"
+#include "net/fetch.h"
 #include "page/browser/browser.h"
+#include "proc/proc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +129,7 @@ int command_doctor(const struct arguments *arguments)
         options.failed = failed;
     }
     struct watch watch;
+    call_options.parts = app ? app_parts(app) : NULL;
     struct call *call = call_new(&call_options);
     int code = EXIT_FAILED;
     if (call && signals >= 0 && watch_start(&watch, call, signals) == OK) {

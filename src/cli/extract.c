@@ -2,12 +2,12 @@
  *
  * With --batch each line of standard input is PAGE_PATH <tab> URL <tab> OUT_PATH; the Markdown goes
  * to OUT_PATH, and the answer is PAGE_PATH <tab> MICROSECONDS of processor time. */
-#include "page/extract.h"
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "page/html/extract.h"
 #include "cli/cli.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <stdio.h>

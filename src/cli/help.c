@@ -1,9 +1,9 @@
 /* `forage --help`, `forage help COMMAND` and `forage COMMAND --help`, from the table of commands.
  */
-#include "base/limits.h"
 #include "cli/cli.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
+#include "core/limits.h"
 
 #include <stdio.h>
 #include <string.h>

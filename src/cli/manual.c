@@ -2,8 +2,8 @@
  * table knows. */
 #include "cli/manual.h"
 
-#include "base/roff.h"
 #include "cli/arguments.h"
+#include "text/roff.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef FORAGE_CLI_MANUAL_H
 #define FORAGE_CLI_MANUAL_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 
 void manual_write(struct buf *out);
 

@@ -2,13 +2,13 @@
  * would call it; the result is printed as text, or as it is with --json. */
 #include "cli/memory.h"
 
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/redact.h"
-#include "base/signals.h"
 #include "cli/terminal.h"
 #include "cli/watch.h"
 #include "config/config.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
+#include "core/signals.h"
 #include "memory/memory.h"
 
 #include <stdio.h>
@@ -281,6 +281,7 @@ static int run_action(const struct action *action, struct memory_command *comman
     if (options.hooks.progress) {
         options.hooks.progress = memory_command_bar;
     }
+    options.parts = app_parts(command->app);
     command->call = call_new(&options);
     if (!command->call || watch_start(&watch, command->call, signals) != OK) {
         call_free(command->call);

@@ -1,7 +1,7 @@
 /* `forage memory import|export|check|backup`: long work on the whole store, with a bar that shows
  * how far it is. */
-#include "base/limits.h"
 #include "cli/memory.h"
+#include "core/limits.h"
 #include "memory/fields.h"
 #include "memory/lines.h"
 

@@ -1,9 +1,9 @@
 /* `forage read URL`: a page as Markdown, for people. It runs get_content as any client would, so
  * limits and history hold here too; only a page has any length. */
-#include "base/limits.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "core/limits.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>

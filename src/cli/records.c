@@ -1,9 +1,9 @@
 /* `forage usage` and `forage history`: what was used and asked, for people and for scripts. */
-#include "base/limits.h"
-#include "base/text.h"
 #include "cli/cli.h"
+#include "core/limits.h"
 #include "guard/callers.h"
 #include "ops/reports.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>

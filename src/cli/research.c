@@ -1,10 +1,10 @@
 /* `forage research TOPIC`: the report of deep_search (or, quickly, of search) for people. What the
  * worker does is told on standard error while it works; the report goes to standard output. */
 #include "research/research.h"
-#include "base/limits.h"
-#include "base/redact.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "core/limits.h"
+#include "core/redact.h"
 
 #include <stdio.h>
 #include <string.h>

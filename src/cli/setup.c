@@ -1,10 +1,9 @@
 /* `forage setup [CLIENT]`: writes forage into the configuration of a client, after showing what
  * would change, and takes it out again. */
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "core/limits.h"
+#include "core/redact.h"
 #include "setup/clients.h"
 #include "setup/diff.h"
 #include "setup/entry.h"
@@ -15,6 +14,7 @@
 #include "setup/plan.h"
 #include "setup/survey.h"
 #include "setup/undo.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* `forage tools`: the list, one tool's definition, and the page of documentation that comes from
  * it. */
-#include "base/limits.h"
 #include "cli/cli.h"
+#include "core/limits.h"
 
 #include <stdio.h>
 #include <string.h>

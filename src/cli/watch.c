@@ -1,13 +1,13 @@
 /* A thread that waits for a signal while a call runs, and a line of progress on standard error. */
 #include "cli/watch.h"
 
-#include "base/event.h"
-#include "base/limits.h"
-#include "base/proc.h"
-#include "base/signals.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "core/event.h"
+#include "core/limits.h"
+#include "core/signals.h"
 #include "guard/callers.h"
+#include "proc/proc.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -74,7 +74,9 @@ int watch_run(const struct call_options *options,
         return EXIT_USAGE;
     }
     int code = EXIT_FAILED;
-    struct call *call = call_new(options);
+    struct call_options ours = *options;
+    ours.parts = app_parts(app);
+    struct call *call = call_new(&ours);
     if (call) {
         code = body(app, call, signals, context);
     } else {

@@ -1,8 +1,8 @@
 /* `forage web QUERY`: search results and their pages, for people. */
-#include "base/limits.h"
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "core/limits.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,14 +2,14 @@
  */
 #include "config/config.h"
 
-#include "base/arena.h"
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "config/envfile.h"
 #include "config/values.h"
 #include "config/variables.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #ifndef FORAGE_CONFIG_CONFIG_H
 #define FORAGE_CONFIG_CONFIG_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

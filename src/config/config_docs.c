@@ -2,14 +2,14 @@
  * buf_error() once, when all is written. */
 #include "config/config_docs.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/roff.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "config/config.h"
 #include "config/values.h"
 #include "config/variables.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/json.h"
+#include "text/roff.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <string.h>

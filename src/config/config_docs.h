@@ -3,7 +3,7 @@
 #ifndef FORAGE_CONFIG_CONFIG_DOCS_H
 #define FORAGE_CONFIG_CONFIG_DOCS_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 
 #include <stdbool.h>
 

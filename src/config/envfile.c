@@ -1,9 +1,9 @@
 /* The parser of the configuration file, and the reading of it. */
 #include "config/envfile.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #ifndef FORAGE_CONFIG_ENVFILE_H
 #define FORAGE_CONFIG_ENVFILE_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Reading values, a function for each kind. */
 #include "config/values.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef FORAGE_CONFIG_VALUES_H
 #define FORAGE_CONFIG_VALUES_H
 
-#include "base/arena.h"
-#include "base/text.h"
 #include "config/variables.h"
+#include "core/arena.h"
+#include "text/text.h"
 
 struct config_value {
     const char *text;         /* in its plain form ("true", "error"); NULL: not set */

@@ -1,7 +1,7 @@
 /* Every variable of forage. A new one is added here and nowhere else. */
 #include "config/variables.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 static const char *const RESEARCH_WORKERS[] = {"gemini", "claude", NULL};
 static const char *const LOG_LEVELS[] = {"error", "warn", "info", "debug", NULL};

@@ -2,8 +2,8 @@
 #ifndef FORAGE_DOCTOR_CHECK_H
 #define FORAGE_DOCTOR_CHECK_H
 
-#include "base/fetch.h"
 #include "doctor/doctor.h"
+#include "net/fetch.h"
 #include "websearch/provider.h"
 
 /* How much a group depends on a check. */

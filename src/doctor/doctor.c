@@ -1,11 +1,11 @@
 /* The table of checks, and how they are run and told. */
 #include "doctor/doctor.h"
 
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/text.h"
 #include "call/side.h"
+#include "core/limits.h"
+#include "core/redact.h"
 #include "doctor/check.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef FORAGE_DOCTOR_DOCTOR_H
 #define FORAGE_DOCTOR_DOCTOR_H
 
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

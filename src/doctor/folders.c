@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "config/places.h"
-#include "page/source.h"
+#include "page/source/source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Checks of the program itself: its settings, the library that it fetches with, certificates. */
-#include "base/curl_api.h"
-#include "base/curl_trust.h"
 #include "config/config.h"
 #include "doctor/check.h"
+#include "net/curl_api.h"
+#include "net/curl_trust.h"
 
 #include <string.h>
 

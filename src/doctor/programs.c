@@ -1,11 +1,11 @@
 /* Checks of programs that forage starts: the browser, pdftotext, the research worker and what that
  * needs. */
-#include "base/limits.h"
-#include "base/proc.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "doctor/check.h"
 #include "doctor/folders.h"
 #include "page/browser/browser.h"
+#include "proc/proc.h"
 #include "research/folder.h"
 #include "research/worker.h"
 

@@ -1,9 +1,9 @@
 /* Checks of services: whether a key is there and, online, whether it is accepted. What is asked is
  * what spends least; the table in doctor.c says what that is. */
-#include "base/limits.h"
-#include "base/proc.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "doctor/check.h"
+#include "proc/proc.h"
 #include "research/worker.h"
 #include "websearch/route.h"
 

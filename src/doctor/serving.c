@@ -1,12 +1,12 @@
 /* Checks of serving: the port, the tokens, and the clients that start or reach us. */
-#include "base/json.h"
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "doctor/check.h"
 #include "doors/http.h"
 #include "doors/sockets.h"
 #include "guard/callers.h"
 #include "setup/survey.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

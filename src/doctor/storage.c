@@ -1,10 +1,10 @@
 /* The check of the database, whichever it is. */
-#include "base/limits.h"
-#include "base/postgres.h"
-#include "base/postgres_api.h"
-#include "base/sqlite.h"
 #include "config/config.h"
 #include "config/places.h"
+#include "core/limits.h"
+#include "db/postgres.h"
+#include "db/postgres_api.h"
+#include "db/sqlite.h"
 #include "doctor/check.h"
 #include "memory/memory.h"
 

@@ -1,9 +1,9 @@
 /* May this request come in? Host and Origin guard against pages in a browser that speak to a server
  * on the user's own machine (DNS rebinding, cross-site requests); the token tells who is calling.
  */
-#include "base/log.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/log.h"
 #include "doors/http.h"
 
 #include <arpa/inet.h>

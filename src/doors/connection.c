@@ -1,7 +1,7 @@
 /* One connection, walked through its phases: head, body, answer, and back to the head or to the
  * end. All of it runs on the reactor's thread. A function that may close the connection says so,
  * and its caller touches it no more. */
-#include "base/status.h"
+#include "core/status.h"
 #include "doors/poller.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"

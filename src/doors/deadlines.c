@@ -1,7 +1,7 @@
 /* Deadlines, the earliest first. */
 #include "doors/deadlines.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdlib.h>
 

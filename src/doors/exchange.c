@@ -1,7 +1,7 @@
 /* Exchanges: a request, its answer, and who still needs them. What the handler writes from its
  * callback goes straight to the socket; what other threads write waits in `out` until the reactor
  * comes. */
-#include "base/status.h"
+#include "core/status.h"
 #include "doors/answers.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"

@@ -2,12 +2,12 @@
  * first connection to its last. */
 #include "doors/http.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/signals.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/signals.h"
 #include "doors/doors.h"
 #include "ops/metrics.h"
 #include "ops/status.h"

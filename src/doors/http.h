@@ -3,7 +3,7 @@
 #define FORAGE_DOORS_HTTP_H
 
 #include "app/app.h"
-#include "base/buf.h"
+#include "core/buf.h"
 #include "doors/server.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #ifndef FORAGE_DOORS_HTTP_PARSE_H
 #define FORAGE_DOORS_HTTP_PARSE_H
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "doors/server.h"
 
 struct http_head {

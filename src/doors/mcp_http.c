@@ -1,8 +1,8 @@
 /* MCP over Streamable HTTP: one message per POST. The answer is JSON, or a stream of server-sent
  * events when the call has something to say before its answer or takes long. A client that closes
  * its connection cancels its call. */
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/limits.h"
 #include "doors/http.h"
 
 #include <pthread.h>

@@ -2,10 +2,10 @@
  * query and the body. What comes back is what the tool answers. */
 #include "doors/memories.h"
 
-#include "base/limits.h"
-#include "base/text.h"
-#include "base/url.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <string.h>
 

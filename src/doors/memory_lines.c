@@ -1,8 +1,8 @@
 /* Import and export of memories: newline-delimited JSON in and out. */
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/redact.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
 #include "doors/memories.h"
 #include "guard/callers.h"
 #include "memory/fields.h"

@@ -1,8 +1,8 @@
 /* The OpenAPI 3.1 description of the REST interface, made from the tool definitions. */
 #include "doors/openapi.h"
-#include "base/limits.h"
-#include "base/redact.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "core/redact.h"
 #include "doors/http.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Waiting for many sockets at once, with Linux's epoll. */
 #include "doors/poller.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <limits.h>
 #include <sys/epoll.h>

@@ -1,7 +1,7 @@
 /* Usage and history over REST: each caller sees its own and nothing else. Reading waits for the
  * disk, so it has a thread of the pool. */
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/limits.h"
 #include "doors/http.h"
 #include "ops/reports.h"
 
@@ -126,8 +126,10 @@ static void client_gone(void *context)
 static void serve(struct http_door *door, struct exchange *exchange, const struct caller *caller,
                   records_answer how)
 {
-    struct call_options options = {
-        .request_id = exchange_id(exchange), .caller = caller, .timeout_ms = TIME_READING_MS};
+    struct call_options options = {.request_id = exchange_id(exchange),
+                                   .caller = caller,
+                                   .parts = app_parts(door->app),
+                                   .timeout_ms = TIME_READING_MS};
     struct records_request *request = calloc(1, sizeof *request);
     struct call *call = request ? call_new(&options) : NULL;
     if (!call) {

@@ -1,8 +1,8 @@
 /* REST: the tools under /api/v1, with the same bodies as their structured results over MCP. */
 #include "doors/rest.h"
-#include "base/limits.h"
-#include "base/redact.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "core/redact.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +148,8 @@ struct rest_call *rest_call_new(struct http_door *door, struct exchange *exchang
         respond_error(exchange, CODE_INTERNAL, "out of memory");
         return NULL;
     }
-    struct call_options options = {.request_id = exchange_id(exchange), .caller = caller};
+    struct call_options options = {
+        .request_id = exchange_id(exchange), .caller = caller, .parts = app_parts(door->app)};
     rest->door = door;
     rest->exchange = exchange;
     rest->call = call_new(&options);

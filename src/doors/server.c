@@ -2,9 +2,9 @@
  * ones. The first reactor accepts and gives each connection to the reactor that has the fewest. */
 #include "doors/server.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/status.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/status.h"
 #include "doors/poller.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"

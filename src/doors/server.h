@@ -1,5 +1,5 @@
 /* An HTTP/1.1 server: a few reactor threads, each with its own connections. It reads whole requests
- * within the ceilings of base/limits.h, hands them over, and sends what it is given. It knows
+ * within the ceilings of core/limits.h, hands them over, and sends what it is given. It knows
  * nothing of MCP.
  *
  * A request becomes an *exchange*. The handler runs on the connection's reactor thread and must not

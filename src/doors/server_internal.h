@@ -12,8 +12,8 @@
 #ifndef FORAGE_DOORS_SERVER_INTERNAL_H
 #define FORAGE_DOORS_SERVER_INTERNAL_H
 
-#include "base/buf.h"
-#include "base/id.h"
+#include "core/buf.h"
+#include "core/id.h"
 #include "doors/deadlines.h"
 #include "doors/http_parse.h"
 #include "doors/server.h"
@@ -26,7 +26,7 @@ struct reactor {
     struct server *server; /* valid while its thread runs */
     pthread_t thread;
     int poller;
-    int bell; /* an event of base/event.h: other threads left something below */
+    int bell; /* an event of core/event.h: other threads left something below */
     _Atomic(struct exchange *) ready;
     _Atomic(struct connection *) arrivals;
     _Atomic size_t load; /* connections, on their way here or here */

@@ -1,7 +1,7 @@
 /* The socket calls of the server. */
 #include "doors/sockets.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

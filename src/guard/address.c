@@ -3,9 +3,9 @@
  * refused too. */
 #include "guard/address.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/url.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/url.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -25,7 +25,7 @@ struct address_policy;
 struct address_policy *address_policy_new(const char *allowed, char *problem, size_t size);
 struct address_policy *address_policy_free(struct address_policy *policy);
 
-/* OK when the address may be connected to for `host` (normalised as base/url.h does, without
+/* OK when the address may be connected to for `host` (normalised as text/url.h does, without
  * brackets), ERR_INVALID when not. `policy` is a struct address_policy, or NULL for one that opens
  * nothing; the form is that of fetch_request.allow. */
 int address_allow(void *policy, const char *host, const struct sockaddr *address);

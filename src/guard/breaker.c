@@ -1,8 +1,8 @@
 /* A short list of upstreams, each with its failures in a row and the time until which it rests. */
 #include "guard/breaker.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
+#include "core/clock.h"
+#include "core/limits.h"
 
 #include <pthread.h>
 #include <stdio.h>

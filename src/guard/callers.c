@@ -1,11 +1,11 @@
 /* Callers and their tokens. */
 #include "guard/callers.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/sha256.h"
-#include "base/status.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "core/sha256.h"
+#include "core/status.h"
 
 #include <errno.h>
 #include <stdio.h>

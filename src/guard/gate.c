@@ -1,14 +1,14 @@
 /* The gate in front of every tool. */
 #include "guard/gate.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/text.h"
 #include "call/call.h"
 #include "call/errors.h"
 #include "config/values.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "guard/callers.h"
 #include "guard/limits.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <time.h>

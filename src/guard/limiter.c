@@ -2,9 +2,9 @@
  * room: its caller loses at most the memory of a window that was about to end. */
 #include "guard/limiter.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* Reading limits, and what they ask of a call. */
 #include "guard/limits.h"
 
-#include "base/arena.h"
-#include "base/limits.h"
-#include "base/status.h"
 #include "config/values.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

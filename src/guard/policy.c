@@ -1,8 +1,8 @@
 /* The one policy of the process. */
 #include "guard/policy.h"
 
-#include "base/status.h"
 #include "config/config.h"
+#include "core/status.h"
 
 #include <stdio.h>
 

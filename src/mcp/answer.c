@@ -1,7 +1,7 @@
 /* Building what goes back to the client. */
-#include "base/redact.h"
-#include "base/text.h"
+#include "core/redact.h"
 #include "mcp/internal.h"
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
  * asked by ending the call: the answer says which input is required, and the client calls again
  * with the answers and with the state that the handler wants back, which travels through the client
  * under a seal. */
-#include "base/base64.h"
-#include "base/event.h"
+#include "core/event.h"
 #include "guard/callers.h"
 #include "mcp/internal.h"
+#include "text/base64.h"
 
 #include <stdio.h>
 #include <stdlib.h>

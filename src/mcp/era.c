@@ -9,9 +9,9 @@
  *
  * On stdio `server/discover` is answered even without an envelope: an error there would make
  * clients remember this server as legacy. */
-#include "base/base64.h"
-#include "base/text.h"
 #include "mcp/internal.h"
+#include "text/base64.h"
+#include "text/text.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 #ifndef FORAGE_MCP_INTERNAL_H
 #define FORAGE_MCP_INTERNAL_H
 
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/sha256.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/sha256.h"
 #include "mcp/mcp.h"
 
 #include <pthread.h>

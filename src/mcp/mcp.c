@@ -1,7 +1,7 @@
 /* From bytes to work: parsing, batches, routing, and the requests in flight. */
 #include "mcp/mcp.h"
 
-#include "base/id.h"
+#include "core/id.h"
 #include "guard/callers.h"
 #include "mcp/internal.h"
 
@@ -120,8 +120,10 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
     if (!work) {
         return NULL;
     }
-    struct call_options options = {
-        .request_id = peer->request_id, .caller = peer->caller, .hooks = WORK_HOOKS};
+    struct call_options options = {.request_id = peer->request_id,
+                                   .caller = peer->caller,
+                                   .parts = mcp->options.parts,
+                                   .hooks = WORK_HOOKS};
     options.hooks.context = work;
     work->call = call_new(&options);
     if (!work->call) {

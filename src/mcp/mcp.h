@@ -37,7 +37,8 @@ struct mcp_options {
     const char *version;
     const char *instructions;
     unsigned features;
-    size_t page_size; /* items in one page of a list; 0: 100 */
+    size_t page_size;          /* items in one page of a list; 0: 100 */
+    const struct parts *parts; /* for its calls */
 };
 
 struct mcp *mcp_new(const struct mcp_options *options);

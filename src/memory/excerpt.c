@@ -2,10 +2,10 @@
  * shown, a little of what comes before it included. */
 #include "memory/excerpt.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <string.h>

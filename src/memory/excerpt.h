@@ -3,7 +3,7 @@
 #ifndef FORAGE_MEMORY_EXCERPT_H
 #define FORAGE_MEMORY_EXCERPT_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 #include "memory/words.h"
 
 /* What to look for in the texts. */

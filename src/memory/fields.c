@@ -1,9 +1,9 @@
 /* What a memory looks like in JSON, read and written. */
 #include "memory/fields.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "memory/time_words.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef FORAGE_MEMORY_FIELDS_H
 #define FORAGE_MEMORY_FIELDS_H
 
-#include "base/json.h"
 #include "memory/memory.h"
+#include "text/json.h"
 
 /* Reads the members that are there into the change. Texts refer to `object`'s document or live in
  * the arena. Members of other names are left alone. OK; ERR_FAILED after call_fail() with

@@ -2,7 +2,7 @@
  */
 #include "memory/fold.h"
 
-#include "base/text.h"
+#include "text/text.h"
 
 #include <string.h>
 #include <utf8proc.h>

@@ -1,7 +1,7 @@
 /* Keywords are taken apart once; a text is taken apart when it has to be looked at. */
 #include "memory/fulltext.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef FORAGE_MEMORY_FULLTEXT_H
 #define FORAGE_MEMORY_FULLTEXT_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 #include "memory/words.h"
 
 struct fulltext_word {

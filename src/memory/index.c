@@ -3,8 +3,8 @@
  * index is compacted. */
 #include "memory/index.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "memory/index_internal.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #ifndef FORAGE_MEMORY_INDEX_H
 #define FORAGE_MEMORY_INDEX_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>

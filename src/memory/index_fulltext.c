@@ -1,6 +1,6 @@
 /* Full-text search over the index: which documents hold the keywords. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "memory/fulltext.h"
 #include "memory/scores.h"
 

@@ -1,7 +1,7 @@
 /* A list of indexes, the last used first. */
 #include "memory/indexes.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Lines are gathered into a batch; each batch is a call of its own, whose memory goes with it. */
 #include "memory/lines.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/buf.h"
+#include "core/limits.h"
 #include "memory/fields.h"
 
 #include <stdlib.h>
@@ -112,7 +112,8 @@ static int take_line(struct lines *lines, const char *line, size_t length)
     }
     if (!lines->batch) {
         struct call_options options = {.request_id = call_request_id(lines->call),
-                                       .caller = call_caller(lines->call)};
+                                       .caller = call_caller(lines->call),
+                                       .parts = call_parts(lines->call)};
         lines->batch = call_new(&options);
     }
     if (!lines->batch) {

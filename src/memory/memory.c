@@ -1,10 +1,10 @@
 /* The engine: every function of memory.h but the searches (search.c). */
 #include "memory/memory.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "guard/callers.h"
 #include "memory/indexes.h"
 #include "memory/writer.h"

@@ -1,8 +1,8 @@
 /* Verifying the memories in PostgreSQL. The server has its own ways to clean up and to copy. */
 #include "memory/postgres_care.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
+#include "core/buf.h"
+#include "core/limits.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef FORAGE_MEMORY_POSTGRES_CARE_H
 #define FORAGE_MEMORY_POSTGRES_CARE_H
 
-#include "base/postgres.h"
+#include "db/postgres.h"
 #include "memory/store.h"
 
 /* The connection that a session works on. */

@@ -1,10 +1,10 @@
 /* Memories in PostgreSQL, which any number of servers on any number of machines share. */
-#include "base/limits.h"
-#include "base/text.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "memory/postgres_care.h"
 #include "memory/store.h"
 #include "memory/store_rows.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * a byte, the highest bit says that more follow. */
 #include "memory/postings.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdlib.h>
 

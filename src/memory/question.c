@@ -2,8 +2,8 @@
  * differ. */
 #include "memory/question.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *   abstracts) a long memory holds more; where one-line facts lie beside long replies, a long one
  *   only repeats, and short ones are preferred outright.
  * - In a session the neighbours of a hit are often the answer: they get a part of its score. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/scores.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* What a change makes of what is there. */
 #include "memory/rules.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/text.h"
 #include "call/errors.h"
+#include "core/limits.h"
 #include "memory/store_rows.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <string.h>
 

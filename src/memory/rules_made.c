@@ -1,7 +1,7 @@
 /* Summaries and keys for memories that came without. */
-#include "base/text.h"
 #include "memory/fold.h"
 #include "memory/rules.h"
+#include "text/text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* BM25, adapted to how the lengths of this store are spread. */
 #include "memory/scores.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Searching: the index finds and ranks, the store has the texts. */
-#include "base/clock.h"
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "memory/excerpt.h"
 #include "memory/fulltext.h"
 #include "memory/indexes.h"

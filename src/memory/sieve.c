@@ -1,5 +1,5 @@
 /* Filters on documents. Names are looked up once, so that each document costs a few comparisons. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/index_internal.h"
 
 #include <string.h>

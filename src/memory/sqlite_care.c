@@ -1,8 +1,8 @@
 /* Scrubbing, verifying and copying the SQLite file. */
 #include "memory/sqlite_care.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
+#include "core/buf.h"
+#include "core/limits.h"
 #include "memory/store_rows.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_MEMORY_SQLITE_CARE_H
 #define FORAGE_MEMORY_SQLITE_CARE_H
 
-#include "base/sqlite.h"
+#include "db/sqlite.h"
 #include "memory/store.h"
 
 /* The file that a session works on. */

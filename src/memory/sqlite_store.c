@@ -1,7 +1,7 @@
 /* Memories in one SQLite file, which several processes share. */
-#include "base/limits.h"
-#include "base/sqlite.h"
 #include "config/places.h"
+#include "core/limits.h"
+#include "db/sqlite.h"
 #include "memory/sqlite_care.h"
 #include "memory/store.h"
 #include "memory/store_rows.h"

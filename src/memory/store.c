@@ -2,10 +2,10 @@
  * may be only so many at once, calls wait for their turn in the order in which they came. */
 #include "memory/store.h"
 
-#include "base/event.h"
-#include "base/limits.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/event.h"
+#include "core/limits.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #ifndef FORAGE_MEMORY_STORE_H
 #define FORAGE_MEMORY_STORE_H
 
-#include "base/sha256.h"
+#include "core/sha256.h"
 #include "memory/memory.h"
 
 #define STORE_PROBLEM_SIZE 256

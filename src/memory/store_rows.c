@@ -1,7 +1,7 @@
 /* Columns that hold more than a number or a text. */
 #include "memory/store_rows.h"
 
-#include "base/json.h"
+#include "text/json.h"
 
 #include <stdlib.h>
 #include <string.h>

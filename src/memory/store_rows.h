@@ -2,7 +2,7 @@
 #ifndef FORAGE_MEMORY_STORE_ROWS_H
 #define FORAGE_MEMORY_STORE_ROWS_H
 
-#include "base/sha256.h"
+#include "core/sha256.h"
 #include "memory/memory.h"
 
 /* By which a text is known again. */

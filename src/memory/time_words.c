@@ -1,7 +1,7 @@
 /* A text is split into words; what they say is a span: a day, a week, everything since a month. */
 #include "memory/time_words.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
  * identifiers, folded and stemmed; runs of characters without spaces are paired. */
 #include "memory/words.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
 #include "memory/fold.h"
 #include "memory/stop_words.h"
+#include "text/text.h"
 
 #include <libstemmer.h>
 #include <stdint.h>

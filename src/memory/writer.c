@@ -2,10 +2,10 @@
  * taken them; from then on their change happens, and they wait for its outcome. */
 #include "memory/writer.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/limits.h"
 #include "call/errors.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/limits.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* Kept answers: a list with the last used first, short enough to be searched from its beginning. */
 #include "ops/answers.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "registry/registry.h"
 
 #include <pthread.h>

@@ -4,9 +4,9 @@
 #ifndef FORAGE_OPS_ANSWERS_H
 #define FORAGE_OPS_ANSWERS_H
 
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/sha256.h"
+#include "core/arena.h"
+#include "core/sha256.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* The thread that writes to the store. */
 #include "ops/keeper.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/fingerprint.h"
-#include "base/limits.h"
-#include "base/log.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/fingerprint.h"
+#include "core/limits.h"
+#include "core/log.h"
 #include "guard/callers.h"
 
 #include <pthread.h>

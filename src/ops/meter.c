@@ -1,18 +1,18 @@
 /* The meter around every tool. */
 #include "ops/meter.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/redact.h"
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
 #include "guard/callers.h"
 #include "guard/limits.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
 #include "ops/prices.h"
+#include "text/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_OPS_METRICS_H
 #define FORAGE_OPS_METRICS_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 #include "registry/registry.h"
 
 /* What only the caller knows. */

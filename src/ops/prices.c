@@ -1,10 +1,10 @@
 /* The price table. */
 #include "ops/prices.h"
 
-#include "base/json.h"
-#include "base/limits.h"
+#include "core/limits.h"
 #include "embedded.h"
 #include "guard/gate.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Records as JSON. */
 #include "ops/reports.h"
-#include "base/clock.h"
+#include "core/clock.h"
 
 #include <stdio.h>
 #include <string.h>

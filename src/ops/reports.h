@@ -2,9 +2,9 @@
 #ifndef FORAGE_OPS_REPORTS_H
 #define FORAGE_OPS_REPORTS_H
 
-#include "base/json.h"
-#include "base/limits.h"
+#include "core/limits.h"
 #include "ops/store.h"
+#include "text/json.h"
 
 #define REPORT_MOST_DAYS    LIMIT_USAGE_DAYS
 #define REPORT_MOST_HISTORY 1000 /* calls at a time */

@@ -1,8 +1,8 @@
 /* What the process knows of itself. */
 #include "ops/status.h"
 
-#include "base/clock.h"
 #include "config/budget.h"
+#include "core/clock.h"
 
 #include <string.h>
 

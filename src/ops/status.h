@@ -3,7 +3,7 @@
 #ifndef FORAGE_OPS_STATUS_H
 #define FORAGE_OPS_STATUS_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 #include "registry/registry.h"
 
 /* Once, when the program is ready to serve. */

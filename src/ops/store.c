@@ -1,9 +1,9 @@
 /* What is the same for every store: which one it is, and the rule of the windows. */
 #include "ops/store.h"
 
-#include "base/limits.h"
 #include "config/config.h"
 #include "config/places.h"
+#include "core/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

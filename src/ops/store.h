@@ -8,8 +8,8 @@
 #ifndef FORAGE_OPS_STORE_H
 #define FORAGE_OPS_STORE_H
 
-#include "base/sha256.h"
 #include "call/call.h"
+#include "core/sha256.h"
 #include "guard/gate.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* The store in a PostgreSQL database, which servers on several machines share. */
-#include "base/clock.h"
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/postgres.h"
+#include "core/clock.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "db/postgres.h"
 #include "ops/store.h"
 
 #include <stdio.h>

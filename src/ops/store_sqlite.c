@@ -1,7 +1,7 @@
 /* The store in an SQLite file. */
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/sqlite.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "db/sqlite.h"
 #include "ops/store.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Reading a page, choosing a part of it, and telling about both. */
 #include "page/content.h"
 
-#include "base/text.h"
 #include "call/errors.h"
+#include "text/text.h"
 
 #include <inttypes.h>
 #include <stdint.h>

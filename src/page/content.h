@@ -3,11 +3,11 @@
 #ifndef FORAGE_PAGE_CONTENT_H
 #define FORAGE_PAGE_CONTENT_H
 
-#include "base/json.h"
 #include "call/call.h"
 #include "page/document.h"
-#include "page/paging.h"
+#include "page/parts/paging.h"
 #include "page/reader.h"
+#include "text/json.h"
 
 struct content_request {
     const char *url;

@@ -1,7 +1,7 @@
 /* Tables from failures to words. */
 #include "page/notes.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "page/reader.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef FORAGE_PAGE_NOTES_H
 #define FORAGE_PAGE_NOTES_H
 
-#include "base/fetch.h"
+#include "net/fetch.h"
 
 /* The kind of a failure and what to say about it; `detail` may be NULL. */
 struct note {

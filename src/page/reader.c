@@ -1,19 +1,19 @@
 /* The order of things: check, loader, plain page, browser, note. */
 #include "page/reader.h"
 
-#include "base/fetch.h"
-#include "base/limits.h"
-#include "base/text.h"
-#include "base/url.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "net/fetch.h"
 #include "page/browser/browser.h"
-#include "page/extract.h"
-#include "page/host_gate.h"
+#include "page/html/extract.h"
 #include "page/loaders/loaders.h"
 #include "page/notes.h"
-#include "page/paging.h"
+#include "page/parts/paging.h"
 #include "page/sniff.h"
-#include "page/source.h"
+#include "page/source/host_gate.h"
+#include "page/source/source.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * itself or to its end - so that repetition is a matter of copying the block. */
 #include "registry/pattern.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* The registry: what is registered, what is selected, and how to find it. Running is in run.c. */
 #include "registry/registry.h"
 
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "registry/internal.h"
 #include "registry/schema.h"
 

@@ -9,8 +9,8 @@
 #ifndef FORAGE_REGISTRY_REGISTRY_H
 #define FORAGE_REGISTRY_REGISTRY_H
 
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

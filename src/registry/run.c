@@ -1,14 +1,14 @@
 /* Running a tool, the same way for every door: arguments, gate, deadline, handler, error body,
  * records, counts and the one log line. */
-#include "base/clock.h"
-#include "base/fingerprint.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/text.h"
 #include "call/errors.h"
+#include "core/clock.h"
+#include "core/fingerprint.h"
+#include "core/limits.h"
+#include "core/log.h"
 #include "guard/callers.h"
 #include "registry/internal.h"
 #include "registry/schema.h"
+#include "text/text.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * walks quietly first, and speaks only when it knows which words help. */
 #include "registry/schema.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
 #include "registry/pattern.h"
 #include "registry/schema_values.h"
 #include "registry/schema_words.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #ifndef FORAGE_REGISTRY_SCHEMA_H
 #define FORAGE_REGISTRY_SCHEMA_H
 
-#include "base/json.h"
+#include "text/json.h"
 
 #define SCHEMA_MOST_NESTING  128     /* of schemas inside schemas, references followed */
 #define SCHEMA_MOST_STEPS    1000000 /* of one validation */

@@ -3,11 +3,11 @@
  * gets through means what it says. */
 #include "registry/schema.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
 #include "registry/pattern.h"
 #include "registry/schema_values.h"
 #include "registry/schema_words.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef FORAGE_REGISTRY_SCHEMA_VALUES_H
 #define FORAGE_REGISTRY_SCHEMA_VALUES_H
 
-#include "base/json.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 

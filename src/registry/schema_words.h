@@ -3,8 +3,8 @@
 #ifndef FORAGE_REGISTRY_SCHEMA_WORDS_H
 #define FORAGE_REGISTRY_SCHEMA_WORDS_H
 
-#include "base/json.h"
-#include "base/text.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Claude Code, headless: the prompt on stdin, events as lines of JSON on stdout. */
-#include "base/json.h"
 #include "research/worker.h"
+#include "text/json.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * first wrong byte, and all beginnings together may cost a few times the text. */
 #include "research/extract_json.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <string.h>
 #include <strings.h>

@@ -4,7 +4,7 @@
 #ifndef FORAGE_RESEARCH_EXTRACT_JSON_H
 #define FORAGE_RESEARCH_EXTRACT_JSON_H
 
-#include "base/json.h"
+#include "text/json.h"
 
 /* A member that the object must have, and of which type. */
 struct extract_member {

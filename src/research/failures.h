@@ -3,7 +3,7 @@
 #ifndef FORAGE_RESEARCH_FAILURES_H
 #define FORAGE_RESEARCH_FAILURES_H
 
-#include "base/proc.h"
+#include "proc/proc.h"
 #include "research/worker.h"
 
 struct failure {

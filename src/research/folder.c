@@ -2,15 +2,15 @@
  * another name and then linked, so that it is there wholly or not at all, and never replaced. */
 #include "research/folder.h"
 
-#include "base/buf.h"
-#include "base/id.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/own_files.h"
-#include "base/status.h"
-#include "base/write_all.h"
 #include "config/config.h"
+#include "core/buf.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/own_files.h"
+#include "core/status.h"
+#include "core/write_all.h"
 #include "embedded.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* The Gemini CLI, headless: the prompt on stdin, events as lines of JSON on stdout.
  *
  * What its events are is not its documentation's word alone; tests run the real program. */
-#include "base/json.h"
 #include "research/worker.h"
+#include "text/json.h"
 
 #include <string.h>
 

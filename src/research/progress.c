@@ -2,7 +2,7 @@
  * so the clock is read finely. */
 #include "research/progress.h"
 
-#include "base/clock.h"
+#include "core/clock.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* Filling templates. */
 #include "research/prompt.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

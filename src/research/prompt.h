@@ -3,8 +3,8 @@
 #ifndef FORAGE_RESEARCH_PROMPT_H
 #define FORAGE_RESEARCH_PROMPT_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 
 /* What fills a template's places. The question is the caller's and is put between two tags with a
  * number that nobody can guess; it cannot pull in files (@) and is not looked at for places again.

@@ -2,14 +2,13 @@
  * take the report out of what it said, and try again when there is none. */
 #include "research/research.h"
 
-#include "base/clock.h"
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/budget.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/log.h"
 #include "embedded.h"
 #include "research/extract_json.h"
 #include "research/failures.h"
@@ -18,6 +17,7 @@
 #include "research/prompt.h"
 #include "research/run.h"
 #include "research/turnstile.h"
+#include "text/text.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef FORAGE_RESEARCH_RESEARCH_H
 #define FORAGE_RESEARCH_RESEARCH_H
 
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

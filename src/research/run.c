@@ -1,15 +1,15 @@
 /* Watching a worker. */
 #include "research/run.h"
 
-#include "base/clock.h"
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/log.h"
-#include "base/remove_folder.h"
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/remove_folder.h"
 #include "research/progress.h"
+#include "text/text.h"
 
 #include <signal.h>
 #include <stdio.h>

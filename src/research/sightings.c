@@ -1,11 +1,11 @@
 /* Events into lists. */
 #include "research/sightings.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/text.h"
-#include "base/url.h"
+#include "core/limits.h"
 #include "research/progress.h"
+#include "text/json.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef FORAGE_RESEARCH_SIGHTINGS_H
 #define FORAGE_RESEARCH_SIGHTINGS_H
 
-#include "base/buf.h"
 #include "call/call.h"
+#include "core/buf.h"
 #include "research/worker.h"
 
 #include <stdbool.h>

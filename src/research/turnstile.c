@@ -2,7 +2,7 @@
  * `most` of it is inside. */
 #include "research/turnstile.h"
 
-#include "base/event.h"
+#include "core/event.h"
 #include "research/progress.h"
 
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /* What all workers have in common: how they are found, and what they see of our environment. */
 #include "research/worker.h"
 
-#include "base/json.h"
-#include "base/on_path.h"
 #include "config/config.h"
 #include "config/variables.h"
+#include "core/on_path.h"
+#include "text/json.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #ifndef FORAGE_RESEARCH_WORKER_H
 #define FORAGE_RESEARCH_WORKER_H
 
-#include "base/json.h"
-#include "base/proc.h"
 #include "call/call.h"
+#include "proc/proc.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* The table of clients, and where their files are on this machine. */
 #include "setup/clients.h"
 
-#include "base/on_path.h"
-#include "base/status.h"
+#include "core/on_path.h"
+#include "core/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

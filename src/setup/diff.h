@@ -3,7 +3,7 @@
 #ifndef FORAGE_SETUP_DIFF_H
 #define FORAGE_SETUP_DIFF_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* Places in a document. */
 #include "setup/document.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

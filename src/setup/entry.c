@@ -1,9 +1,9 @@
 /* Making the entry of a client. */
 #include "setup/entry.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

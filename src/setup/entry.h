@@ -3,8 +3,8 @@
 #ifndef FORAGE_SETUP_ENTRY_H
 #define FORAGE_SETUP_ENTRY_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "setup/clients.h"
 #include "setup/launch.h"
 

@@ -2,7 +2,7 @@
 #ifndef FORAGE_SETUP_FILES_H
 #define FORAGE_SETUP_FILES_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* Setting and taking out members of a JSON document. */
 #include "setup/jsonc.h"
 
-#include "base/json.h"
-#include "base/status.h"
+#include "core/status.h"
 #include "setup/jsonc_scan.h"
+#include "text/json.h"
 
 #include <string.h>
 

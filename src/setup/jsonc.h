@@ -7,7 +7,7 @@
 #ifndef FORAGE_SETUP_JSONC_H
 #define FORAGE_SETUP_JSONC_H
 
-#include "base/buf.h"
+#include "core/buf.h"
 #include "setup/document.h"
 
 /* Where the value of a member is. OK; ERR_NOTFOUND when it is not there; ERR_INVALID when the

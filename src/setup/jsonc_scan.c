@@ -1,8 +1,8 @@
 /* The scanner: JSON as RFC 8259 has it, and what editors allow besides. */
 #include "setup/jsonc_scan.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <string.h>
 

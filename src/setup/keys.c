@@ -1,9 +1,9 @@
 /* Choosing variables. */
 #include "setup/keys.h"
 
-#include "base/status.h"
-#include "base/text.h"
 #include "config/variables.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_SETUP_KEYS_H
 #define FORAGE_SETUP_KEYS_H
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <stddef.h>
 

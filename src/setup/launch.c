@@ -1,10 +1,10 @@
 /* Which command a client is told. */
 #include "setup/launch.h"
 
-#include "base/limits.h"
-#include "base/on_path.h"
-#include "base/own_files.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/on_path.h"
+#include "core/own_files.h"
+#include "core/status.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_SETUP_LAUNCH_H
 #define FORAGE_SETUP_LAUNCH_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #define LAUNCH_MOST_ARGUMENTS 8
 

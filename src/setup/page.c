@@ -1,7 +1,7 @@
 /* Writing the pages of clients. The same on every machine: nothing is looked at. */
 #include "setup/page.h"
 
-#include "base/status.h"
+#include "core/status.h"
 #include "setup/entry.h"
 #include "setup/plan.h"
 

@@ -2,8 +2,8 @@
 #ifndef FORAGE_SETUP_PAGE_H
 #define FORAGE_SETUP_PAGE_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "setup/clients.h"
 
 /* Appends the page of one client. A status. */

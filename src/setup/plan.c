@@ -1,12 +1,12 @@
 /* Planning a change of a client's file. */
 #include "setup/plan.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/jsonc.h"
 #include "setup/toml.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <string.h>
 

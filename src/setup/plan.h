@@ -2,8 +2,8 @@
 #ifndef FORAGE_SETUP_PLAN_H
 #define FORAGE_SETUP_PLAN_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "setup/clients.h"
 #include "setup/document.h"
 #include "setup/entry.h"

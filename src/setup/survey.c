@@ -1,8 +1,8 @@
 /* Looking at the clients of this machine. */
 #include "setup/survey.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/files.h"
 #include "setup/plan.h"
 

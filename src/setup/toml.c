@@ -1,9 +1,9 @@
 /* Adding, changing and taking out one table. */
 #include "setup/toml.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
 #include "setup/toml_scan.h"
+#include "text/text.h"
 
 #include <string.h>
 

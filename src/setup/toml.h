@@ -7,8 +7,8 @@
 #ifndef FORAGE_SETUP_TOML_H
 #define FORAGE_SETUP_TOML_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "setup/document.h"
 
 /* Where the table is, from its header to its last line. ERR_NOTFOUND when it is not there. */

@@ -1,9 +1,9 @@
 /* The scanner of TOML 1.0. Inline tables may span lines and end in a comma, as TOML 1.1 has it. */
 #include "setup/toml_scan.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Remembering changes: FOLDER/setup/ID.json says what was changed, ID.backup is the file before. */
 #include "setup/undo.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/sha256.h"
-#include "base/status.h"
 #include "config/places.h"
+#include "core/limits.h"
+#include "core/sha256.h"
+#include "core/status.h"
 #include "setup/files.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

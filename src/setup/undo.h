@@ -3,8 +3,8 @@
 #ifndef FORAGE_SETUP_UNDO_H
 #define FORAGE_SETUP_UNDO_H
 
-#include "base/arena.h"
-#include "base/buf.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "setup/clients.h"
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /* What the memory tools share. */
 #include "tools/memory_common.h"
 
-#include "base/clock.h"
 #include "call/errors.h"
 #include "config/budget.h"
+#include "core/clock.h"
 #include "memory/time_words.h"
 
 #include <math.h>

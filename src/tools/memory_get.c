@@ -1,9 +1,9 @@
 /* memory_get: memories by their keys, with their neighbours. The texts share the size that a result
  * may have. */
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/budget.h"
 #include "embedded.h"
+#include "text/text.h"
 #include "tools/memory_common.h"
 #include "tools/tools.h"
 

@@ -1,6 +1,6 @@
 /* memory_list: what there is, newest first. */
-#include "base/text.h"
 #include "embedded.h"
+#include "text/text.h"
 #include "tools/memory_common.h"
 #include "tools/tools.h"
 

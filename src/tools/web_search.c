@@ -1,10 +1,10 @@
 /* web_search: results of the web with the text of their pages. */
-#include "base/id.h"
-#include "base/log.h"
-#include "base/sha256.h"
-#include "base/text.h"
 #include "config/config.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/sha256.h"
 #include "embedded.h"
+#include "text/text.h"
 #include "tools/tools.h"
 #include "websearch/websearch.h"
 

@@ -1,10 +1,10 @@
 /* The arguments of web_search: what a schema cannot say about them. */
-#include "base/countries.h"
-#include "base/text.h"
-#include "base/url.h"
 #include "call/errors.h"
 #include "config/budget.h"
+#include "text/text.h"
+#include "text/url.h"
 #include "websearch/websearch.h"
+#include "world/countries.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * second. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
-#include "base/url.h"
+#include "core/status.h"
+#include "text/url.h"
 #include "websearch/plain.h"
 
 #include <ctype.h>

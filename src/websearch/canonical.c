@@ -1,11 +1,11 @@
 /* What does not change which page an address means. */
 #include "websearch/canonical.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/tracking.h"
-#include "base/url.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/url.h"
+#include "world/tracking.h"
 
 #include <stdbool.h>
 #include <string.h>

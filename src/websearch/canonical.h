@@ -2,7 +2,7 @@
 #ifndef FORAGE_WEBSEARCH_CANONICAL_H
 #define FORAGE_WEBSEARCH_CANONICAL_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 /* Without scheme, "www.", fragment, parameters that only track, and a slash at the end. It is for
  * comparing, not for fetching. What is no URL is its own spelling. NULL without memory. */

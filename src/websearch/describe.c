@@ -1,8 +1,8 @@
 /* First everything but the pages is made to fit, then the pages share what is left. */
 #include "websearch/describe.h"
 
-#include "base/text.h"
 #include "page/content.h"
+#include "text/text.h"
 #include "websearch/share.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_WEBSEARCH_DESCRIBE_H
 #define FORAGE_WEBSEARCH_DESCRIBE_H
 
-#include "base/json.h"
+#include "text/json.h"
 #include "websearch/merge.h"
 #include "websearch/pages.h"
 #include "websearch/websearch.h"

@@ -3,7 +3,7 @@
  * client exa-js sends them. A little of each page's text is its snippet. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #define MOST_RESULTS  100
 #define SNIPPET_CHARS 500

@@ -1,7 +1,7 @@
 /* Merging by rank. */
 #include "websearch/merge.h"
 
-#include "base/status.h"
+#include "core/status.h"
 #include "websearch/canonical.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* One piece of work for each page, on threads of its own (call/side.h). */
 #include "websearch/pages.h"
 
-#include "base/limits.h"
-#include "base/text.h"
-#include "base/url.h"
 #include "call/errors.h"
 #include "call/side.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "page/content.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <string.h>
 

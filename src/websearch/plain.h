@@ -3,7 +3,7 @@
 #ifndef FORAGE_WEBSEARCH_PLAIN_H
 #define FORAGE_WEBSEARCH_PLAIN_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 /* NULL for NULL, and without memory. */
 const char *plain_text(struct arena *arena, const char *html);

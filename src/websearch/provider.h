@@ -7,8 +7,8 @@
 #ifndef FORAGE_WEBSEARCH_PROVIDER_H
 #define FORAGE_WEBSEARCH_PROVIDER_H
 
-#include "base/fetch.h"
-#include "base/json.h"
+#include "net/fetch.h"
+#include "text/json.h"
 #include "websearch/query.h"
 
 #include <stdbool.h>

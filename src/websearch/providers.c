@@ -1,8 +1,8 @@
 /* The table of providers, and what their files share. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
 #include "config/config.h"
+#include "core/status.h"
 
 #include <string.h>
 

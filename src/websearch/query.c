@@ -1,9 +1,9 @@
 /* Queries in the words that several providers share. */
 #include "websearch/query.h"
 
-#include "base/status.h"
-#include "base/text.h"
-#include "base/url.h"
+#include "core/status.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <stdio.h>
 #include <string.h>

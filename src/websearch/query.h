@@ -2,9 +2,9 @@
 #ifndef FORAGE_WEBSEARCH_QUERY_H
 #define FORAGE_WEBSEARCH_QUERY_H
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/limits.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /* Asking providers in their order, and what to do about an answer that is none. */
 #include "websearch/route.h"
 
-#include "base/clock.h"
-#include "base/text.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
 #include "guard/breaker.h"
+#include "text/text.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * way. An instance answers in JSON only when its settings say so. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * {q, num, gl, hl, tbs, page}; the results are under a name of their own for each. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <ctype.h>
 #include <stdio.h>

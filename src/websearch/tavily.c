@@ -3,7 +3,7 @@
  * @tavily/core sends them. A country is a full name and counts only for the general topic. */
 #include "websearch/provider.h"
 
-#include "base/status.h"
+#include "core/status.h"
 #include "websearch/tavily_countries.h"
 
 #define LONGEST_QUERY 400 /* characters; a longer one is HTTP 400 */

@@ -1,9 +1,9 @@
 /* The order of things: search, merge, read the pages, tell. */
 #include "websearch/websearch.h"
 
-#include "base/clock.h"
 #include "call/errors.h"
 #include "call/side.h"
+#include "core/clock.h"
 #include "websearch/describe.h"
 #include "websearch/merge.h"
 #include "websearch/pages.h"

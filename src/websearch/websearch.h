@@ -3,8 +3,8 @@
 #ifndef FORAGE_WEBSEARCH_WEBSEARCH_H
 #define FORAGE_WEBSEARCH_WEBSEARCH_H
 
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 #include "websearch/query.h"
 
 struct search_request {

@@ -1,7 +1,7 @@
 /* Content blocks, and questions to the client. */
 #include "fixture.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * prompts instead of its own. Started as `forage-conformance serve` or `forage-conformance mcp`, it
  * is configured as forage is; a number behind that is the size of the pages that lists come in. */
 #include "app/app.h"
-#include "base/signals.h"
 #include "cli/cli.h"
+#include "core/signals.h"
 #include "doors/doors.h"
 #include "fixture.h"
 

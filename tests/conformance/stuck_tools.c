@@ -1,9 +1,9 @@
 /* Tools that are slow, large or stuck in every way there is, for the tests of cancellation and
  * limits. */
-#include "base/fetch.h"
-#include "base/proc.h"
 #include "call/errors.h"
 #include "fixture.h"
+#include "net/fetch.h"
+#include "proc/proc.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 #ifndef FORAGE_TESTS_FETCH_FIXTURE_H
 #define FORAGE_TESTS_FETCH_FIXTURE_H
 
-#include "base/fetch.h"
-#include "base/limits.h"
-#include "base/url.h"
+#include "core/limits.h"
 #include "fake_names.h"
 #include "loopback.h"
+#include "net/fetch.h"
+#include "text/url.h"
 
 #include <netinet/tcp.h>
 #include <setjmp.h>

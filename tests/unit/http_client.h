@@ -3,9 +3,9 @@
 #ifndef FORAGE_TESTS_HTTP_CLIENT_H
 #define FORAGE_TESTS_HTTP_CLIENT_H
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/limits.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/limits.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

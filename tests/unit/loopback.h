@@ -3,7 +3,7 @@
 #ifndef FORAGE_TESTS_LOOPBACK_H
 #define FORAGE_TESTS_LOOPBACK_H
 
-#include "base/clock.h"
+#include "core/clock.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* A small server for tests of the protocol. */
 #include "protocol_server.h"
 
-#include "base/limits.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "guard/callers.h"
 
 #include <stdlib.h>

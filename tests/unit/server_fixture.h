@@ -3,7 +3,7 @@
 #ifndef FORAGE_TESTS_SERVER_FIXTURE_H
 #define FORAGE_TESTS_SERVER_FIXTURE_H
 
-#include "base/status.h"
+#include "core/status.h"
 #include "doors/server.h"
 #include "http_client.h"
 

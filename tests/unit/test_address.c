@@ -1,7 +1,7 @@
 /* The address policy: the table of what is public, and the list of what an operator opened. */
-#include "base/status.h"
-#include "base/url.h"
+#include "core/status.h"
 #include "guard/address.h"
+#include "text/url.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

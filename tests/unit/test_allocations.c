@@ -4,8 +4,8 @@
  * afterwards. */
 #include "unit.h"
 
-#include "base/log.h"
 #include "config/config.h"
+#include "core/log.h"
 #include "failing_allocations.h"
 #include "guard/callers.h"
 #include "protocol_server.h"

@@ -6,10 +6,10 @@
 #include "answer/openai.h"
 #include "answer/prompt.h"
 #include "answer/response.h"
-#include "base/countries.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/json.h"
+#include "world/countries.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Circuit breakers, with a clock that the test moves. */
 #include "unit.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "guard/breaker.h"
 
 #include <pthread.h>

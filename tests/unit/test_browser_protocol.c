@@ -2,7 +2,7 @@
  * browser that does, leaves behind. */
 #include "page/browser/protocol.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "unit.h"
 
 #include <fcntl.h>

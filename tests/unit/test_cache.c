@@ -1,10 +1,10 @@
 /* The cache on disk: what comes back, what is refused, what goes first, and many at once. */
 #include "unit.h"
 
-#include "base/arena.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "page/cache.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/source/cache.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* The call and the pool: waiting, deadlines, cancellation, errors, and who gets a thread. */
 #include "unit.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/limits.h"
 #include "call/call.h"
 #include "call/errors.h"
 #include "call/pool.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/limits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /* Bytes of pages as UTF-8: who is believed about the encoding, what labels mean, and what becomes
  * of bytes that mean nothing. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/charset.h"
+#include "text/text.h"
 #include "unit.h"
 
 #include <stdlib.h>

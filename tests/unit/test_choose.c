@@ -3,10 +3,10 @@
 #include "page/html/choose/hints.h"
 #include "page/html/choose/labels.h"
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/hidden.h"
 #include "page/html/jsonld.h"
 #include "page/html/page.h"
@@ -63,10 +63,12 @@ static void write_text(struct buf *out, const lxb_dom_node_t *node)
         buf_append(out, (const char *)data->data, data->length);
         return;
     }
-    if ((node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) != 0)
+    if ((node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) != 0) {
         return;
-    for (const lxb_dom_node_t *child = node->first_child; child != NULL; child = child->next)
+    }
+    for (const lxb_dom_node_t *child = node->first_child; child != NULL; child = child->next) {
         write_text(out, child);
+    }
     buf_append(out, "\n", 1);
 }
 
@@ -80,8 +82,9 @@ static struct chosen choose(const char *html, const char *url)
     hidden_mark(&chosen.page);
     jsonld_read(&chosen.page);
     assert_int_equal(choose_content(&chosen.page), OK);
-    for (size_t i = 0; i < chosen.page.root_count; i++)
+    for (size_t i = 0; i < chosen.page.root_count; i++) {
         write_text(&chosen.text, chosen.page.roots[i]);
+    }
     buf_append(&chosen.text, "", 1);
     return chosen;
 }
@@ -182,15 +185,18 @@ static void tells_kinds_apart(void **state)
     for (size_t i = 0; i < COUNT(KIND_CASES); i++) {
         const struct kind_case *one = &KIND_CASES[i];
         struct chosen chosen = choose(one->html, one->url);
-        if (chosen.page.kind != one->kind)
+        if (chosen.page.kind != one->kind) {
             fail_msg("%s: read as %s", one->name, page_kind_name(chosen.page.kind));
+        }
         for (size_t k = 0; k < COUNT(one->kept) && one->kept[k] != NULL; k++) {
-            if (strstr(chosen.text.data, one->kept[k]) == NULL)
+            if (strstr(chosen.text.data, one->kept[k]) == NULL) {
                 fail_msg("%s: lost \"%s\" in:\n%s", one->name, one->kept[k], chosen.text.data);
+            }
         }
         for (size_t k = 0; k < COUNT(one->dropped) && one->dropped[k] != NULL; k++) {
-            if (strstr(chosen.text.data, one->dropped[k]) != NULL)
+            if (strstr(chosen.text.data, one->dropped[k]) != NULL) {
                 fail_msg("%s: kept \"%s\" in:\n%s", one->name, one->dropped[k], chosen.text.data);
+            }
         }
         chosen_done(&chosen);
     }
@@ -259,10 +265,12 @@ static void follows_rules(void **state)
     for (size_t i = 0; i < COUNT(RULE_CASES); i++) {
         const struct rule_case *one = &RULE_CASES[i];
         struct chosen chosen = choose(one->html, NULL);
-        if (strstr(chosen.text.data, one->kept) == NULL)
+        if (strstr(chosen.text.data, one->kept) == NULL) {
             fail_msg("%s: lost \"%s\" in:\n%s", one->name, one->kept, chosen.text.data);
-        if (one->dropped != NULL && strstr(chosen.text.data, one->dropped) != NULL)
+        }
+        if (one->dropped != NULL && strstr(chosen.text.data, one->dropped) != NULL) {
             fail_msg("%s: kept \"%s\" in:\n%s", one->name, one->dropped, chosen.text.data);
+        }
         chosen_done(&chosen);
     }
 }
@@ -293,8 +301,9 @@ static void keeps_hidden_text_hidden(void **state)
     };
     for (size_t i = 0; i < COUNT(PAGES); i++) {
         struct chosen chosen = choose(PAGES[i], NULL);
-        if (strstr(chosen.text.data, "ferryman") != NULL)
+        if (strstr(chosen.text.data, "ferryman") != NULL) {
             fail_msg("page %zu shows:\n%s", i, chosen.text.data);
+        }
         assert_non_null(strstr(chosen.text.data, "bridge"));
         chosen_done(&chosen);
     }
@@ -360,8 +369,9 @@ static void reads_names(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         uint64_t hints = hints_of((const unsigned char *)CASES[i].name, strlen(CASES[i].name));
-        if (hints != CASES[i].hints)
+        if (hints != CASES[i].hints) {
             fail_msg("\"%s\": %#llx", CASES[i].name, (unsigned long long)hints);
+        }
     }
 }
 
@@ -383,8 +393,9 @@ static void reads_labels(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         enum label_effect effect = label_effect(CASES[i].label, strlen(CASES[i].label));
-        if (effect != CASES[i].effect)
+        if (effect != CASES[i].effect) {
             fail_msg("\"%s\": %d", CASES[i].label, (int)effect);
+        }
     }
 }
 

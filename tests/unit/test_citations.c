@@ -5,11 +5,11 @@
 #include "answer/citations.h"
 #include "answer/dates.h"
 #include "answer/ruler.h"
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "base/tracking.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/text.h"
+#include "world/tracking.h"
 
 #include <stdio.h>
 #include <stdlib.h>

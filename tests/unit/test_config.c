@@ -1,16 +1,16 @@
 /* The configuration: which source wins, tables of values that are understood and refused, warnings,
  * secrets, and the pages that are made from the table of variables. */
-#include "base/arena.h"
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/status.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "config/config_docs.h"
 #include "config/envfile.h"
 #include "config/values.h"
 #include "config/variables.h"
+#include "core/arena.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "core/status.h"
+#include "text/json.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Opening libcurl where there is none: everything still answers, and says what to install. The
  * system's dlopen() is replaced, so this is a program of its own. */
-#include "base/curl_api.h"
-#include "base/fetch.h"
+#include "net/curl_api.h"
+#include "net/fetch.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

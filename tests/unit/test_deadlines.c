@@ -1,5 +1,5 @@
 /* The heap of deadlines, compared with a plain search after each of many random changes. */
-#include "base/status.h"
+#include "core/status.h"
 #include "doors/deadlines.h"
 
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* The configuration file: a table of lines and what they mean, one of lines that are refused, and
  * the reading of real files. */
-#include "base/limits.h"
-#include "base/status.h"
 #include "config/envfile.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* Pages that mean harm: nesting without end, floods of elements, attributes and entities, bytes
  * that are no text. None may crash the extractor, take long, or take much memory; what was read of
  * them comes out as valid UTF-8. */
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "page/extract.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
+#include "text/text.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The object in what a model wrote: one row for each kind of output that was met or feared. */
 #include "unit.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "research/extract_json.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Feeds: each format as a list, dates, and what is no feed. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/feed.h"
 
 #include <setjmp.h>

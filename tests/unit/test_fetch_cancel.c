@@ -1,11 +1,11 @@
 /* Fetches that end early: cancelled or out of time in every stage, alone and many at once. What
  * counts is seen from the other end: the socket is closed. The times are printed; the bound is
  * generous, but far below what a stage that cannot be interrupted would take. */
-#include "base/clock.h"
-#include "base/fetch.h"
-#include "base/limits.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "fake_names.h"
 #include "loopback.h"
+#include "net/fetch.h"
 
 #include <dirent.h>
 #include <fcntl.h>

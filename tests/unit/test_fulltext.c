@@ -1,6 +1,6 @@
 /* Full text in every script: what must be found, what must not, and how a hit is shown. Each text
  * is a memory of its own; a question names the words and the texts that hold them. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/excerpt.h"
 #include "memory/fulltext.h"
 #include "memory/index.h"

@@ -1,11 +1,11 @@
 /* Who is calling, how often, and for how much: tokens, windows, rules and the gate. */
 #include "unit.h"
 
-#include "base/limits.h"
-#include "base/redact.h"
-#include "base/status.h"
 #include "call/call.h"
 #include "call/errors.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "core/status.h"
 #include "guard/callers.h"
 #include "guard/gate.h"
 #include "guard/limiter.h"

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "answer/guardrails.h"
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

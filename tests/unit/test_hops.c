@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "guard/policy.h"
-#include "page/hops.h"
+#include "page/source/hops.h"
 
 #define ELSEWHERE "a.at-127-0-0-66.test"
 

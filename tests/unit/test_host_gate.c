@@ -1,9 +1,9 @@
 /* The gate in front of hosts: how many at once, who comes next, and how a wait ends. */
 #include "unit.h"
 
-#include "base/clock.h"
-#include "base/status.h"
-#include "page/host_gate.h"
+#include "core/clock.h"
+#include "core/status.h"
+#include "page/source/host_gate.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

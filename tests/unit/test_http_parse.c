@@ -1,7 +1,7 @@
 /* The head parser and the chunked decoder: tables of good and bad input, each also cut at every
  * place. */
-#include "base/buf.h"
-#include "base/status.h"
+#include "core/buf.h"
+#include "core/status.h"
 #include "doors/http_parse.h"
 
 #include <setjmp.h>

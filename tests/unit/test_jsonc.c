@@ -1,6 +1,6 @@
 /* The editor of JSON with comments: tables of documents before and after. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/jsonc.h"
 
 #include <setjmp.h>

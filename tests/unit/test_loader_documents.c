@@ -1,7 +1,7 @@
 /* What the services answer, as Markdown: bodies in their shapes, and what must be in the result.
  * Code keeps every character. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/arxiv.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/github.h"

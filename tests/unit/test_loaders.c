@@ -1,6 +1,6 @@
 /* Which URLs belong to which loader: a table, and what each loader understands of its own. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/arxiv.h"
 #include "page/loaders/github.h"
 #include "page/loaders/loaders.h"

@@ -1,10 +1,10 @@
 /* Markdown of pages: the cases of data/markdown_cases.txt, each written as the whole body of a
  * page, and code in the markup of ten highlighters, which must keep every character and the
  * language. */
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "page/extract.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
 #include "page/html/hidden.h"
 #include "page/html/metadata.h"
 #include "page/html/page.h"

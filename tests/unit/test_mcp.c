@@ -2,8 +2,8 @@
  * row of a table is one message; add yours. */
 #include "unit.h"
 
-#include "base/log.h"
 #include "config/config.h"
+#include "core/log.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
 

@@ -2,11 +2,11 @@
  * namespaces, group commit, and what becomes of contents that were removed. */
 #include "memory/memory.h"
 
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/sqlite.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "db/sqlite.h"
 #include "guard/callers.h"
 #include "memory/lines.h"
 #include "memory/rules.h"

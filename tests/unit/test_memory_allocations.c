@@ -3,8 +3,8 @@
  * same work succeeds afterwards, and what is in the store is what was said. */
 #include "unit.h"
 
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "failing_allocations.h"
 #include "guard/callers.h"
 #include "memory/lines.h"

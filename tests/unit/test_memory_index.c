@@ -1,6 +1,6 @@
 /* The index over words: what is found, in which order, and what is not any more; postings and
  * symbols below it. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/index.h"
 #include "memory/postings.h"
 #include "memory/symbols.h"

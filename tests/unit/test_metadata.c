@@ -1,8 +1,8 @@
 /* What pages say about themselves: which source is believed first, dates in many spellings, titles
  * without the name of the site. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "page/extract.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
 #include "page/html/metadata.h"
 #include "unit.h"
 

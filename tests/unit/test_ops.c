@@ -1,6 +1,6 @@
 /* Records: the store, the thread that writes to it, prices, and answers that are kept. */
-#include "base/clock.h"
-#include "base/limits.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "guard/callers.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"

@@ -2,12 +2,12 @@
  */
 #include "unit.h"
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
-#include "page/paging.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/parts/paging.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Patterns: tables of what matches and what does not, of patterns that are refused, and proof that
  * no text makes a match run away. */
-#include "base/status.h"
+#include "core/status.h"
 #include "registry/pattern.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* PostgreSQL without a server, or with one that does not do its part: every wait ends with its
  * call, and no words tell a password. With a real server: tests/blackbox/test_postgres.py. */
-#include "base/clock.h"
-#include "base/postgres.h"
+#include "core/clock.h"
+#include "db/postgres.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

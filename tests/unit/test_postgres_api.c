@@ -1,7 +1,7 @@
 /* Opening libpq where there is none: it is said what to install. The system's dlopen() is replaced,
  * so this is a program of its own. */
-#include "base/postgres.h"
-#include "base/postgres_api.h"
+#include "db/postgres.h"
+#include "db/postgres_api.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Children: what they get, what they say, and how they end. */
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/proc.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "proc/proc.h"
 
 #include <dirent.h>
 #include <errno.h>

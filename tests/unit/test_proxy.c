@@ -1,13 +1,13 @@
 /* The browser's filtering proxy: what it understands, what it hands on, and what it never connects
  * to, seen from the target's side. */
-#include "base/base64.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "fake_names.h"
 #include "http_client.h"
 #include "loopback.h"
 #include "page/browser/proxy.h"
 #include "page/browser/proxy_head.h"
+#include "text/base64.h"
 
 #define BIG_BYTES MIB(8)
 

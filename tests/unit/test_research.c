@@ -2,12 +2,12 @@
  * folder, and the turnstile. */
 #include "unit.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/remove_folder.h"
-#include "base/status.h"
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/remove_folder.h"
+#include "core/status.h"
 #include "embedded.h"
 #include "research/failures.h"
 #include "research/folder.h"

@@ -1,7 +1,7 @@
 /* Name look-ups: answers, failures, and look-ups that are left behind. */
-#include "base/clock.h"
-#include "base/resolve.h"
+#include "core/clock.h"
 #include "fake_names.h"
+#include "net/resolve.h"
 
 #include <dirent.h>
 #include <setjmp.h>

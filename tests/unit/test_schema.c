@@ -1,7 +1,7 @@
 /* The validator: tables of a schema, a value and the words that are expected. A ' stands for a " in
  * all of them, so that they can be read. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "registry/schema.h"
 
 #include <setjmp.h>

@@ -1,15 +1,15 @@
 /* Searching: what is pure in it - addresses, shares, dates, countries, merging, snippets. */
 #include "unit.h"
 
-#include "base/countries.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "websearch/canonical.h"
 #include "websearch/merge.h"
 #include "websearch/plain.h"
 #include "websearch/query.h"
 #include "websearch/share.h"
 #include "websearch/tavily_countries.h"
+#include "world/countries.h"
 
 #include <stdlib.h>
 #include <string.h>

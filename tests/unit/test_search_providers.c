@@ -2,8 +2,8 @@
  * judged. */
 #include "unit.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "websearch/route.h"
 
 #include <stdio.h>

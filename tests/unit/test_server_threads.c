@@ -1,7 +1,7 @@
 /* The HTTP server under many threads: clients that come, leave and race with those who answer them.
  * Meant for the sanitizers; what it asserts itself is that every exchange ends exactly once,
  * answered or left. */
-#include "base/status.h"
+#include "core/status.h"
 #include "doors/server.h"
 #include "http_client.h"
 

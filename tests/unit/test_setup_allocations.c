@@ -1,8 +1,8 @@
 /* Every allocation on the way to a changed file fails once: the plan is made again and again, and
  * each time one allocation further on returns NULL. It may fail then, but it never makes another
  * text than it should: members of others are not lost for want of memory. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "failing_allocations.h"
 #include "setup/plan.h"
 

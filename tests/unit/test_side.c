@@ -1,11 +1,11 @@
 /* Pieces of work side by side: order, deadlines, cancellation, and what is left behind. */
 #include "unit.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/status.h"
 #include "call/call.h"
 #include "call/side.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

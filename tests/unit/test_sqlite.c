@@ -1,8 +1,8 @@
 /* The layer over SQLite: several users of one file, waiting, being cancelled, and files that are
  * not well. */
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/sqlite.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "db/sqlite.h"
 #include "unit.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Text: UTF-8 that is and is not, messages that are cut between code points, quoting, and guesses.
  */
-#include "base/text.h"
+#include "text/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Times as people write them. Now is Sunday, 15 November 2026, 14:30 UTC. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/time_words.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* The editor of TOML: tables of documents before and after, and of what is refused. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "setup/toml.h"
 
 #include <setjmp.h>

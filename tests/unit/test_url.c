@@ -1,9 +1,9 @@
 /* URLs: tables of spellings and their normal form, of references and what they resolve to, and of
  * texts that are no URL for us. */
-#include "base/limits.h"
-#include "base/punycode.h"
-#include "base/status.h"
-#include "base/url.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "text/punycode.h"
+#include "text/url.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

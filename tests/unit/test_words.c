@@ -1,5 +1,5 @@
 /* What a word is: folding, stemming, scripts without spaces, identifiers, languages. */
-#include "base/status.h"
+#include "core/status.h"
 #include "memory/fold.h"
 #include "memory/words.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* The XML reader: a table of texts and the events that they give. */
-#include "base/status.h"
+#include "core/status.h"
 #include "page/loaders/xml.h"
 
 #include <setjmp.h>

@@ -5,11 +5,11 @@
  * A call that is cancelled leaves the line, and nobody else notices. */
 #include "page/browser/engine.h"
 
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/limits.h"
-#include "base/log.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/limits.h"
+#include "core/log.h"
 #include "guard/policy.h"
 #include "page/browser/find.h"
 #include "page/browser/launch.h"

@@ -1,9 +1,9 @@
 /* Which browser there is. */
 #include "page/browser/find.h"
 
-#include "base/on_path.h"
-#include "base/status.h"
 #include "config/config.h"
+#include "core/on_path.h"
+#include "core/status.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Starting the browser. */
 #include "page/browser/launch.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <poll.h>
 #include <pwd.h>

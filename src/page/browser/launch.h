@@ -2,8 +2,8 @@
 #ifndef FORAGE_PAGE_BROWSER_LAUNCH_H
 #define FORAGE_PAGE_BROWSER_LAUNCH_H
 
-#include "base/proc_child.h"
 #include "page/browser/profile.h"
+#include "proc/proc_child.h"
 
 #include <stdbool.h>
 #include <stdint.h>

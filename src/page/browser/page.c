@@ -5,8 +5,8 @@
  * another; "load" misses what scripts add. What never rests is read at TIME_PAGE_CEILING_MS. */
 #include "page/browser/page.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "page/browser/proxy.h"
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef FORAGE_PAGE_BROWSER_PAGE_H
 #define FORAGE_PAGE_BROWSER_PAGE_H
 
-#include "base/id.h"
+#include "core/id.h"
 #include "page/browser/browser.h"
 #include "page/browser/protocol.h"
 

@@ -1,9 +1,9 @@
 /* The folder of a browser. It belongs to a user whom we do not trust once it shows pages. */
 #include "page/browser/profile.h"
 
-#include "base/id.h"
-#include "base/remove_folder.h"
-#include "base/status.h"
+#include "core/id.h"
+#include "core/remove_folder.h"
+#include "core/status.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* The messages between us and the browser. */
 #include "page/browser/protocol.h"
 
-#include "base/event.h"
-#include "base/limits.h"
+#include "core/event.h"
+#include "core/limits.h"
 
 #include <errno.h>
 #include <pthread.h>

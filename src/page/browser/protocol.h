@@ -6,8 +6,8 @@
 #ifndef FORAGE_PAGE_BROWSER_PROTOCOL_H
 #define FORAGE_PAGE_BROWSER_PROTOCOL_H
 
-#include "base/json.h"
 #include "call/call.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* The filtering proxy: its listener and the thread that serves all tunnels. */
 #include "page/browser/proxy.h"
 
-#include "base/base64.h"
-#include "base/clock.h"
-#include "base/event.h"
-#include "base/id.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/id.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/browser/tunnel.h"
+#include "text/base64.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

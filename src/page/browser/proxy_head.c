@@ -1,8 +1,8 @@
 /* The heads that pass the filtering proxy. */
 #include "page/browser/proxy_head.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef FORAGE_PAGE_BROWSER_PROXY_HEAD_H
 #define FORAGE_PAGE_BROWSER_PROXY_HEAD_H
 
-#include "base/buf.h"
-#include "base/url.h"
+#include "core/buf.h"
+#include "text/url.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ struct proxy_piece {
 
 struct proxy_request {
     bool tunnel;              /* CONNECT; otherwise a request of plain HTTP */
-    char host[URL_HOST_SIZE]; /* normalised as base/url.h does */
+    char host[URL_HOST_SIZE]; /* normalised as text/url.h does */
     int port;
     struct proxy_piece method;
     struct proxy_piece authority; /* as it was written, for the Host header */

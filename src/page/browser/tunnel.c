@@ -1,11 +1,11 @@
 /* One connection of the browser to the filtering proxy. */
 #include "page/browser/tunnel.h"
 
-#include "base/buf.h"
-#include "base/clock.h"
-#include "base/limits.h"
-#include "base/resolve.h"
-#include "base/status.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "net/resolve.h"
 #include "page/browser/proxy_head.h"
 
 #include <errno.h>
@@ -170,7 +170,7 @@ static void connect_next(struct tunnel *tunnel)
     refuse(tunnel, 502, "the host does not answer");
 }
 
-/* One address that is not allowed is enough to refuse the host, as in base/fetch: what it is doing
+/* One address that is not allowed is enough to refuse the host, as in net/fetch: what it is doing
  * there is not our business. */
 static void check_addresses(struct tunnel *tunnel)
 {

@@ -1,8 +1,8 @@
 /* Bytes of a page as UTF-8. */
 #include "page/html/charset.h"
 
-#include "base/status.h"
-#include "base/text.h"
+#include "core/status.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #ifndef FORAGE_PAGE_HTML_CHARSET_H
 #define FORAGE_PAGE_HTML_CHARSET_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* Looking at lexbor's tree. */
 #include "page/html/dom.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <stdlib.h>
 #include <strings.h>

@@ -2,7 +2,7 @@
  * "description". The name whose strings hold the most text is the one that holds the page's. */
 #include "page/html/embedded.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "page/html/dom.h"
 #include "page/html/jsonld.h"
 

@@ -1,7 +1,7 @@
 /* JSON-LD of a page, read with more patience than JSON of clients: pages are written by hand. */
 #include "page/html/jsonld.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "page/html/dom.h"
 
 #include <strings.h>

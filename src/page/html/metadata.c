@@ -1,10 +1,10 @@
 /* What a page says about itself. Each fact has a table of places where it may stand, best first. */
 #include "page/html/metadata.h"
 
-#include "base/status.h"
-#include "base/url.h"
+#include "core/status.h"
 #include "page/html/dom.h"
 #include "page/html/jsonld.h"
+#include "text/url.h"
 
 #include <ctype.h>
 #include <stdio.h>

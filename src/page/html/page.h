@@ -14,9 +14,9 @@
 #ifndef FORAGE_PAGE_HTML_PAGE_H
 #define FORAGE_PAGE_HTML_PAGE_H
 
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/json.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "text/json.h"
 
 #include <lexbor/html/html.h>
 #include <stdbool.h>

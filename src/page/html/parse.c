@@ -4,10 +4,10 @@
  * or larger than the rest of the extractor is built for. */
 #include "page/html/parse.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/url.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/dom.h"
+#include "text/url.h"
 
 #include <lexbor/html/tree/active_formatting.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * text would be in the wrong order, and mostly outside of the page's main part. */
 #include "page/html/stream.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 #include "page/html/dom.h"
 
 enum { MOST_PIECES = 512, LONGEST_NUMBER = 12 };

@@ -2,9 +2,9 @@
  * else the PDF. A paper whose text cannot be read is still a paper with an abstract. */
 #include "page/loaders/arxiv.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
-#include "page/extract.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "page/html/extract.h"
 #include "page/loaders/internal.h"
 #include "page/loaders/service.h"
 

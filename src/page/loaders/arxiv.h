@@ -3,9 +3,9 @@
 #ifndef FORAGE_PAGE_LOADERS_ARXIV_H
 #define FORAGE_PAGE_LOADERS_ARXIV_H
 
-#include "base/arena.h"
-#include "base/url.h"
+#include "core/arena.h"
 #include "page/document.h"
+#include "text/url.h"
 
 #define ARXIV_ID_SIZE 64
 

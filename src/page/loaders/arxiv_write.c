@@ -1,6 +1,6 @@
 /* arXiv: identifiers in URLs, the Atom answer, and a paper as Markdown. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/arxiv.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/paths.h"

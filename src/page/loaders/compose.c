@@ -1,10 +1,10 @@
 /* Markdown from pieces of Markdown: line by line, with an eye on fences. */
 #include "page/loaders/compose.h"
 
-#include "base/limits.h"
-#include "base/status.h"
-#include "base/text.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/xml.h"
+#include "text/text.h"
 
 #include <string.h>
 #include <time.h>

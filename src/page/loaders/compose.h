@@ -3,9 +3,9 @@
 #ifndef FORAGE_PAGE_LOADERS_COMPOSE_H
 #define FORAGE_PAGE_LOADERS_COMPOSE_H
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "call/call.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "page/document.h"
 
 #include <stdbool.h>

@@ -1,13 +1,13 @@
 /* RSS and Atom: one table of elements for both, since they mean the same. */
 #include "page/loaders/feed.h"
 
-#include "base/status.h"
-#include "base/text.h"
-#include "base/url.h"
-#include "page/extract.h"
+#include "core/status.h"
 #include "page/html/charset.h"
+#include "page/html/extract.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/internal.h"
+#include "text/text.h"
+#include "text/url.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "page/document.h"
 #include "page/loaders/xml.h"
 
-#include "base/arena.h"
+#include "core/arena.h"
 
 /* Each text is in the arena, or NULL where the feed has none. */
 struct feed_item {

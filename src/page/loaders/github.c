@@ -3,8 +3,8 @@
  * where there is one and needed only where GitHub needs it. */
 #include "page/loaders/github.h"
 
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "page/html/charset.h"
 #include "page/loaders/internal.h"
 #include "page/loaders/plain.h"

@@ -3,12 +3,12 @@
 #ifndef FORAGE_PAGE_LOADERS_GITHUB_H
 #define FORAGE_PAGE_LOADERS_GITHUB_H
 
-#include "base/json.h"
-#include "base/url.h"
 #include "page/document.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/paths.h"
 #include "page/loaders/service.h"
+#include "text/json.h"
+#include "text/url.h"
 
 enum github_kind {
     GITHUB_REPOSITORY, /* its README, of a folder or a branch too */

@@ -1,9 +1,9 @@
 /* GitHub: which URLs are pages that we read, and repositories and releases as Markdown. */
-#include "base/base64.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/github.h"
 #include "page/loaders/plain.h"
+#include "text/base64.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* GitHub: threads of issues, pull requests and discussions as Markdown. What people wrote there is
  * Markdown already; it is set below our headings and otherwise left alone. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/github.h"
 
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #ifndef FORAGE_PAGE_LOADERS_INTERNAL_H
 #define FORAGE_PAGE_LOADERS_INTERNAL_H
 
-#include "base/buf.h"
-#include "base/json.h"
+#include "core/buf.h"
 #include "page/loaders/loaders.h"
 #include "page/sniff.h"
+#include "text/json.h"
 
 /* ---- by where it came from ---- */
 

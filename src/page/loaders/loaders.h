@@ -4,10 +4,10 @@
 #ifndef FORAGE_PAGE_LOADERS_LOADERS_H
 #define FORAGE_PAGE_LOADERS_LOADERS_H
 
-#include "base/url.h"
 #include "call/call.h"
 #include "page/document.h"
-#include "page/source.h"
+#include "page/source/source.h"
+#include "text/url.h"
 
 struct loader {
     const char *name;

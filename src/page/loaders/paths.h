@@ -3,7 +3,7 @@
 #ifndef FORAGE_PAGE_LOADERS_PATHS_H
 #define FORAGE_PAGE_LOADERS_PATHS_H
 
-#include "base/url.h"
+#include "text/url.h"
 
 #include <stdbool.h>
 #include <stddef.h>

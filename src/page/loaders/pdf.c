@@ -4,11 +4,11 @@
  * cannot write files, and, where the system lets us make a namespace without being root, no network
  * and no rights of ours. What of that the system can do is found out once, by trying: `unshare` and
  * `prlimit` are parts of util-linux. */
-#include "base/limits.h"
-#include "base/proc.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/internal.h"
 #include "page/loaders/pdf_layout.h"
+#include "proc/proc.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

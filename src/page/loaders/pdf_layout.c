@@ -2,8 +2,8 @@
  * of the text. */
 #include "page/loaders/pdf_layout.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/compose.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef FORAGE_PAGE_LOADERS_PDF_LAYOUT_H
 #define FORAGE_PAGE_LOADERS_PDF_LAYOUT_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 #include "page/document.h"
 
 #include <stdbool.h>

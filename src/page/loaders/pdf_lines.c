@@ -1,6 +1,6 @@
 /* Poppler's answer to lines of text with their places. */
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/loaders/pdf_layout.h"
 #include "page/loaders/xml.h"
 

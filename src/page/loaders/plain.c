@@ -1,11 +1,11 @@
 /* Plain text, code, JSON and Markdown. */
 #include "page/loaders/plain.h"
 
-#include "base/json.h"
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/charset.h"
 #include "page/loaders/internal.h"
+#include "text/json.h"
 
 #include <string.h>
 #include <strings.h>

@@ -2,7 +2,7 @@
 #ifndef FORAGE_PAGE_LOADERS_PLAIN_H
 #define FORAGE_PAGE_LOADERS_PLAIN_H
 
-#include "base/arena.h"
+#include "core/arena.h"
 #include "page/document.h"
 #include "page/loaders/compose.h"
 

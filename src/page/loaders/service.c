@@ -1,8 +1,8 @@
 /* Services: where they are and how they are asked. */
 #include "page/loaders/service.h"
 
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/limits.h"
 
 #include <string.h>
 

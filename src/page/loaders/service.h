@@ -3,8 +3,8 @@
 #ifndef FORAGE_PAGE_LOADERS_SERVICE_H
 #define FORAGE_PAGE_LOADERS_SERVICE_H
 
-#include "base/json.h"
-#include "page/source.h"
+#include "page/source/source.h"
+#include "text/json.h"
 
 #include <stdbool.h>
 

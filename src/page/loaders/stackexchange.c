@@ -4,9 +4,9 @@
  * share is used up. */
 #include "page/loaders/stackexchange.h"
 
-#include "base/clock.h"
-#include "base/limits.h"
 #include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
 #include "page/loaders/internal.h"
 #include "page/loaders/service.h"
 

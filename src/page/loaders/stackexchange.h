@@ -3,9 +3,9 @@
 #ifndef FORAGE_PAGE_LOADERS_STACKEXCHANGE_H
 #define FORAGE_PAGE_LOADERS_STACKEXCHANGE_H
 
-#include "base/json.h"
-#include "base/url.h"
 #include "page/document.h"
+#include "text/json.h"
+#include "text/url.h"
 
 struct stackexchange_post {
     char site[URL_HOST_SIZE]; /* the host, as the interface takes it */

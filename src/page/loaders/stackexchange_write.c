@@ -1,7 +1,7 @@
 /* StackExchange: which URLs are posts, and a thread as Markdown. */
-#include "base/limits.h"
-#include "base/status.h"
-#include "page/extract.h"
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/paths.h"
 #include "page/loaders/service.h"

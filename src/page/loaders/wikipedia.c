@@ -2,8 +2,8 @@
  * furniture around it. Its errors come with HTTP 200; a server that lags asks us to come back. */
 #include "page/loaders/wikipedia.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/dom.h"
 #include "page/html/parse.h"
 #include "page/loaders/compose.h"

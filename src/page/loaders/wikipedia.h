@@ -2,10 +2,10 @@
 #ifndef FORAGE_PAGE_LOADERS_WIKIPEDIA_H
 #define FORAGE_PAGE_LOADERS_WIKIPEDIA_H
 
-#include "base/json.h"
-#include "base/url.h"
 #include "page/document.h"
 #include "page/loaders/paths.h"
+#include "text/json.h"
+#include "text/url.h"
 
 #define WIKIPEDIA_LANGUAGE_SIZE 24
 

@@ -2,7 +2,7 @@
  * of open elements. */
 #include "page/loaders/xml.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdint.h>
 #include <string.h>

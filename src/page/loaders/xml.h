@@ -8,8 +8,8 @@
 #ifndef FORAGE_PAGE_LOADERS_XML_H
 #define FORAGE_PAGE_LOADERS_XML_H
 
-#include "base/buf.h"
-#include "base/limits.h"
+#include "core/buf.h"
+#include "core/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "page/html/choose/root.h"
 #include "page/html/hidden.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 const char *page_kind_name(enum page_kind kind)
 {
@@ -40,8 +40,9 @@ static int choose_with(struct choice *choice, const struct profile *profile)
 static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
 {
     int status = stats_collect(page, &choice->stats, reach);
-    if (status != OK)
+    if (status != OK) {
         return status;
+    }
     clean_boilerplate(&choice->stats, profile_of_any());
     choice->kind = kind_decide(&choice->stats);
     return choose_with(choice, profile_of(choice->kind));
@@ -60,13 +61,15 @@ static uint32_t text_of(const struct choice *choice)
 
 static bool has_scripts(const struct choice *choice)
 {
-    if (choice->stats.scripts > 0)
+    if (choice->stats.scripts > 0) {
         return true;
+    }
     const lxb_html_head_element_t *head =
         lxb_html_document_head_element(choice->stats.page->document);
     const lxb_dom_node_t *node = head == NULL ? NULL : ((const lxb_dom_node_t *)head)->first_child;
-    while (node != NULL && node->local_name != LXB_TAG_SCRIPT)
+    while (node != NULL && node->local_name != LXB_TAG_SCRIPT) {
         node = node->next;
+    }
     return node != NULL;
 }
 
@@ -82,10 +85,12 @@ static int set_roots(struct page *page, struct choice *choice)
     const struct element *elements = choice->stats.elements;
     uint32_t lead = choice->kind == PAGE_ARTICLE ? lead_find(&choice->stats, choice->root) : 0;
     page->roots = arena_alloc(page->arena, 2 * sizeof *page->roots);
-    if (page->roots == NULL)
+    if (page->roots == NULL) {
         return ERR_NOMEM;
-    if (lead != 0)
+    }
+    if (lead != 0) {
         page->roots[page->root_count++] = elements[lead].node;
+    }
     page->roots[page->root_count++] = elements[choice->root].node;
     return OK;
 }
@@ -94,8 +99,9 @@ static int set_roots(struct page *page, struct choice *choice)
  * would be text for nobody's eyes. */
 static enum stats_reach reach_beyond(const struct choice *choice)
 {
-    if (text_of(choice) < SHELL_TEXT)
+    if (text_of(choice) < SHELL_TEXT) {
         return REACH_CLOSED;
+    }
     return choice->stats.elements[0].all.landmarks == 0 ? REACH_LANDMARKS : REACH_WITHOUT_SCRIPTS;
 }
 
@@ -108,8 +114,9 @@ static int look_further(struct page *page, struct choice *choice)
     int status = OK;
     if (before < SHELL_TEXT) {
         status = choose_loosely(page, choice);
-        if (status != OK || text_of(choice) >= LITTLE_TEXT)
+        if (status != OK || text_of(choice) >= LITTLE_TEXT) {
             return status;
+        }
     }
     status = choose_once(page, choice, reach);
     if (status == OK && (text_of(choice) < 2 * before || text_of(choice) < SHELL_TEXT)) {
@@ -123,10 +130,12 @@ int choose_content(struct page *page)
 {
     struct choice choice;
     int status = choose_once(page, &choice, REACH_SHOWN);
-    if (status == OK && text_of(&choice) < LITTLE_TEXT)
+    if (status == OK && text_of(&choice) < LITTLE_TEXT) {
         status = look_further(page, &choice);
-    if (status != OK)
+    }
+    if (status != OK) {
         return status;
+    }
     page->kind = choice.kind;
     return is_shell(&choice) ? OK : set_roots(page, &choice);
 }

@@ -38,12 +38,15 @@ static bool is_foreign(const struct stats *stats, const struct element *element,
                        const struct profile *profile)
 {
     const struct measures *body = &stats->elements[0].all;
-    if (element->all.landmarks > 0)
+    if (element->all.landmarks > 0) {
         return false;
-    if (element->tag == LXB_TAG_FOOTER && element->parent == 0)
+    }
+    if (element->tag == LXB_TAG_FOOTER && element->parent == 0) {
         return true;
-    if (element_is(element, HINT_COOKIE | HINT_POPUP) || element->role == ROLE_DIALOG)
+    }
+    if (element_is(element, HINT_COOKIE | HINT_POPUP) || element->role == ROLE_DIALOG) {
         return element->all.text + LEAST_LEFT < body->text;
+    }
     return element_is(element, profile->dropped & (HINT_COMMENT | HINT_REVIEW)) &&
            element->all.prose + LEAST_PROSE_LEFT < body->prose;
 }
@@ -82,20 +85,23 @@ static bool is_named_boilerplate(const struct element *element)
 /* A page's own header holds its navigation; an article's holds its title. */
 static bool is_site_header(const struct stats *stats, const struct element *element)
 {
-    if (element->tag != LXB_TAG_HEADER)
+    if (element->tag != LXB_TAG_HEADER) {
         return false;
+    }
     for (uint32_t at = element->parent; at != 0; at = stats->elements[at].parent) {
         uint16_t tag = stats->elements[at].tag;
-        if (tag == LXB_TAG_ARTICLE || tag == LXB_TAG_MAIN || tag == LXB_TAG_SECTION)
+        if (tag == LXB_TAG_ARTICLE || tag == LXB_TAG_MAIN || tag == LXB_TAG_SECTION) {
             return false;
+        }
     }
     return element->all.links >= 4 || element->all.headings == 0;
 }
 
 static bool is_control(const struct element *element)
 {
-    if (element->tag != LXB_TAG_BUTTON && element->role != ROLE_BUTTON)
+    if (element->tag != LXB_TAG_BUTTON && element->role != ROLE_BUTTON) {
         return false;
+    }
     return !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
 }
 
@@ -108,14 +114,18 @@ static bool is_control(const struct element *element)
 static bool is_hinted(const struct element *element, const struct profile *profile)
 {
     uint64_t hints = element->hints & profile->dropped;
-    if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE)
+    if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
-    if ((hints & HINT_SEARCH) != 0 && element->all.text > LONGEST_SEARCH)
+    }
+    if ((hints & HINT_SEARCH) != 0 && element->all.text > LONGEST_SEARCH) {
         hints &= ~HINT_SEARCH;
-    if (element->tag != LXB_TAG_BLOCKQUOTE)
+    }
+    if (element->tag != LXB_TAG_BLOCKQUOTE) {
         hints &= ~HINT_QUOTE;
-    if (element->all.prose >= MUCH_PROSE && element->all.prose * 2 > element->all.text)
+    }
+    if (element->all.prose >= MUCH_PROSE && element->all.prose * 2 > element->all.text) {
         hints &= ~HINTS_WITHOUT_PROSE;
+    }
     return hints != 0 && !element_is(element, HINT_FORMULA);
 }
 
@@ -142,8 +152,9 @@ static void count_hinted(const struct stats *stats, const struct profile *profil
         const struct element *element = &stats->elements[i];
         bool hinted = !element->dropped && !element_is(element, HINTS_OF_LISTS) &&
                       is_hinted(element, profile);
-        if (hinted)
+        if (hinted) {
             *tally_of(tally, element) += element->all.text;
+        }
         i = hinted || element->dropped ? element->end : i + 1;
     }
 }
@@ -159,15 +170,18 @@ static bool is_entry_part(const struct stats *stats, const struct element *eleme
 void clean_boilerplate(struct stats *stats, const struct profile *profile)
 {
     struct tally tally = {{0}};
-    if (profile->list_percent == 0)
+    if (profile->list_percent == 0) {
         count_hinted(stats, profile, &tally);
+    }
     for (uint32_t i = 1; i < stats->count;) {
         const struct element *element = &stats->elements[i];
         bool drop = element->dropped || is_control(element) || is_foreign(stats, element, profile);
-        if (!drop && (is_named_boilerplate(element) || is_site_header(stats, element)))
+        if (!drop && (is_named_boilerplate(element) || is_site_header(stats, element))) {
             drop = !is_large(stats, element);
-        if (!drop && is_hinted(element, profile))
+        }
+        if (!drop && is_hinted(element, profile)) {
             drop = !is_large(stats, element) && !is_entry_part(stats, element, &tally);
+        }
         if (!drop) {
             i++;
             continue;
@@ -184,8 +198,9 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile)
 static uint32_t last_prose(const struct stats *stats, uint32_t root)
 {
     uint32_t at = stats->elements[root].end - 1;
-    while (at > root && (stats->elements[at].dropped || stats->elements[at].own.prose == 0))
+    while (at > root && (stats->elements[at].dropped || stats->elements[at].own.prose == 0)) {
         at--;
+    }
     return at;
 }
 
@@ -197,13 +212,16 @@ static bool is_link_list(const struct element *element, const struct profile *pr
                 element->tag == LXB_TAG_DL || element->tag == LXB_TAG_TABLE ||
                 element->tag == LXB_TAG_LI || element->tag == LXB_TAG_TR ||
                 element->tag == LXB_TAG_TD || element->tag == LXB_TAG_TBODY;
-    if (in_text && list)
+    if (in_text && list) {
         return false;
-    if (profile->list_percent == 0 || !element_has(element, FLAG_BLOCK))
+    }
+    if (profile->list_percent == 0 || !element_has(element, FLAG_BLOCK)) {
         return false;
+    }
     const struct measures *all = &element->all;
-    if (all->links < 3 || all->prose > 0)
+    if (all->links < 3 || all->prose > 0) {
         return false;
+    }
     return link_percent(all) >= profile->list_percent;
 }
 
@@ -219,11 +237,13 @@ static bool is_call_to_action(const struct element *element)
  * those that are all a list's item says. */
 static bool is_figure_caption(const struct stats *stats, const struct element *element)
 {
-    if (element->tag != LXB_TAG_FIGCAPTION)
+    if (element->tag != LXB_TAG_FIGCAPTION) {
         return false;
+    }
     uint32_t figure = element->parent;
-    while (figure != 0 && stats->elements[figure].tag != LXB_TAG_FIGURE)
+    while (figure != 0 && stats->elements[figure].tag != LXB_TAG_FIGURE) {
         figure = stats->elements[figure].parent;
+    }
     const struct element *around = &stats->elements[stats->elements[figure].parent];
     bool all_that_is_said = around->tag == LXB_TAG_LI && around->all.text == element->all.text;
     return figure != 0 && stats->elements[figure].all.images > 0 && !all_that_is_said;
@@ -246,8 +266,9 @@ static bool comes_first(const struct stats *stats, uint32_t number)
     uint32_t parent = elements[number].parent;
     uint32_t looked = 0;
     for (uint32_t i = parent + 1; i < number; i = elements[i].end) {
-        if ((!elements[i].dropped && elements[i].all.text > 0) || ++looked > MOST_BEFORE)
+        if ((!elements[i].dropped && elements[i].all.text > 0) || ++looked > MOST_BEFORE) {
             return false;
+        }
     }
     return elements[parent].own.text == 0;
 }
@@ -259,8 +280,9 @@ static uint32_t section_of(const struct stats *stats, uint32_t heading, uint32_t
     const struct element *elements = stats->elements;
     uint32_t at = heading;
     while (elements[at].parent != root && comes_first(stats, at) &&
-           elements[elements[at].parent].all.text <= elements[root].all.text / 3)
+           elements[elements[at].parent].all.text <= elements[root].all.text / 3) {
         at = elements[at].parent;
+    }
     return at;
 }
 
@@ -276,12 +298,15 @@ static void drop_followers(struct stats *stats, uint32_t from)
     const struct element *parent = &stats->elements[heading->parent];
     for (uint32_t i = heading->end; i < parent->end; i = stats->elements[i].end) {
         const struct element *next = &stats->elements[i];
-        if (next->dropped)
+        if (next->dropped) {
             continue;
-        if (is_heading(next) || next->all.headings > 0)
+        }
+        if (is_heading(next) || next->all.headings > 0) {
             break;
-        if (next->all.prose > 0 && link_percent(&next->all) < 30 && next->all.images == 0)
+        }
+        if (next->all.prose > 0 && link_percent(&next->all) < 30 && next->all.images == 0) {
             break;
+        }
         stats_drop(stats, i);
     }
 }
@@ -289,11 +314,13 @@ static void drop_followers(struct stats *stats, uint32_t from)
 static bool label_fits(const struct stats *stats, const struct element *element, uint32_t number,
                        const struct profile *profile, enum label_effect *effect)
 {
-    if (!element_has(element, FLAG_BLOCK) && element->tag != LXB_TAG_A)
+    if (!element_has(element, FLAG_BLOCK) && element->tag != LXB_TAG_A) {
         return false;
+    }
     if (element->all.text < 2 || element->all.text >= LONGEST_LABEL - 12 ||
-        element->end - number > MOST_IN_LABEL)
+        element->end - number > MOST_IN_LABEL) {
         return false;
+    }
     char label[LONGEST_LABEL];
     size_t length = stats_label(stats, number, label, sizeof label);
     *effect = label_effect(label, length);
@@ -314,16 +341,19 @@ static bool drop_by_label(struct stats *stats, const struct profile *profile, ui
 {
     const struct element *element = &stats->elements[number];
     enum label_effect effect;
-    if (!label_fits(stats, element, number, profile, &effect))
+    if (!label_fits(stats, element, number, profile, &effect)) {
         return false;
+    }
     stats_drop(stats, number);
-    if (effect != LABEL_SECTION && effect != LABEL_REVIEWS)
+    if (effect != LABEL_SECTION && effect != LABEL_REVIEWS) {
         return true;
+    }
     uint32_t section = section_of(stats, number, root);
-    if (section != number)
+    if (section != number) {
         stats_drop(stats, section);
-    else if (is_heading(element))
+    } else if (is_heading(element)) {
         drop_followers(stats, number);
+    }
     return true;
 }
 
@@ -333,8 +363,9 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
     uint32_t last = last_prose(stats, root);
     for (uint32_t i = root + 1; i < end;) {
         const struct element *element = &stats->elements[i];
-        if (stats->elements[element->parent].dropped)
+        if (stats->elements[element->parent].dropped) {
             stats->elements[i].dropped = true;
+        }
         if (element->dropped) {
             i++;
             continue;

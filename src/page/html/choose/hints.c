@@ -445,12 +445,14 @@ static void build_slots(void)
 {
     for (size_t i = 0; i < WORD_COUNT; i++) {
         uint32_t hash = HASH_START;
-        for (const char *at = words[i].word; *at != '\0'; at++)
+        for (const char *at = words[i].word; *at != '\0'; at++) {
             hash = hash_step(hash, (unsigned char)*at);
+        }
         hashes[i] = hash;
         size_t slot = hash % SLOTS;
-        while (slots[slot] != 0)
+        while (slots[slot] != 0) {
             slot = (slot + 1) % SLOTS;
+        }
         slots[slot] = (uint16_t)(i + 1);
     }
 }
@@ -461,8 +463,9 @@ static uint64_t look_up(uint32_t hash, const char *word, size_t length)
     for (size_t slot = hash % SLOTS; slots[slot] != 0; slot = (slot + 1) % SLOTS) {
         size_t found = (size_t)slots[slot] - 1;
         if (hashes[found] == hash && strncmp(words[found].word, word, length) == 0 &&
-            words[found].word[length] == '\0')
+            words[found].word[length] == '\0') {
             return words[found].hints;
+        }
     }
     return 0;
 }
@@ -479,27 +482,32 @@ struct run_of_words {
 static uint64_t look_up_range(const struct run_of_words *run, size_t from)
 {
     size_t length = run->length - from;
-    if (length < 2 || length > LONGEST_WORD)
+    if (length < 2 || length > LONGEST_WORD) {
         return 0;
+    }
     uint32_t hash = HASH_START;
-    for (size_t i = from; i < run->length; i++)
+    for (size_t i = from; i < run->length; i++) {
         hash = hash_step(hash, (unsigned char)run->letters[i]);
+    }
     return look_up(hash, run->letters + from, length);
 }
 
 static void end_word(struct run_of_words *run)
 {
-    if (run->length == run->start)
+    if (run->length == run->start) {
         return;
+    }
     if (run->scrap && run->length - run->start <= LONGEST_SCRAP) {
         run->length = run->start;
         return;
     }
     run->hints |= look_up_range(run, run->start);
-    if (run->before < run->start)
+    if (run->before < run->start) {
         run->hints |= look_up_range(run, run->before);
-    if (run->earlier < run->before)
+    }
+    if (run->earlier < run->before) {
         run->hints |= look_up_range(run, run->earlier);
+    }
     run->earlier = run->before;
     run->before = run->start;
     run->start = run->length;
@@ -524,8 +532,9 @@ uint64_t hints_of(const unsigned char *text, size_t length)
         if (letter == ' ' || letter == '\n' || letter == '\t' || run.length >= 3 * LONGEST_WORD) {
             end_run(&run);
             small = false;
-            if (!is_small && !is_large)
+            if (!is_small && !is_large) {
                 continue;
+            }
         }
         if (!is_small && !is_large) {
             end_word(&run);

@@ -182,22 +182,25 @@ static void add_word(struct points *points, const struct word_rule *rules, size_
                      const char *word, size_t length)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strncasecmp(rules[i].word, word, length) == 0 && rules[i].word[length] == '\0')
+        if (strncasecmp(rules[i].word, word, length) == 0 && rules[i].word[length] == '\0') {
             points->of[rules[i].kind] += rules[i].points;
+        }
     }
 }
 
 static void add_type(struct points *points, yyjson_val *type)
 {
-    if (yyjson_is_str(type))
+    if (yyjson_is_str(type)) {
         add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(type), yyjson_get_len(type));
+    }
     size_t i, count;
     yyjson_val *item;
     yyjson_arr_foreach(type, i, count, item)
     {
-        if (yyjson_is_str(item))
+        if (yyjson_is_str(item)) {
             add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(item),
                      yyjson_get_len(item));
+        }
     }
 }
 
@@ -212,20 +215,23 @@ static void add_json_ld(struct points *points, const struct page *page)
         struct points one = {{0}};
         add_type(&one, yyjson_obj_get(object, "@type"));
         yyjson_val *main = yyjson_obj_get(object, "mainEntity");
-        if (yyjson_is_obj(main))
+        if (yyjson_is_obj(main)) {
             add_type(&one, yyjson_obj_get(main, "@type"));
+        }
         products += one.of[PAGE_PRODUCT] > 0;
         for (int kind = 0; kind < KINDS; kind++) {
-            if (one.of[kind] > seen.of[kind])
+            if (one.of[kind] > seen.of[kind]) {
                 seen.of[kind] = one.of[kind];
+            }
         }
     }
     if (products > 3) {
         seen.of[PAGE_COLLECTION] += seen.of[PAGE_PRODUCT];
         seen.of[PAGE_PRODUCT] = 0;
     }
-    for (int kind = 0; kind < KINDS; kind++)
+    for (int kind = 0; kind < KINDS; kind++) {
         points->of[kind] += seen.of[kind];
+    }
 }
 
 static bool attribute_is(lxb_dom_node_t *node, const char *name, const char *value)
@@ -239,22 +245,26 @@ static bool attribute_is(lxb_dom_node_t *node, const char *name, const char *val
 static void add_open_graph(struct points *points, const struct page *page)
 {
     const lxb_html_head_element_t *head = lxb_html_document_head_element(page->document);
-    if (head == NULL)
+    if (head == NULL) {
         return;
+    }
     const lxb_dom_node_t *root = (const lxb_dom_node_t *)head;
     for (lxb_dom_node_t *node = root->first_child; node != NULL; node = node->next) {
-        if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node->local_name != LXB_TAG_META)
+        if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node->local_name != LXB_TAG_META) {
             continue;
+        }
         size_t length;
         const lxb_char_t *content = lxb_dom_element_get_attribute(
             lxb_dom_interface_element(node), (const lxb_char_t *)"content", 7, &length);
-        if (content == NULL)
+        if (content == NULL) {
             continue;
-        if (attribute_is(node, "property", "og:type"))
+        }
+        if (attribute_is(node, "property", "og:type")) {
             add_word(points, open_graph_rules, COUNT(open_graph_rules), (const char *)content,
                      length);
-        else if (attribute_is(node, "property", "article:published_time"))
+        } else if (attribute_is(node, "property", "article:published_time")) {
             points->of[PAGE_ARTICLE] += 2;
+        }
     }
 }
 
@@ -262,8 +272,9 @@ static void add_open_graph(struct points *points, const struct page *page)
 
 static void add_address(struct points *points, const char *url)
 {
-    if (url == NULL)
+    if (url == NULL) {
         return;
+    }
     const char *host = strstr(url, "://");
     host = host == NULL ? url : host + 3;
     add_word(points, host_rules, COUNT(host_rules), host, strcspn(host, "./"));
@@ -276,21 +287,26 @@ static void add_address(struct points *points, const char *url)
         points->of[PAGE_ARTICLE] -= 3;
     }
     size_t last = length;
-    while (last > 0 && path[last - 1] == '/')
+    while (last > 0 && path[last - 1] == '/') {
         last--;
+    }
     size_t begin = last;
-    while (begin > 0 && path[begin - 1] != '/')
+    while (begin > 0 && path[begin - 1] != '/') {
         begin--;
-    if (last > begin)
+    }
+    if (last > begin) {
         add_word(points, last_rules, COUNT(last_rules), path + begin, last - begin);
+    }
     size_t year = 0;
     for (size_t at = 0; at < length;) {
         size_t word = strspn(path + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (word > 0)
+        if (word > 0) {
             add_word(points, path_rules, COUNT(path_rules), path + at, word);
+        }
         size_t digits = strspn(path + at, "0123456789");
-        if (digits == 4 && (memcmp(path + at, "20", 2) == 0 || memcmp(path + at, "19", 2) == 0))
+        if (digits == 4 && (memcmp(path + at, "20", 2) == 0 || memcmp(path + at, "19", 2) == 0)) {
             year = 1;
+        }
         at += word + digits + (word + digits == 0);
     }
     points->of[PAGE_ARTICLE] += year ? 2 : 0;
@@ -328,10 +344,12 @@ static void find_rows(const struct stats *stats, uint32_t parent, struct shape *
     uint32_t count = 0, text = 0, links = 0, prices = 0, last = 0;
     for (uint32_t i = parent + 1; i < stats->elements[parent].end; i = stats->elements[i].end) {
         const struct element *element = &stats->elements[i];
-        if (!is_entry(element))
+        if (!is_entry(element)) {
             continue;
-        if (element->shape != last)
+        }
+        if (element->shape != last) {
             count = text = links = prices = 0;
+        }
         last = element->shape;
         count++;
         text += element->all.text;
@@ -357,21 +375,26 @@ static struct shape shape_of(const struct stats *stats)
             talk_end = element->end;
         }
         shape.buys += element_is(element, HINT_ACTION) && element_is(element, HINT_ACCOUNT);
-        if (element->dropped)
+        if (element->dropped) {
             continue;
+        }
         shape.post_items += element_has(element, FLAG_POST_ITEM);
         shape.product_items += element_has(element, FLAG_PRODUCT_ITEM);
         shape.body_property |= element_has(element, FLAG_BODY_PROPERTY);
         shape.priced += element->own.prices > 0;
         shape.linked_headings += element->own.headings > 0 && link_percent(&element->all) > 80;
-        if (element->paragraph_prose > shape.one_text)
+        if (element->paragraph_prose > shape.one_text) {
             shape.one_text = element->paragraph_prose;
-        if (element->all.links >= 3)
+        }
+        if (element->all.links >= 3) {
             find_rows(stats, i, &shape);
-        if (!element_has(element, FLAG_BLOCK))
+        }
+        if (!element_has(element, FLAG_BLOCK)) {
             continue;
-        if (element_is(element, HINT_POST) && element->all.prose > 0)
+        }
+        if (element_is(element, HINT_POST) && element->all.prose > 0) {
             shape.posts++;
+        }
     }
     return shape;
 }
@@ -381,48 +404,61 @@ static void add_shape(struct points *points, const struct stats *stats)
     const struct measures *all = &stats->elements[0].all;
     struct shape shape = shape_of(stats);
     int *of = points->of;
-    if (shape.body_property)
+    if (shape.body_property) {
         of[PAGE_ARTICLE] += 3;
-    if (shape.post_items > 1)
+    }
+    if (shape.post_items > 1) {
         of[PAGE_FORUM] += shape.post_items > 4 ? 10 : 6;
-    if (shape.posts > 8)
+    }
+    if (shape.posts > 8) {
         of[PAGE_FORUM] += 1;
-    if (shape.posts > 8 && shape.talk * 100 > all->prose * TALK_PERCENT)
+    }
+    if (shape.posts > 8 && shape.talk * 100 > all->prose * TALK_PERCENT) {
         of[PAGE_FORUM] += 5;
-    if (all->code * 20 > all->text)
+    }
+    if (all->code * 20 > all->text) {
         of[PAGE_DOCUMENTATION] += 2;
-    if (all->prose > 3000 && link_percent(all) < 25)
+    }
+    if (all->prose > 3000 && link_percent(all) < 25) {
         of[PAGE_ARTICLE] += 2;
-    if (shape.priced >= 8 && all->prose < 60 * shape.priced)
+    }
+    if (shape.priced >= 8 && all->prose < 60 * shape.priced) {
         of[PAGE_COLLECTION] += 5;
-    if (shape.priced > 0 && shape.priced < 8 && shape.buys > 0)
+    }
+    if (shape.priced > 0 && shape.priced < 8 && shape.buys > 0) {
         of[PAGE_PRODUCT] += 2;
-    if (shape.priced >= 8 && shape.buys >= 8)
+    }
+    if (shape.priced >= 8 && shape.buys >= 8) {
         of[PAGE_COLLECTION] += 4;
-    if (shape.product_items > 8)
+    }
+    if (shape.product_items > 8) {
         of[PAGE_COLLECTION] += 3;
-    else if (shape.product_items > 0)
+    } else if (shape.product_items > 0) {
         of[PAGE_PRODUCT] += 3;
+    }
     if (all->prose * 4 < all->text && all->links > 15) {
         of[PAGE_LISTING] += 3;
         of[PAGE_COLLECTION] += shape.priced >= 4 ? 3 : 0;
         of[PAGE_ARTICLE] -= 2;
     }
-    if (link_percent(all) > 50 && all->links > 20)
+    if (link_percent(all) > 50 && all->links > 20) {
         of[PAGE_LISTING] += 2;
+    }
     if (shape.row >= 6 && shape.row_text * 100 > all->text * ROW_PERCENT) {
-        if (shape.row_prices * 2 > shape.row)
+        if (shape.row_prices * 2 > shape.row) {
             of[PAGE_COLLECTION] += 4;
-        else if (shape.row_links * 100 > shape.row_text * ENTRY_LINK_PERCENT)
+        } else if (shape.row_links * 100 > shape.row_text * ENTRY_LINK_PERCENT) {
             of[PAGE_LISTING] += 4;
+        }
     }
     if (shape.one_text >= ONE_TEXT && shape.one_text * 100 > all->prose * ONE_TEXT_PERCENT) {
         of[PAGE_LISTING] -= 4;
         of[PAGE_COLLECTION] -= 2;
         of[PAGE_SERVICE] -= 1;
     }
-    if (shape.linked_headings >= 8 && shape.linked_headings * 2 > all->headings)
+    if (shape.linked_headings >= 8 && shape.linked_headings * 2 > all->headings) {
         of[shape.row_prices * 2 > shape.row ? PAGE_COLLECTION : PAGE_LISTING] += 3;
+    }
 }
 
 enum page_kind kind_decide(const struct stats *stats)
@@ -436,8 +472,9 @@ enum page_kind kind_decide(const struct stats *stats)
     for (int kind = 0; kind < KINDS; kind++) {
         /* What an article and something more special have equal points for is the special thing. */
         bool special = best == PAGE_ARTICLE && kind >= PAGE_FORUM;
-        if (points.of[kind] >= points.of[best] + (special ? 0 : 1))
+        if (points.of[kind] >= points.of[best] + (special ? 0 : 1)) {
             best = kind;
+        }
     }
     return (enum page_kind)best;
 }

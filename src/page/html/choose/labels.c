@@ -405,14 +405,16 @@ static void build_buckets(void)
 enum label_effect label_effect(const char *label, size_t length)
 {
     pthread_once(&once, build_buckets);
-    if (length < 2)
+    if (length < 2) {
         return LABEL_NONE;
+    }
     for (size_t at = buckets[bucket_of(label)]; at != 0; at = chain[at - 1]) {
         const struct label_rule *rule = &rules[at - 1];
         size_t wanted = lengths[at - 1];
         bool fits = rule->begins ? length >= wanted : length == wanted;
-        if (fits && memcmp(label, rule->text, wanted) == 0)
+        if (fits && memcmp(label, rule->text, wanted) == 0) {
             return rule->effect;
+        }
     }
     return LABEL_NONE;
 }

@@ -9,11 +9,14 @@ static uint32_t beginning_of(const struct stats *stats, uint32_t root)
 {
     uint32_t scope = stats->elements[root].parent;
     while (scope != 0 && stats->elements[scope].tag != LXB_TAG_ARTICLE &&
-           stats->elements[scope].tag != LXB_TAG_MAIN && stats->elements[scope].all.landmarks == 0)
+           stats->elements[scope].tag != LXB_TAG_MAIN &&
+           stats->elements[scope].all.landmarks == 0) {
         scope = stats->elements[scope].parent;
+    }
     for (uint32_t i = root; i > scope; i--) {
-        if (stats->elements[i].tag == LXB_TAG_H1 && stats->elements[i].end <= root)
+        if (stats->elements[i].tag == LXB_TAG_H1 && stats->elements[i].end <= root) {
             return i;
+        }
     }
     return stats->elements[scope].tag == LXB_TAG_ARTICLE ? scope : root;
 }

@@ -8,10 +8,12 @@ enum { LITTLE_PROSE = 250, MAIN_PERCENT = 50, SIBLING_PROSE = 150 };
 static uint32_t mass(const struct stats *stats, const struct profile *profile,
                      const struct element *element)
 {
-    if (profile->list_percent == 0)
+    if (profile->list_percent == 0) {
         return element->all.text;
-    if (stats->elements[0].all.prose >= LITTLE_PROSE)
+    }
+    if (stats->elements[0].all.prose >= LITTLE_PROSE) {
         return element->all.prose;
+    }
     return element->all.text - element->all.link_text;
 }
 
@@ -29,8 +31,9 @@ static uint32_t declared_main(const struct stats *stats, const struct profile *p
     for (uint32_t i = 1; i < stats->count; i++) {
         const struct element *element = &stats->elements[i];
         if (!element->dropped && (element->tag == LXB_TAG_MAIN || element->role == ROLE_MAIN) &&
-            has_share(stats, profile, i, 0, MAIN_PERCENT))
+            has_share(stats, profile, i, 0, MAIN_PERCENT)) {
             return i;
+        }
     }
     return 0;
 }
@@ -41,8 +44,9 @@ static uint32_t heaviest_child(const struct stats *stats, const struct profile *
     uint32_t best = 0, most = 0;
     for (uint32_t i = parent + 1; i < stats->elements[parent].end; i = stats->elements[i].end) {
         const struct element *child = &stats->elements[i];
-        if (child->dropped)
+        if (child->dropped) {
             continue;
+        }
         uint32_t weight = mass(stats, profile, child);
         if (weight > most) {
             most = weight;
@@ -57,10 +61,12 @@ static uint32_t only_title(const struct stats *stats)
 {
     uint32_t title = 0;
     for (uint32_t i = 1; i < stats->count; i++) {
-        if (stats->elements[i].tag != LXB_TAG_H1 || stats->elements[i].dropped)
+        if (stats->elements[i].tag != LXB_TAG_H1 || stats->elements[i].dropped) {
             continue;
-        if (title != 0)
+        }
+        if (title != 0) {
             return 0;
+        }
         title = i;
     }
     return title;
@@ -70,12 +76,14 @@ static uint32_t only_title(const struct stats *stats)
 static bool goes_on(const struct stats *stats, uint32_t parent, uint32_t child)
 {
     const struct element *elements = stats->elements;
-    if (elements[child].paragraph_prose < SIBLING_PROSE)
+    if (elements[child].paragraph_prose < SIBLING_PROSE) {
         return false;
+    }
     for (uint32_t i = parent + 1; i < elements[parent].end; i = elements[i].end) {
         if (i != child && !elements[i].dropped && elements[i].shape == elements[child].shape &&
-            elements[i].paragraph_prose >= SIBLING_PROSE)
+            elements[i].paragraph_prose >= SIBLING_PROSE) {
             return true;
+        }
     }
     return false;
 }
@@ -85,17 +93,21 @@ uint32_t root_find(const struct stats *stats, const struct profile *profile)
     uint32_t at = declared_main(stats, profile);
     for (;;) {
         uint32_t child = heaviest_child(stats, profile, at);
-        if (child == 0 || !has_share(stats, profile, child, at, profile->descend_percent))
+        if (child == 0 || !has_share(stats, profile, child, at, profile->descend_percent)) {
             break;
+        }
         uint16_t tag = stats->elements[child].tag;
-        if (tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_OL || tag == LXB_TAG_TABLE)
+        if (tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_OL || tag == LXB_TAG_TABLE) {
             break;
-        if (goes_on(stats, at, child))
+        }
+        if (goes_on(stats, at, child)) {
             break;
+        }
         at = child;
     }
     uint32_t title = profile->holds_title ? only_title(stats) : 0;
-    while (title != 0 && (title < at || title >= stats->elements[at].end))
+    while (title != 0 && (title < at || title >= stats->elements[at].end)) {
         at = stats->elements[at].parent;
+    }
     return at;
 }

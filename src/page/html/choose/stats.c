@@ -1,8 +1,8 @@
 /* One walk over the tree that fills the array of elements, and one loop that sums it up. */
 #include "page/html/choose/stats.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 #include "page/html/dom.h"
 
 #include <lexbor/dom/interfaces/character_data.h>
@@ -132,8 +132,9 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
     }
     for (size_t i = 0; i < sizeof property_words / sizeof *property_words; i++) {
         if (strlen(property_words[i].word) == length &&
-            memcmp(property_words[i].word, word, length) == 0)
+            memcmp(property_words[i].word, word, length) == 0) {
             return property_words[i].flag;
+        }
     }
     return 0;
 }
@@ -141,8 +142,10 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
 static uint8_t role_of(const lxb_char_t *value, size_t length)
 {
     for (size_t i = 0; i < sizeof role_words / sizeof *role_words; i++) {
-        if (strlen(role_words[i].word) == length && memcmp(role_words[i].word, value, length) == 0)
+        if (strlen(role_words[i].word) == length &&
+            memcmp(role_words[i].word, value, length) == 0) {
             return role_words[i].role;
+        }
     }
     return ROLE_NONE;
 }
@@ -150,11 +153,13 @@ static uint8_t role_of(const lxb_char_t *value, size_t length)
 static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t length)
 {
     size_t at = 0;
-    while (at < length && letter_classes[value[at]] == SPACE)
+    while (at < length && letter_classes[value[at]] == SPACE) {
         at++;
+    }
     for (; at < length && letter_classes[value[at]] != SPACE; at++) {
-        if (letter_classes[value[at]] != DIGIT)
+        if (letter_classes[value[at]] != DIGIT) {
             shape = (shape ^ value[at]) * 16777619u;
+        }
     }
     return shape;
 }
@@ -164,22 +169,25 @@ static void read_attributes(struct element *element, const struct attribute_name
     const lxb_dom_element_t *dom = lxb_dom_interface_element(element->node);
     for (const lxb_dom_attr_t *attr = dom->first_attr; attr != NULL; attr = attr->next) {
         lxb_dom_attr_id_t name = attr->node.local_name;
-        if (attr->value == NULL || attr->value->length == 0)
+        if (attr->value == NULL || attr->value->length == 0) {
             continue;
+        }
         const lxb_char_t *value = attr->value->data;
         size_t length = attr->value->length;
-        if (name == LXB_DOM_ATTR_CLASS)
+        if (name == LXB_DOM_ATTR_CLASS) {
             element->shape = shape_of_name(element->shape, value, length);
-        if (name == LXB_DOM_ATTR_CLASS || name == LXB_DOM_ATTR_ID)
+        }
+        if (name == LXB_DOM_ATTR_CLASS || name == LXB_DOM_ATTR_ID) {
             element->hints |= hints_of(value, length);
-        else if (name < LXB_DOM_ATTR__LAST_ENTRY)
+        } else if (name < LXB_DOM_ATTR__LAST_ENTRY) {
             continue;
-        else if (name == names->role)
+        } else if (name == names->role) {
             element->role = role_of(value, length);
-        else if (name == names->itemprop || name == names->itemtype)
+        } else if (name == names->itemprop || name == names->itemtype) {
             element->flags |= property_flags(value, length);
-        else if (name == names->expanded || name == names->controls)
+        } else if (name == names->expanded || name == names->controls) {
             element->flags |= FLAG_OPENS;
+        }
     }
 }
 
@@ -195,8 +203,9 @@ static bool is_currency(const lxb_char_t *at, size_t left)
 /* The full stop, the commas, and the exclamation and question marks of Chinese and Japanese. */
 static void count_wide_marks(const lxb_char_t *at, size_t left, uint32_t *stops, uint32_t *commas)
 {
-    if (left < 3)
+    if (left < 3) {
         return;
+    }
     bool plain = at[0] == 0xe3 && at[1] == 0x80;
     bool full = at[0] == 0xef && at[1] == 0xbc;
     *stops += (plain && at[2] == 0x82) || (full && (at[2] == 0x81 || at[2] == 0x9f));
@@ -208,13 +217,16 @@ static bool is_price(const lxb_char_t *data, size_t length, size_t at)
 {
     size_t next = at + (data[at] == '$' ? 1 : data[at] == 0xc2 ? 2 : 3);
     size_t last = next + WIDEST_BLANK < length ? next + WIDEST_BLANK : length;
-    while (next < last && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0))
+    while (next < last && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0)) {
         next++;
-    if (next < length && letter_classes[data[next]] == DIGIT)
+    }
+    if (next < length && letter_classes[data[next]] == DIGIT) {
         return true;
+    }
     size_t before = at, first = at > WIDEST_BLANK ? at - WIDEST_BLANK : 0;
-    while (before > first && (data[before - 1] == ' ' || data[before - 1] >= 0x80))
+    while (before > first && (data[before - 1] == ' ' || data[before - 1] >= 0x80)) {
         before--;
+    }
     return before > 0 && letter_classes[data[before - 1]] == DIGIT;
 }
 
@@ -228,8 +240,9 @@ static void read_text(struct element *element, struct element *block, const lxb_
         case CONTINUATION:
             continue;
         case STOP:
-            if (i + 1 == length || letter_classes[data[i + 1]] == SPACE)
+            if (i + 1 == length || letter_classes[data[i + 1]] == SPACE) {
                 stops++;
+            }
             break;
         case COMMA:
             commas++;
@@ -262,8 +275,9 @@ static void read_text(struct element *element, struct element *block, const lxb_
         block->link_flow += letters;
         element->own.link_text += letters;
     }
-    if (element_has(element, FLAG_IN_CODE))
+    if (element_has(element, FLAG_IN_CODE)) {
         element->own.code += letters;
+    }
 }
 
 /* ---- the walk ---- */
@@ -327,8 +341,9 @@ static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_no
         size_t old = *room * sizeof *stats->elements;
         struct element *grown =
             arena_realloc(stats->page->arena, stats->elements, old, old == 0 ? 0 : old * 2);
-        if (grown == NULL)
+        if (grown == NULL) {
             return NULL;
+        }
         stats->elements = grown;
         *room *= 2;
     }
@@ -361,20 +376,24 @@ static bool waits_for_script(lxb_dom_node_t *node)
     const lxb_char_t *style = lxb_dom_element_get_attribute(
         lxb_dom_interface_element(node), (const lxb_char_t *)"style", 5, &length);
     if (style == NULL || strstr((const char *)style, "opacity") == NULL ||
-        strstr((const char *)style, "transform") == NULL)
+        strstr((const char *)style, "transform") == NULL) {
         return false;
+    }
     size_t text = 0;
     for (const lxb_dom_node_t *at = node; text < LARGE_PART;) {
-        if (at->type == LXB_DOM_NODE_TYPE_TEXT)
+        if (at->type == LXB_DOM_NODE_TYPE_TEXT) {
             text += ((const lxb_dom_character_data_t *)at)->data.length;
+        }
         if (at->first_child != NULL) {
             at = at->first_child;
             continue;
         }
-        while (at != node && at->next == NULL)
+        while (at != node && at->next == NULL) {
             at = at->parent;
-        if (at == node)
+        }
+        if (at == node) {
             break;
+        }
         at = at->next;
     }
     return text >= LARGE_PART;
@@ -386,13 +405,15 @@ static bool waits_for_click(lxb_dom_node_t *node)
 {
     const lxb_dom_element_t *element = lxb_dom_interface_element(node);
     uint64_t hints = 0;
-    if (element->attr_class != NULL && element->attr_class->value != NULL)
+    if (element->attr_class != NULL && element->attr_class->value != NULL) {
         hints |= hints_of(element->attr_class->value->data, element->attr_class->value->length);
+    }
     if (element->attr_id != NULL && element->attr_id->value != NULL) {
         const lexbor_str_t *id = element->attr_id->value;
         /* A page that a server streams comes in hidden pieces, which a script puts in place. */
-        if (id->length > 2 && id->data[0] == 'S' && id->data[1] == ':')
+        if (id->length > 2 && id->data[0] == 'S' && id->data[1] == ':') {
             return true;
+        }
         hints |= hints_of(id->data, id->length);
     }
     return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
@@ -410,8 +431,9 @@ static bool holds_landmark(lxb_dom_node_t *root)
 {
     for (lxb_dom_node_t *node = root; node != NULL; node = dom_next(node, root, true)) {
         lxb_tag_id_t tag = dom_tag(node);
-        if (tag == LXB_TAG_H1 || tag == LXB_TAG_MAIN || tag == LXB_TAG_ARTICLE)
+        if (tag == LXB_TAG_H1 || tag == LXB_TAG_MAIN || tag == LXB_TAG_ARTICLE) {
             return true;
+        }
     }
     return false;
 }
@@ -420,24 +442,30 @@ static bool holds_landmark(lxb_dom_node_t *root)
  * may slide in, when it is the page. */
 static bool is_within_reach(const struct walk *walk, lxb_dom_node_t *node)
 {
-    if ((node_marks(node) & NODE_UNREADABLE) != 0)
+    if ((node_marks(node) & NODE_UNREADABLE) != 0) {
         return walk->reach == REACH_CLOSED && holds_landmark(node);
+    }
     return walk->reach == REACH_CLOSED || waits_for_click(node) || waits_for_script(node) ||
            (walk->reach == REACH_LANDMARKS && holds_landmark(node));
 }
 
 static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
 {
-    if (node->ns == LXB_NS_SVG)
+    if (node->ns == LXB_NS_SVG) {
         return true;
-    if (walk->reach != REACH_SHOWN && node->local_name == LXB_TAG_NOSCRIPT)
+    }
+    if (walk->reach != REACH_SHOWN && node->local_name == LXB_TAG_NOSCRIPT) {
         return false;
-    if (node->local_name < LXB_TAG__LAST_ENTRY && tag_classes[node->local_name] == TAG_SKIPPED)
+    }
+    if (node->local_name < LXB_TAG__LAST_ENTRY && tag_classes[node->local_name] == TAG_SKIPPED) {
         return true;
-    if ((node_marks(node) & NODE_HIDDEN) == 0)
+    }
+    if ((node_marks(node) & NODE_HIDDEN) == 0) {
         return false;
-    if (!is_within_reach(walk, node))
+    }
+    if (!is_within_reach(walk, node)) {
         return true;
+    }
     node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_HIDDEN);
     return false;
 }
@@ -453,8 +481,9 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
         read_text(element, &stats->elements[element->block], text->data, text->length);
         return OK;
     }
-    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT)
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
         return OK;
+    }
     node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_DROPPED);
     if (is_skipped(walk, node) || stats->count >= LIMIT_PAGE_ELEMENTS) {
         node_mark(node, NODE_DROPPED);
@@ -462,8 +491,9 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
         return OK;
     }
     struct element *element = add_element(stats, &walk->room, node, walk->at);
-    if (element == NULL)
+    if (element == NULL) {
         return ERR_NOMEM;
+    }
     read_attributes(element, &walk->names);
     walk->at = stats->count - 1;
     *enter = true;
@@ -478,12 +508,14 @@ static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
     for (;;) {
         if (node == stats->elements[walk->at].node) {
             stats->elements[walk->at].end = stats->count;
-            if (walk->at == 0)
+            if (walk->at == 0) {
                 return NULL;
+            }
             walk->at = stats->elements[walk->at].parent;
         }
-        if (node->next != NULL)
+        if (node->next != NULL) {
             return node->next;
+        }
         node = node->parent;
     }
 }
@@ -503,16 +535,19 @@ int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach
         .reach = reach,
     };
     stats->elements = arena_alloc(page->arena, walk.room * sizeof *stats->elements);
-    if (stats->elements == NULL || add_element(stats, &walk.room, page->body, 0) == NULL)
+    if (stats->elements == NULL || add_element(stats, &walk.room, page->body, 0) == NULL) {
         return ERR_NOMEM;
+    }
     lxb_dom_node_t *node = page->body;
     bool enter = true;
     for (;;) {
         node = enter && node->first_child != NULL ? node->first_child : leave(&walk, node);
-        if (node == NULL)
+        if (node == NULL) {
             break;
-        if (visit(&walk, node, &enter) != OK)
+        }
+        if (visit(&walk, node, &enter) != OK) {
             return ERR_NOMEM;
+        }
     }
     stats_sum(stats);
     return OK;
@@ -538,10 +573,12 @@ static void add_measures(struct measures *to, const struct measures *from)
 static uint32_t prose_of(const struct element *element)
 {
     uint32_t plain = element->flow - element->link_flow;
-    if (element->flow < 40 || plain * 2 < element->flow || element_has(element, FLAG_IN_HEADING))
+    if (element->flow < 40 || plain * 2 < element->flow || element_has(element, FLAG_IN_HEADING)) {
         return 0;
-    if (element->stops == 0 && element->commas < 2 && element->flow < 120)
+    }
+    if (element->stops == 0 && element->commas < 2 && element->flow < 120) {
         return 0;
+    }
     return plain;
 }
 
@@ -549,18 +586,21 @@ void stats_sum(struct stats *stats)
 {
     struct element *elements = stats->elements;
     for (uint32_t i = 0; i < stats->count; i++) {
-        if (i > 0 && elements[elements[i].parent].dropped)
+        if (i > 0 && elements[elements[i].parent].dropped) {
             elements[i].dropped = true;
+        }
         elements[i].own.prose = prose_of(&elements[i]);
         elements[i].paragraph_prose = 0;
-        if (elements[i].tag == LXB_TAG_P && !elements[i].dropped)
+        if (elements[i].tag == LXB_TAG_P && !elements[i].dropped) {
             elements[elements[i].parent].paragraph_prose += elements[i].own.prose;
+        }
         elements[i].all = elements[i].own;
         elements[i].text_hash = elements[i].flow == 0 ? 0 : elements[i].flow_hash * 2654435761u;
     }
     for (uint32_t i = stats->count - 1; i > 0; i--) {
-        if (elements[i].dropped)
+        if (elements[i].dropped) {
             continue;
+        }
         add_measures(&elements[elements[i].parent].all, &elements[i].all);
         elements[elements[i].parent].text_hash += elements[i].text_hash;
     }
@@ -592,11 +632,13 @@ static void label_add(struct label *label, const lxb_char_t *data, size_t length
             label->space = label->length > 0;
             continue;
         }
-        if (label->space)
+        if (label->space) {
             label->text[label->length++] = ' ';
+        }
         label->space = false;
-        if (letter >= 'A' && letter <= 'Z')
+        if (letter >= 'A' && letter <= 'Z') {
             letter = (unsigned char)(letter + 32);
+        }
         label->text[label->length++] = (char)letter;
     }
 }
@@ -621,10 +663,12 @@ size_t stats_label(const struct stats *stats, uint32_t number, char *text, size_
             node = node->first_child;
             continue;
         }
-        while (node != root && node->next == NULL)
+        while (node != root && node->next == NULL) {
             node = node->parent;
-        if (node == root)
+        }
+        if (node == root) {
             break;
+        }
         node = node->next;
     }
     text[label.length] = '\0';

@@ -2,7 +2,7 @@
  */
 #include "page/html/markdown/writer.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <ctype.h>
 #include <strings.h>

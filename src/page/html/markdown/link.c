@@ -1,7 +1,7 @@
 /* Links: absolute, and without what only tracks the reader. */
 #include "page/html/markdown/writer.h"
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <ctype.h>
 #include <strings.h>

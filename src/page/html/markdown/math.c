@@ -2,7 +2,7 @@
  * an attribute, a script, the address of a picture; or from MathML itself. */
 #include "page/html/markdown/writer.h"
 
-#include "base/limits.h"
+#include "core/limits.h"
 
 #include <ctype.h>
 #include <strings.h>

@@ -2,8 +2,8 @@
  * table. */
 #include "page/html/markdown/writer.h"
 
-#include "base/limits.h"
-#include "base/status.h"
+#include "core/limits.h"
+#include "core/status.h"
 
 #include <ctype.h>
 

@@ -9,9 +9,9 @@
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 #define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 
-#include "base/url.h"
 #include "page/html/dom.h"
 #include "page/html/page.h"
+#include "text/url.h"
 
 enum mode {
     MODE_BLOCKS, /* paragraphs and all */

@@ -1,0 +1,23 @@
+/* The parts of one running program: one of each engine, made and freed by app/. A call carries a
+ * pointer to them, so that a tool reaches the engine it asks without any global variable, and two
+ * programs can live in one process. What belongs to the process and not to a program stays where it
+ * is: the configuration, the log, the secrets to redact, the libraries that are opened.
+ *
+ * Each room defines its own struct and its own NAME_new() and NAME_free(); nobody else looks inside
+ * one. A member is NULL where a program was made without that part. */
+#ifndef FORAGE_CALL_PARTS_H
+#define FORAGE_CALL_PARTS_H
+
+struct parts {
+    struct pool *side_threads;   /* call/side.h: pieces of calls */
+    struct net *net;             /* net/fetch.h: idle connections */
+    struct policy *policy;       /* guard/policy.h: which addresses may be reached */
+    struct reader *reader;       /* page/reader.h: pages, their cache, turns at hosts */
+    struct browser *browser;     /* page/browser/browser.h */
+    struct websearch *websearch; /* websearch/websearch.h: which providers rest */
+    struct research *research;   /* research/research.h: who runs, who waits */
+    struct answers *answers;     /* answer/answer.h: guardrails, which upstream rests */
+    struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
+};
+
+#endif

@@ -1,0 +1,229 @@
+/* Every ceiling of the program stands here, so that a reader can see at a glance what can grow and
+ * how far. A limit that an operator may change is a variable (config/variables.c) whose default is
+ * named here. */
+#ifndef FORAGE_CORE_LIMITS_H
+#define FORAGE_CORE_LIMITS_H
+
+#include <stdint.h>
+
+#define KIB(n) ((size_t)(n)*1024)
+#define MIB(n) (KIB(n) * 1024)
+
+/* Messages from clients */
+#define LIMIT_MESSAGE_BYTES       MIB(4) /* one JSON-RPC message, on either transport */
+#define LIMIT_JSON_DEPTH          64     /* nesting of objects and arrays */
+#define LIMIT_BATCH_MESSAGES      64     /* messages in a legacy batch */
+#define LIMIT_REQUEST_ID_CHARS    256    /* a JSON-RPC id that is a string */
+#define LIMIT_SESSION_LABEL_CHARS 128    /* an Mcp-Session-Id */
+
+/* HTTP */
+#define LIMIT_HTTP_HEAD_BYTES   KIB(32)
+#define LIMIT_HTTP_HEADERS      64
+#define LIMIT_HTTP_TARGET_BYTES KIB(8)
+#define LIMIT_HTTP_CONNECTIONS  4096
+#define LIMIT_HTTP_UPLOAD_BYTES MIB(64) /* a body of many lines, where a path takes one */
+#define LIMIT_HTTP_OUT_BYTES    MIB(8)  /* unsent bytes of one connection */
+#define TIME_HTTP_HEAD_MS       10000   /* first byte of a request to the end of its head */
+#define TIME_HTTP_BODY_MS       30000   /* end of the head to the end of the body */
+#define TIME_HTTP_IDLE_MS       120000  /* between requests */
+#define TIME_HTTP_WRITE_MS      30000   /* a client that takes no byte of its answer */
+#define TIME_SSE_OPEN_MS        5000    /* an answer that takes longer becomes a stream */
+#define TIME_SSE_COMMENT_MS     15000   /* a sign of life on a quiet stream */
+
+/* Calls */
+#define LIMIT_CALL_ARENA_BYTES MIB(64)
+#define LIMIT_SIDE_THREADS     1024 /* that do parts of calls, over all calls */
+#define LIMIT_ERROR_CHARS      2000
+#define LIMIT_PENDING_ASKS     256 /* questions to clients waiting for an answer */
+#define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
+#define TIME_CALL_DEADLINE_MS  50000
+#define TIME_SHUTDOWN_GRACE_MS 5000
+#define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
+#define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
+#define TIME_DOCTOR_RESERVE_MS 1000
+#define TIME_SHUTDOWN_SEND_MS  1000 /* for the last answers to reach their clients */
+
+/* What a call uses */
+#define LIMIT_CALL_USAGES 8                   /* services and models that one call pays */
+#define LIMIT_USAGE_COUNT INT64_C(1000000000) /* tokens or requests of one call */
+
+/* Callers */
+#define LIMIT_TOKENS            256
+#define LIMIT_TOKEN_CHARS       512
+#define LIMIT_CALLER_NAME_CHARS 64
+#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
+#define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
+#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
+
+#define LIMIT_WINDOW_RULES  64 /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
+#define LIMIT_WINDOW_CLAIMS 8  /* that hold for one call */
+#define DEFAULT_LIMITS      "search_web=20/10m"
+
+/* Configuration */
+#define LIMIT_CONFIG_FILE_BYTES  KIB(256)
+#define LIMIT_CONFIG_VALUE_BYTES KIB(32)
+
+/* Configuration files of clients, which `forage setup` edits */
+#define LIMIT_SETUP_FILE_BYTES  MIB(32) /* Claude Code keeps more than settings in its own */
+#define LIMIT_SETUP_DEPTH       128     /* nesting of values */
+#define LIMIT_SETUP_KEYS        32      /* variables that one entry names */
+#define LIMIT_SETUP_ENTRY_BYTES KIB(64)
+
+/* Descriptors beyond the connections of clients: transfers, children, files */
+#define LIMIT_OTHER_DESCRIPTORS 8192
+
+/* Fetching and children */
+#define LIMIT_URL_BYTES          KIB(8)
+#define LIMIT_FETCH_BODY_BYTES   MIB(16)
+#define LIMIT_FETCH_HEAD_BYTES   KIB(64)
+#define LIMIT_FETCH_REDIRECTS    8
+#define LIMIT_RESOLVED_ADDRESSES 16
+#define LIMIT_RESOLVER_THREADS   64
+#define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
+
+/* What is kept across restarts */
+#define LIMIT_SQLITE_STATEMENTS 64    /* that one connection keeps ready */
+#define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
+#define LIMIT_SQLITE_LOG_KIB    4096  /* of the write-ahead log before a checkpoint */
+#define LIMIT_MEMORY_LOG_KIB    32768 /* the same for memories: imports touch pages repeatedly */
+#define TIME_SQLITE_PATIENCE_MS 10000 /* for another process that writes */
+
+#define TIME_RECORD_WAIT_MS      15000 /* for a record to be on the disk, before the answer goes */
+#define TIME_STORE_RETRY_MS      10000 /* between two tries to open a store or to write to it */
+#define TIME_STORE_IDLE_MS       60000 /* without work, after which the store is closed */
+#define LIMIT_UNSAVED_RECORDS    4096  /* kept in memory while the store fails */
+#define LIMIT_USAGE_DAYS         400   /* of usage that are kept */
+#define LIMIT_HISTORY_ROWS       10000 /* of one caller; the oldest go first */
+#define LIMIT_HISTORY_BYTES      4096  /* of the arguments of one call */
+#define LIMIT_KEPT_ANSWERS       512
+#define LIMIT_KEPT_ANSWERS_BYTES MIB(16)
+#define LIMIT_KEPT_ANSWER_BYTES  MIB(1)
+#define LIMIT_PRICES_BYTES       KIB(256)
+
+/* Pages */
+#define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */
+#define LIMIT_PAGE_TREE_BYTES    MIB(96)  /* the parsed page; what comes after is cut */
+#define LIMIT_PAGE_ELEMENTS      65000    /* of it; the same */
+#define LIMIT_PAGE_SCRATCH_BYTES MIB(128) /* what is known of it while it is read */
+#define LIMIT_PAGE_DEPTH         200      /* of elements; what would be deeper is hung beside */
+#define LIMIT_MARKDOWN_BYTES     MIB(16)  /* of one page */
+#define LIMIT_HOST_TRANSFERS     6        /* at once to one host and port, over all calls */
+#define LIMIT_PAGE_HEADINGS      2000     /* of an outline */
+#define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
+#define LIMIT_CACHE_ENTRIES      20000
+#define TIME_SOURCE_MS           30000 /* one page, its redirects included */
+
+/* Searching the web */
+#define LIMIT_SEARCH_PROVIDERS     5
+#define LIMIT_SEARCH_QUERIES       5    /* in one call */
+#define LIMIT_SEARCH_RESULTS       20   /* of one call */
+#define LIMIT_SEARCH_HITS          100  /* of one answer that are looked at */
+#define LIMIT_SEARCH_SITES         20   /* wanted, and as many excluded */
+#define LIMIT_SEARCH_REMARKS       16   /* about one search */
+#define LIMIT_SEARCH_LINK_BYTES    2000 /* a longer one is no result that anybody can use */
+#define LIMIT_SEARCH_REQUEST_BYTES KIB(32)
+#define LIMIT_SEARCH_ANSWER_BYTES  MIB(4)
+#define TIME_SEARCH_TRY_MS         10000 /* one provider, one try */
+#define TIME_SEARCH_PAUSE_MS       500   /* before another try, where the provider does not say */
+#define TIME_SEARCH_PATIENCE_MS    10000 /* with a provider that asks to wait */
+
+/* Answers */
+#define LIMIT_ANSWER_BYTES          MIB(4) /* what the service sends */
+#define LIMIT_ANSWER_TEXT_BYTES     MIB(1) /* all texts of one answer */
+#define LIMIT_ANSWER_PARTS          64
+#define LIMIT_ANSWER_ANNOTATIONS    256 /* of one answer; further ones are passed over */
+#define LIMIT_SOURCE_URL_BYTES      KIB(2)
+#define LIMIT_SOURCE_TITLE_CHARS    300
+#define LIMIT_SNIPPET_CHARS         600
+#define LIMIT_URL_PARAMETERS        4096 /* of one text that are looked at for tracking */
+#define LIMIT_GUARDRAIL_RULES       200
+#define LIMIT_GUARDRAIL_ARENA_BYTES MIB(8)
+#define TIME_ANSWER_BACKOFF_MS      1000  /* before the second try at most; then twice that */
+#define TIME_ANSWER_PATIENCE_MS     20000 /* for a pause that the service asks for */
+
+/* Loaders of pages */
+#define LIMIT_XML_DEPTH          64      /* nesting of elements */
+#define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */
+#define LIMIT_LOADER_BYTES       MIB(7)  /* one answer of a service's interface */
+#define LIMIT_LOADER_ARENA_BYTES MIB(8)  /* taken by a call: no further answer is asked for */
+#define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
+#define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
+#define LIMIT_FEED_ITEMS         200
+#define LIMIT_FEED_SUMMARY_CHARS 600
+#define LIMIT_PDF_LINES          200000
+#define LIMIT_PDF_OUTPUT_BYTES   MIB(24)   /* what Poppler writes about one document */
+#define LIMIT_PDF_MEMORY_BYTES   MIB(1024) /* address space of its child */
+#define TIME_PDF_MS              30000
+#define TIME_SERVICE_PATIENCE_MS                                                                   \
+    10000                        /* for a service that asks to wait before the next request        \
+                                  */
+#define TIME_ARXIV_PAUSE_MS 3000 /* between two requests, as arXiv asks */
+
+/* Research */
+#define LIMIT_PROMPT_BYTES          KIB(256) /* a template of a prompt */
+#define LIMIT_RESEARCH_TURNS        100      /* of a worker, whatever it does in them */
+#define LIMIT_RESEARCH_ITEMS        200      /* queries or pages that are listed */
+#define LIMIT_RESEARCH_ITEM_CHARS   2000     /* of one of them */
+#define LIMIT_RESEARCH_ERRORS_BYTES KIB(16)  /* the end of a worker's stderr */
+#define TIME_RESEARCH_SIGN_MS       10000    /* between two signs of life to the client */
+#define TIME_RESEARCH_LEAVE_MS      1000     /* for a worker that is done to leave by itself */
+
+/* The browser and its filtering proxy */
+#define LIMIT_BROWSER_HTML_CHARS MIB(4) /* of a rendered page, in units of UTF-16 */
+#define LIMIT_BROWSER_MESSAGE_BYTES                                                                \
+    MIB(32)                           /* one message; a character may be written as 6 bytes        \
+                                       */
+#define LIMIT_BROWSER_EVENTS     8192 /* that wait for the thread of one page */
+#define LIMIT_BROWSER_REQUESTS   1024 /* of one page that are watched at once */
+#define LIMIT_PROXY_TUNNELS      256
+#define LIMIT_PROXY_TUNNEL_BYTES MIB(64) /* carried by one tunnel, both ways together */
+#define TIME_PROXY_CONNECT_MS    10000   /* for a look-up, and for each address */
+#define TIME_PROXY_IDLE_MS       60000   /* without a byte */
+#define TIME_BROWSER_START_MS    15000   /* one try: from its start to its first answer */
+#define TIME_BROWSER_ANSWER_MS   10000   /* for an answer about a page */
+#define TIME_PAGE_NAVIGATE_MS    20000   /* until the server has begun to answer */
+#define TIME_PAGE_QUIET_MS       100     /* without a request in flight: the page is complete */
+#define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
+#define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
+
+/* PostgreSQL */
+#define LIMIT_POSTGRES_PARAMETERS 24    /* of one statement */
+#define LIMIT_POSTGRES_STATEMENTS 64    /* that one connection knows by name */
+#define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
+#define TIME_POSTGRES_RETRY_MS    3000  /* for a server that is just starting */
+#define TIME_POSTGRES_PAUSE_MS    50    /* between two tries */
+#define TIME_POSTGRES_PATIENCE_MS 10000 /* for a statement without a call, and for every commit */
+
+/* ---- memory ---- */
+
+#define LIMIT_MEMORY_QUERY_WORDS    256u  /* of one search; what is beyond is not looked at */
+#define LIMIT_MEMORY_PREFIX_TERMS   4096u /* that one prefix may stand for */
+#define LIMIT_MEMORY_EXCERPT_BYTES  KIB(16)
+#define LIMIT_MEMORY_KEY_BYTES      1024u
+#define LIMIT_MEMORY_TEXT_BYTES     MIB(1)
+#define LIMIT_MEMORY_SUMMARY_BYTES  2048u
+#define LIMIT_MEMORY_METADATA_BYTES KIB(64)
+#define LIMIT_MEMORY_TAGS           32u
+#define LIMIT_MEMORY_NAMESPACES     1000u  /* that the statistics name */
+#define LIMIT_MEMORY_EXACT_TOTAL    10000u /* results beyond it are not counted */
+#define LIMIT_MEMORY_REMOVALS       100000 /* that are told to indexes of other processes */
+#define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections to the file that are kept open */
+#define LIMIT_MEMORY_CHECK_LINES    100u
+#define LIMIT_MEMORY_REPORT_BYTES   KIB(64)
+#define LIMIT_MEMORY_CATCH_UP       1000u   /* changes that an index takes at a time */
+#define LIMIT_MEMORY_ROW_BYTES      MIB(4)  /* one memory, with what it takes to read it */
+#define LIMIT_MEMORY_CACHE_KIB      16384   /* pages of the file, of one connection */
+#define LIMIT_MEMORY_SWEEP          100u    /* expired memories that are deleted in passing */
+#define LIMIT_MEMORY_CANDIDATES     10000u  /* texts that one full-text search looks into */
+#define LIMIT_MEMORY_LINE_BYTES     MIB(8)  /* of an import */
+#define LIMIT_MEMORY_IMPORT_LINES   1000u   /* in one transaction */
+#define LIMIT_MEMORY_IMPORT_BYTES   MIB(16) /* the same, of what was read of them */
+#define LIMIT_MEMORY_EXPORT_BYTES   KIB(64) /* that are sent at a time */
+#define LIMIT_MEMORY_GROUP          256u    /* changes that share one commit */
+#define LIMIT_MEMORY_INDEXES        64u     /* namespaces whose index stays in memory */
+#define TIME_MEMORY_TRANSFER_MS     600000  /* for an import or an export over HTTP */
+#define TIME_MEMORY_WRITE_MS        30000   /* for one commit, other processes' included */
+#define TIME_MEMORY_SCRUB_MS        200     /* for readers to let go of old contents */
+#define TIME_MEMORY_SWEEP_MS        10000   /* between two looks for what has expired */
+
+#endif

@@ -1,0 +1,109 @@
+/* The log: builds a line, redacts it, writes it with one write(). */
+#include "core/log.h"
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/redact.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Atomic int current_level = LOG_LEVEL_INFO;
+
+static const struct {
+    const char *name;
+    const char *label;
+} LEVELS[] = {
+    [LOG_LEVEL_ERROR] = {"error", "ERROR"},
+    [LOG_LEVEL_WARN] = {"warn", "WARN "},
+    [LOG_LEVEL_INFO] = {"info", "INFO "},
+    [LOG_LEVEL_DEBUG] = {"debug", "DEBUG"},
+};
+
+void log_set_level(enum log_level level)
+{
+    atomic_store(&current_level, (int)level);
+}
+
+enum log_level log_level(void)
+{
+    return (enum log_level)atomic_load(&current_level);
+}
+
+int log_level_parse(const char *name)
+{
+    for (int i = 0; i <= LOG_LEVEL_DEBUG; i++) {
+        if (strcmp(name, LEVELS[i].name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A line stays a line whatever was put into it. */
+static void flatten(struct buf *line, size_t from)
+{
+    for (size_t i = from; i < line->length; i++) {
+        unsigned char c = (unsigned char)line->data[i];
+        if (c < 0x20 || c == 0x7f) {
+            line->data[i] = ' ';
+        }
+    }
+}
+
+static void write_all(const char *data, size_t length)
+{
+    while (length) {
+        ssize_t written = write(STDERR_FILENO, data, length);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return; /* nobody reads stderr: there is nowhere left to say so */
+        }
+        data += written;
+        length -= (size_t)written;
+    }
+}
+
+__attribute__((format(printf, 3, 0))) static void emit(enum log_level level, const char *request_id,
+                                                       const char *format, va_list args)
+{
+    if ((int)level > atomic_load_explicit(&current_level, memory_order_relaxed)) {
+        return;
+    }
+    char stamp[CLOCK_STAMP_SIZE];
+    struct buf line;
+    buf_init(&line, KIB(16));
+    buf_printf(&line, "%s %s ", clock_stamp(stamp), LEVELS[level].label);
+    if (request_id) {
+        buf_printf(&line, "req=%s ", request_id);
+    }
+    size_t start = line.length;
+    buf_vprintf(&line, format, args);
+    if (line.data) {
+        flatten(&line, start);
+        redact_buf(&line, 0);
+        buf_putc(&line, '\n');
+        write_all(line.data, line.length);
+    }
+    buf_done(&line);
+}
+
+#define DEFINE_LOG(name, level)                                                                    \
+    void name(const char *request_id, const char *format, ...)                                     \
+    {                                                                                              \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        emit(level, request_id, format, args);                                                     \
+        va_end(args);                                                                              \
+    }
+
+DEFINE_LOG(log_error, LOG_LEVEL_ERROR)
+DEFINE_LOG(log_warn, LOG_LEVEL_WARN)
+DEFINE_LOG(log_info, LOG_LEVEL_INFO)
+DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)

@@ -1,0 +1,27 @@
+/* The log: one line per event on stderr, never on stdout, which belongs to the protocol.
+ *
+ *   2026-11-15T10:10:30.123Z INFO  req=6f1c0a2b tool=forage_status status=ok ms=1
+ *
+ * Every line passes the redaction of core/redact.h. Library code does not log; the owner of an
+ * event does, once. Lines are written whole, so that threads do not mix theirs. */
+#ifndef FORAGE_CORE_LOG_H
+#define FORAGE_CORE_LOG_H
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+void log_set_level(enum log_level level);
+enum log_level log_level(void);
+/* "error", "warn", "info", "debug"; a negative number for anything else. */
+int log_level_parse(const char *name);
+
+/* `request_id` may be NULL for what belongs to no request. */
+void log_error(const char *request_id, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_warn(const char *request_id, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_info(const char *request_id, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_debug(const char *request_id, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

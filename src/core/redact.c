@@ -1,0 +1,147 @@
+/* Redaction: a list of secrets in every spelling that can reach an output, replaced where they
+ * occur. The list is filled while one thread starts the program and only read afterwards. */
+#include "core/redact.h"
+
+#include "core/limits.h"
+#include "core/status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SHORTEST_SECRET 6
+#define MOST_SPELLINGS  1024
+
+static const char REPLACEMENT[] = "[redacted]";
+
+static struct {
+    char *text;
+    size_t length;
+} spellings[MOST_SPELLINGS];
+static size_t spelling_count;
+
+static int add_spelling(const char *text, size_t length)
+{
+    for (size_t i = 0; i < spelling_count; i++) {
+        if (spellings[i].length == length && memcmp(spellings[i].text, text, length) == 0) {
+            return OK;
+        }
+    }
+    if (spelling_count == MOST_SPELLINGS) {
+        return ERR_LIMIT;
+    }
+    char *copy = strndup(text, length);
+    if (!copy) {
+        return ERR_NOMEM;
+    }
+    spellings[spelling_count].text = copy;
+    spellings[spelling_count].length = length;
+    spelling_count++;
+    return OK;
+}
+
+static void spell_json(struct buf *out, const char *secret)
+{
+    for (const char *c = secret; *c; c++) {
+        unsigned char byte = (unsigned char)*c;
+        if (byte == '"' || byte == '\\') {
+            buf_printf(out, "\\%c", byte);
+        } else if (byte < 0x20) {
+            buf_printf(out, "\\u%04X", byte);
+        } else {
+            buf_putc(out, *c);
+        }
+    }
+}
+
+static void spell_percent(struct buf *out, const char *secret)
+{
+    static const char PLAIN[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (const char *c = secret; *c; c++) {
+        if (strchr(PLAIN, *c)) {
+            buf_putc(out, *c);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned char)*c);
+        }
+    }
+}
+
+int redact_add(const char *secret)
+{
+    static void (*const SPELLERS[])(struct buf *, const char *) = {spell_json, spell_percent};
+    size_t length = strlen(secret);
+    if (length < SHORTEST_SECRET) {
+        return OK;
+    }
+    int status = add_spelling(secret, length);
+    for (size_t i = 0; status == OK && i < sizeof SPELLERS / sizeof *SPELLERS; i++) {
+        struct buf spelled;
+        buf_init(&spelled, KIB(256));
+        SPELLERS[i](&spelled, secret);
+        status = buf_error(&spelled);
+        if (status == OK) {
+            status = add_spelling(spelled.data, spelled.length);
+        }
+        buf_done(&spelled);
+    }
+    return status;
+}
+
+/* The first secret in the text, the longest where several begin at one place; NULL when there is
+ * none. */
+static const char *find_secret(const char *text, size_t length, size_t *found_length)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < spelling_count; i++) {
+        const char *hit = memmem(text, length, spellings[i].text, spellings[i].length);
+        if (hit &&
+            (!first || hit < first || (hit == first && spellings[i].length > *found_length))) {
+            first = hit;
+            *found_length = spellings[i].length;
+        }
+    }
+    return first;
+}
+
+bool redact_needed(const char *text, size_t length)
+{
+    size_t found_length = 0;
+    return find_secret(text, length, &found_length) != NULL;
+}
+
+bool redact_buf(struct buf *buf, size_t from)
+{
+    if (from >= buf->length || !redact_needed(buf->data + from, buf->length - from)) {
+        return false;
+    }
+    struct buf clean;
+    buf_init(&clean, buf->ceiling);
+    const char *rest = buf->data + from;
+    size_t left = buf->length - from;
+    const char *hit;
+    size_t hit_length = 0;
+    while ((hit = find_secret(rest, left, &hit_length)) != NULL) {
+        buf_append(&clean, rest, (size_t)(hit - rest));
+        buf_puts(&clean, REPLACEMENT);
+        left -= (size_t)(hit - rest) + hit_length;
+        rest = hit + hit_length;
+    }
+    buf_append(&clean, rest, left);
+    buf->length = from;
+    buf->data[from] = '\0';
+    if (buf_error(&clean) == OK) {
+        buf_append(buf, clean.data, clean.length);
+    } else {
+        buf->error = buf_error(&clean); /* better nothing than a secret */
+    }
+    buf_done(&clean);
+    return true;
+}
+
+void redact_reset(void)
+{
+    for (size_t i = 0; i < spelling_count; i++) {
+        free(spellings[i].text);
+    }
+    spelling_count = 0;
+}

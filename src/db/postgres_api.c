@@ -1,0 +1,90 @@
+/* Opening libpq and finding its functions. */
+#include "db/postgres_api.h"
+
+#include "core/own_files.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const LIBRARIES[] = {
+#ifdef __APPLE__
+    "libpq.5.dylib",
+#endif
+    "libpq.so.5",
+};
+
+#define SYMBOL(name)                                                                               \
+    {                                                                                              \
+        "PQ" #name, offsetof(struct postgres_api, name)                                            \
+    }
+
+static const struct {
+    const char *name;
+    size_t offset;
+} SYMBOLS[] = {
+    SYMBOL(conninfoParse),
+    SYMBOL(conninfoFree),
+    SYMBOL(freemem),
+    SYMBOL(connectStartParams),
+    SYMBOL(connectPoll),
+    SYMBOL(status),
+    SYMBOL(setnonblocking),
+    SYMBOL(socket),
+    SYMBOL(errorMessage),
+    SYMBOL(parameterStatus),
+    SYMBOL(finish),
+    SYMBOL(sendQuery),
+    SYMBOL(sendPrepare),
+    SYMBOL(sendQueryPrepared),
+    SYMBOL(setSingleRowMode),
+    SYMBOL(flush),
+    SYMBOL(consumeInput),
+    SYMBOL(isBusy),
+    SYMBOL(getResult),
+    SYMBOL(resultStatus),
+    SYMBOL(resultErrorField),
+    SYMBOL(cmdStatus),
+    SYMBOL(ntuples),
+    SYMBOL(getisnull),
+    SYMBOL(getlength),
+    SYMBOL(getvalue),
+    SYMBOL(clear),
+};
+
+/* Written once, by open_library. */
+static struct postgres_api table;
+static const char *open_problem;
+
+static void open_library(void)
+{
+    void *library = own_network_library();
+    for (size_t i = 0; !library && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
+        library = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!library) {
+        open_problem = "libpq is missing: install libpq5 (apt install libpq5)";
+        return;
+    }
+    for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
+        void *function = dlsym(library, SYMBOLS[i].name);
+        if (!function) {
+            open_problem = "libpq is too old: install libpq5 10 or newer";
+            return;
+        }
+        /* C has no conversion from an object's pointer to a function's; POSIX says that they are
+         * alike. */
+        memcpy((char *)&table + SYMBOLS[i].offset, &function, sizeof function);
+    }
+}
+
+const struct postgres_api *postgres_api_open(const char **problem)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_library);
+    if (problem) {
+        *problem = open_problem;
+    }
+    return open_problem ? NULL : &table;
+}

@@ -1,0 +1,166 @@
+/* The extractor: decode, parse, look, choose, write. */
+#include "page/html/extract.h"
+
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/charset.h"
+#include "page/html/embedded.h"
+#include "page/html/hidden.h"
+#include "page/html/jsonld.h"
+#include "page/html/metadata.h"
+#include "page/html/page.h"
+#include "page/html/parse.h"
+#include "page/html/stream.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define SHELL_WORDS   20  /* fewer than this and a script would have to fill the page */
+#define LITTLE_WORDS  50  /* fewer than this and what it carries as data is looked at */
+#define PRODUCT_WORDS 100 /* the same of a product */
+#define WHOLE_WORDS   150 /* as many in its data are its text, and no script is needed */
+
+static size_t count_words(const char *text, size_t length)
+{
+    size_t words = 0;
+    bool inside = false;
+    for (size_t i = 0; i < length; i++) {
+        bool word = isalnum((unsigned char)text[i]) || (text[i] & 0x80);
+        words += word && !inside;
+        inside = word;
+    }
+    return words;
+}
+
+/* Bytes that no page has: what was sent is some other kind of file. */
+static bool is_binary(const char *bytes, size_t length)
+{
+    size_t looked = length < 1024 ? length : 1024;
+    size_t odd = 0;
+    for (size_t i = 0; i < looked; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        odd += c < 0x20 && c != '\t' && c != '\n' && c != '\f' && c != '\r' && c != 0x1B;
+    }
+    return looked && odd * 10 > looked;
+}
+
+/* A copy for the caller; NULL stays NULL. */
+static const char *keep(struct arena *arena, const char *text)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+/* Everything that the caller gets, out of the memory that the page was read in. */
+static int fill_result(struct arena *arena, const struct page *page, const struct buf *out,
+                       struct extract_result *result)
+{
+    const struct page_metadata *metadata = &page->metadata;
+    result->markdown = arena_strndup(arena, out->data ? out->data : "", out->length);
+    result->length = out->length;
+    result->kind = page_kind_name(page->kind);
+    result->title = keep(arena, metadata->title);
+    result->authors = keep(arena, metadata->authors);
+    result->published = keep(arena, metadata->published);
+    result->modified = keep(arena, metadata->modified);
+    result->site = keep(arena, metadata->site);
+    result->canonical = keep(arena, metadata->canonical);
+    result->language = keep(arena, metadata->language);
+    result->description = keep(arena, metadata->description);
+    result->words = count_words(out->data ? out->data : "", out->length);
+    result->cut = page->cut;
+    return arena_failed(arena) ? ERR_NOMEM : OK;
+}
+
+/* Adds what the page carries as data, as far as it says too little itself. */
+static int add_embedded(struct page *page, struct buf *out, size_t words)
+{
+    const char *markdown = out->data ? out->data : "";
+    const char *html = NULL;
+    if (page->kind == PAGE_PRODUCT && words < PRODUCT_WORDS) {
+        html = embedded_product(page, markdown);
+    }
+    if (!html && words < LITTLE_WORDS) {
+        html = embedded_text(page);
+    }
+    if (!html) {
+        return OK;
+    }
+    struct page more = {.arena = page->arena, .url = page->url};
+    int status = parse_html(&more, html, strlen(html));
+    if (status != OK) {
+        return status == ERR_NOMEM ? status : OK;
+    }
+    hidden_mark(&more);
+    more.roots = &more.body;
+    more.root_count = 1;
+    if (out->length) {
+        buf_putc(out, '\n');
+    }
+    status = markdown_write(&more, out);
+    parse_done(&more);
+    return status;
+}
+
+/* The tree exists from here on. */
+static int extract_tree(struct arena *arena, struct page *page, struct extract_result *result)
+{
+    stream_settle(page);
+    hidden_mark(page);
+    jsonld_read(page);
+    metadata_read(page);
+    int status = choose_content(page);
+    if (status != OK) {
+        return status;
+    }
+    struct buf out;
+    buf_init(&out, LIMIT_MARKDOWN_BYTES);
+    status = markdown_write(page, &out);
+    size_t words = status == OK ? count_words(out.data ? out.data : "", out.length) : WHOLE_WORDS;
+    if (words < PRODUCT_WORDS) {
+        status = add_embedded(page, &out, words);
+    }
+    if (status == ERR_LIMIT) {
+        page->cut = true;
+        status = OK;
+    }
+    if (status == OK) {
+        status = fill_result(arena, page, &out, result);
+        result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS;
+    }
+    buf_done(&out);
+    return status;
+}
+
+static int extract_text(struct arena *arena, struct arena *scratch,
+                        const struct extract_input *input, struct extract_result *result)
+{
+    struct charset_text text;
+    int status = charset_decode(scratch, input->bytes, input->length, input->content_type, &text);
+    if (status != OK || is_binary(text.bytes, text.length)) {
+        return status == OK ? ERR_INVALID : status;
+    }
+    struct page page = {.arena = scratch, .url = input->url && *input->url ? input->url : NULL};
+    status = parse_html(&page, text.bytes, text.length);
+    if (status == ERR_INVALID && page.cut) {
+        /* It ended before its body began: there is nothing, which is its beginning. */
+        struct buf empty;
+        buf_init(&empty, 0);
+        result->shell = true;
+        return fill_result(arena, &page, &empty, result);
+    }
+    if (status == OK) {
+        status = extract_tree(arena, &page, result);
+        parse_done(&page);
+    }
+    return status;
+}
+
+int extract_page(struct arena *arena, const struct extract_input *input,
+                 struct extract_result *result)
+{
+    memset(result, 0, sizeof *result);
+    struct arena *scratch = arena_new(LIMIT_PAGE_SCRATCH_BYTES);
+    int status = scratch ? extract_text(arena, scratch, input, result) : ERR_NOMEM;
+    arena_free(scratch);
+    return status;
+}

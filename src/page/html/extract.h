@@ -1,0 +1,38 @@
+/* The extractor: any HTML page as the best Markdown there is. Pure; safe to call from many threads,
+ * each with its own arena. */
+#ifndef FORAGE_PAGE_HTML_EXTRACT_H
+#define FORAGE_PAGE_HTML_EXTRACT_H
+
+#include "core/arena.h"
+#include "core/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct extract_input {
+    const char *bytes;
+    size_t length;
+    const char *url;          /* absolute, or NULL */
+    const char *content_type; /* of the HTTP answer, or NULL: its charset counts */
+};
+
+struct extract_result {
+    const char *markdown; /* valid UTF-8, in the arena; the text alone, its title is below */
+    size_t length;
+    const char *kind; /* "article", "documentation", ... */
+    const char *title, *authors, *published, *modified, *site, *canonical, *language, *description;
+    size_t words;
+    bool cut;   /* the page was larger than a ceiling: this is its beginning */
+    bool shell; /* next to nothing is left: a script would have to fill it */
+};
+
+/* A status: OK, ERR_NOMEM, or ERR_INVALID for what is not HTML at all. */
+int extract_page(struct arena *arena, const struct extract_input *input,
+                 struct extract_result *result);
+
+/* A piece of HTML as Markdown, appended to `out`: all of it, nothing is chosen. `base_url` is what
+ * its links are relative to, or NULL. A status. */
+int extract_fragment(struct arena *arena, const char *html, size_t length, const char *base_url,
+                     struct buf *out);
+
+#endif

@@ -1,0 +1,44 @@
+/* Where pages come from: a fetch with everything that reading the web needs around it - the address
+ * policy, a browser-like request, at most six transfers at once per host and port over all calls,
+ * conditional requests and a bounded cache on disk. Loaders and the reader get their bytes only
+ * here. */
+#ifndef FORAGE_PAGE_SOURCE_SOURCE_H
+#define FORAGE_PAGE_SOURCE_SOURCE_H
+
+#include "net/fetch.h"
+
+struct source_request {
+    const char *url;
+    const char *accept;                 /* NULL: Markdown, HTML, then anything */
+    const struct fetch_header *headers; /* further ones */
+    size_t header_count;
+    const char *body; /* NULL: GET */
+    size_t body_length;
+    size_t max_bytes; /* 0: LIMIT_FETCH_BODY_BYTES */
+    bool configured;  /* an address that the operator set: the address policy does not apply */
+    bool uncached;
+};
+
+struct source_response {
+    struct fetch_response fetched; /* status, url, headers, body, or the failure */
+    bool from_cache;
+    int64_t age_s;
+};
+
+/* A status as of fetch_run(): OK with a response of any HTTP status, ERR_FAILED with the failure in
+ * `fetched`, ERR_CANCELLED, ERR_DEADLINE. */
+int source_get(struct call *call, const struct source_request *request,
+               struct source_response *response);
+
+/* The folder that answers are kept in. To be freed; NULL when there is no home folder, or no
+ * memory. */
+char *source_cache_folder(void);
+
+/* What a browser made of a page is kept like any answer, so that the parts of one reading are parts
+ * of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
+int source_find_rendered(struct call *call, const char *url, struct source_response *response);
+/* `plain` is the page as the server sent it, which says whether it may be kept. */
+void source_keep_rendered(struct call *call, const struct fetch_response *plain, const char *url,
+                          const struct fetch_response *rendered);
+
+#endif

@@ -1,0 +1,55 @@
+/* Text: UTF-8 by the code point, and the craft of messages for people and models - quoting what
+ * came so that it cannot disturb a terminal or a log, and guessing which word was meant.
+ *
+ * Nothing here allocates. A text_out writes into memory of the caller and cuts, between code
+ * points, what does not fit; its data always ends in a NUL. */
+#ifndef FORAGE_TEXT_TEXT_H
+#define FORAGE_TEXT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXT_REPLACEMENT 0xFFFDu
+
+/* Takes the code point at *at, which must be before `end`. A byte that is no UTF-8 counts as one
+ * TEXT_REPLACEMENT. */
+uint32_t text_next(const char **at, const char *end);
+bool text_is_utf8(const char *text, size_t length);
+/* How many code points there are. */
+size_t text_count(const char *text, size_t length);
+/* How many bytes the first `count` code points take. */
+size_t text_prefix(const char *text, size_t length, size_t count);
+/* Makes it valid UTF-8 in place: each byte that is none becomes a question mark. Words of others,
+ * and words that were cut to fit, pass this before they go into JSON. */
+void text_mend(char *text);
+
+struct text_out {
+    char *data;
+    size_t size; /* of `data`, with its NUL */
+    size_t length;
+    bool cut; /* something did not fit; nothing is added any more */
+};
+
+void text_start(struct text_out *out, char *data, size_t size);
+void text_put(struct text_out *out, const char *text);
+void text_put_bytes(struct text_out *out, const char *text, size_t length);
+void text_putf(struct text_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* In double quotes, at most `most` code points and then an ellipsis; whatever is not plainly
+ * visible is escaped as in JSON. */
+void text_put_quoted(struct text_out *out, const char *text, size_t length, size_t most);
+
+/* A search for the candidate that was probably meant by a mistyped word. */
+struct text_guess {
+    const char *word;
+    size_t length;
+    const char *best; /* NULL: nothing is near */
+    size_t best_length;
+    size_t best_distance;
+};
+
+void text_guess_start(struct text_guess *guess, const char *word, size_t length);
+/* Candidates must live as long as the guess. */
+void text_guess_try(struct text_guess *guess, const char *candidate, size_t length);
+
+#endif
