@@ -24,7 +24,7 @@ static void require(int holds, const char *what)
     }
 }
 
-static void within(struct xml_slice slice, const char *text, size_t size)
+static void within(struct slice slice, const char *text, size_t size)
 {
     require(slice.data >= text && slice.data + slice.length <= text + size, "a slice is outside");
 }

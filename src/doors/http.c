@@ -22,21 +22,6 @@
 
 /* ---- helpers for the routes ---- */
 
-bool slice_is(struct slice slice, const char *text)
-{
-    return slice.length == strlen(text) && memcmp(slice.data, text, slice.length) == 0;
-}
-
-bool slice_is_any_case(struct slice slice, const char *text)
-{
-    return slice.length == strlen(text) && strncasecmp(slice.data, text, slice.length) == 0;
-}
-
-char *slice_copy(struct arena *arena, struct slice slice)
-{
-    return slice.data ? arena_strndup(arena, slice.data, slice.length) : NULL;
-}
-
 /* The origin was checked when the head came: whoever is still here may read the answer. */
 static void add_cors(struct buf *headers, struct exchange *exchange)
 {

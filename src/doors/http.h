@@ -18,10 +18,6 @@ struct http_door {
 
 /* ---- http.c ---- */
 
-bool slice_is(struct slice slice, const char *text);
-bool slice_is_any_case(struct slice slice, const char *text);
-/* A copy in the arena, or NULL. */
-char *slice_copy(struct arena *arena, struct slice slice);
 /* The headers of an answer with that content type, CORS headers included. */
 void answer_headers(struct buf *lines, struct exchange *exchange, const char *type,
                     const char *more);

@@ -15,17 +15,14 @@
 #ifndef FORAGE_DOORS_SERVER_H
 #define FORAGE_DOORS_SERVER_H
 
+#include "text/slice.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct server;
 struct exchange;
-
-struct slice {
-    const char *data;
-    size_t length;
-};
 
 struct http_header {
     struct slice name;

@@ -287,18 +287,18 @@ static int read_day(const char *word)
 }
 
 /* The part of a text between two words. */
-struct slice {
+struct stretch {
     const struct words *words;
     size_t from, count;
 };
 
-static const char *word_at(struct slice slice, size_t at)
+static const char *word_at(struct stretch slice, size_t at)
 {
     return at < slice.count ? slice.words->items[slice.from + at] : "";
 }
 
 /* "march", "march 2025", "march 5", "5 march 2025": without a year the last one that has begun. */
-static bool read_month(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_month(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
     int month = -1;
     int day = -1;
@@ -333,7 +333,7 @@ static bool read_month(struct slice slice, int64_t now_ms, struct time_span *spa
 
 /* "last week" is the week before this one; "past week" the seven days up to now; "last 3 days" the
  * three up to now; "last monday" the day. */
-static bool read_relative(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_relative(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
     static const struct {
         const char *word;
@@ -364,7 +364,7 @@ static bool read_relative(struct slice slice, int64_t now_ms, struct time_span *
 }
 
 /* "monday", "last monday": the one before today. */
-static bool read_weekday(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_weekday(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
     size_t skipped = strcmp(word_at(slice, 0), "last") == 0;
     int day = slice.count == 1 + skipped ? find_name(word_at(slice, skipped), WEEKDAYS, 7) : -1;
@@ -377,7 +377,7 @@ static bool read_weekday(struct slice slice, int64_t now_ms, struct time_span *s
 }
 
 /* "3 days ago": the day that was; "in 3 days": the moment that will be. */
-static bool read_distance(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_distance(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
     bool ahead = slice.count == 3 && strcmp(word_at(slice, 0), "in") == 0;
     bool ago = slice.count == 3 && strcmp(word_at(slice, 2), "ago") == 0;
@@ -395,7 +395,7 @@ static bool read_distance(struct slice slice, int64_t now_ms, struct time_span *
     return true;
 }
 
-static bool read_single(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_single(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
     static const struct {
         const char *word;
@@ -420,13 +420,13 @@ static bool read_single(struct slice slice, int64_t now_ms, struct time_span *sp
 }
 
 /* One point in time, with its width. */
-static bool read_point(struct slice slice, int64_t now_ms, struct time_span *span)
+static bool read_point(struct stretch slice, int64_t now_ms, struct time_span *span)
 {
-    static bool (*const READERS[])(struct slice, int64_t, struct time_span *) = {
+    static bool (*const READERS[])(struct stretch, int64_t, struct time_span *) = {
         read_single, read_relative, read_weekday, read_distance, read_month};
     size_t skipped = slice.count > 0 && (strcmp(word_at(slice, 0), "in") == 0 ||
                                          strcmp(word_at(slice, 0), "last") == 0);
-    struct slice rest = {slice.words, slice.from + skipped, slice.count - skipped};
+    struct stretch rest = {slice.words, slice.from + skipped, slice.count - skipped};
     for (size_t i = 0; slice.count > 0 && i < sizeof READERS / sizeof *READERS; i++) {
         if (READERS[i](slice, now_ms, span)) {
             return true;
@@ -448,8 +448,8 @@ static bool read_range(const struct words *words, int64_t now_ms, struct time_sp
         }
         struct time_span first;
         struct time_span second;
-        if (read_point((struct slice){words, start, i - start}, now_ms, &first) &&
-            read_point((struct slice){words, i + 1, words->count - i - 1}, now_ms, &second)) {
+        if (read_point((struct stretch){words, start, i - start}, now_ms, &first) &&
+            read_point((struct stretch){words, i + 1, words->count - i - 1}, now_ms, &second)) {
             *span = (struct time_span){first.from_ms, second.until_ms};
             return span->from_ms < span->until_ms;
         }
@@ -468,7 +468,7 @@ static bool read_open(const struct words *words, int64_t now_ms, struct time_spa
     for (size_t i = 0; i < sizeof EDGES / sizeof *EDGES; i++) {
         struct time_span point;
         if (is(words, 0, EDGES[i].word) &&
-            read_point((struct slice){words, 1, words->count - 1}, now_ms, &point)) {
+            read_point((struct stretch){words, 1, words->count - 1}, now_ms, &point)) {
             bool at_start = EDGES[i].begins != EDGES[i].outside;
             int64_t edge = at_start ? point.from_ms : point.until_ms;
             *span = EDGES[i].begins ? (struct time_span){edge, 0} : (struct time_span){0, edge};
@@ -482,7 +482,7 @@ int time_words_read(const char *text, int64_t now_ms, struct time_span *span)
 {
     struct words words;
     return split(text, &words) &&
-                   (read_point((struct slice){&words, 0, words.count}, now_ms, span) ||
+                   (read_point((struct stretch){&words, 0, words.count}, now_ms, span) ||
                     read_range(&words, now_ms, span) || read_open(&words, now_ms, span))
                ? OK
                : ERR_INVALID;
@@ -493,7 +493,7 @@ int time_words_moment(const char *text, int64_t now_ms, int64_t *moment_ms)
     struct words words;
     struct time_span span;
     if (!split(text, &words) ||
-        !read_point((struct slice){&words, 0, words.count}, now_ms, &span)) {
+        !read_point((struct stretch){&words, 0, words.count}, now_ms, &span)) {
         return ERR_INVALID;
     }
     *moment_ms = span.from_ms;

@@ -4,17 +4,12 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "embedded.h"
+#include "text/slice.h"
 #include "text/text.h"
 
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
-
-/* A piece of a text, or a word of the table. */
-struct slice {
-    const char *data;
-    size_t length;
-};
 
 /* ---- the table ---- */
 

@@ -156,7 +156,7 @@ static void keeps_the_first_attributes(void **state)
 {
     struct buf xml;
     struct xml_reader reader;
-    struct xml_slice value;
+    struct slice value;
     (void)state;
     buf_init(&xml, MIB(1));
     buf_puts(&xml, "<a");
@@ -179,7 +179,7 @@ static void takes_an_element(void **state)
 {
     static const char XML[] = "<a><b>1<i>&amp;</i><![CDATA[<2>]]></b><c/>3</a>";
     struct xml_reader reader;
-    struct xml_slice inside;
+    struct slice inside;
     struct buf text;
     (void)state;
     buf_init(&text, MIB(1));

@@ -15,12 +15,12 @@ static const char *const OF_THE_CONNECTION[] = {
     "connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade",
 };
 
-static bool same_name(struct proxy_piece name, const char *wanted)
+static bool same_name(struct slice name, const char *wanted)
 {
     return name.length == strlen(wanted) && strncasecmp(name.data, wanted, name.length) == 0;
 }
 
-static bool is_of_the_connection(struct proxy_piece name)
+static bool is_of_the_connection(struct slice name)
 {
     for (size_t i = 0; i < sizeof OF_THE_CONNECTION / sizeof *OF_THE_CONNECTION; i++) {
         if (same_name(name, OF_THE_CONNECTION[i])) {
@@ -40,13 +40,13 @@ static size_t head_length(const char *data, size_t length)
 }
 
 /* Takes the next line off `rest`, without its CRLF. False when a control character is in it. */
-static bool take_line(struct proxy_piece *rest, struct proxy_piece *line)
+static bool take_line(struct slice *rest, struct slice *line)
 {
     const char *end = memmem(rest->data, rest->length, "\r\n", 2);
     if (!end) {
         return false;
     }
-    *line = (struct proxy_piece){rest->data, (size_t)(end - rest->data)};
+    *line = (struct slice){rest->data, (size_t)(end - rest->data)};
     rest->data += line->length + 2;
     rest->length -= line->length + 2;
     for (size_t i = 0; i < line->length; i++) {
@@ -65,8 +65,7 @@ static bool is_name_char(char c)
 }
 
 /* "Name: value", without the blanks around the value. */
-static bool split_header(struct proxy_piece line, struct proxy_piece *name,
-                         struct proxy_piece *value)
+static bool split_header(struct slice line, struct slice *name, struct slice *value)
 {
     size_t length = 0;
     while (length < line.length && is_name_char(line.data[length])) {
@@ -75,8 +74,8 @@ static bool split_header(struct proxy_piece line, struct proxy_piece *name,
     if (length == 0 || length == line.length || line.data[length] != ':') {
         return false;
     }
-    *name = (struct proxy_piece){line.data, length};
-    *value = (struct proxy_piece){line.data + length + 1, line.length - length - 1};
+    *name = (struct slice){line.data, length};
+    *value = (struct slice){line.data + length + 1, line.length - length - 1};
     while (value->length && (*value->data == ' ' || *value->data == '\t')) {
         value->data++;
         value->length--;
@@ -87,7 +86,7 @@ static bool split_header(struct proxy_piece line, struct proxy_piece *name,
 /* ---- what is asked for ---- */
 
 /* "host:port" */
-static bool read_authority(struct proxy_request *request, struct proxy_piece text)
+static bool read_authority(struct proxy_request *request, struct slice text)
 {
     const char *problem;
     const char *colon = memrchr(text.data, ':', text.length);
@@ -107,7 +106,7 @@ static bool read_authority(struct proxy_request *request, struct proxy_piece tex
 }
 
 /* "http://host:port/path?query" */
-static bool read_absolute(struct proxy_request *request, struct proxy_piece text)
+static bool read_absolute(struct proxy_request *request, struct slice text)
 {
     static const size_t SCHEME = sizeof "http://" - 1;
     struct url url;
@@ -123,18 +122,18 @@ static bool read_absolute(struct proxy_request *request, struct proxy_piece text
         request->port = url.port;
     }
     arena_free(arena);
-    struct proxy_piece rest = {text.data + SCHEME, text.length - SCHEME};
+    struct slice rest = {text.data + SCHEME, text.length - SCHEME};
     size_t authority = 0;
     while (authority < rest.length && !strchr("/?#\\", rest.data[authority])) {
         authority++;
     }
-    request->authority = (struct proxy_piece){rest.data, authority};
-    request->path = (struct proxy_piece){rest.data + authority, rest.length - authority};
+    request->authority = (struct slice){rest.data, authority};
+    request->path = (struct slice){rest.data + authority, rest.length - authority};
     return good && authority > 0;
 }
 
 /* "METHOD target HTTP/1.1". 0, or minus an HTTP status. */
-static int read_request_line(struct proxy_request *request, struct proxy_piece line)
+static int read_request_line(struct proxy_request *request, struct slice line)
 {
     const char *first = memchr(line.data, ' ', line.length);
     const char *last = memrchr(line.data, ' ', line.length);
@@ -142,8 +141,8 @@ static int read_request_line(struct proxy_request *request, struct proxy_piece l
         memcmp(last, " HTTP/1.", sizeof " HTTP/1." - 1) != 0) {
         return -400;
     }
-    request->method = (struct proxy_piece){line.data, (size_t)(first - line.data)};
-    struct proxy_piece target = {first + 1, (size_t)(last - first) - 1};
+    request->method = (struct slice){line.data, (size_t)(first - line.data)};
+    struct slice target = {first + 1, (size_t)(last - first) - 1};
     if (request->method.length == 0 || request->method.length > MOST_METHOD_CHARS ||
         target.length == 0 || memchr(target.data, ' ', target.length) ||
         memchr(target.data, '\t', target.length)) {
@@ -166,10 +165,10 @@ int proxy_read_request(const char *data, size_t length, struct proxy_request *re
     if (whole == 0 || whole > LIMIT_HTTP_HEAD_BYTES) {
         return whole || length > LIMIT_HTTP_HEAD_BYTES ? -431 : 0;
     }
-    struct proxy_piece rest = {data, whole - 2};
-    struct proxy_piece line;
-    struct proxy_piece name;
-    struct proxy_piece value;
+    struct slice rest = {data, whole - 2};
+    struct slice line;
+    struct slice name;
+    struct slice value;
     int status = take_line(&rest, &line) ? read_request_line(request, line) : -400;
     request->headers = rest;
     while (status == 0 && rest.length) {
@@ -186,11 +185,11 @@ int proxy_read_request(const char *data, size_t length, struct proxy_request *re
 
 /* Copies the header lines that are not about the connection, nor `without`. A line of an answer
  * that is no header is for the browser to judge. */
-static int copy_headers(struct buf *out, struct proxy_piece rest, const char *without)
+static int copy_headers(struct buf *out, struct slice rest, const char *without)
 {
-    struct proxy_piece line;
-    struct proxy_piece name;
-    struct proxy_piece value;
+    struct slice line;
+    struct slice name;
+    struct slice value;
     while (rest.length) {
         if (!take_line(&rest, &line)) {
             return ERR_INVALID;
@@ -232,8 +231,8 @@ int proxy_write_answer(struct buf *out, const char *data, size_t length, bool *i
     if (whole == 0) {
         return length > LIMIT_HTTP_HEAD_BYTES ? ERR_LIMIT : 0;
     }
-    struct proxy_piece rest = {data, whole - 2};
-    struct proxy_piece line;
+    struct slice rest = {data, whole - 2};
+    struct slice line;
     /* "HTTP/1.1 200": what follows is words. */
     if (!take_line(&rest, &line) || line.length < sizeof "HTTP/1.1 200" - 1) {
         return ERR_INVALID;

@@ -4,25 +4,21 @@
 #define FORAGE_PAGE_BROWSER_PROXY_HEAD_H
 
 #include "core/buf.h"
+#include "text/slice.h"
 #include "text/url.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct proxy_piece {
-    const char *data;
-    size_t length;
-};
-
 struct proxy_request {
     bool tunnel;              /* CONNECT; otherwise a request of plain HTTP */
     char host[URL_HOST_SIZE]; /* normalised as text/url.h does */
     int port;
-    struct proxy_piece method;
-    struct proxy_piece authority; /* as it was written, for the Host header */
-    struct proxy_piece path;      /* with its query; empty: "/" */
-    struct proxy_piece headers;   /* all lines, each with its CRLF */
-    struct proxy_piece authorization;
+    struct slice method;
+    struct slice authority; /* as it was written, for the Host header */
+    struct slice path;      /* with its query; empty: "/" */
+    struct slice headers;   /* all lines, each with its CRLF */
+    struct slice authorization;
 };
 
 /* Reads the head at the start of `data`. The number of bytes it takes, 0 when it is not complete

@@ -202,7 +202,7 @@ static void finish_look_up(struct tunnel *tunnel)
 /* Compares in a time that tells nothing about where they differ. */
 static bool is_authorized(const struct tunnel *tunnel)
 {
-    struct proxy_piece given = tunnel->request.authorization;
+    struct slice given = tunnel->request.authorization;
     const char *wanted = tunnel->rules->authorization;
     unsigned char difference = 0;
     if (given.length != strlen(wanted)) {

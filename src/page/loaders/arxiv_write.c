@@ -167,7 +167,7 @@ static bool take_element(struct reading *reading)
             return take_line(reader, reading->arena, texts[i].value);
         }
     }
-    struct xml_slice term;
+    struct slice term;
     if (xml_is(reader->name, "author")) {
         return take_author(reading);
     }

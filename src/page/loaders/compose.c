@@ -57,7 +57,7 @@ const char *compose_unescaped(struct arena *arena, const char *text)
 {
     struct buf plain;
     buf_init(&plain, LIMIT_DOCUMENT_BYTES);
-    xml_append(&plain, (struct xml_slice){text ? text : "", text ? strlen(text) : 0});
+    xml_append(&plain, (struct slice){text ? text : "", text ? strlen(text) : 0});
     const char *copy = arena_strdup(arena, plain.data ? plain.data : "");
     buf_done(&plain);
     return copy;

@@ -46,9 +46,9 @@ struct feed_parser {
 };
 
 /* The element's name without the root's own prefix. */
-static struct xml_slice plain_name(const struct feed_parser *parser)
+static struct slice plain_name(const struct feed_parser *parser)
 {
-    struct xml_slice name = parser->reader.name;
+    struct slice name = parser->reader.name;
     const char *colon = memchr(name.data, ':', name.length);
     if (parser->prefix && colon && (size_t)(colon - name.data) + 1 == parser->prefix) {
         name.data += parser->prefix;
@@ -72,8 +72,8 @@ static const char *trimmed(struct arena *arena, const char *text, size_t length)
 /* An Atom link has its address in an attribute, and only some lead to the page. */
 static const char *link_value(struct feed_parser *parser)
 {
-    struct xml_slice href;
-    struct xml_slice relation;
+    struct slice href;
+    struct slice relation;
     if (!xml_attribute(&parser->reader, "href", &href)) {
         return NULL;
     }
@@ -91,8 +91,8 @@ static const char *link_value(struct feed_parser *parser)
 /* Reads an element to its end: its text, or where it holds markup of its own (XHTML), that. */
 static bool take_value(struct feed_parser *parser, const char **value)
 {
-    struct xml_slice type;
-    struct xml_slice inside;
+    struct slice type;
+    struct slice inside;
     bool markup = xml_attribute(&parser->reader, "type", &type) && xml_is(type, "xhtml");
     struct buf text;
     buf_init(&text, LIMIT_DOCUMENT_BYTES);
@@ -137,7 +137,7 @@ static bool take_author(struct feed_parser *parser, const char **value)
  * broken. */
 static bool take_element(struct feed_parser *parser, struct record *record)
 {
-    struct xml_slice name = plain_name(parser);
+    struct slice name = plain_name(parser);
     for (size_t i = 0; i < sizeof ELEMENTS / sizeof *ELEMENTS; i++) {
         if (!xml_is(name, ELEMENTS[i].name)) {
             continue;
@@ -203,7 +203,7 @@ static void take_feed(struct feed_parser *parser, struct record *record)
         if (event != XML_START) {
             continue;
         }
-        struct xml_slice name = plain_name(parser);
+        struct slice name = plain_name(parser);
         if (xml_is(name, "channel")) {
             continue;
         }
@@ -230,7 +230,7 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
     if (event != XML_START) {
         return ERR_NOTFOUND;
     }
-    struct xml_slice name = parser.reader.name;
+    struct slice name = parser.reader.name;
     const char *colon = memchr(name.data, ':', name.length);
     if (colon && !xml_is(name, "rdf:RDF")) {
         parser.prefix = (size_t)(colon - name.data) + 1;

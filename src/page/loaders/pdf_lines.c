@@ -30,7 +30,7 @@ struct lines_reader {
 
 static double number_of(const struct xml_reader *xml, const char *name)
 {
-    struct xml_slice value;
+    struct slice value;
     char digits[32];
     if (!xml_attribute(xml, name, &value) || value.length >= sizeof digits) {
         return 0;
@@ -41,7 +41,7 @@ static double number_of(const struct xml_reader *xml, const char *name)
     return number > -1e6 && number < 1e6 ? number : 0; /* not a number is neither */
 }
 
-static const char *text_of(struct arena *arena, struct xml_slice slice)
+static const char *text_of(struct arena *arena, struct slice slice)
 {
     struct buf text;
     buf_init(&text, LIMIT_URL_BYTES);
@@ -63,8 +63,8 @@ static void read_meta(struct lines_reader *reader)
         {"CreationDate", &text->created},
         {"ModDate", &text->modified},
     };
-    struct xml_slice name;
-    struct xml_slice content;
+    struct slice name;
+    struct slice content;
     if (!xml_attribute(&reader->xml, "name", &name) ||
         !xml_attribute(&reader->xml, "content", &content)) {
         return;
@@ -222,7 +222,7 @@ static int read_start(struct lines_reader *reader)
     } else if (xml_is(xml->name, "meta")) {
         read_meta(reader);
     } else if (xml_is(xml->name, "title")) {
-        struct xml_slice title;
+        struct slice title;
         if (!xml_take(xml, NULL, &title)) {
             return ERR_LIMIT;
         }

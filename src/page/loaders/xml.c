@@ -51,7 +51,7 @@ static bool looking_at(const struct xml_reader *reader, const char *words)
 }
 
 /* Goes on behind `words`; what stands before them in `inside`. False when they never come. */
-static bool pass(struct xml_reader *reader, const char *words, struct xml_slice *inside)
+static bool pass(struct xml_reader *reader, const char *words, struct slice *inside)
 {
     size_t length = strlen(words);
     const char *found = memmem(reader->at, left(reader), words, length);
@@ -59,7 +59,7 @@ static bool pass(struct xml_reader *reader, const char *words, struct xml_slice 
         return false;
     }
     if (inside) {
-        *inside = (struct xml_slice){reader->at, (size_t)(found - reader->at)};
+        *inside = (struct slice){reader->at, (size_t)(found - reader->at)};
     }
     reader->at = found + length;
     return true;
@@ -72,13 +72,13 @@ static void pass_spaces(struct xml_reader *reader)
     }
 }
 
-static struct xml_slice take_name(struct xml_reader *reader)
+static struct slice take_name(struct xml_reader *reader)
 {
     const char *start = reader->at;
     while (reader->at < reader->end && is_name_char(*reader->at)) {
         reader->at++;
     }
-    return (struct xml_slice){start, (size_t)(reader->at - start)};
+    return (struct slice){start, (size_t)(reader->at - start)};
 }
 
 /* <!DOCTYPE ... [ ... ]>: passed over whole, quoted parts included. */
@@ -107,7 +107,7 @@ static bool pass_document_type(struct xml_reader *reader)
 
 static bool take_attribute(struct xml_reader *reader)
 {
-    struct xml_slice name = take_name(reader);
+    struct slice name = take_name(reader);
     pass_spaces(reader);
     if (name.length == 0 || reader->at == reader->end || *reader->at != '=') {
         return false;
@@ -125,7 +125,7 @@ static bool take_attribute(struct xml_reader *reader)
     if (reader->attribute_count < LIMIT_XML_ATTRIBUTES) {
         reader->attributes[reader->attribute_count].name = name;
         reader->attributes[reader->attribute_count++].value =
-            (struct xml_slice){reader->at, (size_t)(close - reader->at)};
+            (struct slice){reader->at, (size_t)(close - reader->at)};
     }
     reader->at = close + 1;
     return true;
@@ -168,7 +168,7 @@ static enum xml_event take_start(struct xml_reader *reader)
 static enum xml_event take_end(struct xml_reader *reader)
 {
     reader->at += 2;
-    struct xml_slice name = take_name(reader);
+    struct slice name = take_name(reader);
     pass_spaces(reader);
     if (!looking_at(reader, ">")) {
         return broken(reader, "an end tag that is not well-formed");
@@ -177,7 +177,7 @@ static enum xml_event take_end(struct xml_reader *reader)
     if (reader->depth == 0) {
         return broken(reader, "an end tag without a beginning");
     }
-    struct xml_slice expected = reader->open[reader->depth - 1];
+    struct slice expected = reader->open[reader->depth - 1];
     if (name.length != expected.length || memcmp(name.data, expected.data, name.length) != 0) {
         return broken(reader, "an end tag of another element");
     }
@@ -190,7 +190,7 @@ static enum xml_event take_text(struct xml_reader *reader)
 {
     const char *next = memchr(reader->at, '<', left(reader));
     const char *stop = next ? next : reader->end;
-    reader->text = (struct xml_slice){reader->at, (size_t)(stop - reader->at)};
+    reader->text = (struct slice){reader->at, (size_t)(stop - reader->at)};
     reader->literal = false;
     reader->at = stop;
     return XML_TEXT;
@@ -253,7 +253,7 @@ enum xml_event xml_next(struct xml_reader *reader)
     return at_the_end(reader);
 }
 
-bool xml_take(struct xml_reader *reader, struct buf *text, struct xml_slice *inside)
+bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside)
 {
     size_t depth = reader->depth;
     const char *start = reader->at;
@@ -271,19 +271,19 @@ bool xml_take(struct xml_reader *reader, struct buf *text, struct xml_slice *ins
         }
         if (event == XML_END && reader->depth < depth) {
             if (inside) {
-                *inside = (struct xml_slice){start, (size_t)(reader->token - start)};
+                *inside = (struct slice){start, (size_t)(reader->token - start)};
             }
             return true;
         }
     }
 }
 
-bool xml_is(struct xml_slice name, const char *expected)
+bool xml_is(struct slice name, const char *expected)
 {
     return name.length == strlen(expected) && memcmp(name.data, expected, name.length) == 0;
 }
 
-bool xml_attribute(const struct xml_reader *reader, const char *name, struct xml_slice *value)
+bool xml_attribute(const struct xml_reader *reader, const char *name, struct slice *value)
 {
     for (size_t i = 0; i < reader->attribute_count; i++) {
         if (xml_is(reader->attributes[i].name, name)) {
@@ -320,7 +320,7 @@ static int append_code_point(struct buf *out, uint32_t code)
 }
 
 /* "#65" or "#x41"; 0 when it names no character that XML allows. */
-static uint32_t numeric(struct xml_slice name)
+static uint32_t numeric(struct slice name)
 {
     uint32_t base = 10;
     size_t i = 1;
@@ -348,7 +348,7 @@ static uint32_t numeric(struct xml_slice name)
     return control || surrogate || code > 0x10FFFF ? 0 : code;
 }
 
-static uint32_t entity(struct xml_slice name)
+static uint32_t entity(struct slice name)
 {
     static const struct {
         const char *name;
@@ -365,7 +365,7 @@ static uint32_t entity(struct xml_slice name)
     return 0;
 }
 
-int xml_append(struct buf *out, struct xml_slice slice)
+int xml_append(struct buf *out, struct slice slice)
 {
     const char *at = slice.data;
     const char *end = slice.data + slice.length;
@@ -382,7 +382,7 @@ int xml_append(struct buf *out, struct xml_slice slice)
         const char *semicolon = memchr(at + 1, ';', most);
         uint32_t code = 0;
         if (semicolon) {
-            code = entity((struct xml_slice){at + 1, (size_t)(semicolon - at - 1)});
+            code = entity((struct slice){at + 1, (size_t)(semicolon - at - 1)});
         }
         if (code) {
             append_code_point(out, code);

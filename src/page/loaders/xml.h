@@ -10,14 +10,10 @@
 
 #include "core/buf.h"
 #include "core/limits.h"
+#include "text/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct xml_slice {
-    const char *data;
-    size_t length;
-};
 
 enum xml_event {
     XML_START, /* `name` and the attributes; an empty element has its XML_END too */
@@ -28,12 +24,12 @@ enum xml_event {
 };
 
 struct xml_reader {
-    struct xml_slice name;
-    struct xml_slice text;
+    struct slice name;
+    struct slice text;
     bool literal;
     struct {
-        struct xml_slice name;
-        struct xml_slice value;
+        struct slice name;
+        struct slice value;
     } attributes[LIMIT_XML_ATTRIBUTES];
     size_t attribute_count;
     size_t depth;        /* elements that are open, the one that just started included */
@@ -41,7 +37,7 @@ struct xml_reader {
     const char *at;      /* where the next one will */
     const char *problem; /* of XML_BROKEN */
     const char *end;
-    struct xml_slice open[LIMIT_XML_DEPTH];
+    struct slice open[LIMIT_XML_DEPTH];
     bool empty; /* the element that just started ends at once */
     bool rooted;
 };
@@ -52,12 +48,12 @@ enum xml_event xml_next(struct xml_reader *reader);
 /* After XML_START: goes on behind the element's end. Its text, and that of all within, is appended
  * to `text`, which may be NULL; `inside` (or NULL) gets the markup between its tags. False when the
  * input is broken. */
-bool xml_take(struct xml_reader *reader, struct buf *text, struct xml_slice *inside);
+bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside);
 
-bool xml_is(struct xml_slice name, const char *expected);
+bool xml_is(struct slice name, const char *expected);
 /* An attribute of the element that just started; false when it has none of that name. */
-bool xml_attribute(const struct xml_reader *reader, const char *name, struct xml_slice *value);
+bool xml_attribute(const struct xml_reader *reader, const char *name, struct slice *value);
 /* Appends a slice with its entities resolved; one that is unknown stays as it is. */
-int xml_append(struct buf *out, struct xml_slice slice);
+int xml_append(struct buf *out, struct slice slice);
 
 #endif
