@@ -2,6 +2,7 @@
 #include "page/reader.h"
 
 #include "call/errors.h"
+#include "call/line.h"
 #include "core/limits.h"
 #include "net/fetch.h"
 #include "page/browser/browser.h"
@@ -10,7 +11,6 @@
 #include "page/notes.h"
 #include "page/parts/paging.h"
 #include "page/sniff.h"
-#include "page/source/host_gate.h"
 #include "page/source/source.h"
 #include "text/text.h"
 #include "text/url.h"
@@ -149,12 +149,12 @@ static int put_result(struct reading *reading, const struct extract_result *resu
 /* A page takes many times its size while it is read, and reading is work for a processor: more at
  * once than there are processors would only take more memory. */
 static pthread_once_t extractors_once = PTHREAD_ONCE_INIT;
-static struct host_gate *extractors;
+static struct line extractors;
 
 static void set_up_extractors(void)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    extractors = host_gate_new(processors > 0 ? (size_t)processors : 1);
+    line_init(&extractors, processors > 0 ? (size_t)processors : 1);
 }
 
 /* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
@@ -165,12 +165,12 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .length = fetched->body_length,
                                   .url = fetched->url,
                                   .content_type = fetched->content_type};
+    struct place place = {.call = reading->call};
     pthread_once(&extractors_once, set_up_extractors);
-    int status =
-        extractors ? host_gate_enter(extractors, reading->call, "extractor", 0, -1) : ERR_NOMEM;
+    int status = line_enter(&extractors, &place, -1);
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
-        host_gate_leave(extractors, "extractor", 0);
+        line_leave(&place);
     }
     return status;
 }

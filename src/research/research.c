@@ -3,6 +3,7 @@
 #include "research/research.h"
 
 #include "call/errors.h"
+#include "call/line.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -16,9 +17,9 @@
 #include "research/progress.h"
 #include "research/prompt.h"
 #include "research/run.h"
-#include "research/turnstile.h"
 #include "text/text.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -375,16 +376,32 @@ static int write_prompt(struct research *research)
     return status;
 }
 
+/* ---- taking turns ---- */
+
+static pthread_once_t line_once = PTHREAD_ONCE_INIT;
+static struct line line; /* of calls that run a worker or wait for one */
+
+static void make_line(void)
+{
+    line_init(&line, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+}
+
+static void report_wait(struct call *call, size_t inside, size_t before)
+{
+    progress_say(call, "waiting for a free worker (%zu busy, %zu before this call)", inside,
+                 before);
+}
+
 static int run_in_turn(struct research *research, struct research_report *report)
 {
-    struct turnstile_visit visit;
-    int status =
-        turnstile_enter(&visit, research->call, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+    struct place place = {.call = research->call, .report = report_wait};
+    pthread_once(&line_once, make_line);
+    int status = line_enter(&line, &place, -1);
     if (status != OK) {
         return fail_run(research, NULL, status);
     }
     status = try_all(research, report);
-    turnstile_leave(&visit);
+    line_leave(&place);
     return status;
 }
 
@@ -473,5 +490,6 @@ int research_prepare(char *problem, size_t size)
 
 void research_shutdown(void)
 {
-    turnstile_cancel_all();
+    pthread_once(&line_once, make_line);
+    line_cancel_all(&line);
 }

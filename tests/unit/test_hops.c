@@ -7,14 +7,14 @@
 
 #define ELSEWHERE "a.at-127-0-0-66.test"
 
-static struct host_gate *gate;
+static struct line hosts;
 
 /* Opens these hosts; NULL opens none. */
-static void open_hosts(const char *hosts)
+static void open_hosts(const char *names)
 {
     char setting[200], problem[200];
     struct buf problems;
-    snprintf(setting, sizeof setting, "FORAGE_ALLOW_PRIVATE_HOSTS=%s", hosts ? hosts : "");
+    snprintf(setting, sizeof setting, "FORAGE_ALLOW_PRIVATE_HOSTS=%s", names ? names : "");
     char *environment[] = {setting, NULL};
     buf_init(&problems, KIB(4));
     assert_int_equal(config_load(environment, NULL, &problems), OK);
@@ -28,7 +28,7 @@ static struct fetch_response travel(struct fixture *fixture, const char *url,
     struct fetch_response response;
     assert_int_equal(url_parse(call_arena(fixture->call), url, &request.url, NULL), OK);
     request.timeout_ms = 30000;
-    int status = hops_run(fixture->call, gate, &request, &response);
+    int status = hops_run(fixture->call, &hosts, &request, &response);
     assert_int_equal(status, response.failure == FETCH_OK ? OK : ERR_FAILED);
     return response;
 }
@@ -139,17 +139,17 @@ static void a_body_is_not_sent_on(void **state)
     assert_int_equal(response.status, 307);
 }
 
-static int make_gate(void **state)
+static int make_line(void **state)
 {
     (void)state;
-    gate = host_gate_new(6);
-    return gate ? 0 : -1;
+    line_init(&hosts, 6);
+    return 0;
 }
 
-static int drop_gate(void **state)
+static int drop_line(void **state)
 {
     (void)state;
-    gate = host_gate_free(gate);
+    line_done(&hosts);
     policy_unload();
     config_unload();
     return 0;
@@ -165,5 +165,5 @@ int main(void)
         TEST(a_body_is_not_sent_on),
     };
     forget_proxies();
-    return cmocka_run_group_tests_name("hops", tests, make_gate, drop_gate);
+    return cmocka_run_group_tests_name("hops", tests, make_line, drop_line);
 }

@@ -1,10 +1,9 @@
-/* The parts of research that need no worker: prompts, what events tell, why workers fail, the
- * folder, and the turnstile. */
+/* The parts of research that need no worker: prompts, what events tell, why workers fail,
+ * and the folder. */
 #include "unit.h"
 
 #include "call/errors.h"
 #include "config/config.h"
-#include "core/clock.h"
 #include "core/limits.h"
 #include "core/remove_folder.h"
 #include "core/status.h"
@@ -13,16 +12,12 @@
 #include "research/folder.h"
 #include "research/prompt.h"
 #include "research/sightings.h"
-#include "research/turnstile.h"
 #include "research/worker.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define TAG "0123456789abcdef"
@@ -510,85 +505,6 @@ static void a_folder_that_cannot_be_made_is_told(void **state)
     config_unload();
 }
 
-/* ---- the turnstile ---- */
-
-#define MOST 2
-
-struct crowd {
-    atomic_int *inside;
-    atomic_int *most_inside;
-    int64_t timeout_ms;
-    int status;
-};
-
-static void *visit(void *context)
-{
-    struct crowd *crowd = context;
-    struct turnstile_visit visit;
-    struct call *call = call_new(&(struct call_options){.timeout_ms = crowd->timeout_ms});
-    crowd->status = turnstile_enter(&visit, call, MOST);
-    if (crowd->status == OK) {
-        int now = atomic_fetch_add(crowd->inside, 1) + 1;
-        int most = atomic_load(crowd->most_inside);
-        while (now > most && !atomic_compare_exchange_weak(crowd->most_inside, &most, now)) {
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        atomic_fetch_sub(crowd->inside, 1);
-        turnstile_leave(&visit);
-    }
-    call_free(call);
-    return NULL;
-}
-
-static void so_many_and_no_more(void **state)
-{
-    (void)state;
-    pthread_t threads[20];
-    struct crowd crowd[COUNT(threads)];
-    atomic_int inside = 0;
-    atomic_int most_inside = 0;
-    for (size_t i = 0; i < COUNT(threads); i++) {
-        crowd[i] = (struct crowd){&inside, &most_inside, i % 5 == 4 ? 1 : 0, 0};
-        assert_int_equal(pthread_create(&threads[i], NULL, visit, &crowd[i]), 0);
-    }
-    for (size_t i = 0; i < COUNT(threads); i++) {
-        pthread_join(threads[i], NULL);
-        assert_true(crowd[i].status == OK || (i % 5 == 4 && crowd[i].status == ERR_DEADLINE));
-    }
-    assert_int_equal(atomic_load(&most_inside), MOST);
-    /* Nobody was left behind inside. */
-    struct crowd last = {&inside, &most_inside, 10000, 0};
-    visit(&last);
-    assert_int_equal(last.status, OK);
-}
-
-static void the_end_cancels_all(void **state)
-{
-    (void)state;
-    struct turnstile_visit visits[MOST];
-    struct call *calls[MOST];
-    pthread_t waiter;
-    atomic_int unused = 0;
-    struct crowd crowd = {&unused, &unused, 0, 0};
-    for (int i = 0; i < MOST; i++) {
-        calls[i] = call_new(&(struct call_options){0});
-        assert_int_equal(turnstile_enter(&visits[i], calls[i], MOST), OK);
-    }
-    assert_int_equal(pthread_create(&waiter, NULL, visit, &crowd), 0);
-    /* The waiter may not stand in line yet: a second time does no harm. */
-    void *unread;
-    do {
-        turnstile_cancel_all();
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    } while (pthread_tryjoin_np(waiter, &unread) != 0);
-    assert_int_equal(crowd.status, ERR_CANCELLED);
-    for (int i = 0; i < MOST; i++) {
-        assert_true(call_cancelled(calls[i]));
-        turnstile_leave(&visits[i]);
-        call_free(calls[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,8 +522,6 @@ int main(void)
         cmocka_unit_test(the_folder_is_made_once),
         cmocka_unit_test(the_settings_are_json),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_told),
-        cmocka_unit_test(so_many_and_no_more),
-        cmocka_unit_test(the_end_cancels_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

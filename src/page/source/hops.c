@@ -1,16 +1,17 @@
-/* Following redirects with the gate and the policy at every hop. */
+/* Following redirects with the line of its host and the policy at every hop. */
 #include "page/source/hops.h"
 
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/policy.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 struct journey {
     struct call *call;
-    struct host_gate *gate;
+    struct line *hosts;
     const struct hops_request *request;
     struct fetch_batch *batch;
     struct url url;               /* of this hop */
@@ -72,8 +73,10 @@ static int run_hop(struct journey *journey, struct fetch_response *response)
 {
     int redirects = response->redirects;
     int64_t left = journey->deadline_ms - clock_now_ms();
-    int status = host_gate_enter(journey->gate, journey->call, journey->url.host, journey->url.port,
-                                 left > 0 ? left : 0);
+    char key[URL_HOST_SIZE + 8];
+    struct place place = {.call = journey->call, .key = key};
+    snprintf(key, sizeof key, "%s:%d", journey->url.host, journey->url.port);
+    int status = line_enter(journey->hosts, &place, left > 0 ? left : 0);
     if (status == ERR_BUSY) {
         return fail(journey, response, FETCH_TIMEOUT,
                     "too many transfers at once; none ended in time");
@@ -82,7 +85,7 @@ static int run_hop(struct journey *journey, struct fetch_response *response)
         return status;
     }
     status = transfer(journey, response);
-    host_gate_leave(journey->gate, journey->url.host, journey->url.port);
+    line_leave(&place);
     response->redirects = redirects;
     if (status == OK && response->failure == FETCH_TOO_LARGE && is_redirect(response)) {
         return OK; /* nobody reads what a redirect has to say */
@@ -146,12 +149,12 @@ static int travel(struct journey *journey, struct fetch_response *response)
     return status;
 }
 
-int hops_run(struct call *call, struct host_gate *gate, const struct hops_request *request,
+int hops_run(struct call *call, struct line *hosts, const struct hops_request *request,
              struct fetch_response *response)
 {
     struct journey journey = {
         .call = call,
-        .gate = gate,
+        .hosts = hosts,
         .request = request,
         .url = request->url,
         .header_count = request->header_count,

@@ -4,8 +4,8 @@
 #ifndef FORAGE_PAGE_SOURCE_HOPS_H
 #define FORAGE_PAGE_SOURCE_HOPS_H
 
+#include "call/line.h"
 #include "net/fetch.h"
-#include "page/source/host_gate.h"
 #include "text/url.h"
 
 struct hops_request {
@@ -19,8 +19,8 @@ struct hops_request {
     int64_t timeout_ms; /* for all hops */
 };
 
-/* A status as of fetch_run(). */
-int hops_run(struct call *call, struct host_gate *gate, const struct hops_request *request,
+/* A status as of fetch_run(). `hosts` is the line in front of each host and port. */
+int hops_run(struct call *call, struct line *hosts, const struct hops_request *request,
              struct fetch_response *response);
 
 #endif

@@ -28,7 +28,7 @@
 /* ---- what the process shares ---- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct host_gate *gate;
+static struct line hosts;   /* of transfers, by host and port */
 static struct cache *cache; /* NULL: nothing is kept */
 static _Atomic bool cache_works = true;
 
@@ -52,7 +52,7 @@ char *source_cache_folder(void)
 
 static void set_up(void)
 {
-    gate = host_gate_new(LIMIT_HOST_TRANSFERS);
+    line_init(&hosts, LIMIT_HOST_TRANSFERS);
     if (config_duration_ms("FORAGE_CACHE_TTL") == 0) {
         return;
     }
@@ -312,7 +312,7 @@ static int ask(struct plan *plan, const struct cache_entry *old, struct source_r
     struct fetch_response *fetched = &response->fetched;
     size_t unconditional = plan->header_count;
     bool conditional = old && ask_for_change(plan, old);
-    int status = hops_run(plan->call, gate, &plan->hops, fetched);
+    int status = hops_run(plan->call, &hosts, &plan->hops, fetched);
     if (conditional && status == OK && fetched->status == 304) {
         if (strcmp(fetched->url, old->url) == 0) {
             cache_confirm(cache, plan->key);
@@ -320,7 +320,7 @@ static int ask(struct plan *plan, const struct cache_entry *old, struct source_r
         }
         /* Another page answers there now, and it knows nothing of the old one. */
         plan->hops.header_count = unconditional;
-        status = hops_run(plan->call, gate, &plan->hops, fetched);
+        status = hops_run(plan->call, &hosts, &plan->hops, fetched);
     }
     if (status == OK && plan->kept && may_keep(fetched)) {
         keep(plan, fetched);
@@ -349,7 +349,7 @@ int source_get(struct call *call, const struct source_request *request,
         const char *words = arena_printf(call_arena(call), "the URL %s", problem);
         return refuse(response, FETCH_BAD_REQUEST, request->url, words ? words : problem);
     }
-    if (status != OK || !gate || make_plan(&plan, "GET") != OK) {
+    if (status != OK || make_plan(&plan, "GET") != OK) {
         return refuse(response, FETCH_NOMEM, request->url, "out of memory");
     }
     status = plan.kept ? cache_find(cache, call_arena(call), plan.key, &old) : ERR_NOTFOUND;

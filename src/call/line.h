@@ -1,0 +1,52 @@
+/* A line to stand in: at most so many calls inside at once, the others wait in the order in which
+ * they came. A place that becomes free is handed to the first in line, so nobody slips in between.
+ * A call that is cancelled, out of time or out of patience leaves the line at once.
+ *
+ * Whoever wants in keeps a `struct place` from line_enter() to line_leave(), usually on its stack;
+ * the line itself allocates nothing. Places with different keys do not count against each other, so
+ * that one line serves every host that pages are read from. */
+#ifndef FORAGE_CALL_LINE_H
+#define FORAGE_CALL_LINE_H
+
+#include "call/call.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct place;
+
+struct line {
+    pthread_mutex_t lock;
+    size_t most;         /* inside at once, for each key */
+    struct place *first; /* who is inside or waits, in the order in which they came */
+};
+
+struct place {
+    /* Set before line_enter(). */
+    struct call *call;
+    const char *key; /* stays until line_leave(); NULL is a key too */
+    /* Called, where it is not NULL, when the wait begins and every five seconds: how many are
+     * inside, and how many wait before this place. */
+    void (*report)(struct call *call, size_t inside, size_t before);
+
+    /* The line's own. */
+    struct line *line;
+    struct place *next;
+    int event;
+    bool inside;
+};
+
+void line_init(struct line *line, size_t most);
+/* Nobody may be inside or in line. */
+void line_done(struct line *line);
+
+/* OK when it is inside: line_leave() must follow. ERR_BUSY when `patience_ms` passed first
+ * (negative: it waits as long as its call may), ERR_CANCELLED, ERR_DEADLINE, ERR_IO. */
+MUST_CHECK int line_enter(struct line *line, struct place *place, int64_t patience_ms);
+void line_leave(struct place *place);
+/* Cancels every call that waits or is inside; for the end of the program. */
+void line_cancel_all(struct line *line);
+
+#endif
