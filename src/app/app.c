@@ -69,7 +69,8 @@ static int build(struct app *app, const struct app_options *options, char *probl
     snprintf(problem, size, "out of memory");
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    if (!app->pool || !app->registry) {
+    app->parts.browser = browser_new();
+    if (!app->pool || !app->registry || !app->parts.browser) {
         return ERR_NOMEM;
     }
     int status = options->add_everything ? options->add_everything(app->registry)
@@ -118,7 +119,7 @@ struct app *app_free(struct app *app)
         registry_free(app->registry);
         meter_free(app->meter);
         callers_free(app->callers);
-        browser_shutdown();
+        browser_free(app->parts.browser);
         memory_shutdown();
         fetch_shutdown();
         answer_stop();
@@ -169,7 +170,7 @@ void app_finish_calls(struct app *app)
     mcp_cancel_all(app->mcp);
     pool_cancel_all(app->pool);
     wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
-    browser_shutdown();
+    browser_stop(app->parts.browser);
     proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
     if (pool_running(app->pool)) {
         /* A call that cannot be stopped must not keep the program from stopping. */

@@ -1,6 +1,7 @@
 /* `forage doctor`: what works here and what does not, for people and as JSON. */
 #include "doctor/doctor.h"
 
+#include "call/parts.h"
 #include "call/side.h"
 #include "cli/cli.h"
 #include "cli/terminal.h"
@@ -89,11 +90,11 @@ static int examine(struct call *call, const struct doctor_options *options, bool
     return code;
 }
 
-/* Everything that the checks may have started, where there is no program to end it. */
-static void end_all(void)
+/* Ends everything that the checks may have started, where there is no program to end it. */
+static void end_all(struct parts *parts)
 {
     side_shutdown();
-    browser_shutdown();
+    browser_free(parts->browser);
     fetch_shutdown();
 }
 
@@ -129,7 +130,8 @@ int command_doctor(const struct arguments *arguments)
         options.failed = failed;
     }
     struct watch watch;
-    call_options.parts = app ? app_parts(app) : NULL;
+    struct parts parts = {.browser = options.failed ? browser_new() : NULL};
+    call_options.parts = app ? app_parts(app) : &parts;
     struct call *call = call_new(&call_options);
     int code = EXIT_FAILED;
     if (call && signals >= 0 && watch_start(&watch, call, signals) == OK) {
@@ -141,7 +143,7 @@ int command_doctor(const struct arguments *arguments)
     if (app) {
         app_free(app);
     } else {
-        end_all();
+        end_all(&parts);
     }
     buf_done(&refused);
     return code;

@@ -6,7 +6,6 @@
 #include "http_client.h"
 #include "loopback.h"
 #include "page/browser/proxy.h"
-#include "page/browser/proxy_head.h"
 #include "text/base64.h"
 
 #define BIG_BYTES MIB(8)
@@ -189,10 +188,10 @@ struct world {
 static int make_world(void **state)
 {
     struct world *world = calloc(1, sizeof *world);
-    struct proxy_options options = {.allow = allow};
+
     char problem[200];
     assert_non_null(world);
-    world->proxy = proxy_start(&options, problem, sizeof problem);
+    world->proxy = proxy_start(allow, NULL, problem, sizeof problem);
     assert_non_null(world->proxy);
     world->target = loopback_start("127.0.0.1", serve);
     allowed_port = world->target->port;

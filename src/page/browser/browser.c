@@ -1,24 +1,483 @@
-/* The browser, as the reader sees it. */
+/* The browser of a program: the thread that starts Chromium, carries its messages and ends it, and
+ * the line in which pages wait for a tab.
+ *
+ * The thread starts with the first page that wants a tab and leaves with Chromium: after
+ * FORAGE_BROWSER_IDLE_SECONDS without a page, when Chromium dies, or at the end of the program. A
+ * call that is cancelled leaves the line, and nobody else notices. */
 #include "page/browser/browser.h"
 
-#include "page/browser/engine.h"
-#include "page/browser/find.h"
+#include "call/line.h"
+#include "call/parts.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "guard/policy.h"
+#include "page/browser/launch.h"
+#include "page/browser/page.h"
+#include "page/browser/proxy.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* A browser that dies under a page is often not that page's doing: once more, with a new one. */
-#define TRIES 2
+#define READ_BYTES      KIB(64)
+#define ERRORS_BYTES    KIB(4) /* of what it writes to stderr, for the words of a failure */
+#define PROBLEM_SIZE    1024
+#define MOST_BACKOFF_MS 10000
+#define RENDER_TRIES    2 /* a Chromium that dies under a page is often not that page's doing */
+
+enum state { STOPPED, STARTING, RUNNING, STOPPING };
+
+struct browser {
+    struct line tabs;
+    pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
+    enum state state;
+    int settled; /* an event: readable unless Chromium is starting or stopping */
+    bool stopped;
+    pthread_t thread;
+    bool has_thread; /* to be joined */
+    size_t users;    /* pages that have a tab, or wait inside the line for Chromium to start */
+    int64_t idle_since_ms;
+    unsigned failures; /* starts that failed for good */
+    char problem[PROBLEM_SIZE];
+    struct protocol *protocol;
+    struct proxy *proxy;
+
+    /* The thread's own. */
+    enum confinement confinement; /* that worked */
+    bool knows_confinement;
+};
+
+/* ---- what Chromium says ---- */
+
+/* A Chromium that runs, as its thread sees it. */
+struct run {
+    struct browser *browser;
+    struct launched launched;
+    struct protocol *protocol;
+    char errors[ERRORS_BYTES];
+    size_t errors_length;
+    bool pipe_is_full;
+};
+
+static bool is_stopped(struct browser *browser)
+{
+    pthread_mutex_lock(&browser->lock);
+    bool stopped = browser->stopped;
+    pthread_mutex_unlock(&browser->lock);
+    return stopped;
+}
+
+/* Stores the beginning of what it writes to stderr; the rest is read and dropped. */
+static void take_errors(struct run *run)
+{
+    char data[READ_BYTES];
+    ssize_t got = read(run->launched.pipes.errors, data, sizeof data);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+        close(run->launched.pipes.errors);
+        run->launched.pipes.errors = -1;
+        return;
+    }
+    size_t room = sizeof run->errors - 1 - run->errors_length;
+    size_t stored = got < 0 ? 0 : (size_t)got < room ? (size_t)got : room;
+    memcpy(run->errors + run->errors_length, data, stored);
+    run->errors_length += stored;
+    run->errors[run->errors_length] = '\0';
+}
+
+static int take_output(struct run *run)
+{
+    char data[READ_BYTES];
+    ssize_t got = read(run->launched.pipes.output, data, sizeof data);
+    if (got > 0) {
+        return protocol_take(run->protocol, data, (size_t)got);
+    }
+    return got < 0 && (errno == EAGAIN || errno == EINTR) ? OK : ERR_CLOSED;
+}
+
+/* Waits for something to happen, at most `timeout_ms` (negative: no limit), and carries messages.
+ * ERR_CLOSED when Chromium is gone. */
+static int pump(struct run *run, int64_t timeout_ms)
+{
+    struct child_pipes *pipes = &run->launched.pipes;
+    struct pollfd fds[] = {
+        {.fd = pipes->output, .events = POLLIN},
+        {.fd = pipes->errors, .events = POLLIN},
+        {.fd = protocol_wake_fd(run->protocol), .events = POLLIN},
+        {.fd = run->pipe_is_full ? pipes->input : -1, .events = POLLOUT},
+        {.fd = child_end_fd(run->launched.child), .events = POLLIN},
+    };
+    if (poll(fds, sizeof fds / sizeof *fds, (int)timeout_ms) < 0) {
+        return errno == EINTR ? OK : ERR_IO;
+    }
+    if (fds[1].revents) {
+        take_errors(run);
+    }
+    int status = fds[0].revents ? take_output(run) : OK;
+    if (status == OK && (fds[2].revents || fds[3].revents)) {
+        status = protocol_write(run->protocol, pipes->input);
+        run->pipe_is_full = status == ERR_BUSY;
+        status = run->pipe_is_full ? OK : status;
+    }
+    return status == OK && fds[4].revents && !fds[0].revents ? ERR_CLOSED : status;
+}
+
+/* ---- starting ---- */
+
+/* Chromium runs when it has answered for the first time. */
+static int await_answer(struct run *run)
+{
+    struct channel *channel = channel_open(run->protocol);
+    struct message answer = {.doc = NULL};
+    int64_t end = clock_now_ms() + TIME_BROWSER_START_MS;
+    int status =
+        channel ? channel_send(channel, TO_BROWSER, "Browser.getVersion", NULL, true) : ERR_NOMEM;
+    while (status == OK && !answer.doc) {
+        int64_t left = end - clock_now_ms();
+        status = left <= 0                  ? ERR_DEADLINE
+                 : is_stopped(run->browser) ? ERR_CANCELLED
+                                            : pump(run, left);
+        if (status == OK) {
+            status = channel_poll(channel, &answer);
+        }
+    }
+    message_free(&answer);
+    channel_close(channel);
+    return status;
+}
+
+/* The last words and the exit of a Chromium that has closed its pipe come a moment later. */
+static void await_exit(struct run *run, struct proc_exit *exit)
+{
+    struct pollfd ended = {.fd = child_end_fd(run->launched.child), .events = POLLIN};
+    if (ended.fd >= 0) {
+        poll(&ended, 1, 1000);
+    }
+    child_has_ended(run->launched.child, exit);
+    if (run->launched.pipes.errors >= 0) {
+        take_errors(run);
+    }
+}
+
+/* What Chromium wrote as it died, on one line. `exit` counts only where it has closed its pipe:
+ * otherwise it was still running when it was given up. */
+static void describe_failure(struct run *run, int status, const struct proc_exit *exit,
+                             char *problem, size_t size)
+{
+    for (size_t i = 0; i < run->errors_length; i++) {
+        if ((unsigned char)run->errors[i] < ' ') {
+            run->errors[i] = ' ';
+        }
+    }
+    if (status == ERR_DEADLINE) {
+        snprintf(problem, size, "it did not answer within %d seconds",
+                 TIME_BROWSER_START_MS / 1000);
+    } else if (status != ERR_CLOSED) {
+        snprintf(problem, size, "it was given up: %s", status_name(status));
+    } else if (exit->signal) {
+        snprintf(problem, size, "it was ended by signal %d: %.400s", exit->signal, run->errors);
+    } else {
+        snprintf(problem, size, "it exited with code %d: %.400s", exit->code, run->errors);
+    }
+}
+
+static void end_run(struct run *run)
+{
+    protocol_close(run->protocol);
+    launch_end(&run->launched);
+    run->protocol = protocol_free(run->protocol);
+}
+
+/* Starts it as confined as it lets itself be: each try that fails by its confinement is followed by
+ * one with less. */
+static int try_once(struct run *run, const char *program, uint16_t port,
+                    enum confinement *confinement, char *problem, size_t size)
+{
+    struct browser *browser = run->browser;
+    for (;;) {
+        *run = (struct run){.browser = browser, .protocol = protocol_new()};
+        int status =
+            run->protocol ? launch_browser(&run->launched, program, port, *confinement) : ERR_NOMEM;
+        if (status != OK) {
+            snprintf(problem, size, "it cannot be run: %s", status_name(status));
+            run->protocol = protocol_free(run->protocol);
+            return status;
+        }
+        status = await_answer(run);
+        if (status == OK) {
+            return OK;
+        }
+        enum confinement next = *confinement;
+        struct proc_exit exit = {.code = -1}; /* also where the system cannot say how it ended */
+        if (status == ERR_CLOSED) {
+            await_exit(run, &exit);
+            next = launch_next(*confinement, &exit, run->errors);
+        }
+        describe_failure(run, status, &exit, problem, size);
+        end_run(run);
+        if (next == *confinement) {
+            return status;
+        }
+        *confinement = next;
+    }
+}
+
+/* False when the program ends meanwhile. */
+static bool pause_before_retry(struct browser *browser, int64_t wait_ms)
+{
+    int64_t end = clock_now_ms() + wait_ms;
+    while (!is_stopped(browser) && clock_now_ms() < end) {
+        int64_t left = end - clock_now_ms();
+        poll(NULL, 0, (int)(left < 50 ? left : 50));
+    }
+    return !is_stopped(browser);
+}
+
+static void note_confinement(struct browser *browser, enum confinement confinement)
+{
+    if (!browser->knows_confinement && (confinement == OTHER_USER || confinement == UNCONFINED)) {
+        log_warn(NULL, "the browser runs %s: this system allows no better",
+                 launch_words(confinement));
+    }
+    browser->confinement = confinement;
+    browser->knows_confinement = true;
+}
+
+static int start_chromium(struct run *run, struct proxy *proxy, char *problem, size_t size)
+{
+    struct browser *browser = run->browser;
+    char program[LAUNCH_PATH_SIZE];
+    char reason[PROBLEM_SIZE / 2];
+    int64_t attempts = config_int("KINDLY_NODRIVER_RETRY_ATTEMPTS");
+    int64_t wait_ms = config_duration_ms("KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS");
+    enum confinement confinement =
+        browser->knows_confinement ? browser->confinement : launch_best();
+    if (launch_find(program, problem, size) != OK) {
+        return ERR_NOTFOUND;
+    }
+    int status = ERR_FAILED;
+    for (int64_t i = 0; i < attempts; i++) {
+        if (i > 0 && !pause_before_retry(browser, wait_ms)) {
+            break;
+        }
+        wait_ms = i > 0 && wait_ms < MOST_BACKOFF_MS ? wait_ms * 2 : wait_ms;
+        status = try_once(run, program, proxy_port(proxy), &confinement, reason, sizeof reason);
+        if (status == OK) {
+            note_confinement(browser, confinement);
+            return OK;
+        }
+    }
+    snprintf(problem, size, "the browser %.400s does not start: %.500s", program, reason);
+    return status;
+}
+
+/* ---- running ---- */
+
+/* With the lock held. */
+static void set_state(struct browser *browser, enum state state)
+{
+    browser->state = state;
+    if (state == RUNNING || state == STOPPED) {
+        event_signal(browser->settled);
+    } else {
+        event_clear(browser->settled);
+    }
+}
+
+/* How long the thread may wait; 0 when Chromium has been idle for long enough, or the program ends:
+ * then it is stopping, and no page gets it any more. */
+static int64_t time_to_stop(struct browser *browser)
+{
+    int64_t wait_ms = -1;
+    pthread_mutex_lock(&browser->lock);
+    if (browser->users == 0) {
+        wait_ms = browser->idle_since_ms + config_duration_ms("FORAGE_BROWSER_IDLE_SECONDS") -
+                  clock_now_ms();
+        wait_ms = wait_ms > 0 ? wait_ms : 0;
+    }
+    if (browser->stopped) {
+        wait_ms = 0;
+    }
+    if (wait_ms == 0) {
+        set_state(browser, STOPPING);
+    }
+    pthread_mutex_unlock(&browser->lock);
+    return wait_ms;
+}
+
+static void publish(struct browser *browser, struct protocol *protocol, struct proxy *proxy,
+                    enum state state)
+{
+    pthread_mutex_lock(&browser->lock);
+    browser->protocol = protocol;
+    browser->proxy = proxy;
+    browser->idle_since_ms = clock_now_ms();
+    set_state(browser, state);
+    pthread_mutex_unlock(&browser->lock);
+}
+
+static void *run_chromium(void *argument)
+{
+    struct browser *browser = argument;
+    struct run run = {.browser = browser};
+    char problem[PROBLEM_SIZE] = "";
+    struct proxy *proxy = proxy_start(policy_allow, NULL, problem, sizeof problem);
+    bool started = proxy && start_chromium(&run, proxy, problem, sizeof problem) == OK;
+    if (started) {
+        int status = OK;
+        publish(browser, run.protocol, proxy, RUNNING);
+        while (status == OK) {
+            int64_t wait_ms = time_to_stop(browser);
+            status = wait_ms == 0 ? ERR_CLOSED : pump(&run, wait_ms);
+        }
+        publish(browser, NULL, NULL, STOPPING);
+        end_run(&run);
+    }
+    proxy_free(proxy);
+    pthread_mutex_lock(&browser->lock);
+    if (!started) {
+        browser->failures++;
+        memcpy(browser->problem, problem, sizeof problem);
+    }
+    set_state(browser, STOPPED);
+    pthread_mutex_unlock(&browser->lock);
+    return NULL;
+}
+
+/* With the lock held. Signals are the business of the program's own threads; SIGPIPE too, so that
+ * writing to a Chromium that is gone is only an error. */
+static int start_thread(struct browser *browser)
+{
+    sigset_t all;
+    sigset_t before;
+    if (browser->has_thread) {
+        pthread_join(browser->thread, NULL); /* it has said STOPPED, and does nothing more */
+        browser->has_thread = false;
+    }
+    browser->settled = browser->settled < 0 ? event_open() : browser->settled;
+    if (browser->settled < 0) {
+        return ERR_IO;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&browser->thread, NULL, run_chromium, browser);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        return ERR_NOMEM;
+    }
+    browser->has_thread = true;
+    set_state(browser, STARTING);
+    return OK;
+}
+
+/* ---- tabs ---- */
+
+/* With the lock held: the thread looks anew at what there is to do. */
+static void wake_thread(struct browser *browser)
+{
+    if (browser->protocol) {
+        event_signal(protocol_wake_fd(browser->protocol));
+    }
+}
+
+/* One look at how things stand, with the lock held. ERR_BUSY: wait until they are settled. */
+static int look(struct browser *browser, unsigned failures, struct tab *tab)
+{
+    if (browser->stopped || browser->failures != failures) {
+        return ERR_FAILED;
+    }
+    if (browser->state == STOPPED) {
+        int status = start_thread(browser);
+        return status == OK ? ERR_BUSY : status;
+    }
+    if (browser->state != RUNNING) {
+        return ERR_BUSY;
+    }
+    tab->channel = channel_open(browser->protocol);
+    memcpy(tab->password, proxy_password(browser->proxy), ID_SECRET_SIZE);
+    memcpy(tab->mark, proxy_mark(browser->proxy), ID_SECRET_SIZE);
+    return tab->channel ? OK : ERR_NOMEM;
+}
+
+static void give_tab(struct browser *browser, struct place *place, struct tab *tab)
+{
+    pthread_mutex_lock(&browser->lock);
+    browser->users--;
+    browser->idle_since_ms = clock_now_ms();
+    wake_thread(browser);
+    pthread_mutex_unlock(&browser->lock);
+    tab->channel = channel_close(tab->channel);
+    line_leave(place);
+}
+
+static void report_wait(struct call *call, size_t inside, size_t before)
+{
+    (void)inside;
+    (void)before;
+    call_progress(call, 0, 0, "waiting for a free tab of the browser");
+}
+
+/* Waits for a turn and a running Chromium. OK, and give_tab() must follow; ERR_FAILED with the
+ * reason in the call's arena; or as of call_wait. */
+static int take_tab(struct browser *browser, struct place *place, struct tab *tab,
+                    const char **problem)
+{
+    if (!browser) {
+        *problem = "this program was made without a browser";
+        return ERR_FAILED;
+    }
+    pthread_mutex_lock(&browser->lock);
+    unsigned failures = browser->failures; /* one from here on fails this call too */
+    pthread_mutex_unlock(&browser->lock);
+    int status = line_enter(&browser->tabs, place, -1);
+    if (status != OK) {
+        return status;
+    }
+    tab->channel = NULL;
+    pthread_mutex_lock(&browser->lock);
+    browser->users++;
+    status = look(browser, failures, tab);
+    if (status == ERR_BUSY) {
+        pthread_mutex_unlock(&browser->lock);
+        call_progress(place->call, 0, 0, "starting the browser");
+        pthread_mutex_lock(&browser->lock);
+    }
+    while (status == ERR_BUSY) {
+        struct pollfd settled = {.fd = browser->settled, .events = POLLIN};
+        pthread_mutex_unlock(&browser->lock);
+        int waited = call_wait(place->call, &settled, 1, -1);
+        pthread_mutex_lock(&browser->lock);
+        status = waited < 0 ? waited : look(browser, failures, tab);
+    }
+    if (status == ERR_FAILED) {
+        *problem = arena_strdup(call_arena(place->call),
+                                browser->stopped ? "forage ends" : browser->problem);
+    }
+    pthread_mutex_unlock(&browser->lock);
+    if (status != OK) {
+        give_tab(browser, place, tab);
+    }
+    return status;
+}
+
+/* ---- as the reader sees it ---- */
 
 static int render_once(struct call *call, const char *url, struct browser_page *page)
 {
-    struct engine_lease lease;
+    struct browser *browser = call_parts(call)->browser;
+    struct place place = {.call = call, .report = report_wait};
+    struct tab tab;
     memset(page, 0, sizeof *page);
-    int status = engine_lease(call, &lease, &page->error);
+    int status = take_tab(browser, &place, &tab, &page->error);
     if (status == OK) {
         call_progress(call, 0, 0, "rendering the page in the browser");
-        status = page_render(call, lease.channel, &lease.proxy, url, page);
-        engine_return(&lease);
+        status = page_render(call, &tab, url, page);
+        give_tab(browser, &place, &tab);
     }
     return status;
 }
@@ -26,7 +485,7 @@ static int render_once(struct call *call, const char *url, struct browser_page *
 int browser_render(struct call *call, const char *url, struct browser_page *page)
 {
     int status = ERR_CLOSED;
-    for (int i = 0; i < TRIES && status == ERR_CLOSED; i++) {
+    for (int i = 0; i < RENDER_TRIES && status == ERR_CLOSED; i++) {
         status = render_once(call, url, page);
     }
     if (status != OK && status != ERR_CANCELLED && status != ERR_DEADLINE) {
@@ -41,27 +500,60 @@ int browser_render(struct call *call, const char *url, struct browser_page *page
 
 bool browser_found(char *lacks, size_t size)
 {
-    char path[FIND_PATH_SIZE];
-    return find_browser(path, lacks, size) == OK;
+    char path[LAUNCH_PATH_SIZE];
+    return launch_find(path, lacks, size) == OK;
 }
 
 int browser_try(struct call *call, char *program, size_t size, const char **problem)
 {
-    struct engine_lease lease;
-    char path[FIND_PATH_SIZE];
-    int status = find_browser(path, program, size);
+    struct browser *browser = call_parts(call)->browser;
+    struct place place = {.call = call, .report = report_wait};
+    struct tab tab;
+    char path[LAUNCH_PATH_SIZE];
+    int status = launch_find(path, program, size);
     if (status != OK) {
         return status;
     }
     snprintf(program, size, "%s", path);
-    status = engine_lease(call, &lease, problem);
+    status = take_tab(browser, &place, &tab, problem);
     if (status == OK) {
-        engine_return(&lease);
+        give_tab(browser, &place, &tab);
     }
     return status;
 }
 
-void browser_shutdown(void)
+struct browser *browser_new(void)
 {
-    engine_shutdown();
+    struct browser *browser = calloc(1, sizeof *browser);
+    if (browser) {
+        browser->settled = -1;
+        pthread_mutex_init(&browser->lock, NULL);
+        line_init(&browser->tabs, (size_t)config_int("FORAGE_BROWSER_PAGES"));
+    }
+    return browser;
+}
+
+void browser_stop(struct browser *browser)
+{
+    pthread_mutex_lock(&browser->lock);
+    browser->stopped = true;
+    wake_thread(browser);
+    bool joins = browser->has_thread;
+    browser->has_thread = false;
+    pthread_mutex_unlock(&browser->lock);
+    if (joins) {
+        pthread_join(browser->thread, NULL);
+    }
+}
+
+struct browser *browser_free(struct browser *browser)
+{
+    if (browser) {
+        browser_stop(browser);
+        event_close(browser->settled);
+        line_done(&browser->tabs);
+        pthread_mutex_destroy(&browser->lock);
+        free(browser);
+    }
+    return NULL;
 }

@@ -1,6 +1,7 @@
-/* A headless Chromium over its pipe, for pages that scripts fill. Started on first need, kept warm,
- * one context for each page, shut down when idle, started again after a crash. It reaches the
- * network only through a filtering proxy of our own with the address policy of guard/address.h. */
+/* A headless Chromium over its pipe, for pages that scripts fill. Started on first need, left
+ * running for the next page, one context for each page, ended when idle, started again after a
+ * crash. It reaches the network only through a filtering proxy of our own with the address policy
+ * of guard/policy.h. */
 #ifndef FORAGE_PAGE_BROWSER_BROWSER_H
 #define FORAGE_PAGE_BROWSER_BROWSER_H
 
@@ -8,6 +9,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct browser;
+
+/* Starts nothing yet. NULL without memory. */
+struct browser *browser_new(void);
+/* Ends Chromium; from then on no page is rendered. Calls may still hold tabs. */
+void browser_stop(struct browser *browser);
+/* Also stops it. No call may be using it any more. */
+struct browser *browser_free(struct browser *browser);
 
 struct browser_page {
     const char *html; /* the document after scripts have run, in the call's arena */
@@ -17,15 +27,14 @@ struct browser_page {
     const char *error; /* words for a note, with ERR_FAILED */
 };
 
-/* OK, ERR_FAILED (no browser, it does not start, the page does not load: `error` says so and what
- * to do), ERR_CANCELLED, ERR_DEADLINE. Waits its turn when as many pages as allowed are open. */
-int browser_render(struct call *call, const char *url, struct browser_page *page);
+/* Renders with the browser of the call's program. OK, ERR_FAILED (no browser, it does not start,
+ * the page does not load: `error` says so and what to do), ERR_CANCELLED, ERR_DEADLINE. Waits its
+ * turn when as many pages as allowed are open. */
+MUST_CHECK int browser_render(struct call *call, const char *url, struct browser_page *page);
 /* Whether there is a browser to start; otherwise what to install, in `lacks`. */
 bool browser_found(char *lacks, size_t size);
 /* Starts it, or finds that it runs. `program` receives what is started. As browser_render(), with
  * the reason in the call's arena. */
-int browser_try(struct call *call, char *program, size_t size, const char **problem);
-/* Ends it, before the program ends. */
-void browser_shutdown(void);
+MUST_CHECK int browser_try(struct call *call, char *program, size_t size, const char **problem);
 
 #endif

@@ -1,24 +1,247 @@
-/* Starting the browser. */
+/* Starting the browser: which one there is, the folder that it keeps its things in, and how it is
+ * run. */
 #include "page/browser/launch.h"
 
+#include "config/config.h"
+#include "core/id.h"
+#include "core/on_path.h"
+#include "core/remove_folder.h"
 #include "core/status.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define INSTALL                                                                                    \
+    "install chromium-headless-shell, chromium or Google Chrome, or name a "                       \
+    "browser in KINDLY_BROWSER_EXECUTABLE_PATH"
+#define PREFIX          "forage-browser-"
+#define LOCK_SUFFIX     ".lock"
+#define LOCK_PATH_SIZE  (LAUNCH_PROFILE_SIZE + sizeof LOCK_SUFFIX)
+#define REMOVE_TRIES    20 /* the last of a browser's processes may still write while it dies */
 #define OTHER_NAME      "nobody"
 #define SETPRIV         "/usr/bin/setpriv"
 #define SETPRIV_REFUSED 126 /* and above: it could not change the user or run the program */
 #define END_WAIT_MS     2000
-#define MOST_ARGUMENTS  64
-#define ARGUMENT_SIZE   384
+#define TEXT_SIZE       384
 #define PASSWD_ROOM     4096
-#define DYNAMIC_TEXTS   8
+#define COUNT(array)    (sizeof(array) / sizeof *(array))
+
+/* ---- which browser there is ---- */
+
+static const char *const VARIABLES[] = {"KINDLY_BROWSER_EXECUTABLE_PATH", "CHROME_BIN"};
+
+/* In the order of preference: the smallest starts fastest. What stands in /usr/bin is a script that
+ * starts the program; the program itself is one process less, and no shell. */
+static const struct {
+    const char *name;
+    const char *script;
+    const char *program;
+} BROWSERS[] = {
+    {"chromium-headless-shell", "/usr/bin/chromium-headless-shell",
+     "/usr/lib/chromium/chromium-headless-shell"},
+    {"chromium", "/usr/bin/chromium", "/usr/lib/chromium/chromium"},
+    {"google-chrome", "/usr/bin/google-chrome", "/opt/google/chrome/chrome"},
+    {"google-chrome-stable", "/usr/bin/google-chrome-stable", "/opt/google/chrome/chrome"},
+};
+
+/* A Snap keeps its programs behind one that is called snap; Ubuntu's chromium-browser is a script
+ * that starts it. */
+static bool is_snap(const char *path)
+{
+    char real[PATH_MAX];
+    char text[4096];
+    if (!realpath(path, real)) {
+        return false;
+    }
+    const char *name = strrchr(real, '/');
+    if (strncmp(real, "/snap/", 6) == 0 || strcmp(name, "/snap") == 0) {
+        return true;
+    }
+    int fd = open(real, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return got > 2 && memcmp(text, "#!", 2) == 0 && memmem(text, (size_t)got, "/snap/bin/", 10);
+}
+
+/* The program behind a packaged script, else the path itself. */
+static const char *behind_script(const char *path)
+{
+    for (size_t i = 0; i < COUNT(BROWSERS); i++) {
+        if (strcmp(path, BROWSERS[i].script) == 0 && is_program(BROWSERS[i].program)) {
+            return BROWSERS[i].program;
+        }
+    }
+    return path;
+}
+
+static int use(const char *path, char out[LAUNCH_PATH_SIZE], char *problem, size_t size)
+{
+    if (is_snap(path)) {
+        snprintf(problem, size,
+                 "%s is a Snap, which cannot be spoken to over a pipe nor use a folder of ours: "
+                 "%s",
+                 path, INSTALL);
+        return ERR_NOTFOUND;
+    }
+    if (snprintf(out, LAUNCH_PATH_SIZE, "%s", behind_script(path)) >= LAUNCH_PATH_SIZE) {
+        snprintf(problem, size, "the path of the browser is too long");
+        return ERR_NOTFOUND;
+    }
+    return OK;
+}
+
+int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size)
+{
+    char candidate[LAUNCH_PATH_SIZE];
+    int status = ERR_NOTFOUND;
+    for (size_t i = 0; i < COUNT(VARIABLES); i++) {
+        const char *named = config_text(VARIABLES[i]);
+        if (named && *named) {
+            if (is_program(named)) {
+                return use(named, path, problem, size);
+            }
+            snprintf(problem, size, "%s names %s, which is no program", VARIABLES[i], named);
+            return ERR_NOTFOUND;
+        }
+    }
+    snprintf(problem, size, "there is no browser: %s", INSTALL);
+    for (size_t i = 0; i < COUNT(BROWSERS) && status != OK; i++) {
+        if (find_on_path(BROWSERS[i].name, candidate, sizeof candidate)) {
+            status = use(candidate, path, problem, size);
+        }
+    }
+    return status;
+}
+
+/* ---- its folder ---- */
+
+/* The browser keeps its things in a folder that only its user can read, and that is removed with
+ * it. That user is not trusted once the browser shows pages. A lock beside the folder marks it as
+ * in use, so that the next process finds and removes the folders of those that were killed. */
+
+/* Whether any user may pass through the folder and all that it lies in. */
+static bool is_open(const char *path)
+{
+    char part[LAUNCH_PROFILE_SIZE];
+    struct stat found;
+    for (size_t length = 1; length <= strlen(path); length++) {
+        if (path[length] && path[length] != '/') {
+            continue;
+        }
+        snprintf(part, sizeof part, "%.*s", (int)length, path);
+        if (stat(part, &found) != 0 || !(found.st_mode & S_IXOTH)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where the folder is made: $TMPDIR, unless the browser's user could not reach it there. */
+static const char *parent_folder(uid_t user)
+{
+    const char *named = getenv("TMPDIR");
+    bool fits = named && *named == '/' && strlen(named) < LAUNCH_PROFILE_SIZE / 2 &&
+                (user == geteuid() || is_open(named));
+    return fits ? named : "/tmp";
+}
+
+static int take_lock(const char *path, int flags)
+{
+    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Whoever used it is gone. */
+static void remove_profile(struct profile *profile)
+{
+    char lock[LOCK_PATH_SIZE];
+    if (profile->path[0]) {
+        remove_folder(profile->path, REMOVE_TRIES);
+        snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, profile->path);
+        unlink(lock);
+        close(profile->lock);
+        profile->path[0] = '\0';
+    }
+}
+
+static int make_profile(struct profile *profile, uid_t user, gid_t group)
+{
+    char id[ID_SECRET_SIZE];
+    char lock[LOCK_PATH_SIZE];
+    if (id_make_secret(id) != OK) {
+        return ERR_IO;
+    }
+    snprintf(profile->path, sizeof profile->path, "%s/" PREFIX "%s", parent_folder(user), id);
+    snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, profile->path);
+    profile->lock = take_lock(lock, O_CREAT | O_EXCL);
+    if (profile->lock < 0) {
+        profile->path[0] = '\0';
+        return ERR_IO;
+    }
+    if (mkdir(profile->path, 0700) != 0 ||
+        (user != geteuid() && chown(profile->path, user, group) != 0)) {
+        remove_profile(profile);
+        return ERR_IO;
+    }
+    return OK;
+}
+
+/* A lock file of ours that can be locked belongs to a process that is gone. */
+static void remove_if_stale(const char *parent, const char *lock_name)
+{
+    struct profile left;
+    char lock[LOCK_PATH_SIZE];
+    struct stat found;
+    int length = (int)(strlen(lock_name) - strlen(LOCK_SUFFIX));
+    snprintf(left.path, sizeof left.path, "%s/%.*s", parent, length, lock_name);
+    snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, left.path);
+    left.lock = take_lock(lock, 0);
+    if (left.lock < 0) {
+        return;
+    }
+    if (fstat(left.lock, &found) == 0 && found.st_uid == geteuid() && found.st_nlink == 1) {
+        remove_profile(&left);
+    } else {
+        close(left.lock);
+    }
+}
+
+static void remove_stale_profiles(uid_t user)
+{
+    const char *parent = parent_folder(user);
+    DIR *listing = opendir(parent);
+    if (!listing) {
+        return;
+    }
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        const char *name = entry->d_name;
+        size_t length = strlen(name);
+        if (length == strlen(PREFIX LOCK_SUFFIX) + ID_SECRET_SIZE - 1 &&
+            strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
+            strcmp(name + length - strlen(LOCK_SUFFIX), LOCK_SUFFIX) == 0) {
+            remove_if_stale(parent, name);
+        }
+    }
+    closedir(listing);
+}
+
+/* ---- how it is run ---- */
 
 #define DISABLED_FEATURES                                                                          \
     "IsolateOrigins,site-per-process,Translate,OptimizationHints,MediaRouter,"                     \
@@ -124,70 +347,42 @@ const char *launch_words(enum confinement confinement)
     return CONFINEMENTS[confinement].words;
 }
 
-/* ---- starting ---- */
+/* ---- starting and ending ---- */
 
-/* The argument vector, with room for the texts that are made for it. */
-struct command {
-    const char *arguments[MOST_ARGUMENTS];
-    size_t count;
-    char texts[DYNAMIC_TEXTS][ARGUMENT_SIZE];
-    size_t text_count;
-};
-
-static void add(struct command *command, const char *argument)
+static size_t add(const char **arguments, size_t count, const char *const *more, size_t more_count)
 {
-    command->arguments[command->count++] = argument;
-    command->arguments[command->count] = NULL;
+    memcpy(arguments + count, more, more_count * sizeof *more);
+    return count + more_count;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_text(struct command *command,
-                                                           const char *format, ...)
+static int start(struct launched *launched, const char *program, uint16_t proxy_port,
+                 enum confinement confinement, uid_t user, gid_t group)
 {
-    char *text = command->texts[command->text_count++];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, ARGUMENT_SIZE, format, args);
-    va_end(args);
-    add(command, text);
-}
-
-static void add_user(struct command *command, uid_t user, gid_t group)
-{
-    add(command, SETPRIV);
-    add_text(command, "--reuid=%u", user);
-    add_text(command, "--regid=%u", group);
-    add(command, "--clear-groups");
-    add(command, "--inh-caps=-all");
-    add(command, "--bounding-set=-all");
-    add(command, "--");
-}
-
-static void add_arguments(struct command *command, const char *program, uint16_t proxy_port,
-                          const char *folder, bool sandbox)
-{
-    _Static_assert(sizeof ARGUMENTS / sizeof *ARGUMENTS + 16 < MOST_ARGUMENTS, "more room");
-    add(command, program);
-    for (size_t i = 0; i < sizeof ARGUMENTS / sizeof *ARGUMENTS; i++) {
-        add(command, ARGUMENTS[i]);
-    }
-    add_text(command, "--proxy-server=http://127.0.0.1:%u", proxy_port);
-    add_text(command, "--user-data-dir=%s", folder);
-    if (!sandbox) {
-        add(command, "--no-sandbox");
-    }
-    add(command, "about:blank");
-}
-
-static int start(struct launched *launched, const struct command *command)
-{
-    char home[ARGUMENT_SIZE];
-    char scratch[ARGUMENT_SIZE];
-    snprintf(home, sizeof home, "HOME=%s", launched->profile.path);
-    snprintf(scratch, sizeof scratch, "TMPDIR=%s", launched->profile.path);
+    char as_user[TEXT_SIZE], as_group[TEXT_SIZE], proxy[TEXT_SIZE];
+    char folder[TEXT_SIZE], home[TEXT_SIZE], scratch[TEXT_SIZE];
+    const char *const change_user[] = {
+        SETPRIV, as_user, as_group, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
+        "--"};
+    const char *const last[] = {"--no-sandbox", proxy, folder, "about:blank", NULL};
     const char *const environment[] = {home, scratch, "PATH=/usr/local/bin:/usr/bin:/bin",
                                        "LANG=C.UTF-8", NULL};
+    const char *arguments[COUNT(change_user) + 1 + COUNT(ARGUMENTS) + COUNT(last)];
+    size_t count = 0;
+    snprintf(as_user, sizeof as_user, "--reuid=%u", user);
+    snprintf(as_group, sizeof as_group, "--regid=%u", group);
+    snprintf(proxy, sizeof proxy, "--proxy-server=http://127.0.0.1:%u", proxy_port);
+    snprintf(folder, sizeof folder, "--user-data-dir=%s", launched->profile.path);
+    snprintf(home, sizeof home, "HOME=%s", launched->profile.path);
+    snprintf(scratch, sizeof scratch, "TMPDIR=%s", launched->profile.path);
+    if (CONFINEMENTS[confinement].other_user) {
+        count = add(arguments, count, change_user, COUNT(change_user));
+    }
+    arguments[count++] = program;
+    count = add(arguments, count, ARGUMENTS, COUNT(ARGUMENTS));
+    size_t skipped = CONFINEMENTS[confinement].sandbox ? 1 : 0;
+    add(arguments, count, last + skipped, COUNT(last) - skipped);
     struct proc_options options = {
-        .arguments = command->arguments,
+        .arguments = arguments,
         .environment = environment,
         .directory = "/",
         .keep_input_open = true,
@@ -202,34 +397,19 @@ int launch_browser(struct launched *launched, const char *program, uint16_t prox
 {
     uid_t user = geteuid();
     gid_t group = getegid();
-    struct command command = {.count = 0};
     memset(launched, 0, sizeof *launched);
-    if (CONFINEMENTS[confinement].other_user) {
-        if (!find_other_user(&user, &group)) {
-            return ERR_IO;
-        }
-        add_user(&command, user, group);
+    if (CONFINEMENTS[confinement].other_user && !find_other_user(&user, &group)) {
+        return ERR_IO;
     }
-    profile_remove_stale(user);
-    int status = profile_make(&launched->profile, user, group);
-    if (status != OK) {
-        return status;
+    remove_stale_profiles(user);
+    int status = make_profile(&launched->profile, user, group);
+    if (status == OK) {
+        status = start(launched, program, proxy_port, confinement, user, group);
     }
-    add_arguments(&command, program, proxy_port, launched->profile.path,
-                  CONFINEMENTS[confinement].sandbox);
-    status = start(launched, &command);
     if (status != OK) {
-        profile_remove(&launched->profile);
+        remove_profile(&launched->profile);
     }
     return status;
-}
-
-static void close_pipe(int *fd)
-{
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
-    }
 }
 
 void launch_end(struct launched *launched)
@@ -239,13 +419,16 @@ void launch_end(struct launched *launched)
         return;
     }
     child_signal(launched->child, SIGKILL); /* its folder goes too: there is nothing to save */
-    close_pipe(&launched->pipes.input);
-    close_pipe(&launched->pipes.output);
-    close_pipe(&launched->pipes.errors);
+    const int pipes[] = {launched->pipes.input, launched->pipes.output, launched->pipes.errors};
+    for (size_t i = 0; i < COUNT(pipes); i++) {
+        if (pipes[i] >= 0) {
+            close(pipes[i]);
+        }
+    }
     struct pollfd ended = {.fd = child_end_fd(launched->child), .events = POLLIN};
     if (ended.fd >= 0 && !child_has_ended(launched->child, &exit)) {
         poll(&ended, 1, END_WAIT_MS);
     }
     launched->child = child_release(launched->child);
-    profile_remove(&launched->profile);
+    remove_profile(&launched->profile);
 }

@@ -1,12 +1,17 @@
-/* Starting the browser: its arguments, its folder, its user. */
+/* Starting the browser: which program, in what folder, and as confined as the system allows. */
 #ifndef FORAGE_PAGE_BROWSER_LAUNCH_H
 #define FORAGE_PAGE_BROWSER_LAUNCH_H
 
-#include "page/browser/profile.h"
 #include "proc/proc_child.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#define LAUNCH_PATH_SIZE    1024
+#define LAUNCH_PROFILE_SIZE 256
+
+/* The program to start: what KINDLY_BROWSER_EXECUTABLE_PATH or CHROME_BIN name, else the first one
+ * on PATH. OK, or ERR_NOTFOUND with what is wrong and what to do in `problem`. */
+int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size);
 
 /* How a browser is kept apart from the rest of the machine, best first. Chromium refuses its own
  * sandbox as root, and needs user namespaces for it, which some containers forbid. So as root it
@@ -18,7 +23,7 @@ enum confinement { OTHER_USER_AND_SANDBOX, SANDBOX, OTHER_USER, UNCONFINED };
 /* The best that this process can ask for. */
 enum confinement launch_best(void);
 /* What to try when a browser did not start like this: the same again, unless how it ended and what
- * it wrote tell that its confinement was the reason. */
+ * it wrote show that its confinement was the reason. */
 enum confinement launch_next(enum confinement confinement, const struct proc_exit *exit,
                              const char *errors);
 const char *launch_words(enum confinement confinement);
@@ -26,7 +31,10 @@ const char *launch_words(enum confinement confinement);
 struct launched {
     struct child *child;
     struct child_pipes pipes;
-    struct profile profile;
+    struct profile {
+        char path[LAUNCH_PROFILE_SIZE]; /* empty: none */
+        int lock;                       /* -1: none */
+    } profile;
 };
 
 /* A status as of proc_start. */

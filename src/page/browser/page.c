@@ -29,8 +29,7 @@ struct request {
 
 struct view {
     struct call *call;
-    struct channel *channel;
-    const struct page_proxy *proxy;
+    const struct tab *tab;
     struct browser_page *page;
     char context[NAME_SIZE];    /* empty: none yet */
     char main_frame[NAME_SIZE]; /* the target's id */
@@ -71,7 +70,7 @@ static const char *object(struct view *view, const struct member *members, size_
 static int tell(struct view *view, enum channel_target target, const char *method,
                 const char *params)
 {
-    return params ? channel_send(view->channel, target, method, params, false) : ERR_NOMEM;
+    return params ? channel_send(view->tab->channel, target, method, params, false) : ERR_NOMEM;
 }
 
 /* ---- events ---- */
@@ -143,8 +142,8 @@ static void see_request_end(struct view *view, yyjson_val *params)
 static const char *refusal(struct view *view, yyjson_val *response)
 {
     const char *value = json_string(yyjson_obj_get(response, "headers"), "X-Forage-Refused");
-    size_t length = strlen(view->proxy->mark);
-    return value && strncmp(value, view->proxy->mark, length) == 0
+    size_t length = strlen(view->tab->mark);
+    return value && strncmp(value, view->tab->mark, length) == 0
                ? arena_strdup(call_arena(view->call), value + length + (value[length] == ' '))
                : NULL;
 }
@@ -206,7 +205,7 @@ static void see_challenge(struct view *view, yyjson_val *params)
     yyjson_mut_val *answer = yyjson_mut_obj_add_obj(doc, root, "authChallengeResponse");
     json_add_string(doc, answer, "response", ours ? "ProvideCredentials" : "CancelAuth");
     json_add_string(doc, answer, "username", ours ? PROXY_USER : NULL);
-    json_add_string(doc, answer, "password", ours ? view->proxy->password : NULL);
+    json_add_string(doc, answer, "password", ours ? view->tab->password : NULL);
     tell(view, TO_SESSION, "Fetch.continueWithAuth", json_text(arena, root, NULL));
 }
 
@@ -251,13 +250,14 @@ static int ask(struct view *view, enum channel_target target, const char *method
                const char *params, int64_t patience_ms, struct message *answer)
 {
     int64_t end = clock_now_ms() + patience_ms;
-    int status = params ? channel_send(view->channel, target, method, params, true) : ERR_NOMEM;
+    int status =
+        params ? channel_send(view->tab->channel, target, method, params, true) : ERR_NOMEM;
     while (status == OK) {
         int64_t left = end - clock_now_ms();
         if (left <= 0) {
             return fail(view, "the browser did not answer in time: the page keeps it busy");
         }
-        status = channel_next(view->call, view->channel, left, answer);
+        status = channel_next(view->call, view->tab->channel, left, answer);
         if (status == OK && answer->doc && !answer->method) {
             return OK;
         }
@@ -303,7 +303,7 @@ static int open_page(struct view *view)
         snprintf(params, sizeof params, "{\"flatten\":true,\"targetId\":\"%s\"}", view->main_frame);
         status = ask_name(view, "Target.attachToTarget", params, "sessionId", session);
     }
-    return status == OK ? channel_set_session(view->channel, session) : status;
+    return status == OK ? channel_set_session(view->tab->channel, session) : status;
 }
 
 /* The last answer is waited for: a page that is loaded before would be loaded by a process that
@@ -424,7 +424,8 @@ static int await_rest(struct view *view)
         if (left <= 0 || wanted == 0) {
             return OK;
         }
-        status = channel_next(view->call, view->channel, wanted < left ? wanted : left, &message);
+        status =
+            channel_next(view->call, view->tab->channel, wanted < left ? wanted : left, &message);
         if (status == OK && message.doc) {
             status = see(view, &message);
         }
@@ -478,11 +479,10 @@ static int show(struct view *view, const char *url)
     return status == OK ? read_document(view) : status;
 }
 
-int page_render(struct call *call, struct channel *channel, const struct page_proxy *proxy,
-                const char *url, struct browser_page *page)
+int page_render(struct call *call, const struct tab *tab, const char *url,
+                struct browser_page *page)
 {
-    struct view view = {.call = call, .channel = channel, .proxy = proxy, .page = page};
-    memset(page, 0, sizeof *page);
+    struct view view = {.call = call, .tab = tab, .page = page};
     page->url = url;
     view.requests = arena_alloc(call_arena(call), LIMIT_BROWSER_REQUESTS * sizeof *view.requests);
     if (!view.requests) {
@@ -492,7 +492,7 @@ int page_render(struct call *call, struct channel *channel, const struct page_pr
     if (view.context[0]) {
         char params[NAME_SIZE + 32];
         snprintf(params, sizeof params, "{\"browserContextId\":\"%s\"}", view.context);
-        channel_send(channel, TO_BROWSER, "Target.disposeBrowserContext", params, false);
+        channel_send(tab->channel, TO_BROWSER, "Target.disposeBrowserContext", params, false);
     }
     return status;
 }

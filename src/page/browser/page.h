@@ -7,14 +7,16 @@
 #include "page/browser/browser.h"
 #include "page/browser/protocol.h"
 
-/* What the browser must know of its proxy. */
-struct page_proxy {
-    char password[ID_SECRET_SIZE];
-    char mark[ID_SECRET_SIZE]; /* of the proxy's own refusals */
+/* What a page needs of the browser. The proxy's secrets are copies: a browser that dies takes its
+ * proxy with it, while the page's thread still looks at them. */
+struct tab {
+    struct channel *channel;
+    char password[ID_SECRET_SIZE]; /* of the proxy */
+    char mark[ID_SECRET_SIZE];     /* of the proxy's own refusals */
 };
 
 /* As browser_render(), and ERR_CLOSED when the browser is gone. */
-int page_render(struct call *call, struct channel *channel, const struct page_proxy *proxy,
-                const char *url, struct browser_page *page);
+MUST_CHECK int page_render(struct call *call, const struct tab *tab, const char *url,
+                           struct browser_page *page);
 
 #endif

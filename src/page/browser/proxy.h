@@ -10,7 +10,10 @@
 #ifndef FORAGE_PAGE_BROWSER_PROXY_H
 #define FORAGE_PAGE_BROWSER_PROXY_H
 
-#include <stddef.h>
+#include "core/buf.h"
+#include "text/slice.h"
+#include "text/url.h"
+
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -18,19 +21,41 @@
 
 struct proxy;
 
-struct proxy_options {
-    /* As fetch_request.allow. */
-    int (*allow)(void *context, const char *host, const struct sockaddr *address);
-    void *context;
-};
+/* As fetch_request.allow. */
+typedef int proxy_allow(void *context, const char *host, const struct sockaddr *address);
 
 /* Listens and starts its thread. NULL with the reason in `problem`. */
-struct proxy *proxy_start(const struct proxy_options *options, char *problem, size_t size);
+struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size_t size);
 uint16_t proxy_port(const struct proxy *proxy);
 const char *proxy_password(const struct proxy *proxy);
 /* How the X-Forage-Refused header of its own refusals begins; nobody else can know it. */
 const char *proxy_mark(const struct proxy *proxy);
 /* Closes every tunnel and ends the thread. */
 struct proxy *proxy_free(struct proxy *proxy);
+
+/* ---- the heads that pass it (proxy_head.c): pure functions over bytes ---- */
+
+struct proxy_request {
+    bool tunnel;              /* CONNECT; otherwise a request of plain HTTP */
+    char host[URL_HOST_SIZE]; /* normalised as text/url.h does */
+    int port;
+    struct slice method;
+    struct slice authority; /* as it was written, for the Host header */
+    struct slice path;      /* with its query; empty: "/" */
+    struct slice headers;   /* all lines, each with its CRLF */
+    struct slice authorization;
+};
+
+/* Reads the head at the start of `data`. The number of bytes it takes, 0 when it is not complete
+ * yet, or minus an HTTP status when it must be refused. Pieces point into `data`. */
+int proxy_read_request(const char *data, size_t length, struct proxy_request *request);
+/* Appends the head for the server itself: its own path, nothing that was meant for us, one request
+ * for each connection. A status. */
+int proxy_write_request(struct buf *out, const struct proxy_request *request);
+/* Appends the head of a server's answer at the start of `data`, with the word that the connection
+ * ends after it: the next request of the browser may be for another host. The number of bytes read;
+ * 0 when the head is not complete yet; a negative status when it is no answer of HTTP.
+ * `*is_interim` tells that another head follows. */
+int proxy_write_answer(struct buf *out, const char *data, size_t length, bool *is_interim);
 
 #endif

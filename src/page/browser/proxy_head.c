@@ -1,5 +1,6 @@
-/* The heads that pass the filtering proxy. */
-#include "page/browser/proxy_head.h"
+/* The heads that pass the filtering proxy: what the browser asks for, and how a request and its
+ * answer are handed on. */
+#include "page/browser/proxy.h"
 
 #include "core/limits.h"
 #include "core/status.h"
@@ -15,15 +16,10 @@ static const char *const OF_THE_CONNECTION[] = {
     "connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "upgrade",
 };
 
-static bool same_name(struct slice name, const char *wanted)
-{
-    return name.length == strlen(wanted) && strncasecmp(name.data, wanted, name.length) == 0;
-}
-
 static bool is_of_the_connection(struct slice name)
 {
     for (size_t i = 0; i < sizeof OF_THE_CONNECTION / sizeof *OF_THE_CONNECTION; i++) {
-        if (same_name(name, OF_THE_CONNECTION[i])) {
+        if (slice_is_any_case(name, OF_THE_CONNECTION[i])) {
             return true;
         }
     }
@@ -174,7 +170,7 @@ int proxy_read_request(const char *data, size_t length, struct proxy_request *re
     while (status == 0 && rest.length) {
         if (!take_line(&rest, &line) || !split_header(line, &name, &value)) {
             status = -400;
-        } else if (same_name(name, "proxy-authorization")) {
+        } else if (slice_is_any_case(name, "proxy-authorization")) {
             request->authorization = value;
         }
     }
@@ -194,8 +190,9 @@ static int copy_headers(struct buf *out, struct slice rest, const char *without)
         if (!take_line(&rest, &line)) {
             return ERR_INVALID;
         }
-        bool dropped = split_header(line, &name, &value) &&
-                       (is_of_the_connection(name) || (without && same_name(name, without)));
+        bool dropped =
+            split_header(line, &name, &value) &&
+            (is_of_the_connection(name) || (without && slice_is_any_case(name, without)));
         if (!dropped) {
             buf_append(out, line.data, line.length);
             buf_puts(out, "\r\n");
