@@ -120,14 +120,12 @@ static struct slice forwarded(struct exchange *exchange, const char *name)
             break;
         }
     }
-    while (value.length && *value.data == ' ') {
-        value.data++;
-        value.length--;
-    }
-    return value;
+    return slice_trim(value);
 }
 
-struct slice client_address(struct exchange *exchange)
+/* The client's address: the connection's, or, where a proxy on this machine is trusted, the one it
+ * names. */
+static struct slice client_address(struct exchange *exchange)
 {
     struct slice address = forwarded(exchange, "X-Forwarded-For");
     if (address.length) {

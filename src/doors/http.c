@@ -94,81 +94,91 @@ void respond_error(struct exchange *exchange, const char *code, const char *mess
 
 /* ---- small routes ---- */
 
-static void serve_health(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller)
+static void serve_health(const struct visit *visit)
 {
-    (void)door;
-    (void)caller;
     char body[160];
     int length =
         snprintf(body, sizeof body,
                  "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f}",
                  FORAGE_VERSION, status_uptime_s());
-    respond(exchange, 200, NULL, "application/json", body, (size_t)length);
+    respond(visit->exchange, 200, NULL, "application/json", body, (size_t)length);
 }
 
-static void serve_metrics(struct http_door *door, struct exchange *exchange,
-                          const struct caller *caller)
+static void serve_metrics(const struct visit *visit)
 {
-    (void)caller;
-    struct server *server = atomic_load(&door->server);
+    struct app *app = visit->door->app;
+    struct server *server = atomic_load(&visit->door->server);
     struct metrics_extra extra = {
         .connections = server ? server_connections(server) : 0,
-        .workers_running = pool_running(app_pool(door->app)),
-        .workers_limit = pool_limit(app_pool(door->app)),
+        .workers_running = pool_running(app_pool(app)),
+        .workers_limit = pool_limit(app_pool(app)),
     };
     struct buf text;
     buf_init(&text, MIB(1));
-    metrics_write(&text, app_registry(door->app), &extra);
+    metrics_write(&text, app_registry(app), &extra);
     if (buf_error(&text) == OK) {
-        respond(exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
+        respond(visit->exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
                 text.length);
     } else {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
     }
     buf_done(&text);
 }
 
 /* ---- routing ---- */
 
-typedef void (*route_handler)(struct http_door *door, struct exchange *exchange,
-                              const struct caller *caller);
-
-static const struct route {
-    const char *method;
-    const char *path; /* ending in "/": anything below it */
-    route_handler handler;
-    bool open;           /* no token needed */
-    enum body_type body; /* what a body must be */
-} ROUTES[] = {
-    {"POST", "/mcp", serve_mcp, false, BODY_JSON},
-    {"GET", "/health", serve_health, true, BODY_ANY},
-    {"GET", "/metrics", serve_metrics, false, BODY_ANY},
-    {"GET", "/api/v1/tools", serve_tool_list, false, BODY_ANY},
-    {"POST", "/api/v1/tools/", serve_tool_call, false, BODY_JSON},
-    {"GET", "/api/v1/usage", serve_usage, false, BODY_ANY},
-    {"GET", "/api/v1/history", serve_history, false, BODY_ANY},
-    {"DELETE", "/api/v1/history", serve_history_wipe, false, BODY_ANY},
-    {"GET", "/api/v1/openapi.json", serve_openapi, false, BODY_ANY},
-    {"GET", "/api/v1/memories", serve_memory_list, false, BODY_ANY},
-    {"POST", "/api/v1/memories", serve_memory_add, false, BODY_JSON},
-    {"GET", "/api/v1/memories/search", serve_memory_search, false, BODY_ANY},
-    {"GET", "/api/v1/memories/fulltext", serve_memory_fulltext, false, BODY_ANY},
-    {"GET", "/api/v1/memories/export", serve_memory_export, false, BODY_ANY},
-    {"POST", "/api/v1/memories/import", serve_memory_import, false, BODY_LINES},
-    {"GET", "/api/v1/memories/", serve_memory_get, false, BODY_ANY},
-    {"PUT", "/api/v1/memories/", serve_memory_put, false, BODY_JSON},
-    {"PATCH", "/api/v1/memories/", serve_memory_update, false, BODY_JSON},
-    {"DELETE", "/api/v1/memories/", serve_memory_delete, false, BODY_JSON},
+/* The first that fits serves, so that a {variable} comes after the names that it could stand for.
+ */
+const struct route ROUTES[] = {
+    {"POST", "/mcp", serve_mcp, BODY_JSON, NULL, NULL, NULL, NULL, NULL},
+    {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, NULL, "list_tools",
+     "The tools that are switched on.", NULL, NULL},
+    {"GET", "/api/v1/usage", serve_records, BODY_ANY, NULL, "usage",
+     "The caller's calls, tokens and money, per day and tool.", "days", NULL},
+    {"GET", "/api/v1/history", serve_records, BODY_ANY, NULL, "history",
+     "What the caller asked, newest first.", "limit before", NULL},
+    {"DELETE", "/api/v1/history", serve_records, BODY_ANY, NULL, "wipe_history",
+     "Forgets what the caller asked.", NULL, NULL},
+    {"GET", "/api/v1/openapi.json", serve_openapi, BODY_ANY, NULL, "openapi", "This description.",
+     NULL, NULL},
+    {"GET", "/health", serve_health, BODY_ANY, NULL, "health",
+     "Whether the server is up. Needs no token.", NULL, NULL},
+    {"GET", "/metrics", serve_metrics, BODY_ANY, NULL, "metrics",
+     "Numbers in Prometheus' text format.", NULL, NULL},
+    {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, NULL, "tools", NULL, NULL, NULL},
+    {"GET", "/api/v1/memories", serve_memory, BODY_ANY, "memory_list", "list_memories",
+     "Lists memories, newest first.", NULL, NULL},
+    {"POST", "/api/v1/memories", serve_memory, BODY_JSON, "memory_add", "add_memory",
+     "Adds or replaces a memory.", NULL, NULL},
+    {"GET", "/api/v1/memories/search", serve_memory, BODY_ANY, "memory_search", "search_memories",
+     "Finds memories by what they are about.", NULL, NULL},
+    {"GET", "/api/v1/memories/fulltext", serve_memory, BODY_ANY, "memory_fulltext_search",
+     "search_memory_words", "Finds memories by the words that they hold.", NULL, NULL},
+    {"POST", "/api/v1/memories/import", serve_memory_import, BODY_LINES, "memory_add",
+     "import_memories", "Adds many memories, 1,000 in a transaction.", NULL,
+     "One memory on each line, as a JSON object: key, summary, text, tags, metadata, session, "
+     "place, role, created_at, expires_at. At most 64 MiB."},
+    {"GET", "/api/v1/memories/export", serve_memory_export, BODY_ANY, "memory_list",
+     "export_memories", "All memories of a namespace, as the import takes them.", NULL,
+     "One memory on each line, in the order of keys. An export that could not be completed ends "
+     "with a line that holds an error."},
+    {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, "memory_get", "get_memory",
+     "Reads a memory.", NULL, NULL},
+    {"PUT", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_add", "put_memory",
+     "Adds the memory of this key, or replaces it.", NULL, NULL},
+    {"PATCH", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_update", "update_memory",
+     "Changes parts of a memory.", NULL, NULL},
+    {"DELETE", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_delete", "delete_memory",
+     "Deletes a memory.", NULL, NULL},
 };
+
+const size_t ROUTE_COUNT = sizeof ROUTES / sizeof *ROUTES;
 
 static bool path_matches(const struct route *route, struct slice path)
 {
-    size_t length = strlen(route->path);
-    if (route->path[length - 1] == '/') {
-        return path.length > length && memcmp(path.data, route->path, length) == 0;
-    }
-    return slice_is(path, route->path);
+    size_t fixed = strcspn(route->path, "{");
+    return (route->path[fixed] ? path.length > fixed : path.length == fixed) &&
+           memcmp(path.data, route->path, fixed) == 0;
 }
 
 static bool method_matches(const struct route *route, struct slice method)
@@ -179,7 +189,7 @@ static bool method_matches(const struct route *route, struct slice method)
 
 static const struct route *find_route(const struct http_request *request)
 {
-    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (method_matches(&ROUTES[i], request->method) &&
             path_matches(&ROUTES[i], request->path)) {
             return &ROUTES[i];
@@ -192,7 +202,7 @@ static const struct route *find_route(const struct http_request *request)
 static void list_methods(struct slice path, char *allowed, size_t size)
 {
     allowed[0] = '\0';
-    for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++) {
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (path_matches(&ROUTES[i], path) && !strstr(allowed, ROUTES[i].method)) {
             size_t length = strlen(allowed);
             snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", ROUTES[i].method);
@@ -252,7 +262,8 @@ static void on_head(struct exchange *exchange, void *context)
         answer_unrouted(exchange, request);
         return;
     }
-    const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
+    bool open = route->serve == serve_health; /* it tells nothing, so it asks for no token */
+    const struct caller *caller = open ? caller_local() : check_caller(door, exchange);
     if (route->body == BODY_LINES) {
         exchange_allow_body(exchange, LIMIT_HTTP_UPLOAD_BYTES);
     }
@@ -265,8 +276,13 @@ static void on_head(struct exchange *exchange, void *context)
 
 static void on_request(struct exchange *exchange, void *context)
 {
-    const struct route *route = find_route(exchange_request(exchange));
-    route->handler(context, exchange, exchange_user(exchange));
+    struct visit visit = {
+        .door = context,
+        .exchange = exchange,
+        .caller = exchange_user(exchange),
+        .route = find_route(exchange_request(exchange)),
+    };
+    visit.route->serve(&visit);
 }
 
 /* ---- the server's life ---- */

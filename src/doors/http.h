@@ -1,4 +1,5 @@
-/* What the files of the HTTP door share: the door itself, its checks and its routes. */
+/* What the files of the HTTP door share: the door itself, its checks, its routes, and a call over
+ * REST. */
 #ifndef FORAGE_DOORS_HTTP_H
 #define FORAGE_DOORS_HTTP_H
 
@@ -16,7 +17,38 @@ struct http_door {
     const char *host;
 };
 
+/* What a body may be declared as. */
+enum body_type {
+    BODY_ANY,
+    BODY_JSON,
+    BODY_LINES, /* of JSON */
+};
+
+/* A request that passed the checks, for the function that serves its route. */
+struct visit {
+    struct http_door *door;
+    struct exchange *exchange;
+    const struct caller *caller;
+    const struct route *route;
+};
+
+/* A path, who serves it, and how the OpenAPI description presents it. */
+struct route {
+    const char *method;
+    const char *path; /* a {variable} at its end stands for anything below */
+    void (*serve)(const struct visit *visit);
+    enum body_type body;
+    const char *tool;      /* the memory tool whose arguments it takes, or NULL */
+    const char *operation; /* its name in the description; NULL: it is not described */
+    const char *summary;
+    const char *numbers; /* the names of its query parameters that are numbers, or NULL */
+    const char *lines;   /* an import or export: what its lines are; otherwise NULL */
+};
+
 /* ---- http.c ---- */
+
+extern const struct route ROUTES[];
+extern const size_t ROUTE_COUNT;
 
 /* The headers of an answer with that content type, CORS headers included. */
 void answer_headers(struct buf *lines, struct exchange *exchange, const char *type,
@@ -38,59 +70,52 @@ void respond(struct exchange *exchange, int status, const char *headers, const c
 bool check_host_and_origin(const struct http_door *door, struct exchange *exchange);
 /* The caller; NULL after answering 401. */
 const struct caller *check_caller(const struct http_door *door, struct exchange *exchange);
-/* What a body may be declared as. */
-enum body_type {
-    BODY_ANY,
-    BODY_JSON,
-    BODY_LINES, /* of JSON */
-};
 /* Answers 415 and returns false when the body is declared as something else. */
 bool check_content_type(struct exchange *exchange, enum body_type wanted);
 /* Whether that address is this machine's own. */
 bool is_loopback_host(const char *host);
-/* The client's address: the connection's, or, where a proxy on this machine is trusted, the one it
- * names. */
-struct slice client_address(struct exchange *exchange);
 /* "https://forage.example.org": how the client reached us. */
 void write_base_url(struct buf *out, struct exchange *exchange);
 
-/* ---- rest.c ---- */
+/* ---- rest.c: one call over REST ---- */
 
+/* It belongs to its exchange and is freed with it. */
+struct rest_call {
+    struct http_door *door;
+    struct exchange *exchange;
+    const struct route *route;
+    struct call *call;
+    const struct entry *entry; /* the tool */
+    yyjson_val *arguments;     /* NULL: none */
+    void (*work)(struct rest_call *rest);
+};
+
+/* NULL after answering that there is no memory. */
+struct rest_call *rest_call_new(const struct visit *visit);
+/* Reads the body as the arguments: an object, or nothing at all. False after answering. */
+bool rest_read_body(struct rest_call *rest);
+/* Runs the tool with its arguments and answers, here or on a thread of the pool. */
+void rest_run(struct rest_call *rest);
+/* Lets a thread of the pool do the work, which answers; when the client leaves the call is
+ * cancelled. */
+void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest));
+/* Answers with the error that `status` stands for, or with the one that the call already has. */
+void rest_refuse(struct rest_call *rest, int status);
+/* Answers with a body that lives in the call's arena. */
+void rest_answer(struct rest_call *rest, yyjson_mut_val *body);
 /* Writes, redacts and sends a JSON value that lives in the arena. */
 void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
                   yyjson_mut_val *value);
 
-/* ---- mcp_http.c, rest.c, records.c, memories.c, openapi.c: what is behind the paths ---- */
+/* ---- what serves the routes ---- */
 
-void serve_mcp(struct http_door *door, struct exchange *exchange, const struct caller *caller);
-void serve_tool_list(struct http_door *door, struct exchange *exchange,
-                     const struct caller *caller);
-void serve_tool_call(struct http_door *door, struct exchange *exchange,
-                     const struct caller *caller);
-void serve_usage(struct http_door *door, struct exchange *exchange, const struct caller *caller);
-void serve_history(struct http_door *door, struct exchange *exchange, const struct caller *caller);
-void serve_history_wipe(struct http_door *door, struct exchange *exchange,
-                        const struct caller *caller);
-void serve_openapi(struct http_door *door, struct exchange *exchange, const struct caller *caller);
-void serve_memory_list(struct http_door *door, struct exchange *exchange,
-                       const struct caller *caller);
-void serve_memory_add(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller);
-void serve_memory_search(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller);
-void serve_memory_fulltext(struct http_door *door, struct exchange *exchange,
-                           const struct caller *caller);
-void serve_memory_get(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller);
-void serve_memory_put(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller);
-void serve_memory_update(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller);
-void serve_memory_delete(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller);
-void serve_memory_import(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller);
-void serve_memory_export(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller);
+void serve_mcp(const struct visit *visit);           /* mcp_http.c */
+void serve_tool_list(const struct visit *visit);     /* rest.c */
+void serve_tool_call(const struct visit *visit);     /* rest.c */
+void serve_records(const struct visit *visit);       /* rest.c: usage and history */
+void serve_memory(const struct visit *visit);        /* memories.c */
+void serve_memory_import(const struct visit *visit); /* memories.c */
+void serve_memory_export(const struct visit *visit); /* memories.c */
+void serve_openapi(const struct visit *visit);       /* openapi.c */
 
 #endif

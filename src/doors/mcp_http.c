@@ -55,34 +55,19 @@ static void start_stream(struct post *post)
     post->streaming = true;
 }
 
-/* A status. */
-static int write_event(struct buf *event, const char *message, size_t length)
-{
-    buf_init(event, length + 64);
-    buf_puts(event, "event: message\ndata: ");
-    buf_append(event, message, length);
-    buf_puts(event, "\n\n");
-    return buf_error(event);
-}
-
-/* With the lock held. A client that does not keep up misses what it did not wait for. */
-static void send_event(struct post *post, const char *message, size_t length)
+/* With the lock held. A client that does not keep up misses what it did not wait for; the last
+ * event, the answer itself, it never misses. */
+static void send_event(struct post *post, const char *message, size_t length, bool last)
 {
     struct buf event;
-    if (write_event(&event, message, length) == OK) {
+    buf_init(&event, length + 64);
+    buf_puts(&event, "event: message\ndata: ");
+    buf_append(&event, message, length);
+    bool written = buf_puts(&event, "\n\n") == OK;
+    if (last) {
+        exchange_stream_end_with(post->exchange, event.data, written ? event.length : 0);
+    } else if (written) {
         exchange_stream_send(post->exchange, event.data, event.length);
-    }
-    buf_done(&event);
-}
-
-/* With the lock held. The answer itself is never missed. */
-static void send_last_event(struct post *post, const char *message, size_t length)
-{
-    struct buf event;
-    if (write_event(&event, message, length) == OK) {
-        exchange_stream_end_with(post->exchange, event.data, event.length);
-    } else {
-        exchange_stream_end(post->exchange);
     }
     buf_done(&event);
 }
@@ -97,7 +82,7 @@ static void send_message(void *context, const char *message, size_t length)
         if (!post->streaming) {
             start_stream(post);
         }
-        send_event(post, message, length);
+        send_event(post, message, length, false);
     }
     pthread_mutex_unlock(&post->lock);
 }
@@ -142,7 +127,7 @@ static void send_answer(struct post *post)
     }
     if (post->streaming) {
         if (answer) {
-            send_last_event(post, answer, length);
+            send_event(post, answer, length, true);
         } else {
             exchange_stream_end(post->exchange);
         }
@@ -205,21 +190,14 @@ struct accepted {
 
 static struct accepted read_accept(struct slice accept)
 {
-    static const char BLANKS[] = " \t";
     struct accepted accepted = {.json = accept.length == 0};
     const char *end = accept.data + accept.length;
     for (const char *item = accept.data; item < end;) {
         const char *comma = memchr(item, ',', (size_t)(end - item));
         const char *stop = comma ? comma : end;
         const char *semicolon = memchr(item, ';', (size_t)(stop - item));
-        struct slice type = {item, (size_t)((semicolon ? semicolon : stop) - item)};
-        while (type.length && strchr(BLANKS, type.data[0])) {
-            type.data++;
-            type.length--;
-        }
-        while (type.length && strchr(BLANKS, type.data[type.length - 1])) {
-            type.length--;
-        }
+        struct slice type =
+            slice_trim((struct slice){item, (size_t)((semicolon ? semicolon : stop) - item)});
         accepted.events = accepted.events || slice_is_any_case(type, "text/event-stream");
         accepted.json = accepted.json || slice_is_any_case(type, "application/json") ||
                         slice_is(type, "*/*") || slice_is_any_case(type, "application/*");
@@ -297,7 +275,7 @@ static void receive(struct post *post, const struct caller *caller, const char *
     post->work = mcp_receive(app_mcp(post->door->app), &peer, body.data, body.length);
 }
 
-static struct post *post_new(struct http_door *door, struct exchange *exchange)
+static struct post *post_new(const struct visit *visit)
 {
     struct post *post = calloc(1, sizeof *post);
     struct arena *arena = arena_new(LIMIT_HTTP_HEAD_BYTES * 4);
@@ -306,28 +284,26 @@ static struct post *post_new(struct http_door *door, struct exchange *exchange)
         arena_free(arena);
         return NULL;
     }
-    post->door = door;
-    post->exchange = exchange;
+    post->door = visit->door;
+    post->exchange = visit->exchange;
     post->arena = arena;
     pthread_mutex_init(&post->lock, NULL);
-    exchange_set_user(exchange, post, post_free);
+    exchange_set_user(visit->exchange, post, post_free);
     return post;
 }
 
-void serve_mcp(struct http_door *door, struct exchange *exchange, const struct caller *caller)
+void serve_mcp(const struct visit *visit)
 {
     const char *label;
-    struct post *post = post_new(door, exchange);
-    if (!post) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
+    struct post *post = post_new(visit);
+    if (post && (!check_accept(post) || !read_label(post, &label))) {
         return;
     }
-    if (!check_accept(post) || !read_label(post, &label)) {
-        return;
+    if (post) {
+        receive(post, visit->caller, label);
     }
-    receive(post, caller, label);
-    if (!post->work) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
+    if (!post || !post->work) {
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
         return;
     }
     mcp_work_set_sink(post->work, &(struct mcp_sink){post, send_message, end_stream});

@@ -1,13 +1,19 @@
 /* Memories over REST: each route is one of the memory tools, with its arguments in the path, the
- * query and the body. What comes back is what the tool answers. */
-#include "doors/memories.h"
-
+ * query and the body. What comes back is what the tool answers. Import and export are lines of
+ * JSON, and count as calls of the tool that their route names. */
 #include "call/errors.h"
 #include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
+#include "doors/http.h"
+#include "memory/fields.h"
+#include "memory/lines.h"
 #include "text/text.h"
 #include "text/url.h"
 
 #include <string.h>
+
+#define PAUSE_MS 5 /* for a client that does not keep up */
 
 /* ---- arguments ---- */
 
@@ -71,22 +77,21 @@ static int add(struct building *building, const char *name, const char *text)
     return OK;
 }
 
-/* A part of a URL as text; NULL after call_fail() when it holds what no argument can. */
-static const char *decoded(struct building *building, const char *data, size_t length,
-                           bool in_query)
+/* Reads a part of a URL as text. OK, ERR_NOMEM, or ERR_FAILED where it holds what no argument can.
+ */
+static int decode(struct building *building, struct slice part, bool in_query, const char **text)
 {
-    char *copy = arena_strndup(building->arena, data, length);
-    for (size_t i = 0; copy && in_query && i < length; i++) {
+    char *copy = slice_copy(building->arena, part);
+    for (size_t i = 0; copy && in_query && i < part.length; i++) {
         copy[i] = copy[i] == '+' ? ' ' : copy[i];
     }
     size_t size = 0;
-    const char *text = copy ? url_decode(building->arena, copy, length, &size) : NULL;
-    if (text && (strlen(text) != size || !text_is_utf8(text, size))) {
-        call_fail(building->rest->call, CODE_VALIDATION,
-                  "the URL holds a NUL or bytes that are no UTF-8");
-        return NULL;
+    *text = copy ? url_decode(building->arena, copy, part.length, &size) : NULL;
+    if (*text && (strlen(*text) != size || !text_is_utf8(*text, size))) {
+        return call_fail(building->rest->call, CODE_VALIDATION,
+                         "the URL holds a NUL or bytes that are no UTF-8");
     }
-    return text;
+    return *text ? OK : ERR_NOMEM;
 }
 
 static int add_query(struct building *building)
@@ -100,31 +105,37 @@ static int add_query(struct building *building)
         stop = stop ? stop : end;
         const char *equals = memchr(at, '=', (size_t)(stop - at));
         const char *name_end = equals ? equals : stop;
+        const char *name, *text = "";
         if (stop > at) {
-            const char *name = decoded(building, at, (size_t)(name_end - at), true);
-            const char *text =
-                equals ? decoded(building, equals + 1, (size_t)(stop - equals - 1), true) : "";
-            if (!name || !text) {
-                return call_error(building->rest->call) ? ERR_FAILED : ERR_NOMEM;
+            status = decode(building, (struct slice){at, (size_t)(name_end - at)}, true, &name);
+            if (status == OK && equals) {
+                struct slice value = {equals + 1, (size_t)(stop - equals - 1)};
+                status = decode(building, value, true, &text);
             }
-            bool short_name = strcmp(name, "q") == 0 && takes(building, "query", "string");
-            status = add(building, short_name ? "query" : name, text);
+            if (status == OK) {
+                bool short_name = strcmp(name, "q") == 0 && takes(building, "query", "string");
+                status = add(building, short_name ? "query" : name, text);
+            }
         }
         at = stop + 1;
     }
     return status;
 }
 
+/* Adds what stands in the path for {key}, where the route has it. */
 static int add_key(struct building *building)
 {
     struct slice path = exchange_request(building->rest->exchange)->path;
-    size_t skip = sizeof MEMORIES_PATH; /* with the slash behind it */
-    if (path.length < skip) {
+    const char *pattern = building->rest->route->path;
+    size_t skip = strcspn(pattern, "{");
+    if (!pattern[skip]) {
         return OK;
     }
-    const char *key = decoded(building, path.data + skip, path.length - skip, false);
-    if (!key) {
-        return call_error(building->rest->call) ? ERR_FAILED : ERR_NOMEM;
+    const char *key;
+    int status =
+        decode(building, (struct slice){path.data + skip, path.length - skip}, false, &key);
+    if (status != OK) {
+        return status;
     }
     yyjson_mut_val *given = yyjson_mut_obj_get(building->object, "key");
     if (given && yyjson_mut_equals_str(given, key)) {
@@ -150,7 +161,7 @@ static int finish(struct building *building)
     return status;
 }
 
-static int build_arguments(struct rest_call *rest, bool key)
+static int build_arguments(struct rest_call *rest)
 {
     struct building building = {.rest = rest, .arena = call_arena(rest->call)};
     building.doc = json_new(building.arena);
@@ -159,94 +170,210 @@ static int build_arguments(struct rest_call *rest, bool key)
     if (!building.object) {
         return ERR_NOMEM;
     }
-    int status = key ? add_key(&building) : OK;
+    int status = add_key(&building);
     if (status == OK) {
         status = add_query(&building);
     }
     return status == OK ? finish(&building) : status;
 }
 
-int memories_arguments(struct rest_call *rest)
-{
-    return build_arguments(rest, false);
-}
+/* ---- the tools ---- */
 
-/* ---- the routes ---- */
-
-struct rest_call *memories_call(struct http_door *door, struct exchange *exchange,
-                                const struct caller *caller, const char *tool)
+/* A call of the route's tool; NULL after answering. */
+static struct rest_call *call_of_tool(const struct visit *visit)
 {
-    struct rest_call *rest = rest_call_new(door, exchange, caller);
+    struct rest_call *rest = rest_call_new(visit);
     if (rest) {
-        rest->entry = registry_tool(app_registry(door->app), tool);
+        rest->entry = registry_tool(app_registry(visit->door->app), visit->route->tool);
     }
     if (rest && !rest->entry) {
-        respond_error(exchange, CODE_NOT_FOUND, "this tool is switched off here (FORAGE_TOOLS)");
+        respond_error(visit->exchange, CODE_NOT_FOUND,
+                      "this tool is switched off here (FORAGE_TOOLS)");
         return NULL;
     }
     return rest;
 }
 
-static void serve(struct http_door *door, struct exchange *exchange, const struct caller *caller,
-                  const char *tool, bool key)
+void serve_memory(const struct visit *visit)
 {
-    struct rest_call *rest = memories_call(door, exchange, caller, tool);
+    struct rest_call *rest = call_of_tool(visit);
     if (!rest || !rest_read_body(rest)) {
         return;
     }
-    int status = build_arguments(rest, key);
-    if (status != OK) {
-        call_fail_status(rest->call, status);
-        rest_refuse(rest);
-        return;
+    int status = build_arguments(rest);
+    if (status == OK) {
+        rest_run(rest);
+    } else {
+        rest_refuse(rest, status);
     }
-    rest_run(rest);
 }
 
-void serve_memory_list(struct http_door *door, struct exchange *exchange,
-                       const struct caller *caller)
+/* ---- what import and export both need ---- */
+
+/* Whether the caller may, and which namespace is meant. */
+static int admit(struct rest_call *rest, struct memory_space *space)
 {
-    serve(door, exchange, caller, "memory_list", false);
+    yyjson_val *name = yyjson_obj_get(rest->arguments, "namespace");
+    if (yyjson_obj_size(rest->arguments) > (name ? 1u : 0u)) {
+        return call_fail(rest->call, CODE_VALIDATION,
+                         "the query knows only one parameter here: namespace");
+    }
+    call_limit_time(rest->call, TIME_MEMORY_TRANSFER_MS);
+    int status = registry_admit(app_registry(rest->door->app), rest->entry, rest->call);
+    return status == OK ? memory_space_of(rest->call, yyjson_get_str(name), space) : status;
 }
 
-void serve_memory_add(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller)
+static void log_end(struct rest_call *rest, const char *what, int status, size_t lines)
 {
-    serve(door, exchange, caller, "memory_add", false);
+    const struct call_error *error = call_error(rest->call);
+    log_info(call_request_id(rest->call), "memory=%s caller=%s status=%s lines=%zu", what,
+             call_caller(rest->call)->name, error ? error->code : status_name(status), lines);
 }
 
-void serve_memory_search(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller)
+static void serve_lines(const struct visit *visit, void (*work)(struct rest_call *rest))
 {
-    serve(door, exchange, caller, "memory_search", false);
+    struct rest_call *rest = call_of_tool(visit);
+    int status = rest ? build_arguments(rest) : ERR_FAILED;
+    if (status == OK) {
+        rest_work(rest, work);
+    } else if (rest) {
+        rest_refuse(rest, status);
+    }
 }
 
-void serve_memory_fulltext(struct http_door *door, struct exchange *exchange,
-                           const struct caller *caller)
+/* ---- import ---- */
+
+static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memory_space *space,
+                                       struct lines_counts counts)
 {
-    serve(door, exchange, caller, "memory_fulltext_search", false);
+    yyjson_mut_doc *doc = json_new(call_arena(rest->call));
+    yyjson_mut_val *body = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, body, "success", true);
+    yyjson_mut_val *data = json_add_object(doc, body, "data");
+    yyjson_mut_obj_add_str(doc, data, "namespace", space->name);
+    yyjson_mut_obj_add_uint(doc, data, "imported", counts.lines);
+    yyjson_mut_obj_add_uint(doc, data, "added", counts.added);
+    yyjson_mut_obj_add_uint(doc, data, "replaced", counts.replaced);
+    yyjson_mut_obj_add_uint(doc, data, "unchanged", counts.unchanged);
+    return body;
 }
 
-void serve_memory_get(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller)
+static void run_import(struct rest_call *rest)
 {
-    serve(door, exchange, caller, "memory_get", true);
+    struct memory_space space;
+    struct lines_counts counts = {0};
+    struct slice body = exchange_request(rest->exchange)->body;
+    int status = admit(rest, &space);
+    struct lines *lines = status == OK ? lines_new(rest->call, &space) : NULL;
+    if (lines) {
+        status = lines_feed(lines, body.data, body.length);
+        status = status == OK ? lines_end(lines) : status;
+        counts = lines_count(lines);
+        lines_free(lines);
+    } else if (status == OK) {
+        status = ERR_NOMEM;
+    }
+    log_end(rest, "import", status, counts.lines);
+    if (status == OK) {
+        rest_answer(rest, describe_counts(rest, &space, counts));
+    } else {
+        rest_refuse(rest, status);
+    }
 }
 
-void serve_memory_put(struct http_door *door, struct exchange *exchange,
-                      const struct caller *caller)
+void serve_memory_import(const struct visit *visit)
 {
-    serve(door, exchange, caller, "memory_add", true);
+    serve_lines(visit, run_import);
 }
 
-void serve_memory_update(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller)
+/* ---- export ---- */
+
+struct export
 {
-    serve(door, exchange, caller, "memory_update", true);
+    struct rest_call *rest;
+    struct arena *arena; /* of one line */
+    struct buf lines;
+    size_t count;
+    bool started;
+};
+
+/* Sends what was gathered; the answer begins with the first of it, so that an error before that has
+ * its own status. */
+static int send_lines(struct export *export)
+{
+    struct exchange *exchange = export->rest->exchange;
+    int status = OK;
+    if (!export->started) {
+        struct buf headers;
+        answer_headers(&headers, exchange, "application/x-ndjson", NULL);
+        status = exchange_stream_start(exchange, 200, headers.data);
+        buf_done(&headers);
+        export->started = true;
+    }
+    redact_buf(&export->lines, 0);
+    while (status == OK && export->lines.length > 0) {
+        status = exchange_stream_send(exchange, export->lines.data, export->lines.length);
+        if (status != ERR_LIMIT) {
+            break;
+        }
+        status = call_sleep(export->rest->call, PAUSE_MS);
+    }
+    buf_clear(&export->lines);
+    return status;
 }
 
-void serve_memory_delete(struct http_door *door, struct exchange *exchange,
-                         const struct caller *caller)
+static int export_one(void *context, const struct memory *memory)
 {
-    serve(door, exchange, caller, "memory_delete", true);
+    struct export *export = context;
+    int status = fields_write_line(&export->lines, export->arena, memory);
+    arena_reset(export->arena);
+    export->count++;
+    if (status == OK && export->lines.length >= LIMIT_MEMORY_EXPORT_BYTES) {
+        status = send_lines(export);
+    }
+    return status;
+}
+
+/* The last line of an export that could not be completed says so. */
+static void end_with_error(struct export *export)
+{
+    struct call *call = export->rest->call;
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    buf_clear(&export->lines);
+    if (doc && json_write(&export->lines, call_arena(call), registry_error_body(call, doc)) == OK) {
+        buf_putc(&export->lines, '\n');
+        redact_buf(&export->lines, 0);
+    }
+}
+
+static void run_export(struct rest_call *rest)
+{
+    struct memory_space space;
+    struct export export = {.rest = rest, .arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4)};
+    buf_init(&export.lines, LIMIT_MEMORY_EXPORT_BYTES + LIMIT_MEMORY_LINE_BYTES);
+    int status = export.arena ? admit(rest, &space) : ERR_NOMEM;
+    if (status == OK) {
+        status = memory_export(rest->call, &space, export_one, &export);
+    }
+    if (status == OK) {
+        status = send_lines(&export);
+    }
+    log_end(rest, "export", status, export.count);
+    if (!export.started) {
+        rest_refuse(rest, status);
+    } else {
+        if (status != OK) {
+            call_fail_status(rest->call, status);
+            end_with_error(&export);
+        }
+        exchange_stream_end_with(rest->exchange, export.lines.data ? export.lines.data : "",
+                                 export.lines.length);
+    }
+    buf_done(&export.lines);
+    arena_free(export.arena);
+}
+
+void serve_memory_export(const struct visit *visit)
+{
+    serve_lines(visit, run_export);
 }

@@ -1,14 +1,16 @@
-/* REST: the tools under /api/v1, with the same bodies as their structured results over MCP. */
-#include "doors/rest.h"
+/* REST: the tools under /api/v1, with the same bodies as their structured results over MCP; and a
+ * caller's own usage and history. */
 #include "call/errors.h"
 #include "core/limits.h"
 #include "core/redact.h"
+#include "doors/http.h"
+#include "ops/reports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOOLS_PATH "/api/v1/tools/"
+#define TIME_RECORDS_MS 10000 /* for reading usage or history */
 
 void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
                   yyjson_mut_val *value)
@@ -34,19 +36,6 @@ static void rest_call_free(void *context)
     free(rest);
 }
 
-/* A question to the client has no way to go over REST. */
-static int run_tool(struct rest_call *rest, struct reply *reply)
-{
-    int status = registry_run(app_registry(rest->door->app), rest->entry, rest->call,
-                              rest->arguments, reply);
-    if (status != OK) {
-        call_fail_status(rest->call, ERR_UNSUPPORTED);
-        reply->doc = json_new(call_arena(rest->call));
-        reply->structured = registry_error_body(rest->call, reply->doc);
-    }
-    return OK;
-}
-
 /* Sends a body with the status of the call's error, where it has one. */
 static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body)
 {
@@ -59,8 +48,9 @@ static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body)
                  error ? error_http_status(error->code) : status, retry, body);
 }
 
-void rest_refuse(struct rest_call *rest)
+void rest_refuse(struct rest_call *rest, int status)
 {
+    call_fail_status(rest->call, status);
     yyjson_mut_doc *doc = json_new(call_arena(rest->call));
     send_body(rest, 500, registry_error_body(rest->call, doc));
 }
@@ -73,7 +63,12 @@ void rest_answer(struct rest_call *rest, yyjson_mut_val *body)
 static void answer_tool(struct rest_call *rest)
 {
     struct reply reply;
-    run_tool(rest, &reply);
+    if (registry_run(app_registry(rest->door->app), rest->entry, rest->call, rest->arguments,
+                     &reply) != OK) {
+        /* The tool has a question, and over REST there is no way to ask it. */
+        rest_refuse(rest, ERR_UNSUPPORTED);
+        return;
+    }
     yyjson_mut_val *body = reply.structured;
     if (!body && reply.content) {
         body = yyjson_mut_obj(reply.doc);
@@ -135,51 +130,46 @@ bool rest_read_body(struct rest_call *rest)
     const char *why = !doc        ? problem.text
                       : holds_nul ? "a string holds a NUL character (\\u0000)"
                                   : "it is not an object";
-    call_fail(rest->call, CODE_VALIDATION, "the body must be a JSON object of arguments: %s", why);
-    rest_refuse(rest);
+    rest_refuse(rest, call_fail(rest->call, CODE_VALIDATION,
+                                "the body must be a JSON object of arguments: %s", why));
     return false;
 }
 
-struct rest_call *rest_call_new(struct http_door *door, struct exchange *exchange,
-                                const struct caller *caller)
+struct rest_call *rest_call_new(const struct visit *visit)
 {
+    struct call_options options = {.request_id = exchange_id(visit->exchange),
+                                   .caller = visit->caller,
+                                   .parts = app_parts(visit->door->app)};
     struct rest_call *rest = calloc(1, sizeof *rest);
-    if (!rest) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
-        return NULL;
-    }
-    struct call_options options = {
-        .request_id = exchange_id(exchange), .caller = caller, .parts = app_parts(door->app)};
-    rest->door = door;
-    rest->exchange = exchange;
-    rest->call = call_new(&options);
-    if (!rest->call) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
+    struct call *call = rest ? call_new(&options) : NULL;
+    if (!call) {
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
         free(rest);
         return NULL;
     }
-    exchange_set_user(exchange, rest, rest_call_free);
+    *rest = (struct rest_call){
+        .door = visit->door, .exchange = visit->exchange, .route = visit->route, .call = call};
+    exchange_set_user(visit->exchange, rest, rest_call_free);
     return rest;
 }
 
 /* ---- POST /api/v1/tools/{name} ---- */
 
-void serve_tool_call(struct http_door *door, struct exchange *exchange, const struct caller *caller)
+void serve_tool_call(const struct visit *visit)
 {
-    struct rest_call *rest = rest_call_new(door, exchange, caller);
+    struct rest_call *rest = rest_call_new(visit);
     if (!rest) {
         return;
     }
-    struct slice path = exchange_request(exchange)->path;
-    struct slice name = {path.data + sizeof TOOLS_PATH - 1, path.length - (sizeof TOOLS_PATH - 1)};
-    const char *text = slice_copy(call_arena(rest->call), name);
-    rest->entry = text ? registry_tool(app_registry(door->app), text) : NULL;
+    struct slice path = exchange_request(visit->exchange)->path;
+    size_t skip = strcspn(visit->route->path, "{");
+    const char *name =
+        slice_copy(call_arena(rest->call), (struct slice){path.data + skip, path.length - skip});
+    rest->entry = name ? registry_tool(app_registry(visit->door->app), name) : NULL;
     if (!rest->entry) {
-        respond_error(exchange, CODE_NOT_FOUND,
+        respond_error(visit->exchange, CODE_NOT_FOUND,
                       "there is no such tool; GET /api/v1/tools names them");
-        return;
-    }
-    if (rest_read_body(rest)) {
+    } else if (rest_read_body(rest)) {
         rest_run(rest);
     }
 }
@@ -201,22 +191,119 @@ static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *en
     return item;
 }
 
-void serve_tool_list(struct http_door *door, struct exchange *exchange, const struct caller *caller)
+void serve_tool_list(const struct visit *visit)
 {
-    (void)caller;
-    const struct registry *registry = app_registry(door->app);
+    const struct registry *registry = app_registry(visit->door->app);
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
-    if (!doc) {
-        respond_error(exchange, CODE_INTERNAL, "out of memory");
-    } else {
-        yyjson_mut_val *tools = yyjson_mut_arr(doc);
-        for (size_t i = 0; i < registry_tool_count(registry); i++) {
-            yyjson_mut_arr_append(tools, describe_tool(doc, registry_tool_at(registry, i)));
-        }
-        yyjson_mut_val *body = yyjson_mut_obj(doc);
-        yyjson_mut_obj_add_val(doc, body, "tools", tools);
-        respond_json(exchange, arena, 200, NULL, body);
+    yyjson_mut_val *body = yyjson_mut_obj(doc);
+    yyjson_mut_val *tools = json_add_array(doc, body, "tools");
+    for (size_t i = 0; doc && i < registry_tool_count(registry); i++) {
+        yyjson_mut_arr_append(tools, describe_tool(doc, registry_tool_at(registry, i)));
     }
+    respond_json(visit->exchange, arena, 200, NULL, body);
     arena_free(arena);
+}
+
+/* ---- usage and history: each caller sees its own and nothing else ---- */
+
+/* A number of the query string; `preset` where it is not given, and -1 where it is wrong. */
+static int64_t read_number(struct slice query, const char *name, int64_t preset, int64_t most)
+{
+    size_t length = strlen(name);
+    const char *at = query.data;
+    const char *end = query.data + query.length;
+    while (at && at < end) {
+        const char *next = memchr(at, '&', (size_t)(end - at));
+        const char *stop = next ? next : end;
+        if ((size_t)(stop - at) > length && memcmp(at, name, length) == 0 && at[length] == '=') {
+            int64_t number = 0;
+            at += length + 1;
+            for (; at < stop && *at >= '0' && *at <= '9' && number <= most; at++) {
+                number = number * 10 + (*at - '0');
+            }
+            return at == stop && number >= 1 && number <= most ? number : -1;
+        }
+        at = next ? next + 1 : NULL;
+    }
+    return preset;
+}
+
+static int read_usage(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+                      yyjson_mut_val **body)
+{
+    struct slice query = exchange_request(rest->exchange)->query;
+    int64_t days = read_number(query, "days", 7, REPORT_MOST_DAYS);
+    if (days < 0) {
+        return call_fail(rest->call, CODE_VALIDATION, "days: a number from 1 to %d",
+                         REPORT_MOST_DAYS);
+    }
+    return report_usage(store, rest->call, call_caller(rest->call)->name, days, doc, body);
+}
+
+static int read_history(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+                        yyjson_mut_val **body)
+{
+    struct slice query = exchange_request(rest->exchange)->query;
+    int64_t limit = read_number(query, "limit", 20, REPORT_MOST_HISTORY);
+    int64_t before = read_number(query, "before", 0, INT64_C(1000000000000000));
+    if (limit < 0 || before < 0) {
+        return call_fail(rest->call, CODE_VALIDATION, "%s",
+                         limit < 0 ? "limit: a number from 1 to 1000" : "before: the id of a call");
+    }
+    return report_history(store, rest->call, call_caller(rest->call)->name, before, limit, doc,
+                          body);
+}
+
+static int wipe_history(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+                        yyjson_mut_val **body)
+{
+    int64_t wiped = 0;
+    int status = store->functions->wipe(store, rest->call, call_caller(rest->call)->name, &wiped);
+    *body = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_sint(doc, *body, "wiped", wiped);
+    return status;
+}
+
+static const struct {
+    const char *operation; /* of the route */
+    int (*answer)(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+                  yyjson_mut_val **body);
+} RECORDS[] = {{"usage", read_usage}, {"history", read_history}, {"wipe_history", wipe_history}};
+
+static void answer_records(struct rest_call *rest)
+{
+    struct call *call = rest->call;
+    char problem[640] = "out of memory";
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    yyjson_mut_val *body = NULL;
+    struct store *store = doc ? store_open(call, problem, sizeof problem) : NULL;
+    int status = ERR_IO;
+    for (size_t i = 0; store && i < sizeof RECORDS / sizeof *RECORDS; i++) {
+        if (strcmp(rest->route->operation, RECORDS[i].operation) == 0) {
+            status = RECORDS[i].answer(rest, store, doc, &body);
+        }
+    }
+    if (status == ERR_IO || status == ERR_BUSY || status == ERR_INVALID) {
+        call_fail(call, CODE_CONFIG, "the records cannot be read: %s",
+                  store ? store->functions->problem(store) : problem);
+    }
+    if (store) {
+        store->functions->close(store);
+    }
+    if (status == OK) {
+        rest_answer(rest, body);
+    } else {
+        rest_refuse(rest, status);
+    }
+}
+
+/* Reading waits for the disk, so it has a thread of the pool. */
+void serve_records(const struct visit *visit)
+{
+    struct rest_call *rest = rest_call_new(visit);
+    if (rest) {
+        call_limit_time(rest->call, TIME_RECORDS_MS);
+        rest_work(rest, answer_records);
+    }
 }

@@ -251,6 +251,27 @@ void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *ke
     }
 }
 
+yyjson_mut_val *json_add_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
+{
+    yyjson_mut_val *added = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_val(doc, object, key, added);
+    return added;
+}
+
+yyjson_mut_val *json_add_array(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
+{
+    yyjson_mut_val *added = yyjson_mut_arr(doc);
+    yyjson_mut_obj_add_val(doc, object, key, added);
+    return added;
+}
+
+yyjson_mut_val *json_append_object(yyjson_mut_doc *doc, yyjson_mut_val *array)
+{
+    yyjson_mut_val *added = yyjson_mut_obj(doc);
+    yyjson_mut_arr_append(array, added);
+    return added;
+}
+
 static int append_written(struct buf *out, struct arena *arena, const char *text, size_t length)
 {
     if (!text || arena_failed(arena)) {

@@ -24,6 +24,20 @@ static inline bool slice_is_any_case(struct slice slice, const char *text)
     return slice.length == strlen(text) && strncasecmp(slice.data, text, slice.length) == 0;
 }
 
+/* Without the blanks and tabs around it. */
+static inline struct slice slice_trim(struct slice slice)
+{
+    while (slice.length && (*slice.data == ' ' || *slice.data == '\t')) {
+        slice.data++;
+        slice.length--;
+    }
+    while (slice.length &&
+           (slice.data[slice.length - 1] == ' ' || slice.data[slice.length - 1] == '\t')) {
+        slice.length--;
+    }
+    return slice;
+}
+
 /* A NUL-terminated copy in the arena; NULL where there is nothing, or no memory. */
 static inline char *slice_copy(struct arena *arena, struct slice slice)
 {
