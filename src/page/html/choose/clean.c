@@ -113,7 +113,7 @@ static bool is_control(const struct element *element)
 /* Some names are also used for what is large, and then mean something else. */
 static bool is_hinted(const struct element *element, const struct profile *profile)
 {
-    uint64_t hints = element->hints & profile->dropped;
+    uint32_t hints = element->hints & profile->dropped;
     if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
     }

@@ -8,42 +8,42 @@
 #include <stdint.h>
 
 /* Not content, wherever it stands */
-#define HINT_NAVIGATION (UINT64_C(1) << 0)
-#define HINT_FOOTER     (UINT64_C(1) << 1)
-#define HINT_HEADER     (UINT64_C(1) << 2)
-#define HINT_SIDEBAR    (UINT64_C(1) << 3)
-#define HINT_RELATED    (UINT64_C(1) << 4)
-#define HINT_SHARE      (UINT64_C(1) << 5)
-#define HINT_ADVERT     (UINT64_C(1) << 6)
-#define HINT_COOKIE     (UINT64_C(1) << 7)
-#define HINT_NEWSLETTER (UINT64_C(1) << 8)
-#define HINT_POPUP      (UINT64_C(1) << 9)
-#define HINT_PAGER      (UINT64_C(1) << 10)
-#define HINT_ACCOUNT    (UINT64_C(1) << 11) /* cart, wishlist, login */
-#define HINT_UNSEEN     (UINT64_C(1) << 12) /* for screen readers only */
-#define HINT_FILTER     (UINT64_C(1) << 13) /* facets, sorting, toolbars */
-#define HINT_BREADCRUMB (UINT64_C(1) << 14)
-#define HINT_SEARCH     (UINT64_C(1) << 15)
+#define HINT_NAVIGATION (1u << 0)
+#define HINT_FOOTER     (1u << 1)
+#define HINT_HEADER     (1u << 2)
+#define HINT_SIDEBAR    (1u << 3)
+#define HINT_RELATED    (1u << 4)
+#define HINT_SHARE      (1u << 5)
+#define HINT_ADVERT     (1u << 6)
+#define HINT_COOKIE     (1u << 7)
+#define HINT_NEWSLETTER (1u << 8)
+#define HINT_POPUP      (1u << 9)
+#define HINT_PAGER      (1u << 10)
+#define HINT_ACCOUNT    (1u << 11) /* cart, wishlist, login */
+#define HINT_UNSEEN     (1u << 12) /* for screen readers only */
+#define HINT_FILTER     (1u << 13) /* facets, sorting, toolbars */
+#define HINT_BREADCRUMB (1u << 14)
+#define HINT_SEARCH     (1u << 15)
 /* Content on some kinds of pages */
-#define HINT_COMMENT   (UINT64_C(1) << 16)
-#define HINT_BYLINE    (UINT64_C(1) << 17)
-#define HINT_BIOGRAPHY (UINT64_C(1) << 18)
-#define HINT_TAGS      (UINT64_C(1) << 19)
-#define HINT_REVIEW    (UINT64_C(1) << 20)
-#define HINT_POST      (UINT64_C(1) << 21)
-#define HINT_CAPTION   (UINT64_C(1) << 22)
-#define HINT_SIGNATURE (UINT64_C(1) << 23)
-#define HINT_POSTER    (UINT64_C(1) << 24) /* rank, badges and counts of who wrote a post */
-#define HINT_ACTION    (UINT64_C(1) << 25) /* calls to action, buttons, controls */
-#define HINT_PANEL     (UINT64_C(1) << 26) /* a part that a click opens: tabs, accordions */
-#define HINT_QUOTE     (UINT64_C(1) << 27) /* of another post */
+#define HINT_COMMENT   (1u << 16)
+#define HINT_BYLINE    (1u << 17)
+#define HINT_BIOGRAPHY (1u << 18)
+#define HINT_TAGS      (1u << 19)
+#define HINT_REVIEW    (1u << 20)
+#define HINT_POST      (1u << 21)
+#define HINT_CAPTION   (1u << 22)
+#define HINT_SIGNATURE (1u << 23)
+#define HINT_POSTER    (1u << 24) /* rank, badges and counts of who wrote a post */
+#define HINT_ACTION    (1u << 25) /* calls to action, buttons, controls */
+#define HINT_PANEL     (1u << 26) /* a part that a click opens: tabs, accordions */
+#define HINT_QUOTE     (1u << 27) /* of another post */
 /* Content, whatever else it is called */
-#define HINT_FORMULA (UINT64_C(1) << 28)
+#define HINT_FORMULA (1u << 28)
 
 /* All hints of the words in `text`, an attribute's value: separated by anything but letters, or by
  * camel case. Two or three words in a row also count as one, so that "side-bar" and "sideBar" are
  * "sidebar".
  */
-uint64_t hints_of(const unsigned char *text, size_t length);
+uint32_t hints_of(const unsigned char *text, size_t length);
 
 #endif

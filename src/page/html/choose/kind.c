@@ -3,6 +3,8 @@
  * points wins; an article needs none to win. */
 #include "page/html/choose/kind.h"
 
+#include "tables.h"
+
 #include <lexbor/dom/dom.h>
 #include <string.h>
 #include <strings.h>
@@ -20,186 +22,28 @@ struct points {
     int of[KINDS];
 };
 
-struct word_rule {
-    const char *word;
-    uint8_t kind;
-    int8_t points;
-};
-
 /* ---- what the page says of itself ---- */
 
-static const struct word_rule type_rules[] = {
-    {"Article", PAGE_ARTICLE, 5},
-    {"NewsArticle", PAGE_ARTICLE, 6},
-    {"BlogPosting", PAGE_ARTICLE, 6},
-    {"ReportageNewsArticle", PAGE_ARTICLE, 6},
-    {"OpinionNewsArticle", PAGE_ARTICLE, 6},
-    {"ScholarlyArticle", PAGE_ARTICLE, 6},
-    {"Recipe", PAGE_ARTICLE, 5},
-    {"HowTo", PAGE_ARTICLE, 3},
-    {"TechArticle", PAGE_DOCUMENTATION, 4},
-    {"APIReference", PAGE_DOCUMENTATION, 6},
-    {"Service", PAGE_SERVICE, 4},
-    {"LocalBusiness", PAGE_SERVICE, 2},
-    {"SoftwareApplication", PAGE_SERVICE, 2},
-    {"Course", PAGE_SERVICE, 3},
-    {"DiscussionForumPosting", PAGE_FORUM, 9},
-    {"QAPage", PAGE_FORUM, 9},
-    {"ItemList", PAGE_LISTING, 1},
-    {"ItemList", PAGE_COLLECTION, 1},
-    {"CollectionPage", PAGE_LISTING, 3},
-    {"CollectionPage", PAGE_COLLECTION, 3},
-    {"Blog", PAGE_LISTING, 1},
-    {"SearchResultsPage", PAGE_LISTING, 4},
-    {"Product", PAGE_PRODUCT, 5},
-    {"ProductGroup", PAGE_PRODUCT, 6},
-};
-
-static const struct word_rule open_graph_rules[] = {
-    {"article", PAGE_ARTICLE, 3},          {"product", PAGE_PRODUCT, 6},
-    {"og:product", PAGE_PRODUCT, 6},       {"product.item", PAGE_PRODUCT, 6},
-    {"product.group", PAGE_COLLECTION, 8},
-};
-
-/* Words of the path, and of the body's class and id. */
-static const struct word_rule path_rules[] = {
-    {"blog", PAGE_ARTICLE, 3},
-    {"blogs", PAGE_ARTICLE, 3},
-    {"article", PAGE_ARTICLE, 3},
-    {"articles", PAGE_ARTICLE, 3},
-    {"story", PAGE_ARTICLE, 3},
-    {"news", PAGE_ARTICLE, 1},
-    {"post", PAGE_ARTICLE, 2},
-    {"posts", PAGE_ARTICLE, 2},
-    {"guide", PAGE_ARTICLE, 2},
-    {"best", PAGE_ARTICLE, 2},
-    {"how", PAGE_ARTICLE, 2},
-    {"tips", PAGE_ARTICLE, 2},
-    {"what", PAGE_ARTICLE, 1},
-    {"resources", PAGE_ARTICLE, 2},
-    {"insights", PAGE_ARTICLE, 2},
-    {"docs", PAGE_DOCUMENTATION, 6},
-    {"doc", PAGE_DOCUMENTATION, 5},
-    {"documentation", PAGE_DOCUMENTATION, 6},
-    {"reference", PAGE_DOCUMENTATION, 4},
-    {"manual", PAGE_DOCUMENTATION, 4},
-    {"api", PAGE_DOCUMENTATION, 4},
-    {"sdk", PAGE_DOCUMENTATION, 3},
-    {"tutorial", PAGE_DOCUMENTATION, 2},
-    {"stable", PAGE_DOCUMENTATION, 2},
-    {"latest", PAGE_DOCUMENTATION, 2},
-    {"man", PAGE_DOCUMENTATION, 2},
-    {"services", PAGE_SERVICE, 4},
-    {"service", PAGE_SERVICE, 3},
-    {"solutions", PAGE_SERVICE, 4},
-    {"solution", PAGE_SERVICE, 3},
-    {"pricing", PAGE_SERVICE, 4},
-    {"platform", PAGE_SERVICE, 3},
-    {"features", PAGE_SERVICE, 3},
-    {"about", PAGE_SERVICE, 3},
-    {"company", PAGE_SERVICE, 2},
-    {"contact", PAGE_SERVICE, 3},
-    {"consulting", PAGE_SERVICE, 3},
-    {"programs", PAGE_SERVICE, 1},
-    {"forum", PAGE_FORUM, 5},
-    {"forums", PAGE_FORUM, 5},
-    {"thread", PAGE_FORUM, 5},
-    {"threads", PAGE_FORUM, 5},
-    {"topic", PAGE_FORUM, 2},
-    {"viewtopic", PAGE_FORUM, 8},
-    {"showthread", PAGE_FORUM, 8},
-    {"discussion", PAGE_FORUM, 4},
-    {"discussions", PAGE_FORUM, 4},
-    {"questions", PAGE_FORUM, 4},
-    {"comments", PAGE_FORUM, 5},
-    {"community", PAGE_FORUM, 2},
-    {"talk", PAGE_FORUM, 2},
-    {"t", PAGE_FORUM, 4},
-    {"list", PAGE_LISTING, 3},
-    {"section", PAGE_LISTING, 2},
-    {"sections", PAGE_LISTING, 3},
-    {"subject", PAGE_LISTING, 2},
-    {"topics", PAGE_LISTING, 1},
-    {"market", PAGE_LISTING, 2},
-    {"rankings", PAGE_LISTING, 3},
-    {"collection", PAGE_COLLECTION, 4},
-    {"collections", PAGE_COLLECTION, 5},
-    {"category", PAGE_COLLECTION, 2},
-    {"category", PAGE_LISTING, 2},
-    {"categories", PAGE_COLLECTION, 2},
-    {"categories", PAGE_LISTING, 1},
-    {"c", PAGE_COLLECTION, 4},
-    {"cat", PAGE_COLLECTION, 4},
-    {"browse", PAGE_COLLECTION, 3},
-    {"departments", PAGE_COLLECTION, 3},
-    {"shop", PAGE_COLLECTION, 1},
-    {"shop", PAGE_PRODUCT, 1},
-    {"archive", PAGE_LISTING, 3},
-    {"tag", PAGE_LISTING, 3},
-    {"trending", PAGE_LISTING, 3},
-    {"jobs", PAGE_LISTING, 3},
-    {"events", PAGE_LISTING, 2},
-    {"catalog", PAGE_LISTING, 2},
-    {"product", PAGE_PRODUCT, 4},
-    {"products", PAGE_PRODUCT, 3},
-    {"p", PAGE_PRODUCT, 3},
-    {"dp", PAGE_PRODUCT, 5},
-    {"item", PAGE_PRODUCT, 3},
-};
-
-/* The whole last part of a path: the page where such things are listed. */
-static const struct word_rule last_rules[] = {
-    {"blog", PAGE_LISTING, 6},    {"news", PAGE_LISTING, 5},    {"articles", PAGE_LISTING, 6},
-    {"posts", PAGE_LISTING, 5},   {"stories", PAGE_LISTING, 5}, {"events", PAGE_LISTING, 4},
-    {"jobs", PAGE_LISTING, 4},    {"issues", PAGE_LISTING, 5},  {"reviews", PAGE_LISTING, 4},
-    {"archive", PAGE_LISTING, 4}, {"press", PAGE_LISTING, 3},   {"trending", PAGE_LISTING, 3},
-};
-
-/* The first label of the host's name. */
-static const struct word_rule host_rules[] = {
-    {"docs", PAGE_DOCUMENTATION, 6},
-    {"doc", PAGE_DOCUMENTATION, 6},
-    {"developer", PAGE_DOCUMENTATION, 4},
-    {"developers", PAGE_DOCUMENTATION, 4},
-    {"api", PAGE_DOCUMENTATION, 4},
-    {"wiki", PAGE_DOCUMENTATION, 2},
-    {"blog", PAGE_ARTICLE, 4},
-    {"news", PAGE_ARTICLE, 2},
-    {"forum", PAGE_FORUM, 7},
-    {"forums", PAGE_FORUM, 7},
-    {"community", PAGE_FORUM, 5},
-    {"discuss", PAGE_FORUM, 7},
-    {"discussion", PAGE_FORUM, 7},
-    {"discourse", PAGE_FORUM, 7},
-    {"answers", PAGE_FORUM, 5},
-    {"shop", PAGE_COLLECTION, 1},
-    {"store", PAGE_PRODUCT, 1},
-};
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
-static void add_word(struct points *points, const struct word_rule *rules, size_t count,
-                     const char *word, size_t length)
+static void add_word(struct points *points, const struct word_table *table, const char *word,
+                     size_t length)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strncasecmp(rules[i].word, word, length) == 0 && rules[i].word[length] == '\0') {
-            points->of[rules[i].kind] += rules[i].points;
-        }
+    uint32_t value = words_value(table, word, length);
+    for (int kind = 0; value != 0; kind++, value >>= 4) {
+        points->of[kind] += (int)(value & 0xf);
     }
 }
 
 static void add_type(struct points *points, yyjson_val *type)
 {
     if (yyjson_is_str(type)) {
-        add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(type), yyjson_get_len(type));
+        add_word(points, &page_types, yyjson_get_str(type), yyjson_get_len(type));
     }
     size_t i, count;
     yyjson_val *item;
     yyjson_arr_foreach(type, i, count, item)
     {
         if (yyjson_is_str(item)) {
-            add_word(points, type_rules, COUNT(type_rules), yyjson_get_str(item),
-                     yyjson_get_len(item));
+            add_word(points, &page_types, yyjson_get_str(item), yyjson_get_len(item));
         }
     }
 }
@@ -260,8 +104,7 @@ static void add_open_graph(struct points *points, const struct page *page)
             continue;
         }
         if (attribute_is(node, "property", "og:type")) {
-            add_word(points, open_graph_rules, COUNT(open_graph_rules), (const char *)content,
-                     length);
+            add_word(points, &open_graph_types, (const char *)content, length);
         } else if (attribute_is(node, "property", "article:published_time")) {
             points->of[PAGE_ARTICLE] += 2;
         }
@@ -277,7 +120,7 @@ static void add_address(struct points *points, const char *url)
     }
     const char *host = strstr(url, "://");
     host = host == NULL ? url : host + 3;
-    add_word(points, host_rules, COUNT(host_rules), host, strcspn(host, "./"));
+    add_word(points, &host_words, host, strcspn(host, "./"));
     const char *path = host + strcspn(host, "/");
     size_t length = strcspn(path, "?#");
     if (length <= 1) { /* a home page is seldom one text */
@@ -295,13 +138,13 @@ static void add_address(struct points *points, const char *url)
         begin--;
     }
     if (last > begin) {
-        add_word(points, last_rules, COUNT(last_rules), path + begin, last - begin);
+        add_word(points, &last_words, path + begin, last - begin);
     }
     size_t year = 0;
     for (size_t at = 0; at < length;) {
         size_t word = strspn(path + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
         if (word > 0) {
-            add_word(points, path_rules, COUNT(path_rules), path + at, word);
+            add_word(points, &path_words, path + at, word);
         }
         size_t digits = strspn(path + at, "0123456789");
         if (digits == 4 && (memcmp(path + at, "20", 2) == 0 || memcmp(path + at, "19", 2) == 0)) {

@@ -5,7 +5,7 @@
 #include "page/html/choose/stats.h"
 
 struct profile {
-    uint64_t dropped; /* hints of what is left out */
+    uint32_t dropped; /* hints of what is left out */
     /* A child that holds this share of what its parent does is content without the parent. */
     uint8_t descend_percent;
     /* A list with a larger share of links than this is navigation; 0: lists of links are content.

@@ -4,6 +4,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/html/dom.h"
+#include "tables.h"
 
 #include <lexbor/dom/interfaces/character_data.h>
 #include <string.h>
@@ -43,49 +44,6 @@ static const uint8_t tag_classes[LXB_TAG__LAST_ENTRY] = {
     [LXB_TAG_OBJECT] = TAG_SKIPPED,   [LXB_TAG_CANVAS] = TAG_SKIPPED,
     [LXB_TAG_DATALIST] = TAG_SKIPPED, [LXB_TAG_TEXTAREA] = TAG_SKIPPED,
     [LXB_TAG_SELECT] = TAG_SKIPPED,   [LXB_TAG_NOFRAMES] = TAG_SKIPPED,
-};
-
-struct role_word {
-    const char *word;
-    uint8_t role;
-};
-
-static const struct role_word role_words[] = {
-    {"navigation", ROLE_NAVIGATION},
-    {"banner", ROLE_BANNER},
-    {"contentinfo", ROLE_FOOTER},
-    {"complementary", ROLE_SIDE},
-    {"search", ROLE_SEARCH},
-    {"dialog", ROLE_DIALOG},
-    {"alertdialog", ROLE_DIALOG},
-    {"menu", ROLE_MENU},
-    {"menubar", ROLE_MENU},
-    {"menuitem", ROLE_MENU},
-    {"listbox", ROLE_MENU},
-    {"toolbar", ROLE_MENU},
-    {"main", ROLE_MAIN},
-    {"alert", ROLE_ALERT},
-    {"status", ROLE_ALERT},
-    {"tooltip", ROLE_ALERT},
-    {"button", ROLE_BUTTON},
-};
-
-struct property_word {
-    const char *word;
-    uint16_t flag;
-};
-
-/* itemprop, and the last word of itemtype */
-static const struct property_word property_words[] = {
-    {"articleBody", FLAG_BODY_PROPERTY},
-    {"reviewBody", FLAG_BODY_PROPERTY},
-    {"comment", FLAG_POST_ITEM},
-    {"suggestedAnswer", FLAG_POST_ITEM},
-    {"Comment", FLAG_POST_ITEM},
-    {"QAPage", FLAG_POST_ITEM},
-    {"DiscussionForumPosting", FLAG_POST_ITEM},
-    {"Product", FLAG_PRODUCT_ITEM},
-    {"offers", FLAG_PRODUCT_ITEM},
 };
 
 /* ---- letters ---- */
@@ -130,24 +88,7 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
             break;
         }
     }
-    for (size_t i = 0; i < sizeof property_words / sizeof *property_words; i++) {
-        if (strlen(property_words[i].word) == length &&
-            memcmp(property_words[i].word, word, length) == 0) {
-            return property_words[i].flag;
-        }
-    }
-    return 0;
-}
-
-static uint8_t role_of(const lxb_char_t *value, size_t length)
-{
-    for (size_t i = 0; i < sizeof role_words / sizeof *role_words; i++) {
-        if (strlen(role_words[i].word) == length &&
-            memcmp(role_words[i].word, value, length) == 0) {
-            return role_words[i].role;
-        }
-    }
-    return ROLE_NONE;
+    return (uint16_t)words_value(&page_properties, word, length);
 }
 
 static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t length)
@@ -182,7 +123,7 @@ static void read_attributes(struct element *element, const struct attribute_name
         } else if (name < LXB_DOM_ATTR__LAST_ENTRY) {
             continue;
         } else if (name == names->role) {
-            element->role = role_of(value, length);
+            element->role = (uint8_t)words_value(&page_roles, (const char *)value, length);
         } else if (name == names->itemprop || name == names->itemtype) {
             element->flags |= property_flags(value, length);
         } else if (name == names->expanded || name == names->controls) {
@@ -404,7 +345,7 @@ static bool waits_for_script(lxb_dom_node_t *node)
 static bool waits_for_click(lxb_dom_node_t *node)
 {
     const lxb_dom_element_t *element = lxb_dom_interface_element(node);
-    uint64_t hints = 0;
+    uint32_t hints = 0;
     if (element->attr_class != NULL && element->attr_class->value != NULL) {
         hints |= hints_of(element->attr_class->value->data, element->attr_class->value->length);
     }

@@ -50,7 +50,7 @@ struct element {
     uint32_t end;    /* one past the last element below it */
     uint32_t
         block; /* the nearest element around its text that starts a new line; itself when it does */
-    uint64_t hints;
+    uint32_t hints;
     uint16_t tag, flags, depth;
     uint8_t role;
     bool dropped;
@@ -93,7 +93,7 @@ void stats_drop(struct stats *stats, uint32_t number);
  * NUL-terminated. The result is its length. */
 size_t stats_label(const struct stats *stats, uint32_t number, char *label, size_t capacity);
 
-static inline bool element_is(const struct element *element, uint64_t hints)
+static inline bool element_is(const struct element *element, uint32_t hints)
 {
     return (element->hints & hints) != 0;
 }

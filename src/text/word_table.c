@@ -1,0 +1,77 @@
+/* Looking words up in generated tables: by hash where whole words count, by halves where an entry
+ * may be the beginning of a text. */
+#include "text/word_table.h"
+
+#include <string.h>
+
+static unsigned char folded(const struct word_table *table, char letter)
+{
+    unsigned char byte = (unsigned char)letter;
+    return table->fold && byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
+}
+
+static bool is_same(const struct word_table *table, const struct word_entry *entry,
+                    const char *word)
+{
+    const char *known = table->text + entry->at;
+    if (!table->fold) {
+        return memcmp(known, word, entry->length) == 0;
+    }
+    for (size_t i = 0; i < entry->length; i++) {
+        if ((unsigned char)known[i] != folded(table, word[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const struct word_entry *find(const struct word_table *table, const char *word,
+                                     size_t length)
+{
+    uint32_t hash = 0x811c9dc5; /* FNV-1a, as in scripts/tables.py */
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ folded(table, word[i])) * 16777619u;
+    }
+    for (uint32_t slot = hash & table->mask; table->slots[slot] != 0;
+         slot = (slot + 1) & table->mask) {
+        const struct word_entry *entry = &table->entries[table->slots[slot] - 1];
+        if (entry->length == length && is_same(table, entry, word)) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+uint32_t words_value(const struct word_table *table, const char *word, size_t length)
+{
+    const struct word_entry *entry = find(table, word, length);
+    return entry ? entry->value : 0;
+}
+
+const char *words_text(const struct word_table *table, const char *word, size_t length)
+{
+    const struct word_entry *entry = find(table, word, length);
+    return entry ? table->text + entry->value : NULL;
+}
+
+/* No entry begins with an open one (the build checks that), so the last entry that is not behind
+ * `text` in the order of bytes is the only one that can fit. */
+uint32_t words_match(const struct word_table *table, const char *text, size_t length)
+{
+    size_t low = 0, high = table->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct word_entry *entry = &table->entries[middle];
+        size_t common = entry->length < length ? entry->length : length;
+        int order = memcmp(table->text + entry->at, text, common);
+        bool behind = order > 0 || (order == 0 && entry->length > length);
+        low = behind ? low : middle + 1;
+        high = behind ? middle : high;
+    }
+    if (low == 0) {
+        return 0;
+    }
+    const struct word_entry *entry = &table->entries[low - 1];
+    bool fits = entry->open ? entry->length <= length : entry->length == length;
+    return fits && memcmp(table->text + entry->at, text, entry->length) == 0 ? entry->value : 0;
+}
