@@ -52,7 +52,7 @@ int load_configuration(void)
         return code;
     }
     int level = log_level_parse(config_text("FORAGE_LOG_LEVEL"));
-    if (config_bool("DEBUG") && !config_is_set("FORAGE_LOG_LEVEL")) {
+    if (config_bool("FORAGE_DEBUG") && !config_is_set("FORAGE_LOG_LEVEL")) {
         level = LOG_LEVEL_DEBUG;
     }
     log_set_level(level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
@@ -64,7 +64,7 @@ int load_configuration(void)
 
 void log_quietly(void)
 {
-    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("DEBUG")) {
+    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("FORAGE_DEBUG")) {
         log_set_level(LOG_LEVEL_WARN);
     }
 }

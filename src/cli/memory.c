@@ -305,7 +305,7 @@ int command_memory(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("DEBUG")) {
+    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("FORAGE_DEBUG")) {
         log_set_level(LOG_LEVEL_WARN); /* a person wants the result, not the call's log line */
     }
     int signals = signals_open();

@@ -30,7 +30,7 @@ static const struct {
 
 struct budget budget_find(void)
 {
-    const char *context = config_text("KINDLY_MCP_CONTEXT");
+    const char *context = config_text("FORAGE_CONTEXT");
     struct budget budget = {
         .chars = (size_t)config_int("FORAGE_MAX_RESULT_CHARS"),
         .reason = "the default",

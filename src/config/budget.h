@@ -1,5 +1,5 @@
 /* How large a result may be: what the operator set, else what suits the client that forage was
- * started for (KINDLY_MCP_CONTEXT), else the default of FORAGE_MAX_RESULT_CHARS. */
+ * started for (FORAGE_CONTEXT), else the default of FORAGE_MAX_RESULT_CHARS. */
 #ifndef FORAGE_CONFIG_BUDGET_H
 #define FORAGE_CONFIG_BUDGET_H
 

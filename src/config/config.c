@@ -1,5 +1,5 @@
-/* Loading: collects what each source says, lets the strongest win, reads the values and keeps them.
- */
+/* Loads the configuration: collects what each source says, lets the strongest win, parses the
+ * values and stores them for the rest of the program's life. */
 #include "config/config.h"
 
 #include "config/envfile.h"
@@ -12,7 +12,7 @@
 #include "text/text.h"
 
 #include <assert.h>
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,22 +20,34 @@
 #define ARENA_BYTES     MIB(32)
 #define SHOWN_CHARS     60
 #define LONGEST_MESSAGE 600
+#define OTHERS_MAY_READ 0044
 
 enum origin { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_COMMAND_LINE };
 
+/* A name under which a variable may be set. */
+struct name {
+    const char *text;
+    struct setting *setting;
+    bool also;   /* the variable's second name */
+    size_t line; /* where it stands in the file; 0: it does not */
+};
+
 struct setting {
     const struct variable *variable;
-    const char *raw; /* as it was written; NULL: not set */
+    const struct name *name; /* under which it was set; NULL: it was not */
+    const char *raw;         /* as it was written */
+    const char
+        *passed_over; /* what the same source says under the second name, where both are set */
     enum origin origin;
-    size_t line; /* in the file */
     const char *origin_words;
     struct config_value value;
 };
 
 struct config {
     struct arena *arena;
-    struct setting *settings; /* sorted by name */
-    size_t count;
+    struct setting *settings; /* in the order of VARIABLES */
+    struct name *names;       /* sorted */
+    size_t name_count;
     const char *file; /* that was read, or NULL */
     unsigned file_mode;
     const char *home;
@@ -47,23 +59,23 @@ static struct config *current;
 
 /* ---- names ---- */
 
-static int compare_settings(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
-    const struct setting *a = left;
-    const struct setting *b = right;
-    return strcmp(a->variable->name, b->variable->name);
+    const struct name *a = left;
+    const struct name *b = right;
+    return strcmp(a->text, b->text);
 }
 
-static struct setting *find(const struct config *config, const char *name, size_t length)
+static struct name *find(const struct config *config, const char *text, size_t length)
 {
     size_t low = 0;
-    size_t high = config->count;
+    size_t high = config->name_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const char *here = config->settings[middle].variable->name;
-        int order = strncmp(name, here, length);
+        const char *here = config->names[middle].text;
+        int order = strncmp(text, here, length);
         if (order == 0 && here[length] == '\0') {
-            return &config->settings[middle];
+            return &config->names[middle];
         }
         if (order > 0) {
             low = middle + 1;
@@ -76,38 +88,37 @@ static struct setting *find(const struct config *config, const char *name, size_
 
 /* ---- messages ---- */
 
-static void add_warning(struct config *config, const char *text)
+__attribute__((format(printf, 2, 3))) static void add_warning(struct config *config,
+                                                              const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
     if (config->warning_count < MOST_WARNINGS) {
-        config->warnings[config->warning_count] = arena_strdup(config->arena, text);
-        config->warning_count += config->warnings[config->warning_count] != NULL;
+        const char *text = arena_vprintf(config->arena, format, args);
+        config->warnings[config->warning_count] = text;
+        config->warning_count += text != NULL;
     }
+    va_end(args);
 }
 
 static void warn_unknown(struct config *config, const char *name, size_t length, const char *where)
 {
-    char text[LONGEST_MESSAGE];
-    struct text_out out;
     struct text_guess guess;
     text_guess_start(&guess, name, length);
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        text_guess_try(&guess, VARIABLES[i].name, strlen(VARIABLES[i].name));
+    for (size_t i = 0; i < config->name_count; i++) {
+        text_guess_try(&guess, config->names[i].text, strlen(config->names[i].text));
     }
-    text_start(&out, text, sizeof text);
-    text_put(&out, "unknown variable ");
-    text_put_bytes(&out, name, text_prefix(name, length, SHOWN_CHARS));
-    text_putf(&out, " (%s)", where);
-    if (guess.best) {
-        text_putf(&out, "; did you mean %s?", guess.best);
-    }
-    add_warning(config, text);
+    add_warning(config, "unknown variable %.*s (%s)%s%s%s",
+                (int)text_prefix(name, length, SHOWN_CHARS), name, where,
+                guess.best ? "; did you mean " : "", guess.best ? guess.best : "",
+                guess.best ? "?" : "");
 }
 
 /* "FORAGE_WORKERS must be an integer from 1 to 1024, but "many" came (environment)". */
 static void put_wrong_value(struct text_out *out, const struct setting *setting)
 {
     size_t length = strlen(setting->raw);
-    text_putf(out, "%s must be ", setting->variable->name);
+    text_putf(out, "%s must be ", setting->name->text);
     if (length > LIMIT_CONFIG_VALUE_BYTES) {
         text_put(out, "at most 32 KiB long");
     } else if (!text_is_utf8(setting->raw, length)) {
@@ -139,18 +150,30 @@ static bool is_reference(const char *text)
     return length > 3 && strncmp(text, "${", 2) == 0 && strcspn(text, "}") == length - 1;
 }
 
-static void warn_reference(struct config *config, const struct setting *setting)
+/* Notes what a source says under a name. Sources come in the order of their strength. Within one,
+ * the variable's first name wins over its second; of the same name the first counts in an
+ * environment, as getenv has it, and the last in a file. */
+static void take(const struct name *name, const char *value, enum origin origin)
 {
-    char text[LONGEST_MESSAGE];
-    snprintf(text, sizeof text,
-             "%s counts as not set: it holds a reference that whoever started forage did not "
-             "replace by a value",
-             setting->variable->name);
-    add_warning(config, text);
+    struct setting *setting = name->setting;
+    bool again = setting->origin == origin;
+    if (setting->origin > origin || is_empty(value)) {
+        return;
+    }
+    if (again && name != setting->name) {
+        setting->passed_over = name->also ? value : setting->raw;
+        if (name->also) {
+            return;
+        }
+    } else if (again && origin != FROM_FILE) {
+        return;
+    }
+    setting->name = name;
+    setting->raw = value;
+    setting->origin = origin;
 }
 
-/* Takes "KEY=value" lines. What is empty counts as not set; the first of two wins, as getenv has
- * it. */
+/* Takes "KEY=value" lines. */
 static void take_environment(struct config *config, char *const *environment, enum origin origin)
 {
     static const char OURS[] = "FORAGE_";
@@ -160,13 +183,15 @@ static void take_environment(struct config *config, char *const *environment, en
             continue;
         }
         size_t length = (size_t)(equals - *entry);
-        struct setting *setting = find(config, *entry, length);
-        if (setting && is_reference(equals + 1)) {
-            warn_reference(config, setting);
-        } else if (setting && setting->origin < origin && !is_empty(equals + 1)) {
-            setting->raw = equals + 1;
-            setting->origin = origin;
-        } else if (!setting && strncmp(*entry, OURS, sizeof OURS - 1) == 0) {
+        const struct name *name = find(config, *entry, length);
+        if (name && is_reference(equals + 1)) {
+            add_warning(config,
+                        "%s counts as not set: it holds a reference that whoever started forage "
+                        "did not replace by a value",
+                        name->text);
+        } else if (name) {
+            take(name, equals + 1, origin);
+        } else if (strncmp(*entry, OURS, sizeof OURS - 1) == 0) {
             warn_unknown(config, *entry, length, "environment");
         }
     }
@@ -183,37 +208,30 @@ static const char *look_up(char *const *environment, const char *name)
     return NULL;
 }
 
-static void warn_in_file(struct config *config, size_t line, const char *name, const char *what)
+static void take_entry(struct config *config, const struct envfile_entry *entry, bool *readable)
 {
-    char text[LONGEST_MESSAGE];
-    struct text_out out;
-    text_start(&out, text, sizeof text);
-    text_putf(&out, "%s %s (%s:%zu)", name, what, config->file, line);
-    add_warning(config, text);
-}
-
-static void take_entry(struct config *config, const struct envfile_entry *entry)
-{
-    struct setting *setting = find(config, entry->key, strlen(entry->key));
-    if (!setting) {
-        char where[LONGEST_MESSAGE];
-        struct text_out out;
-        text_start(&out, where, sizeof where);
-        text_putf(&out, "%s:%zu", config->file, entry->line);
+    const char *where = arena_printf(config->arena, "%s:%zu", config->file, entry->line);
+    struct name *name = find(config, entry->key, strlen(entry->key));
+    if (!where) {
+        return; /* the arena reports that it failed */
+    }
+    if (!name) {
         warn_unknown(config, entry->key, strlen(entry->key), where);
         return;
     }
     if (strcmp(entry->key, "FORAGE_CONFIG") == 0) {
-        warn_in_file(config, entry->line, entry->key, "has no effect inside the file");
+        add_warning(config, "%s has no effect inside the file (%s)", entry->key, where);
         return;
     }
-    if (setting->line) {
-        warn_in_file(config, entry->line, entry->key, "is set a second time, which holds");
+    if (name->line) {
+        add_warning(config, "%s is set a second time, which holds (%s)", entry->key, where);
     }
-    setting->line = entry->line;
-    if (setting->origin <= FROM_FILE && !is_empty(entry->value)) {
-        setting->raw = entry->value;
-        setting->origin = FROM_FILE;
+    name->line = entry->line;
+    take(name, entry->value, FROM_FILE);
+    if (name->setting->variable->secret && *readable) {
+        add_warning(config, "%s holds %s and others can read it (mode %04o); run: chmod 600 %s",
+                    config->file, entry->key, config->file_mode, config->file);
+        *readable = false; /* one such warning is enough */
     }
 }
 
@@ -223,7 +241,7 @@ static int find_file(struct config *config, char *const *environment, const char
                      bool *named)
 {
     static const char NAME[] = "FORAGE_CONFIG";
-    const struct setting *setting = find(config, NAME, sizeof NAME - 1);
+    const struct setting *setting = find(config, NAME, sizeof NAME - 1)->setting;
     *path = NULL;
     *named = setting->raw != NULL;
     if (*named) {
@@ -265,10 +283,11 @@ static int take_file(struct config *config, char *const *environment, struct buf
         return status == ERR_NOTFOUND ? ERR_IO : status;
     }
     config->file = path;
+    bool readable = config->file_mode & OTHERS_MAY_READ;
     for (size_t i = 0; i < file.count; i++) {
-        take_entry(config, &file.entries[i]);
+        take_entry(config, &file.entries[i], &readable);
     }
-    return OK;
+    return arena_failed(config->arena) ? ERR_NOMEM : OK;
 }
 
 /* ---- values ---- */
@@ -278,9 +297,10 @@ static int name_origin(struct config *config, struct setting *setting)
     static const char *const WORDS[] = {[FROM_DEFAULT] = "default",
                                         [FROM_ENVIRONMENT] = "environment",
                                         [FROM_COMMAND_LINE] = "command line"};
-    setting->origin_words = setting->origin == FROM_FILE
-                                ? arena_printf(config->arena, "%s:%zu", config->file, setting->line)
-                                : WORDS[setting->origin];
+    setting->origin_words =
+        setting->origin == FROM_FILE
+            ? arena_printf(config->arena, "%s:%zu", config->file, setting->name->line)
+            : WORDS[setting->origin];
     return setting->origin_words ? OK : ERR_NOMEM;
 }
 
@@ -293,6 +313,11 @@ static int read_setting(struct config *config, struct setting *setting, struct b
     }
     status = value_parse(variable, setting->raw ? setting->raw : variable->preset, config->home,
                          config->arena, &setting->value);
+    if (status == OK && setting->passed_over && !variable->shared &&
+        strcmp(setting->passed_over, setting->raw) != 0) {
+        add_warning(config, "%s is ignored, since %s is set too (%s)", variable->also,
+                    variable->name, setting->origin_words);
+    }
     if (status != ERR_INVALID) {
         return status;
     }
@@ -300,13 +325,14 @@ static int read_setting(struct config *config, struct setting *setting, struct b
     struct text_out out;
     text_start(&out, text, sizeof text);
     put_wrong_value(&out, setting);
-    if (!variable->shared) {
+    bool forgiven = variable->shared && (!variable->also || setting->name->also);
+    if (!forgiven) {
         buf_printf(problem, "%s\n", text);
         return ERR_INVALID;
     }
-    text_put(&out, "; it is ignored");
-    add_warning(config, text);
+    add_warning(config, "%s; it is ignored", text);
     setting->raw = NULL;
+    setting->name = NULL;
     setting->origin = FROM_DEFAULT;
     return read_setting(config, setting, problem);
 }
@@ -340,30 +366,14 @@ static int keep_secret(const struct setting *setting)
     return status;
 }
 
-static void warn_readable(struct config *config, const struct setting *setting)
-{
-    char text[LONGEST_MESSAGE];
-    struct text_out out;
-    text_start(&out, text, sizeof text);
-    text_putf(&out, "%s holds %s and others can read it (mode %04o); run: chmod 600 %s",
-              config->file, setting->variable->name, config->file_mode, config->file);
-    add_warning(config, text);
-}
-
 static int read_settings(struct config *config, struct buf *problem)
 {
-    const unsigned others = 0044;
-    bool warned = false;
     int result = OK;
-    for (size_t i = 0; i < config->count; i++) {
-        struct setting *setting = &config->settings[i];
-        int status = read_setting(config, setting, problem);
+    for (size_t i = 0; i < config->name_count; i++) {
+        struct setting *setting = config->names[i].setting;
+        int status = config->names[i].also ? OK : read_setting(config, setting, problem);
         if (status == OK && setting->variable->secret) {
             status = keep_secret(setting);
-        }
-        if (setting->variable->secret && setting->line && !warned && config->file_mode & others) {
-            warn_readable(config, setting);
-            warned = true;
         }
         result = status == OK ? result : status;
     }
@@ -371,6 +381,20 @@ static int read_settings(struct config *config, struct buf *problem)
 }
 
 /* ---- loading ---- */
+
+static struct config *free_config(struct config *config)
+{
+    if (config) {
+        arena_free(config->arena);
+        free(config);
+    }
+    return NULL;
+}
+
+static void add_name(struct config *config, struct setting *setting, const char *text, bool also)
+{
+    config->names[config->name_count++] = (struct name){text, setting, also, 0};
+}
 
 static struct config *make_config(void)
 {
@@ -381,27 +405,20 @@ static struct config *make_config(void)
     config->arena = arena_new(ARENA_BYTES);
     if (config->arena) {
         config->settings = arena_zalloc(config->arena, VARIABLE_COUNT * sizeof *config->settings);
+        config->names = arena_alloc(config->arena, 2 * VARIABLE_COUNT * sizeof *config->names);
     }
-    if (!config->settings) {
-        arena_free(config->arena);
-        free(config);
-        return NULL;
+    if (!config->settings || !config->names) {
+        return free_config(config);
     }
-    config->count = VARIABLE_COUNT;
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         config->settings[i].variable = &VARIABLES[i];
+        add_name(config, &config->settings[i], VARIABLES[i].name, false);
+        if (VARIABLES[i].also) {
+            add_name(config, &config->settings[i], VARIABLES[i].also, true);
+        }
     }
-    qsort(config->settings, config->count, sizeof *config->settings, compare_settings);
+    qsort(config->names, config->name_count, sizeof *config->names, compare_names);
     return config;
-}
-
-static struct config *free_config(struct config *config)
-{
-    if (config) {
-        arena_free(config->arena);
-        free(config);
-    }
-    return NULL;
 }
 
 int config_load(char *const *environment, char *const *overrides, struct buf *problem)
@@ -439,14 +456,16 @@ void config_unload(void)
 
 /* ---- asking ---- */
 
-static const struct setting *require(const char *name)
+/* The program itself uses the first name of a variable only. */
+static const struct setting *require(const char *text)
 {
-    const struct setting *setting = current ? find(current, name, strlen(name)) : NULL;
-    assert(setting && "the variable is declared and the configuration is loaded");
-    if (!setting) {
+    const struct name *name = current ? find(current, text, strlen(text)) : NULL;
+    bool sound = name && !name->also;
+    assert(sound && "the variable is declared and the configuration is loaded");
+    if (!sound) {
         abort(); /* also where assertions are compiled out */
     }
-    return setting;
+    return name->setting;
 }
 
 static const struct config_value *require_kind(const char *name, unsigned kinds)
@@ -493,6 +512,17 @@ const char *const *config_list(const char *name, size_t *count)
 const char *config_origin(const char *name)
 {
     return require(name)->origin_words;
+}
+
+const char *config_name_used(const char *name)
+{
+    const struct setting *setting = require(name);
+    return setting->name ? setting->name->text : NULL;
+}
+
+bool config_passed_over(const char *name)
+{
+    return require(name)->passed_over != NULL;
 }
 
 bool config_is_set(const char *name)

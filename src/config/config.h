@@ -1,10 +1,10 @@
-/* The configuration in force: every variable of variables.c, from the command line, the
+/* The configuration in force: every variable of data/variables.txt, from the command line, the
  * environment, one optional KEY=value file, or its default, in this order.
  *
  * It is loaded once, by one thread, while the program starts; from then on nothing changes, and any
  * thread may ask. Asking is a search among sorted names, cheap enough for every request. To ask for
- * a name that is not declared, or for another kind than declared, is a mistake in the program and
- * ends it. */
+ * a name that is not declared (or only as a second name), or for another kind than declared, is a
+ * mistake in the program and ends it. */
 #ifndef FORAGE_CONFIG_CONFIG_H
 #define FORAGE_CONFIG_CONFIG_H
 
@@ -39,6 +39,10 @@ const char *const *config_list(const char *name, size_t *count);
 
 /* "default", "environment", "command line", or the file and line: "/etc/forage.env:7". */
 const char *config_origin(const char *name);
+/* The name under which it was set, which may be its second one; NULL: it was not set. */
+const char *config_name_used(const char *name);
+/* Whether the same source set it under its second name too, which does not count. */
+bool config_passed_over(const char *name);
 /* Whether it was set to something, whatever its default. */
 bool config_is_set(const char *name);
 

@@ -31,12 +31,19 @@ static const char *allowed_sentence(const struct variable *variable, char *words
     return words;
 }
 
+/* The group that begins with a variable; NULL: the one before it is of the same group. */
+static const struct variable_group_words *group_begun(size_t at)
+{
+    bool begins = at == 0 || VARIABLES[at - 1].group != VARIABLES[at].group;
+    return begins ? &VARIABLE_GROUPS[VARIABLES[at].group] : NULL;
+}
+
 /* ---- Markdown ---- */
 
 static const char MARKDOWN_HEAD[] =
     "# Configuration\n"
     "\n"
-    "<!-- Made from src/config/variables.c; change that, not this page. -->\n"
+    "<!-- Made from data/variables.txt; change that, not this page. -->\n"
     "\n"
     "forage is configured by environment variables, and by one optional file of\n"
     "`KEY=value` lines. A setting of the command line wins over the environment, the\n"
@@ -54,8 +61,12 @@ static const char MARKDOWN_HEAD[] =
     "FORAGE_WORKERS=64          # ends at a # after a blank\n"
     "export FORAGE_LOG_LEVEL=debug\n"
     "FORAGE_TOOLS='taken as it is'\n"
-    "KINDLY_MCP_CONTEXT=\"with \\n \\t \\\" \\\\ \\$ escapes\"\n"
+    "FORAGE_CONTEXT=\"with \\n \\t \\\" \\\\ \\$ escapes\"\n"
     "```\n"
+    "\n"
+    "Some variables have a second name (\"also\"), which users of other servers know: `KINDLY_*`\n"
+    "of kindly-web-search, `GEMINI_*` and others of gemini-search. Both names work; where one\n"
+    "source sets both, the `FORAGE_*` name wins, and `forage config` shows which one counts.\n"
     "\n"
     "Nothing is expanded. `.env.example` is such a file with every variable in it. A file\n"
     "that holds a secret should be readable by its owner only (`chmod 600`).\n";
@@ -92,6 +103,9 @@ static void put_row(struct buf *out, const struct variable *variable)
     if (variable->secret) {
         buf_puts(out, " Secret.");
     }
+    if (variable->also) {
+        buf_printf(out, " Also `%s`.", variable->also);
+    }
     if (variable->example) {
         buf_puts(out, " Example: `");
         put_cell(out, variable->example);
@@ -103,22 +117,20 @@ static void put_row(struct buf *out, const struct variable *variable)
 void config_write_markdown(struct buf *out)
 {
     buf_puts(out, MARKDOWN_HEAD);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        buf_printf(out, "\n## %s\n\n%s\n\n", VARIABLE_GROUPS[group].title,
-                   VARIABLE_GROUPS[group].about);
-        buf_puts(out, "| Variable | Default | Meaning |\n|---|---|---|\n");
-        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-            if ((int)VARIABLES[i].group == group) {
-                put_row(out, &VARIABLES[i]);
-            }
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable_group_words *group = group_begun(i);
+        if (group) {
+            buf_printf(out, "\n## %s\n\n%s\n\n", group->title, group->about);
+            buf_puts(out, "| Variable | Default | Meaning |\n|---|---|---|\n");
         }
+        put_row(out, &VARIABLES[i]);
     }
 }
 
 /* ---- the manual page ---- */
 
 static const char MANUAL_HEAD[] =
-    ".\\\" Made by `forage config --man`; change src/config/variables.c instead.\n"
+    ".\\\" Made by `forage config --man`; change data/variables.txt instead.\n"
     ".Dd November 15, 2026\n"
     ".Dt FORAGE.ENV 5\n"
     ".Os\n"
@@ -140,7 +152,10 @@ static const char MANUAL_HEAD[] =
     ".Pa ~/.config/forage/forage.env .\n"
     "A # at the beginning of a line or after a blank begins a comment; values may stand in\n"
     "single quotes, or in double quotes with escapes; nothing is expanded.\n"
-    "A file that holds a secret should be readable by its owner only.\n";
+    "A file that holds a secret should be readable by its owner only.\n"
+    ".Pp\n"
+    "Some variables have a second name, from a server that forage stands in for.\n"
+    "Both names work; where one source sets both, the FORAGE_ name wins.\n";
 
 static void put_manual_row(struct buf *out, const struct variable *variable)
 {
@@ -159,6 +174,9 @@ static void put_manual_row(struct buf *out, const struct variable *variable)
     if (variable->secret) {
         buf_puts(out, "Secret.\n");
     }
+    if (variable->also) {
+        buf_printf(out, "Also\n.Ev %s .\n", variable->also);
+    }
     if (variable->preset) {
         buf_puts(out, "Default: ");
         roff_put(out, variable->preset);
@@ -169,24 +187,22 @@ static void put_manual_row(struct buf *out, const struct variable *variable)
 void config_write_manual(struct buf *out)
 {
     buf_puts(out, MANUAL_HEAD);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        buf_printf(out, ".Ss %s\n", VARIABLE_GROUPS[group].title);
-        roff_put(out, VARIABLE_GROUPS[group].about);
-        buf_puts(out, "\n.Bl -tag -width Ds\n");
-        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-            if ((int)VARIABLES[i].group == group) {
-                put_manual_row(out, &VARIABLES[i]);
-            }
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable_group_words *group = group_begun(i);
+        if (group) {
+            buf_printf(out, "%s.Ss %s\n", i ? ".El\n" : "", group->title);
+            roff_put(out, group->about);
+            buf_puts(out, "\n.Bl -tag -width Ds\n");
         }
-        buf_puts(out, ".El\n");
+        put_manual_row(out, &VARIABLES[i]);
     }
-    buf_puts(out, ".Sh SEE ALSO\n.Xr forage 1\n");
+    buf_puts(out, ".El\n.Sh SEE ALSO\n.Xr forage 1\n");
 }
 
 /* ---- the example file ---- */
 
 static const char EXAMPLE_HEAD[] =
-    "# Configuration of forage, made from src/config/variables.c. Copy this file to\n"
+    "# Configuration of forage, made from data/variables.txt. Copy this file to\n"
     "# ~/.config/forage/forage.env (or name it in FORAGE_CONFIG), take the # away from\n"
     "# what you want to set, and keep the file to yourself where it holds a secret: chmod\n"
     "# 600. `forage config` shows what is in force.\n";
@@ -221,6 +237,9 @@ static void put_example(struct buf *out, const struct variable *variable)
     if (variable->kind != VARIABLE_TEXT) {
         put_comment(out, allowed_sentence(variable, words, sizeof words));
     }
+    if (variable->also) {
+        buf_printf(out, "# Also %s.\n", variable->also);
+    }
     const char *shown = variable->preset ? variable->preset : variable->example;
     buf_printf(out, "#%s=%s\n", variable->name, shown ? shown : "");
 }
@@ -228,13 +247,12 @@ static void put_example(struct buf *out, const struct variable *variable)
 void config_write_env_example(struct buf *out)
 {
     buf_puts(out, EXAMPLE_HEAD);
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        buf_printf(out, "\n# ---- %s ----\n", VARIABLE_GROUPS[group].title);
-        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-            if ((int)VARIABLES[i].group == group) {
-                put_example(out, &VARIABLES[i]);
-            }
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable_group_words *group = group_begun(i);
+        if (group) {
+            buf_printf(out, "\n# ---- %s ----\n", group->title);
         }
+        put_example(out, &VARIABLES[i]);
     }
 }
 
@@ -319,6 +337,20 @@ static void put_value(struct buf *out, const struct variable *variable)
     }
 }
 
+/* "  (environment, as FORAGE_PORT)": where the value came from, and which of two names counts. */
+static void put_origin(struct buf *out, const struct variable *variable)
+{
+    const char *used = config_name_used(variable->name);
+    buf_printf(out, "  (%s", config_origin(variable->name));
+    if (used && strcmp(used, variable->name) != 0) {
+        buf_printf(out, ", as %s", used);
+    }
+    if (config_passed_over(variable->name)) {
+        buf_printf(out, "; %s is set too and ignored", variable->also);
+    }
+    buf_puts(out, ")\n");
+}
+
 static void write_plain(struct buf *out)
 {
     size_t widest = 0;
@@ -328,15 +360,14 @@ static void write_plain(struct buf *out)
     }
     const char *file = config_file();
     buf_printf(out, "configuration file: %s\n", file ? file : "none");
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        buf_printf(out, "\n%s\n", VARIABLE_GROUPS[group].title);
-        for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-            if ((int)VARIABLES[i].group == group) {
-                buf_printf(out, "  %-*s  ", (int)widest, VARIABLES[i].name);
-                put_value(out, &VARIABLES[i]);
-                buf_printf(out, "  (%s)\n", config_origin(VARIABLES[i].name));
-            }
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable_group_words *group = group_begun(i);
+        if (group) {
+            buf_printf(out, "\n%s\n", group->title);
         }
+        buf_printf(out, "  %-*s  ", (int)widest, VARIABLES[i].name);
+        put_value(out, &VARIABLES[i]);
+        put_origin(out, &VARIABLES[i]);
     }
     for (size_t i = 0; i < config_warning_count(); i++) {
         buf_printf(out, "%swarning: %s\n", i ? "" : "\n", config_warning(i));
@@ -396,6 +427,9 @@ static yyjson_mut_val *effective_object(yyjson_mut_doc *doc)
         yyjson_mut_obj_add_val(doc, one, "value", json_value(doc, variable));
         yyjson_mut_obj_add_bool(doc, one, "secret", variable->secret);
         json_add_string(doc, one, "origin", config_origin(variable->name));
+        json_add_string(doc, one, "name_used", config_name_used(variable->name));
+        json_add_string(doc, one, "name_ignored",
+                        config_passed_over(variable->name) ? variable->also : NULL);
     }
     yyjson_mut_val *warnings = yyjson_mut_obj_add_arr(doc, root, "warnings");
     for (size_t i = 0; i < config_warning_count(); i++) {

@@ -1,5 +1,5 @@
-/* The variables of forage: each is declared once, in the table of variables.c, which is also what
- * the documentation, .env.example and `forage config` are made from. */
+/* The variables of forage. Each is declared once, in data/variables.txt; the build makes this table
+ * from it, and the documentation, .env.example and `forage config` come from the table. */
 #ifndef FORAGE_CONFIG_VARIABLES_H
 #define FORAGE_CONFIG_VARIABLES_H
 
@@ -41,11 +41,12 @@ struct variable_group_words {
 
 struct variable {
     const char *name;
+    const char *also; /* a second name, from a server that forage stands in for; or NULL */
     enum variable_group group;
     enum variable_kind kind;
     bool secret; /* never shown; for a list, each item or what follows its first colon */
-    bool shared; /* other programs use the name too: a value that does not fit is ignored, with a
-                    warning */
+    bool shared; /* other programs use the name too (`also`, where there is one): a value that does
+                    not fit is ignored, with a warning */
     int64_t unit_ms; /* what a plain number counts, for durations */
     int64_t least, most;
     const char *const *words; /* of a choice; NULL ends them */

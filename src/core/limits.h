@@ -1,5 +1,5 @@
 /* Every ceiling of the program stands here, so that a reader can see at a glance what can grow and
- * how far. A limit that an operator may change is a variable (config/variables.c) whose default is
+ * how far. A limit that an operator may change is a variable (data/variables.txt) whose default is
  * named here. */
 #ifndef FORAGE_CORE_LIMITS_H
 #define FORAGE_CORE_LIMITS_H

@@ -76,7 +76,7 @@ void look_at_browser(struct look *look)
     char lacks[512];
     const char *problem = NULL;
     if (!browser_found(lacks, sizeof lacks)) {
-        bool named = config_text("KINDLY_BROWSER_EXECUTABLE_PATH") || config_text("CHROME_BIN");
+        bool named = config_text("FORAGE_BROWSER_PATH") || config_text("CHROME_BIN");
         bool snap = strstr(lacks, "is a Snap") != NULL;
         say(look, named ? FINDING_BROKEN : FINDING_MISSING, "%.*s", (int)strcspn(lacks, ";:"),
             lacks);
@@ -85,7 +85,8 @@ void look_at_browser(struct look *look)
                 "the browser here is a Snap, which cannot be used");
         }
         if (named && !snap) {
-            mend(look, "unset KINDLY_BROWSER_EXECUTABLE_PATH CHROME_BIN");
+            const char *written = config_name_used("FORAGE_BROWSER_PATH");
+            mend(look, "unset %s CHROME_BIN", written ? written : "FORAGE_BROWSER_PATH");
         } else {
             mend(look, "apt-get install chromium-headless-shell");
         }
@@ -138,9 +139,9 @@ void look_at_worker(struct look *look)
     if (!find_worker(path)) {
         const char *named = config_text(worker->path_variable);
         if (named) {
-            say(look, FINDING_BROKEN, "%s names %s, which is no program", worker->path_variable,
-                named);
-            mend(look, "unset %s", worker->path_variable);
+            const char *written = config_name_used(worker->path_variable);
+            say(look, FINDING_BROKEN, "%s names %s, which is no program", written, named);
+            mend(look, "unset %s", written);
         } else {
             say(look, FINDING_MISSING, "there is no `%s` on PATH", worker->program);
             mend(look, "npm install -g %s", worker_package());
@@ -198,12 +199,12 @@ void look_at_worker_folder(struct look *look)
     char path[FOLDER_PATH_SIZE];
     char problem[512];
     char program[WORKER_PATH_SIZE];
-    if (!find_worker(program) && !config_is_set("GEMINI_SEARCH_CONFIG_DIR")) {
+    if (!find_worker(program) && !config_is_set("FORAGE_RESEARCH_DIR")) {
         say(look, FINDING_UNUSED, "not without the worker");
     } else if (folder_find(path, problem, sizeof problem) != OK) {
         say(look, FINDING_BROKEN, "%s", problem);
-        mend(look, "export GEMINI_SEARCH_CONFIG_DIR=~/.config/gemini-search-mcp");
+        mend(look, "export FORAGE_RESEARCH_DIR=~/.config/gemini-search-mcp");
     } else {
-        folders_look(look, &(struct folder){path, PATH_PARTS, "GEMINI_SEARCH_CONFIG_DIR", false});
+        folders_look(look, &(struct folder){path, PATH_PARTS, "FORAGE_RESEARCH_DIR", false});
     }
 }

@@ -40,8 +40,8 @@ static bool is_ours(struct look *look, const char *host, int port)
 void look_at_port(struct look *look)
 {
     char problem[256];
-    const char *host = config_text("MCP_SERVER_HOST");
-    int wanted = (int)config_int("MCP_SERVER_PORT");
+    const char *host = config_text("FORAGE_HOST");
+    int wanted = (int)config_int("FORAGE_PORT");
     uint16_t port = (uint16_t)wanted;
     int fd = socket_listen(host, &port, problem, sizeof problem);
     if (fd >= 0) {
@@ -58,9 +58,9 @@ void look_at_port(struct look *look)
         return;
     }
     /* Whoever never asked for the port may live without it. */
-    bool asked = config_is_set("MCP_SERVER_PORT") || config_is_set("MCP_SERVER_HOST");
+    bool asked = config_is_set("FORAGE_PORT") || config_is_set("FORAGE_HOST");
     say(look, asked ? FINDING_BROKEN : FINDING_WARNING, "%s", problem);
-    mend(look, "export MCP_SERVER_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
+    mend(look, "export FORAGE_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
 }
 
 /* ---- tokens ---- */
@@ -68,7 +68,7 @@ void look_at_port(struct look *look)
 void look_at_tokens(struct look *look)
 {
     char problem[512] = "";
-    const char *host = config_text("MCP_SERVER_HOST");
+    const char *host = config_text("FORAGE_HOST");
     const char *file = config_text("FORAGE_TOKENS_FILE");
     struct callers *callers =
         callers_new(config_list("FORAGE_TOKENS", NULL), file, problem, sizeof problem);

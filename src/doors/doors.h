@@ -7,7 +7,7 @@ struct app;
 
 /* MCP over standard input and output. Ends when standard input does. */
 int door_stdio(struct app *app, int signals);
-/* MCP at /mcp, REST at /api/v1, /health and /metrics, on MCP_SERVER_HOST and MCP_SERVER_PORT. */
+/* MCP at /mcp, REST at /api/v1, /health and /metrics, on FORAGE_HOST and FORAGE_PORT. */
 int door_http(struct app *app, int signals);
 
 #endif

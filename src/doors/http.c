@@ -314,21 +314,20 @@ static void allow_descriptors(void)
 
 int door_http(struct app *app, int signals)
 {
-    const char *host = config_text("MCP_SERVER_HOST");
+    const char *host = config_text("FORAGE_HOST");
     struct http_door door = {.app = app, .host = host, .on_loopback = is_loopback_host(host)};
     char problem[256];
     if (!door.on_loopback && callers_count(app_callers(app)) == 0) {
-        log_error(
-            NULL,
-            "MCP_SERVER_HOST=%s can be reached from other machines, and there are no tokens: set "
-            "FORAGE_TOKENS=name:token (or FORAGE_TOKENS_FILE), or stay on 127.0.0.1",
-            host);
+        log_error(NULL,
+                  "%s=%s can be reached from other machines, and there are no tokens: set "
+                  "FORAGE_TOKENS=name:token (or FORAGE_TOKENS_FILE), or stay on 127.0.0.1",
+                  config_name_used("FORAGE_HOST"), host);
         return 2;
     }
     allow_descriptors();
     struct server_options options = {
         .host = host,
-        .port = (uint16_t)config_int("MCP_SERVER_PORT"),
+        .port = (uint16_t)config_int("FORAGE_PORT"),
         .reactors = (unsigned)config_int("FORAGE_REACTORS"),
         .context = &door,
         .head = on_head,

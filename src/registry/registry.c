@@ -52,7 +52,7 @@ static int64_t timeout_of(yyjson_val *own)
     if (variable) {
         return config_duration_ms(variable);
     }
-    return config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS");
+    return config_duration_ms("FORAGE_CALL_TIMEOUT");
 }
 
 /* What a tool does not say of itself is as MCP says: it does. */

@@ -68,13 +68,13 @@ static int default_folder(char *path, size_t room, char *problem, size_t size)
     }
     snprintf(problem, size,
              "there is no place for the research worker's folder: HOME is not a folder; set "
-             "GEMINI_SEARCH_CONFIG_DIR, or switch the tools off with FORAGE_TOOLS=-research");
+             "FORAGE_RESEARCH_DIR, or switch the tools off with FORAGE_TOOLS=-research");
     return ERR_IO;
 }
 
 int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size)
 {
-    const char *given = config_text("GEMINI_SEARCH_CONFIG_DIR");
+    const char *given = config_text("FORAGE_RESEARCH_DIR");
     if (!given) {
         return default_folder(path, FOLDER_PATH_SIZE, problem, size);
     }
@@ -82,7 +82,8 @@ int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size)
         snprintf(path, FOLDER_PATH_SIZE, "%s", given);
         return OK;
     }
-    snprintf(problem, size, "GEMINI_SEARCH_CONFIG_DIR must be an absolute path: %s", given);
+    snprintf(problem, size, "%s must be an absolute path: %s",
+             config_name_used("FORAGE_RESEARCH_DIR"), given);
     return ERR_INVALID;
 }
 
@@ -91,7 +92,7 @@ int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size)
 static int explain(const char *path, char *problem, size_t size)
 {
     snprintf(problem, size,
-             "the research worker's folder cannot be made: %s: %s; set GEMINI_SEARCH_CONFIG_DIR to "
+             "the research worker's folder cannot be made: %s: %s; set FORAGE_RESEARCH_DIR to "
              "a folder that can be written, or switch the tools off with FORAGE_TOOLS=-research",
              path, strerror(errno));
     return ERR_IO;

@@ -8,7 +8,7 @@
 
 #define FOLDER_PATH_SIZE 4096
 
-/* Where it is: GEMINI_SEARCH_CONFIG_DIR, or the platform's place for configuration. A status, with
+/* Where it is: FORAGE_RESEARCH_DIR, or the platform's place for configuration. A status, with
  * words in `problem`. */
 int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size);
 /* Makes what is missing of it for this worker ("gemini"). The same. */

@@ -33,7 +33,7 @@ const struct research_kind RESEARCH_ONE_ROUND = {
 const struct research_kind RESEARCH_MANY_ROUNDS = {
     .prompt_name = "research-prompt",
     .built_in = prompt_research,
-    .prompt_variable = "GEMINI_SYSTEM_PROMPT",
+    .prompt_variable = "FORAGE_RESEARCH_PROMPT",
     .answer = "report",
     .timeout_code = CODE_CLI_TIMEOUT,
     .keeps_raw_output = true,
@@ -116,7 +116,7 @@ static int fail_limit(const struct research *research, const struct sightings *s
                          "%s went on searching after %d round%s and was ended; %s", title, most,
                          most == 1 ? "" : "s",
                          most == 1 ? "ask deep_search, which may search more often"
-                                   : "allow more with maxIterations or GEMINI_CLI_MAX_ITERATIONS, "
+                                   : "allow more with maxIterations or FORAGE_RESEARCH_ROUNDS, "
                                      "or narrow the topic");
     }
     if (sightings->turns > LIMIT_RESEARCH_TURNS) {
@@ -146,8 +146,8 @@ static int fail_run(const struct research *research, const struct sightings *sig
     case ERR_DEADLINE:
         return call_fail(research->call, research->request->kind->timeout_code,
                          "the research took longer than %lld ms and was ended; raise "
-                         "GEMINI_SEARCH_TIMEOUT or narrow the question",
-                         (long long)config_duration_ms("GEMINI_SEARCH_TIMEOUT"));
+                         "FORAGE_RESEARCH_TIMEOUT or narrow the question",
+                         (long long)config_duration_ms("FORAGE_RESEARCH_TIMEOUT"));
     default:
         return status;
     }
@@ -481,7 +481,7 @@ int research_prepare(char *problem, size_t size)
     if (!found) {
         log_warn(NULL, "search and deep_search will not work: %s", words);
     }
-    if (!found && !config_is_set("GEMINI_SEARCH_CONFIG_DIR")) {
+    if (!found && !config_is_set("FORAGE_RESEARCH_DIR")) {
         return OK; /* nobody would use it */
     }
     int status = folder_find(path, problem, size);

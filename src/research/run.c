@@ -115,7 +115,7 @@ static void log_progress(const struct watching *watching, int64_t now)
     char topic[256] = "";
     struct text_out out;
     text_start(&out, topic, sizeof topic);
-    if (config_bool("DEBUG")) {
+    if (config_bool("FORAGE_DEBUG")) {
         text_put(&out, ", topic: ");
         text_put_quoted(&out, watching->job->question, strlen(watching->job->question), 80);
     }
@@ -132,7 +132,7 @@ static void tell_time(struct watching *watching)
     int64_t now = clock_now_ms();
     if (now >= watching->next_line_ms) {
         log_progress(watching, now);
-        watching->next_line_ms = now + config_duration_ms("PROGRESS_LOG_INTERVAL");
+        watching->next_line_ms = now + config_duration_ms("FORAGE_RESEARCH_LOG_INTERVAL");
     }
     if (now >= watching->next_sign_ms) {
         progress_say(watching->call, "still working (%lld s, %d rounds, %zu pages read)",
@@ -232,7 +232,7 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
         .sightings = sightings,
         .sink = sightings_sink(sightings),
         .scratch = arena_new(LIMIT_CALL_ARENA_BYTES),
-        .next_line_ms = now + config_duration_ms("PROGRESS_LOG_INTERVAL"),
+        .next_line_ms = now + config_duration_ms("FORAGE_RESEARCH_LOG_INTERVAL"),
         .next_sign_ms = now + TIME_RESEARCH_SIGN_MS,
     };
     struct worker_job own_job = *job;

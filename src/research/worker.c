@@ -47,7 +47,7 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
     if (named) {
         snprintf(problem, size,
                  "%s names %s, which is no program that can be run; correct it, or %s",
-                 worker->path_variable, named, worker->install);
+                 config_name_used(worker->path_variable), named, worker->install);
     } else {
         snprintf(problem, size,
                  "%s is not installed: there is no `%s` on PATH; %s, or name it in %s",
@@ -136,25 +136,29 @@ static bool is_reader_setting(const char *entry)
 {
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         const struct variable *variable = &VARIABLES[i];
-        if ((variable->group == GROUP_PAGES || variable->group == GROUP_BROWSER) &&
-            !variable->secret && is_named(entry, variable->name, strlen(variable->name))) {
+        bool named = is_named(entry, variable->name, strlen(variable->name)) ||
+                     (variable->also && is_named(entry, variable->also, strlen(variable->also)));
+        if (named && !variable->secret &&
+            (variable->group == GROUP_PAGES || variable->group == GROUP_BROWSER)) {
             return true;
         }
     }
     return false;
 }
 
-/* The worker's own variables that are declared, wherever they are set. */
+/* The worker's own variables that are declared, wherever they are set, by the name that the worker
+ * knows. */
 static void add_declared(struct environment *environment, const struct worker_command *command)
 {
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         const struct variable *variable = &VARIABLES[i];
         bool is_text = variable->kind == VARIABLE_TEXT || variable->kind == VARIABLE_PATH;
+        const char *name = variable->also ? variable->also : variable->name;
         if (is_text && config_is_set(variable->name) &&
-            (begins_with_any(variable->name, command->own_variables) ||
-             begins_with_any(variable->name, COMMON_BEGINNINGS))) {
-            add(environment, arena_printf(environment->arena, "%s=%s", variable->name,
-                                          config_text(variable->name)));
+            (begins_with_any(name, command->own_variables) ||
+             begins_with_any(name, COMMON_BEGINNINGS))) {
+            add(environment,
+                arena_printf(environment->arena, "%s=%s", name, config_text(variable->name)));
         }
     }
 }

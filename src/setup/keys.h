@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct keys {
-    const char *names[LIMIT_SETUP_KEYS]; /* of config/variables.c */
+    const char *names[LIMIT_SETUP_KEYS]; /* of data/variables.txt */
     size_t count;
 };
 

@@ -7,7 +7,7 @@
 /* The caller may ask for fewer rounds than the server allows, not for more. */
 static int rounds(yyjson_val *arguments)
 {
-    int64_t most = config_int("GEMINI_CLI_MAX_ITERATIONS");
+    int64_t most = config_int("FORAGE_RESEARCH_ROUNDS");
     yyjson_val *wanted = yyjson_obj_get(arguments, "maxIterations");
     int64_t asked = wanted ? (int64_t)yyjson_get_num(wanted) : most;
     return (int)(asked < most ? asked : most);
@@ -51,7 +51,7 @@ static int run(struct call *call, yyjson_val *arguments, struct reply *reply)
         .question = json_string(arguments, "topic"),
         .depth = json_string(arguments, "depth"),
         .max_rounds = rounds(arguments),
-        .max_retries = (int)config_int("JSON_MAX_RETRIES"),
+        .max_retries = (int)config_int("FORAGE_RESEARCH_RETRIES"),
     };
     int status = research_run(call, &request, &report);
     if (status == OK) {

@@ -39,7 +39,7 @@ static void log_search(struct call *call, const struct search_request *request,
              "search=%02x%02x%02x%02x provider=%s results=%zu pages_failed=%zu", digest[0],
              digest[1], digest[2], digest[3], counts->provider, counts->results,
              counts->pages_failed);
-    if (config_bool("DEBUG")) {
+    if (config_bool("FORAGE_DEBUG")) {
         char quoted[400];
         struct text_out out;
         text_start(&out, quoted, sizeof quoted);

@@ -113,7 +113,7 @@ static struct pages *open_pages(struct call *call, const char *const *links, siz
     struct arena *arena = call_arena(call);
     struct pages *pages = arena_zalloc(arena, sizeof *pages);
     struct page_work *works = arena_zalloc(arena, (count + 1) * sizeof *works);
-    size_t at_once = (size_t)config_int("KINDLY_WEB_SEARCH_MAX_CONCURRENCY");
+    size_t at_once = (size_t)config_int("FORAGE_SEARCH_CONCURRENCY");
     struct side *side = side_new(call, read_one, count, at_once, KEEP_BYTES(keep_chars));
     if (!pages || !works || !side) {
         side_free(side);

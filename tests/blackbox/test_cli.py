@@ -223,11 +223,11 @@ def test_options_are_settings():
     completed = run("serve", "--port", "99999")
     assert (
         completed.returncode == 2
-        and "MCP_SERVER_PORT" in completed.stderr
+        and "FORAGE_PORT" in completed.stderr
         and "command line" in completed.stderr
     )
     completed = run("serve", "--host=0.0.0.0", "--port=0")
-    assert completed.returncode == 2 and "MCP_SERVER_HOST" in completed.stderr
+    assert completed.returncode == 2 and "FORAGE_HOST" in completed.stderr
 
 
 def test_mistyped_variable_is_noticed():
@@ -343,11 +343,30 @@ def test_config_defaults():
     variables, file = settings()
     assert file is None
     assert (
-        variables["MCP_SERVER_PORT"]["value"] == 3000 and variables["MCP_SERVER_PORT"]["origin"] == "default"
+        variables["FORAGE_PORT"]["value"] == 3000 and variables["FORAGE_PORT"]["origin"] == "default"
     )
     assert variables["FORAGE_WORKERS"]["value"] == 128
     text = run("config").stdout
     assert all(name in text for name in variables)
+
+
+def test_config_shows_which_of_two_names_counts():
+    """Names of the servers that forage stands in for still work; a name of forage's own wins."""
+    variables, _ = settings(KINDLY_MCP_CONTEXT="codex")
+    assert variables["FORAGE_CONTEXT"]["value"] == "codex"
+    assert variables["FORAGE_CONTEXT"]["name_used"] == "KINDLY_MCP_CONTEXT"
+    assert "name_ignored" not in variables["FORAGE_CONTEXT"]
+    variables, _ = settings(KINDLY_MCP_CONTEXT="codex", FORAGE_CONTEXT="zed")
+    assert variables["FORAGE_CONTEXT"]["value"] == "zed"
+    assert variables["FORAGE_CONTEXT"]["name_used"] == "FORAGE_CONTEXT"
+    assert variables["FORAGE_CONTEXT"]["name_ignored"] == "KINDLY_MCP_CONTEXT"
+    text = run("config", KINDLY_MCP_CONTEXT="codex", GEMINI_SEARCH_TIMEOUT="2000").stdout
+    assert "codex  (environment, as KINDLY_MCP_CONTEXT)" in text
+    assert "2s  (environment, as GEMINI_SEARCH_TIMEOUT)" in text
+    completed = run("config", KINDLY_MCP_CONTEXT="codex", FORAGE_CONTEXT="zed")
+    assert "zed  (environment; KINDLY_MCP_CONTEXT is set too and ignored)" in completed.stdout
+    assert "KINDLY_MCP_CONTEXT is ignored, since FORAGE_CONTEXT is set too" in completed.stderr
+    assert "codex" not in completed.stdout
 
 
 def test_config_masks_secrets():
@@ -381,7 +400,7 @@ def test_config_file(tmp_path):
         assert file == str(path)
         assert variables["FORAGE_WORKERS"]["value"] == 7
         assert variables["FORAGE_WORKERS"]["origin"] == f"{path}:3"
-        assert variables["MCP_SERVER_PORT"]["value"] == 4000
+        assert variables["FORAGE_PORT"]["value"] == 4000
         assert variables["FORAGE_LOG_LEVEL"]["value"] == "warn"
         assert "hush" not in json.dumps(variables)
 
@@ -404,7 +423,7 @@ def test_environment_wins_over_the_file(tmp_path):
     assert (
         variables["FORAGE_WORKERS"]["value"] == 9 and variables["FORAGE_WORKERS"]["origin"] == "environment"
     )
-    assert variables["MCP_SERVER_PORT"]["value"] == 4000
+    assert variables["FORAGE_PORT"]["value"] == 4000
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,12 @@ def test_scenario_successful_single_round_search(forage, worker):
 
 
 def test_scenario_gemini_cli_not_available(place, tmp_path):
-    for settings in ({"PATH": tmp_path}, {"GEMINI_CLI_PATH": tmp_path / "nothing"}, {"GEMINI_CLI_PATH": tmp_path}):
+    old, new = "GEMINI_CLI_PATH", "FORAGE_GEMINI_PATH"
+    for settings in ({"PATH": tmp_path}, {old: tmp_path / "nothing"}, {new: tmp_path}):
         with Server(**place.settings(**settings)) as server:
             error = failed(search(server), "CLI_NOT_FOUND")
             said = error["message"] + error.get("details", "")
-            assert "npm install -g @google/gemini-cli" in said and "GEMINI_CLI_PATH" in said
+            assert "npm install -g @google/gemini-cli" in said and (old if old in settings else new) in said
             assert failed(deep_search(server), "CLI_NOT_FOUND") == error
             # A warning at the start, not a stop.
             assert re.search(r"warn.*(gemini|Gemini)", server.log.text(), re.I), server.log.text()
@@ -82,7 +83,7 @@ def test_scenario_search_timeout(place, tmp_path):
         began = time.monotonic()
         error = failed(search(server), "EXECUTION_ERROR")
         assert time.monotonic() - began >= 1.4
-        assert "GEMINI_SEARCH_TIMEOUT" in error["message"] + error.get("details", "")
+        assert "FORAGE_RESEARCH_TIMEOUT" in error["message"] + error.get("details", "")
         failed(deep_search(server), "CLI_TIMEOUT")
         wait_gone({run["group"] for run in worker.runs()}, PATIENCE)
 
@@ -368,7 +369,7 @@ def test_folder_that_cannot_be_made_ends_the_program(tmp_path):
     for command in ("serve", "mcp"):
         ended = run(command, HOME=tmp_path, GEMINI_SEARCH_CONFIG_DIR=tmp_path / "file" / "config", MCP_SERVER_PORT=0)
         assert ended.returncode == 1, ended
-        assert "GEMINI_SEARCH_CONFIG_DIR" in ended.stderr and ended.stdout == ""
+        assert "FORAGE_RESEARCH_DIR" in ended.stderr and ended.stdout == ""
 
 
 def test_folder_is_not_wanted_when_the_tools_are_off(tmp_path):

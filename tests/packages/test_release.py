@@ -114,7 +114,7 @@ def test_the_debian_package_holds_what_it_should(made, tmp_path):
     assert sums.returncode == 0
     # Every line of the configuration is a comment: nothing changes by installing it.
     settings = (tmp_path / "raw/etc/forage/forage.env").read_text()
-    assert "#MCP_SERVER_HOST=127.0.0.1" in settings
+    assert "#FORAGE_HOST=127.0.0.1" in settings
     assert not [line for line in settings.splitlines() if line and not line.startswith("#")]
 
 

@@ -162,7 +162,7 @@ static void test_settings(void **state)
     assert_int_equal(read_line(&arguments, line), EXIT_OK);
     char *const *settings = arguments_settings(&arguments);
     assert_string_equal(settings[0], "FORAGE_RESEARCH_MODEL=m");
-    assert_string_equal(settings[1], "MCP_SERVER_PORT=80");
+    assert_string_equal(settings[1], "FORAGE_PORT=80");
     assert_null(settings[2]);
 }
 

@@ -1,97 +1,12 @@
-/* The configuration: which source wins, tables of values that are understood and refused, warnings,
- * secrets, and the pages that are made from the table of variables. */
+/* The configuration: which source wins, tables of values that are understood and refused, warnings
+ * and secrets. */
 #include "config/budget.h"
-#include "config/config.h"
 #include "config/config_docs.h"
-#include "config/envfile.h"
-#include "config/values.h"
 #include "config/variables.h"
-#include "core/arena.h"
-#include "core/limits.h"
-#include "core/redact.h"
-#include "core/status.h"
-#include "text/json.h"
+#include "config_fixture.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-#define MOST_ENTRIES 8
-
-static char folder[] = "/tmp/forage-test-XXXXXX";
-static char file_path[64];
-
-static int make_folder(void **state)
-{
-    *state = arena_new(MIB(64));
-    snprintf(file_path, sizeof file_path, "%s/forage.env", mkdtemp(folder));
-    return *state ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    config_unload();
-    redact_reset();
-    unlink(file_path);
-    rmdir(folder);
-    *state = arena_free(*state);
-    return 0;
-}
-
-/* Each test begins without a file, a configuration or secrets. */
-static int begin(void **state)
-{
-    (void)state;
-    config_unload();
-    redact_reset();
-    unlink(file_path);
-    return 0;
-}
-
-static void write_file(const char *text)
-{
-    FILE *stream = fopen(file_path, "w");
-    assert_non_null(stream);
-    fputs(text, stream);
-    fclose(stream);
-    assert_int_equal(chmod(file_path, 0600), 0);
-}
-
-/* Loads with the given entries as the environment (NULL ends them), beside the file of this test.
- */
-static int load(struct arena *arena, char *const *entries, struct buf *problem)
-{
-    char *environment[MOST_ENTRIES + 2] = {arena_printf(arena, "FORAGE_CONFIG=%s", file_path)};
-    size_t count = access(file_path, F_OK) == 0;
-    for (; *entries; entries++) {
-        environment[count++] = *entries;
-    }
-    environment[count] = NULL;
-    buf_init(problem, MIB(1));
-    return config_load(environment, NULL, problem);
-}
-
-static void load_one(struct arena *arena, const char *entry)
-{
-    char *entries[] = {entry ? arena_strdup(arena, entry) : NULL, NULL};
-    struct buf problem;
-    int status = load(arena, entries, &problem);
-    if (status != OK) {
-        fail_msg("%s: %s", entry ? entry : "nothing", problem.data);
-    }
-    assert_int_equal(problem.length, 0);
-    buf_done(&problem);
-}
 
 /* ---- sources ---- */
 
@@ -99,19 +14,21 @@ static void knows_its_defaults(void **state)
 {
     load_one(*state, NULL);
     size_t count = 1;
-    assert_string_equal(config_text("MCP_SERVER_HOST"), "127.0.0.1");
-    assert_int_equal(config_int("MCP_SERVER_PORT"), 3000);
+    assert_string_equal(config_text("FORAGE_HOST"), "127.0.0.1");
+    assert_int_equal(config_int("FORAGE_PORT"), 3000);
     assert_int_equal(config_int("FORAGE_WORKERS"), 128);
     assert_int_equal(config_int("FORAGE_REACTORS"), 0);
     assert_int_equal(config_int("FORAGE_CALLS_PER_MINUTE"), 0);
-    assert_int_equal(config_duration_ms("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS"),
-                     TIME_CALL_DEADLINE_MS);
+    assert_int_equal(config_duration_ms("FORAGE_CALL_TIMEOUT"), TIME_CALL_DEADLINE_MS);
+    assert_string_equal(config_list("FORAGE_LIMITS", NULL)[0], DEFAULT_LIMITS);
+    assert_int_equal(config_duration_ms("FORAGE_RESEARCH_TIMEOUT"), 300000);
+    assert_int_equal(config_duration_ms("FORAGE_RESEARCH_LOG_INTERVAL"), 30000);
     assert_string_equal(config_text("FORAGE_LOG_LEVEL"), "info");
     assert_string_equal(config_text("FORAGE_TOOLS"), "all");
     assert_false(config_bool("FORAGE_TRUST_PROXY"));
-    assert_false(config_bool("DEBUG"));
+    assert_false(config_bool("FORAGE_DEBUG"));
     assert_null(config_text("FORAGE_TOKENS_FILE"));
-    assert_null(config_text("KINDLY_MCP_CONTEXT"));
+    assert_null(config_text("FORAGE_CONTEXT"));
     assert_null(config_list("FORAGE_TOKENS", &count)[0]);
     assert_int_equal(count, 0);
     assert_string_equal(config_origin("FORAGE_WORKERS"), "default");
@@ -139,7 +56,7 @@ static void picks_the_budget_of_the_client(void **state)
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char *environment[] = {
-            arena_printf(*state, "KINDLY_MCP_CONTEXT=%s", CASES[i].context),
+            arena_printf(*state, "FORAGE_CONTEXT=%s", CASES[i].context),
             CASES[i].set ? arena_printf(*state, "%s", CASES[i].set) : NULL,
             NULL,
         };
@@ -159,22 +76,22 @@ static void lets_the_strongest_source_win(void **state)
     char *config = arena_printf(arena, "FORAGE_CONFIG=%s", file_path);
     char workers[] = "FORAGE_WORKERS=2";
     char second[] = "FORAGE_WORKERS=3";
-    char port[] = "MCP_SERVER_PORT=";
+    char port[] = "FORAGE_PORT=";
     char *environment[] = {config, workers, second, port, NULL};
-    char host[] = "MCP_SERVER_HOST=::1";
+    char host[] = "FORAGE_HOST=::1";
     char *overrides[] = {host, NULL};
     struct buf problem;
     buf_init(&problem, MIB(1));
-    write_file("# here\nFORAGE_WORKERS=9\nMCP_SERVER_PORT=8080\nMCP_SERVER_HOST=0.0.0.0\n"
+    write_file("# here\nFORAGE_WORKERS=9\nFORAGE_PORT=8080\nFORAGE_HOST=0.0.0.0\n"
                "FORAGE_REACTORS=\n");
     assert_int_equal(config_load(environment, overrides, &problem), OK);
     assert_int_equal(config_int("FORAGE_WORKERS"), 2);
     assert_string_equal(config_origin("FORAGE_WORKERS"), "environment");
-    assert_int_equal(config_int("MCP_SERVER_PORT"), 8080);
-    assert_string_equal(config_origin("MCP_SERVER_PORT"), arena_printf(arena, "%s:3", file_path));
-    assert_string_equal(config_text("MCP_SERVER_HOST"), "::1");
-    assert_string_equal(config_origin("MCP_SERVER_HOST"), "command line");
-    assert_true(config_is_set("MCP_SERVER_HOST"));
+    assert_int_equal(config_int("FORAGE_PORT"), 8080);
+    assert_string_equal(config_origin("FORAGE_PORT"), arena_printf(arena, "%s:3", file_path));
+    assert_string_equal(config_text("FORAGE_HOST"), "::1");
+    assert_string_equal(config_origin("FORAGE_HOST"), "command line");
+    assert_true(config_is_set("FORAGE_HOST"));
     assert_string_equal(config_origin("FORAGE_REACTORS"), "default");
     assert_string_equal(config_file(), file_path);
     assert_int_equal(config_warning_count(), 0);
@@ -247,10 +164,10 @@ static void understands_values(void **state)
         const char *entry;
         int64_t expected;
     } CASES[] = {
-        {"MCP_SERVER_PORT=0", 0},
-        {"MCP_SERVER_PORT=65535", 65535},
-        {"MCP_SERVER_PORT= 80 ", 80},
-        {"MCP_SERVER_PORT=0080", 80},
+        {"FORAGE_PORT=0", 0},
+        {"FORAGE_PORT=65535", 65535},
+        {"FORAGE_PORT= 80 ", 80},
+        {"FORAGE_PORT=0080", 80},
         {"FORAGE_TRUST_PROXY=1", 1},
         {"FORAGE_TRUST_PROXY=true", 1},
         {"FORAGE_TRUST_PROXY=Yes", 1},
@@ -259,19 +176,19 @@ static void understands_values(void **state)
         {"FORAGE_TRUST_PROXY=FALSE", 0},
         {"FORAGE_TRUST_PROXY=no", 0},
         {"FORAGE_TRUST_PROXY= off ", 0},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1", 1000},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=600", 600000},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=2.5", 2500},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1500ms", 1500},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=30s", 30000},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1.25S", 1250},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=10m", 600000},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=0.05h", 180000},
+        {"FORAGE_CALL_TIMEOUT=1", 1000},
+        {"FORAGE_CALL_TIMEOUT=600", 600000},
+        {"FORAGE_CALL_TIMEOUT=2.5", 2500},
+        {"FORAGE_CALL_TIMEOUT=1500ms", 1500},
+        {"FORAGE_CALL_TIMEOUT=30s", 30000},
+        {"FORAGE_CALL_TIMEOUT=1.25S", 1250},
+        {"FORAGE_CALL_TIMEOUT=10m", 600000},
+        {"FORAGE_CALL_TIMEOUT=0.05h", 180000},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         load_one(*state, CASES[i].entry);
         char *name = arena_strndup(*state, CASES[i].entry, strcspn(CASES[i].entry, "="));
-        int64_t got = strcmp(name, "MCP_SERVER_PORT") == 0      ? config_int(name)
+        int64_t got = strcmp(name, "FORAGE_PORT") == 0          ? config_int(name)
                       : strcmp(name, "FORAGE_TRUST_PROXY") == 0 ? config_bool(name)
                                                                 : config_duration_ms(name);
         if (got != CASES[i].expected) {
@@ -290,8 +207,8 @@ static void understands_words(void **state)
         {"FORAGE_LOG_LEVEL=debug", "debug"},
         {"FORAGE_LOG_LEVEL=WARN", "warn"},
         {"FORAGE_TOOLS=web,-memory_delete", "web,-memory_delete"},
-        {"KINDLY_MCP_CONTEXT= spaced out ", "spaced out"},
-        {"KINDLY_MCP_CONTEXT=\u4e2d\u6587", "\u4e2d\u6587"},
+        {"FORAGE_CONTEXT= spaced out ", "spaced out"},
+        {"FORAGE_CONTEXT=\u4e2d\u6587", "\u4e2d\u6587"},
         {"FORAGE_TOKENS_FILE=/etc/tokens", "/etc/tokens"},
         {"FORAGE_TOKENS_FILE=~/tokens", "~/tokens"}, /* no HOME, no meaning */
     };
@@ -337,9 +254,9 @@ static void understands_lists(void **state)
 }
 
 #define DURATION                                                                                   \
-    "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS must be a duration from 1s to 10m, such as 30s or 2m "      \
+    "FORAGE_CALL_TIMEOUT must be a duration from 1s to 10m, such as 30s or 2m "                    \
     "(a plain number counts seconds), but "
-#define PORT "MCP_SERVER_PORT must be an integer from 0 to 65535, but "
+#define PORT "FORAGE_PORT must be an integer from 0 to 65535, but "
 
 static void refuses_values(void **state)
 {
@@ -347,15 +264,15 @@ static void refuses_values(void **state)
         const char *entry;
         const char *problem;
     } CASES[] = {
-        {"MCP_SERVER_PORT=65536", PORT "\"65536\" came (environment)\n"},
-        {"MCP_SERVER_PORT=-1", PORT "\"-1\" came (environment)\n"},
-        {"MCP_SERVER_PORT=+1", PORT "\"+1\" came (environment)\n"},
-        {"MCP_SERVER_PORT=80x", PORT "\"80x\" came (environment)\n"},
-        {"MCP_SERVER_PORT=8 0", PORT "\"8 0\" came (environment)\n"},
-        {"MCP_SERVER_PORT=0x50", PORT "\"0x50\" came (environment)\n"},
-        {"MCP_SERVER_PORT=80.0", PORT "\"80.0\" came (environment)\n"},
-        {"MCP_SERVER_PORT=-", PORT "\"-\" came (environment)\n"},
-        {"MCP_SERVER_PORT=99999999999999999999999",
+        {"FORAGE_PORT=65536", PORT "\"65536\" came (environment)\n"},
+        {"FORAGE_PORT=-1", PORT "\"-1\" came (environment)\n"},
+        {"FORAGE_PORT=+1", PORT "\"+1\" came (environment)\n"},
+        {"FORAGE_PORT=80x", PORT "\"80x\" came (environment)\n"},
+        {"FORAGE_PORT=8 0", PORT "\"8 0\" came (environment)\n"},
+        {"FORAGE_PORT=0x50", PORT "\"0x50\" came (environment)\n"},
+        {"FORAGE_PORT=80.0", PORT "\"80.0\" came (environment)\n"},
+        {"FORAGE_PORT=-", PORT "\"-\" came (environment)\n"},
+        {"FORAGE_PORT=99999999999999999999999",
          PORT "\"99999999999999999999999\" came (environment)\n"},
         {"FORAGE_WORKERS=0", "FORAGE_WORKERS must be an integer from 1 to 1024, but \"0\" came "
                              "(environment)\n"},
@@ -365,24 +282,24 @@ static void refuses_values(void **state)
                                  "on/off), but \"2\" came (environment)\n"},
         {"FORAGE_LOG_LEVEL=loud", "FORAGE_LOG_LEVEL must be one of error, warn, info, debug, but "
                                   "\"loud\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=0", DURATION "\"0\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=601", DURATION "\"601\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=600.5", DURATION "\"600.5\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=999ms", DURATION "\"999ms\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1h", DURATION "\"1h\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5 m", DURATION "\"5 m\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5d", DURATION "\"5d\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=.5m", DURATION "\".5m\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=5.", DURATION "\"5.\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1.0001", DURATION "\"1.0001\" came (environment)\n"},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=999999999999999h",
+        {"FORAGE_CALL_TIMEOUT=0", DURATION "\"0\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=601", DURATION "\"601\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=600.5", DURATION "\"600.5\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=999ms", DURATION "\"999ms\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=1h", DURATION "\"1h\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=5 m", DURATION "\"5 m\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=5d", DURATION "\"5d\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=.5m", DURATION "\".5m\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=5.", DURATION "\"5.\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=1.0001", DURATION "\"1.0001\" came (environment)\n"},
+        {"FORAGE_CALL_TIMEOUT=999999999999999h",
          DURATION "\"999999999999999h\" came (environment)\n"},
-        {"KINDLY_MCP_CONTEXT=\xff", "KINDLY_MCP_CONTEXT must be valid UTF-8, but \"\ufffd\" came "
-                                    "(environment)\n"},
+        {"FORAGE_CONTEXT=\xff", "FORAGE_CONTEXT must be valid UTF-8, but \"\ufffd\" came "
+                                "(environment)\n"},
         {"FORAGE_TOKENS=alice:\xff"
          "0123456789",
          "FORAGE_TOKENS must be valid UTF-8, but a value of 17 characters came (environment)\n"},
-        {"MCP_SERVER_PORT=\x1b[31m", PORT "\"\\u001b[31m\" came (environment)\n"},
+        {"FORAGE_PORT=\x1b[31m", PORT "\"\\u001b[31m\" came (environment)\n"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char *entries[] = {arena_strdup(*state, CASES[i].entry), NULL};
@@ -397,11 +314,11 @@ static void refuses_values(void **state)
     assert_non_null(text);
     memset(text, 'x', LIMIT_CONFIG_VALUE_BYTES + 63);
     text[LIMIT_CONFIG_VALUE_BYTES + 63] = '\0';
-    memcpy(text, "MCP_SERVER_HOST=", 16);
+    memcpy(text, "FORAGE_HOST=", 12);
     char *entries[] = {text, NULL};
     struct buf problem;
     assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
-    assert_memory_equal(problem.data, "MCP_SERVER_HOST must be at most 32 KiB long, but \"x", 50);
+    assert_memory_equal(problem.data, "FORAGE_HOST must be at most 32 KiB long, but \"x", 46);
     buf_done(&problem);
 }
 
@@ -424,6 +341,144 @@ static void tells_every_wrong_value(void **state)
     buf_done(&problem);
     /* What was loaded before is still in force. */
     assert_int_equal(config_int("FORAGE_WORKERS"), 128);
+}
+
+/* ---- two names ---- */
+
+/* A variable's first name wins over its second within one source, whichever comes first. */
+static void takes_both_names(void **state)
+{
+    static const struct {
+        const char *environment[3], *file;
+        int64_t port;
+        const char *used, *origin;
+        bool passed_over;
+        const char *warning;
+    } CASES[] = {
+        {{"FORAGE_PORT=1"}, NULL, 1, "FORAGE_PORT", "environment", false, NULL},
+        {{"MCP_SERVER_PORT=2"}, NULL, 2, "MCP_SERVER_PORT", "environment", false, NULL},
+        {{"MCP_SERVER_PORT=2", "FORAGE_PORT=1"},
+         NULL,
+         1,
+         "FORAGE_PORT",
+         "environment",
+         true,
+         "MCP_SERVER_PORT is ignored, since FORAGE_PORT is set too (environment)"},
+        {{"FORAGE_PORT=1", "MCP_SERVER_PORT=http"},
+         NULL,
+         1,
+         "FORAGE_PORT",
+         "environment",
+         true,
+         "MCP_SERVER_PORT is ignored, since FORAGE_PORT is set too (environment)"},
+        {{"FORAGE_PORT=1", "MCP_SERVER_PORT=1"}, NULL, 1, "FORAGE_PORT", "environment", true, NULL},
+        {{"FORAGE_PORT=", "MCP_SERVER_PORT=2"},
+         NULL,
+         2,
+         "MCP_SERVER_PORT",
+         "environment",
+         false,
+         NULL},
+        {{"MCP_SERVER_PORT=2"},
+         "FORAGE_PORT=1\n",
+         2,
+         "MCP_SERVER_PORT",
+         "environment",
+         false,
+         NULL},
+        {{NULL}, "MCP_SERVER_PORT=2\n", 2, "MCP_SERVER_PORT", "%s:1", false, NULL},
+        {{NULL},
+         "FORAGE_PORT=1\nMCP_SERVER_PORT=2\n",
+         1,
+         "FORAGE_PORT",
+         "%s:1",
+         true,
+         "MCP_SERVER_PORT is ignored, since FORAGE_PORT is set too (%s:1)"},
+        {{NULL}, "MCP_SERVER_PORT=1\nFORAGE_PORT=1\n", 1, "FORAGE_PORT", "%s:2", true, NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char *entries[] = {
+            CASES[i].environment[0] ? arena_strdup(*state, CASES[i].environment[0]) : NULL,
+            CASES[i].environment[1] ? arena_strdup(*state, CASES[i].environment[1]) : NULL, NULL};
+        struct buf problem;
+        begin(state);
+        if (CASES[i].file) {
+            write_file(CASES[i].file);
+        }
+        assert_int_equal(load(*state, entries, &problem), OK);
+        buf_done(&problem);
+        assert_int_equal(config_int("FORAGE_PORT"), CASES[i].port);
+        assert_string_equal(config_name_used("FORAGE_PORT"), CASES[i].used);
+        assert_int_equal(config_passed_over("FORAGE_PORT"), CASES[i].passed_over);
+        bool in_file = strncmp(CASES[i].origin, "%s", 2) == 0;
+        const char *origin = in_file ? arena_printf(*state, "%s%s", file_path, CASES[i].origin + 2)
+                                     : CASES[i].origin;
+        assert_string_equal(config_origin("FORAGE_PORT"), origin);
+        assert_int_equal(config_warning_count(), CASES[i].warning != NULL);
+        if (CASES[i].warning) {
+            size_t length = strcspn(CASES[i].warning, "%");
+            assert_memory_equal(config_warning(0), CASES[i].warning, length);
+            assert_non_null(strstr(config_warning(0), origin));
+        }
+    }
+    begin(state);
+    load_one(*state, NULL);
+    assert_null(config_name_used("FORAGE_PORT"));
+    assert_false(config_passed_over("FORAGE_PORT"));
+}
+
+/* Every second name sets its variable, is suggested for a mistyped one, and stands in the pages. */
+static void knows_every_second_name(void **state)
+{
+    struct buf pages;
+    buf_init(&pages, MIB(1));
+    config_write_markdown(&pages);
+    config_write_env_example(&pages);
+    config_write_manual(&pages);
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable *variable = &VARIABLES[i];
+        const char *value = variable->example ? variable->example : variable->preset;
+        if (!variable->also) {
+            continue;
+        }
+        begin(state);
+        load_one(*state, arena_printf(*state, "%s=%s", variable->also, value));
+        assert_string_equal(config_name_used(variable->name), variable->also);
+        assert_non_null(strstr(pages.data, arena_printf(*state, "Also `%s`.", variable->also)));
+        assert_non_null(strstr(pages.data, arena_printf(*state, "\n# Also %s.\n", variable->also)));
+        assert_non_null(
+            strstr(pages.data, arena_printf(*state, "Also\n.Ev %s .\n", variable->also)));
+        write_file(arena_printf(*state, "%sX=1\n", variable->also));
+        load_one(*state, NULL);
+        assert_non_null(
+            strstr(config_warning(0), arena_printf(*state, "did you mean %s?", variable->also)));
+    }
+    buf_done(&pages);
+}
+
+/* A value that does not fit is refused by the name that was written. A program that shares the
+ * second name is forgiven; our own name is not. */
+static void refuses_by_the_name_written(void **state)
+{
+    static const char *const WRITTEN[] = {"FORAGE_PORT", "MCP_SERVER_PORT"};
+    struct buf problem;
+    for (size_t i = 0; i < COUNT(WRITTEN); i++) {
+        char *entries[] = {arena_printf(*state, "%s=http", WRITTEN[i]), NULL};
+        assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
+        assert_memory_equal(problem.data, WRITTEN[i], strlen(WRITTEN[i]));
+        buf_done(&problem);
+    }
+    char wrong[] = "FORAGE_DEBUG=mcp:*";
+    char *entries[] = {wrong, NULL};
+    assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
+    buf_done(&problem);
+    char foreign[] = "DEBUG=mcp:*";
+    char ours[] = "FORAGE_DEBUG=1";
+    char *both[] = {foreign, ours, NULL};
+    assert_int_equal(load(*state, both, &problem), OK);
+    buf_done(&problem);
+    assert_true(config_bool("FORAGE_DEBUG"));
+    assert_int_equal(config_warning_count(), 0);
 }
 
 /* ---- warnings ---- */
@@ -462,15 +517,15 @@ static void warns_of_unknown_names(void **state)
 static void forgives_a_name_that_others_use(void **state)
 {
     load_one(*state, "DEBUG=mcp:*");
-    assert_false(config_bool("DEBUG"));
-    assert_string_equal(config_origin("DEBUG"), "default");
+    assert_false(config_bool("FORAGE_DEBUG"));
+    assert_string_equal(config_origin("FORAGE_DEBUG"), "default");
     assert_int_equal(config_warning_count(), 1);
     assert_string_equal(
         config_warning(0),
         "DEBUG must be true or false (also 1/0, yes/no, on/off), but \"mcp:*\" came "
         "(environment); it is ignored");
     load_one(*state, "DEBUG=1");
-    assert_true(config_bool("DEBUG"));
+    assert_true(config_bool("FORAGE_DEBUG"));
 }
 
 static void bounds_its_warnings(void **state)
@@ -585,6 +640,11 @@ static void ask_prefix(void)
     config_int("FORAGE_WORKER");
 }
 
+static void ask_second_name(void)
+{
+    config_int("MCP_SERVER_PORT");
+}
+
 static void ask_wrong_kind(void)
 {
     config_int("FORAGE_LOG_LEVEL");
@@ -605,8 +665,8 @@ static void leave_mistake(int signal_number)
 
 static void ends_on_mistakes(void **state)
 {
-    static void (*const MISTAKES[])(void) = {ask_undeclared, ask_prefix, ask_wrong_kind,
-                                             ask_unloaded};
+    static void (*const MISTAKES[])(void) = {ask_undeclared, ask_prefix, ask_second_name,
+                                             ask_wrong_kind, ask_unloaded};
     struct sigaction leave = {.sa_handler = leave_mistake};
     struct sigaction before;
     load_one(*state, NULL);
@@ -623,181 +683,6 @@ static void ends_on_mistakes(void **state)
     assert_int_equal(aborted, COUNT(MISTAKES));
 }
 
-/* ---- the table and its pages ---- */
-
-static void declares_sound_variables(void **state)
-{
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        const struct variable *variable = &VARIABLES[i];
-        struct config_value value;
-        for (size_t j = 0; j < i; j++) {
-            assert_string_not_equal(VARIABLES[j].name, variable->name);
-        }
-        assert_int_equal(value_parse(variable, variable->preset, NULL, *state, &value), OK);
-        assert_int_equal(value_parse(variable, variable->example, NULL, *state, &value), OK);
-        assert_true(variable->group < GROUP_COUNT);
-        assert_true(i == 0 || VARIABLES[i - 1].group <= variable->group);
-        assert_null(strchr(variable->help, '\n'));
-        assert_int_equal(variable->help[strlen(variable->help) - 1], '.');
-        assert_true(variable->preset || variable->example);
-        bool numeric = variable->kind == VARIABLE_INTEGER || variable->kind == VARIABLE_DURATION;
-        assert_true(!numeric || (variable->preset && variable->least < variable->most));
-        assert_true((variable->kind == VARIABLE_DURATION) == (variable->unit_ms > 0));
-        assert_true((variable->kind == VARIABLE_CHOICE) == (variable->words != NULL));
-        /* The name as the configuration sees it. */
-        load_one(*state, NULL);
-        assert_string_equal(config_origin(variable->name), "default");
-    }
-}
-
-static void writes_durations(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t duration_ms;
-        const char *expected;
-    } CASES[] = {{0, "0ms"},     {1, "1ms"},     {1500, "1500ms"}, {1000, "1s"},
-                 {90000, "90s"}, {120000, "2m"}, {3600000, "1h"},  {5400000, "90m"}};
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        char text[40];
-        struct text_out out;
-        text_start(&out, text, sizeof text);
-        value_put_duration(&out, CASES[i].duration_ms);
-        assert_string_equal(text, CASES[i].expected);
-    }
-}
-
-static void documents_every_variable(void **state)
-{
-    (void)state;
-    struct buf page;
-    buf_init(&page, MIB(1));
-    config_write_markdown(&page);
-    assert_int_equal(buf_error(&page), OK);
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        char row[200];
-        snprintf(row, sizeof row, "\n| `%s` | %s%s%s | ", VARIABLES[i].name,
-                 VARIABLES[i].preset ? "`" : "",
-                 VARIABLES[i].preset ? VARIABLES[i].preset : "not set",
-                 VARIABLES[i].preset ? "`" : "");
-        if (!strstr(page.data, row)) {
-            fail_msg("%s is missing", row);
-        }
-    }
-    assert_non_null(strstr(page.data, "| `FORAGE_WORKERS` | `128` | Calls that may wait for the "
-                                      "outside world at once; further ones are told that we are "
-                                      "busy. An integer from 1 to 1024. |\n"));
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        char title[80];
-        snprintf(title, sizeof title, "\n## %s\n", VARIABLE_GROUPS[group].title);
-        assert_non_null(strstr(page.data, title));
-    }
-    buf_done(&page);
-}
-
-/* With every # before a setting taken away, the example is a file that loads. */
-static void writes_an_example_that_loads(void **state)
-{
-    struct buf page, problem;
-    buf_init(&page, MIB(1));
-    config_write_env_example(&page);
-    assert_int_equal(buf_error(&page), OK);
-    struct envfile file;
-    char words[200];
-    assert_int_equal(envfile_parse(*state, page.data, page.length, &file, words, sizeof words), OK);
-    assert_int_equal(file.count, 0);
-    size_t settings = 0;
-    for (char *line = page.data; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (line[0] == '#' && line[1] != ' ' && line[1] != '\0') {
-            line[0] = ' ';
-            settings++;
-        }
-        assert_true(strcspn(line, "\n") <= 100);
-    }
-    assert_int_equal(settings, VARIABLE_COUNT);
-    write_file(page.data);
-    char *none[] = {NULL};
-    assert_int_equal(load(*state, none, &problem), OK);
-    assert_int_equal(config_warning_count(), 1); /* of FORAGE_CONFIG, which belongs elsewhere */
-    assert_true(config_is_set("FORAGE_WORKERS"));
-    buf_done(&problem);
-    buf_done(&page);
-}
-
-static void shows_what_is_in_force(void **state)
-{
-    char hosts[] = "FORAGE_ALLOWED_HOSTS=a.example,b.example";
-    char context[] = "KINDLY_MCP_CONTEXT=odd\x1b[31m";
-    char *entries[] = {hosts, context, NULL};
-    struct buf problem, page;
-    write_file("FORAGE_WORKERS=64\nKINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=90\n");
-    assert_int_equal(load(*state, entries, &problem), OK);
-    buf_init(&page, MIB(1));
-    config_write_effective(&page, false);
-    const struct {
-        const char *name;
-        const char *value;
-    } lines[] = {
-        {"MCP_SERVER_PORT", "3000  (default)"},
-        {"FORAGE_ALLOWED_HOSTS", "a.example,b.example  (environment)"},
-        {"FORAGE_TRUST_PROXY", "false  (default)"},
-        {"FORAGE_TOKENS", "not set  (default)"},
-        {"KINDLY_MCP_CONTEXT", "\"odd\\u001b[31m\"  (environment)"},
-        {"FORAGE_WORKERS", arena_printf(*state, "64  (%s:1)", file_path)},
-        {"KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS", arena_printf(*state, "90s  (%s:2)", file_path)},
-    };
-    int longest = 0;
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        int length = (int)strlen(VARIABLES[i].name);
-        longest = length > longest ? length : longest;
-    }
-    assert_non_null(strstr(page.data, arena_printf(*state, "configuration file: %s\n", file_path)));
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        const char *line =
-            arena_printf(*state, "  %-*s  %s\n", longest, lines[i].name, lines[i].value);
-        if (!strstr(page.data, line)) {
-            fail_msg("%s is missing in\n%s", line, page.data);
-        }
-    }
-    buf_done(&problem);
-    buf_done(&page);
-}
-
-static void shows_it_to_programs(void **state)
-{
-    struct buf page;
-    load_one(*state, "FORAGE_ALLOWED_HOSTS=a.example,b.example");
-    buf_init(&page, MIB(1));
-    config_write_effective(&page, true);
-    yyjson_doc *doc = json_parse(*state, page.data, page.length, NULL);
-    assert_non_null(doc);
-    yyjson_val *root = yyjson_doc_get_root(doc);
-    yyjson_val *variables = yyjson_obj_get(root, "variables");
-    assert_true(yyjson_is_null(yyjson_obj_get(root, "file")));
-    assert_int_equal(yyjson_arr_size(yyjson_obj_get(root, "warnings")), 0);
-    assert_int_equal(yyjson_arr_size(variables), VARIABLE_COUNT);
-    size_t index, max;
-    yyjson_val *one;
-    yyjson_arr_foreach(variables, index, max, one)
-    {
-        const char *name = json_string(one, "name");
-        yyjson_val *value = yyjson_obj_get(one, "value");
-        assert_string_equal(name, VARIABLES[index].name);
-        assert_string_equal(json_string(one, "origin"), config_origin(name));
-        if (strcmp(name, "FORAGE_ALLOWED_HOSTS") == 0) {
-            assert_string_equal(yyjson_get_str(yyjson_arr_get(value, 1)), "b.example");
-        } else if (strcmp(name, "MCP_SERVER_PORT") == 0) {
-            assert_int_equal(yyjson_get_int(value), 3000);
-        } else if (strcmp(name, "FORAGE_TRUST_PROXY") == 0) {
-            assert_true(yyjson_is_false(value));
-        } else if (strcmp(name, "FORAGE_TOKENS") == 0) {
-            assert_true(yyjson_is_null(value) && yyjson_get_bool(yyjson_obj_get(one, "secret")));
-        }
-    }
-    buf_done(&page);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -812,6 +697,9 @@ int main(void)
         cmocka_unit_test_setup(refuses_values, begin),
         cmocka_unit_test_setup(tells_every_wrong_value, begin),
         cmocka_unit_test_setup(warns_of_unknown_names, begin),
+        cmocka_unit_test_setup(takes_both_names, begin),
+        cmocka_unit_test_setup(knows_every_second_name, begin),
+        cmocka_unit_test_setup(refuses_by_the_name_written, begin),
         cmocka_unit_test_setup(forgives_a_name_that_others_use, begin),
         cmocka_unit_test_setup(bounds_its_warnings, begin),
         cmocka_unit_test_setup(keeps_secrets, begin),
@@ -819,12 +707,6 @@ int main(void)
         cmocka_unit_test_setup(passes_over_references, begin),
         cmocka_unit_test_setup(warns_of_readable_secrets, begin),
         cmocka_unit_test_setup(ends_on_mistakes, begin),
-        cmocka_unit_test_setup(declares_sound_variables, begin),
-        cmocka_unit_test_setup(writes_durations, begin),
-        cmocka_unit_test_setup(documents_every_variable, begin),
-        cmocka_unit_test_setup(writes_an_example_that_loads, begin),
-        cmocka_unit_test_setup(shows_what_is_in_force, begin),
-        cmocka_unit_test_setup(shows_it_to_programs, begin),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -496,10 +496,10 @@ static void a_folder_that_cannot_be_made_is_told(void **state)
     char problem[512] = "";
     assert_int_not_equal(folder_make("/dev/null/x", "gemini", problem, sizeof problem), OK);
     assert_non_null(strstr(problem, "/dev/null/x"));
-    assert_non_null(strstr(problem, "GEMINI_SEARCH_CONFIG_DIR"));
-    load_config("GEMINI_SEARCH_CONFIG_DIR=relative");
+    assert_non_null(strstr(problem, "FORAGE_RESEARCH_DIR"));
+    load_config("FORAGE_RESEARCH_DIR=relative");
     assert_int_not_equal(folder_find(path, problem, sizeof problem), OK);
-    load_config("GEMINI_SEARCH_CONFIG_DIR=/some/where");
+    load_config("FORAGE_RESEARCH_DIR=/some/where");
     assert_int_equal(folder_find(path, problem, sizeof problem), OK);
     assert_string_equal(path, "/some/where");
     config_unload();

@@ -253,8 +253,8 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
     struct browser *browser = run->browser;
     char program[LAUNCH_PATH_SIZE];
     char reason[PROBLEM_SIZE / 2];
-    int64_t attempts = config_int("KINDLY_NODRIVER_RETRY_ATTEMPTS");
-    int64_t wait_ms = config_duration_ms("KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS");
+    int64_t attempts = config_int("FORAGE_BROWSER_ATTEMPTS");
+    int64_t wait_ms = config_duration_ms("FORAGE_BROWSER_BACKOFF");
     enum confinement confinement =
         browser->knows_confinement ? browser->confinement : launch_best();
     if (launch_find(program, problem, size) != OK) {

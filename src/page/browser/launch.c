@@ -23,7 +23,7 @@
 
 #define INSTALL                                                                                    \
     "install chromium-headless-shell, chromium or Google Chrome, or name a "                       \
-    "browser in KINDLY_BROWSER_EXECUTABLE_PATH"
+    "browser in FORAGE_BROWSER_PATH"
 #define PREFIX          "forage-browser-"
 #define LOCK_SUFFIX     ".lock"
 #define LOCK_PATH_SIZE  (LAUNCH_PROFILE_SIZE + sizeof LOCK_SUFFIX)
@@ -38,7 +38,7 @@
 
 /* ---- which browser there is ---- */
 
-static const char *const VARIABLES[] = {"KINDLY_BROWSER_EXECUTABLE_PATH", "CHROME_BIN"};
+static const char *const VARIABLES[] = {"FORAGE_BROWSER_PATH", "CHROME_BIN"};
 
 /* In the order of preference: the smallest starts fastest. What stands in /usr/bin is a script that
  * starts the program; the program itself is one process less, and no shell. */
@@ -112,7 +112,8 @@ int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size)
             if (is_program(named)) {
                 return use(named, path, problem, size);
             }
-            snprintf(problem, size, "%s names %s, which is no program", VARIABLES[i], named);
+            snprintf(problem, size, "%s names %s, which is no program",
+                     config_name_used(VARIABLES[i]), named);
             return ERR_NOTFOUND;
         }
     }

@@ -9,7 +9,7 @@
 #define LAUNCH_PATH_SIZE    1024
 #define LAUNCH_PROFILE_SIZE 256
 
-/* The program to start: what KINDLY_BROWSER_EXECUTABLE_PATH or CHROME_BIN name, else the first one
+/* The program to start: what FORAGE_BROWSER_PATH or CHROME_BIN name, else the first one
  * on PATH. OK, or ERR_NOTFOUND with what is wrong and what to do in `problem`. */
 int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size);
 
