@@ -3,6 +3,7 @@
 
 #include "config/config.h"
 
+#include <stdint.h>
 #include <strings.h>
 
 /* Where a client cuts a result, or puts it into a file and shows its beginning, the budget stays
@@ -57,4 +58,21 @@ struct budget budget_find(void)
 size_t budget_chars(void)
 {
     return budget_find().chars;
+}
+
+size_t budget_share(const size_t *needs, size_t count, size_t room)
+{
+    size_t share = 0;
+    for (;;) {
+        size_t left = room;
+        size_t longer = 0;
+        for (size_t i = 0; i < count; i++) {
+            left -= needs[i] <= share ? needs[i] : 0;
+            longer += needs[i] > share;
+        }
+        if (longer == 0 || left / longer <= share) {
+            return longer ? share : SIZE_MAX;
+        }
+        share = left / longer;
+    }
 }

@@ -13,5 +13,8 @@ struct budget {
 
 struct budget budget_find(void);
 size_t budget_chars(void);
+/* Shares `room` fairly: the most that each may have so that all together fit, where what the short
+ * ones leave goes to the long ones. SIZE_MAX when all fit whole. */
+size_t budget_share(const size_t *needs, size_t count, size_t room);
 
 #endif

@@ -1,6 +1,7 @@
 /* The growing buffer: capacity doubles, the ceiling and a failed allocation stick as its error. */
 #include "core/buf.h"
 
+#include "core/arena.h"
 #include "core/status.h"
 
 #include <stdio.h>
@@ -128,6 +129,14 @@ char *buf_take(struct buf *buf)
     char *data = buf->data;
     buf_init(buf, buf->ceiling);
     return data;
+}
+
+char *buf_to_arena(struct buf *buf, struct arena *arena)
+{
+    const char *data = buf->data ? buf->data : "";
+    char *copy = buf->error == OK ? arena_strndup(arena, data, buf->length) : NULL;
+    buf_done(buf);
+    return copy;
 }
 
 void buf_done(struct buf *buf)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+struct arena;
+
 struct buf {
     char *data;
     size_t length;
@@ -29,6 +31,8 @@ void buf_clear(struct buf *buf);
 int buf_error(const struct buf *buf);
 /* Hands the memory over to the caller, who frees it; the buffer is empty afterwards. */
 char *buf_take(struct buf *buf);
+/* Copies the text into the arena and ends the buffer. NULL after an error, or without memory. */
+char *buf_to_arena(struct buf *buf, struct arena *arena);
 void buf_done(struct buf *buf);
 
 #endif

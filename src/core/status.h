@@ -3,6 +3,9 @@
 #ifndef FORAGE_CORE_STATUS_H
 #define FORAGE_CORE_STATUS_H
 
+/* A function whose status nobody may ignore. */
+#define MUST_CHECK __attribute__((warn_unused_result))
+
 enum status {
     OK = 0,
     ERR_NOMEM = -1,     /* an allocation failed or an arena reached its ceiling */

@@ -2,9 +2,9 @@
  * them. The doors (MCP, REST, the command line) differ in how they spell a request and an answer;
  * what happens in between is here, so that a tool behaves the same however it is reached.
  *
- * A tool is two files: its definition in JSON (src/tools/NAME.json: name, group, title,
+ * A tool is its definition in JSON (src/tools/NAME.json: name, group, title,
  * description, annotations, inputSchema, outputSchema, and under "forage" whether it is quick and
- * its deadline) and its handler in C (src/tools/NAME.c). The definition is embedded at build time
+ * its deadline) and its handler in C (src/tools/). The definition is embedded at build time
  * and is the source of the documentation, the OpenAPI description and the checks on arguments. */
 #ifndef FORAGE_REGISTRY_REGISTRY_H
 #define FORAGE_REGISTRY_REGISTRY_H

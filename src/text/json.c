@@ -272,6 +272,15 @@ yyjson_mut_val *json_append_object(yyjson_mut_doc *doc, yyjson_mut_val *array)
     return added;
 }
 
+void json_add_strings(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                      const char *const *texts, size_t count)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, key);
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_arr_add_str(doc, list, texts[i]);
+    }
+}
+
 static int append_written(struct buf *out, struct arena *arena, const char *text, size_t length)
 {
     if (!text || arena_failed(arena)) {

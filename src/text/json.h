@@ -49,5 +49,8 @@ void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *ke
 yyjson_mut_val *json_add_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
 yyjson_mut_val *json_add_array(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
 yyjson_mut_val *json_append_object(yyjson_mut_doc *doc, yyjson_mut_val *array);
+/* Adds a member that is a list of texts, which must outlive the document. */
+void json_add_strings(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                      const char *const *texts, size_t count);
 
 #endif

@@ -44,6 +44,17 @@ uint32_t text_next(const char **at, const char *end)
     return point;
 }
 
+size_t text_encode(uint32_t point, char out[4])
+{
+    static const unsigned char LEADS[] = {0, 0xC0, 0xE0, 0xF0};
+    size_t more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    out[0] = (char)(LEADS[more] | point >> 6 * more);
+    for (size_t i = 1; i <= more; i++) {
+        out[i] = (char)(0x80 | (point >> 6 * (more - i) & 0x3F));
+    }
+    return more + 1;
+}
+
 bool text_is_utf8(const char *text, size_t length)
 {
     const char *end = text + length;

@@ -15,6 +15,8 @@
 /* Takes the code point at *at, which must be before `end`. A byte that is no UTF-8 counts as one
  * TEXT_REPLACEMENT. */
 uint32_t text_next(const char **at, const char *end);
+/* Writes a code point as UTF-8 and returns how many bytes it took. */
+size_t text_encode(uint32_t point, char out[4]);
 bool text_is_utf8(const char *text, size_t length);
 /* How many code points there are. */
 size_t text_count(const char *text, size_t length);

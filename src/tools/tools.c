@@ -1,31 +1,261 @@
-/* The table of tools, in the order in which clients see them. */
+/* The table of tools, and the handlers of all but the memory tools. A handler reads its arguments,
+ * asks an engine and describes what came; the work is the engine's. */
 #include "tools/tools.h"
 
-static const struct tool *const TOOLS[] = {
-    &TOOL_WEB_SEARCH,
-    &TOOL_GET_CONTENT,
-    &TOOL_SEARCH,
-    &TOOL_DEEP_SEARCH,
-    &TOOL_SEARCH_WEB,
-    &TOOL_MEMORY_SEARCH,
-    &TOOL_MEMORY_FULLTEXT_SEARCH,
-    &TOOL_MEMORY_GET,
-    &TOOL_MEMORY_LIST,
-    &TOOL_MEMORY_ADD,
-    &TOOL_MEMORY_UPDATE,
-    &TOOL_MEMORY_RENAME,
-    &TOOL_MEMORY_DELETE,
-    &TOOL_MEMORY_STATS,
-    &TOOL_FORAGE_STATUS,
+#include "answer/answer.h"
+#include "call/errors.h"
+#include "config/budget.h"
+#include "config/config.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/sha256.h"
+#include "embedded.h"
+#include "ops/status.h"
+#include "page/content.h"
+#include "research/research.h"
+#include "text/text.h"
+#include "websearch/websearch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SEARCH_RETRIES 3 /* of search, after answers without usable JSON */
+
+/* ---- web_search ---- */
+
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static unsigned char key[32];
+
+static void make_key(void)
+{
+    id_random(key, sizeof key);
+}
+
+/* Tells two searches for the same from two for different things, within this process, and no more
+ * than that. */
+static void log_search(struct call *call, const struct search_request *request,
+                       const struct search_counts *counts)
+{
+    unsigned char digest[SHA256_SIZE];
+    struct sha256 hash;
+    pthread_once(&key_once, make_key);
+    sha256_init(&hash);
+    sha256_add(&hash, key, sizeof key);
+    for (size_t i = 0; i < request->text_count; i++) {
+        sha256_add(&hash, request->texts[i], strlen(request->texts[i]) + 1);
+    }
+    sha256_end(&hash, digest);
+    log_info(call_request_id(call),
+             "search=%02x%02x%02x%02x provider=%s results=%zu pages_failed=%zu", digest[0],
+             digest[1], digest[2], digest[3], counts->provider, counts->results,
+             counts->pages_failed);
+    if (config_bool("FORAGE_DEBUG")) {
+        char quoted[400];
+        struct text_out out;
+        text_start(&out, quoted, sizeof quoted);
+        text_put_quoted(&out, request->texts[0], strlen(request->texts[0]), 100);
+        log_debug(call_request_id(call), "query=%s", quoted);
+    }
+}
+
+static int run_web_search(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct search_request *request = arena_zalloc(call_arena(call), sizeof *request);
+    struct search_counts counts;
+    int status = request ? search_read_arguments(call, arguments, request) : ERR_NOMEM;
+    if (status == OK) {
+        status = search_run(call, request, reply->doc, &reply->structured, &counts);
+    }
+    if (status == OK) {
+        log_search(call, request, &counts);
+    }
+    return status;
+}
+
+static void ready_to_search(struct readiness *readiness)
+{
+    readiness->ready = search_ready(readiness->lacks, sizeof readiness->lacks);
+}
+
+/* ---- get_content ---- */
+
+static enum render_mode render_mode(const char *word)
+{
+    static const char *const WORDS[] = {
+        [RENDER_AUTO] = "auto", [RENDER_ALWAYS] = "always", [RENDER_NEVER] = "never"};
+    for (size_t i = 0; word && i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (strcmp(word, WORDS[i]) == 0) {
+            return (enum render_mode)i;
+        }
+    }
+    return RENDER_AUTO;
+}
+
+static int run_get_content(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct content content;
+    struct content_request request = {
+        .url = json_string(arguments, "url"),
+        .start = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "start")),
+        .max_chars = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "max_chars")),
+        .budget = call_takes_any_size(call) ? 0 : budget_chars(),
+        .section = json_string(arguments, "section"),
+        .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
+        .render = render_mode(json_string(arguments, "render")),
+    };
+    int status = content_read(call, &request, &content);
+    if (status == OK) {
+        reply->structured = content_describe(&content, reply->doc, call_arena(call));
+    }
+    return status;
+}
+
+/* ---- search and deep_search ---- */
+
+static int run_search(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct research_report report;
+    struct research_request request = {
+        .kind = &RESEARCH_ONE_ROUND,
+        .question = json_string(arguments, "query"),
+        .depth = "",
+        .max_rounds = 1,
+        .max_retries = SEARCH_RETRIES,
+    };
+    int status = research_run(call, &request, &report);
+    if (status != OK) {
+        return status;
+    }
+    yyjson_mut_doc *doc = reply->doc;
+    yyjson_mut_val *metadata = research_metadata(call, doc, &report);
+    yyjson_mut_obj_add_strcpy(doc, metadata, "query", request.question);
+    reply->structured = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
+    yyjson_mut_obj_add_str(doc, reply->structured, "result", report.text);
+    json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
+    yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
+    return OK;
+}
+
+static void describe_research(struct call *call, const struct research_request *request,
+                              const struct research_report *report, struct reply *reply)
+{
+    yyjson_mut_doc *doc = reply->doc;
+    yyjson_mut_val *metadata = research_metadata(call, doc, report);
+    yyjson_mut_obj_add_strcpy(doc, metadata, "topic", request->question);
+    yyjson_mut_obj_add_strcpy(doc, metadata, "depth", request->depth);
+    json_add_strings(doc, metadata, "search_queries_used", report->queries, report->query_count);
+    yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
+    reply->structured = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
+    yyjson_mut_obj_add_str(doc, reply->structured, "report", report->text);
+    yyjson_mut_obj_add_bool(doc, reply->structured, "verified", report->verified);
+    json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
+    yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
+}
+
+static int run_deep_search(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    /* The caller may ask for fewer rounds than the server allows, not for more. */
+    int64_t most = config_int("FORAGE_RESEARCH_ROUNDS");
+    yyjson_val *wanted = yyjson_obj_get(arguments, "maxIterations");
+    int64_t asked = wanted ? (int64_t)yyjson_get_num(wanted) : most;
+    struct research_report report;
+    struct research_request request = {
+        .kind = &RESEARCH_MANY_ROUNDS,
+        .question = json_string(arguments, "topic"),
+        .depth = json_string(arguments, "depth"),
+        .max_rounds = (int)(asked < most ? asked : most),
+        .max_retries = (int)config_int("FORAGE_RESEARCH_RETRIES"),
+    };
+    int status = research_run(call, &request, &report);
+    if (status == OK) {
+        describe_research(call, &request, &report, reply);
+    } else if (report.raw_output) {
+        /* An answer that holds no report is handed on as it is, with a warning. */
+        reply->structured = registry_error_body(call, reply->doc);
+        yyjson_mut_obj_add_str(reply->doc, reply->structured, "raw_output", report.raw_output);
+        yyjson_mut_obj_add_bool(reply->doc, reply->structured, "parse_warning", true);
+        reply->is_error = true;
+        status = OK;
+    }
+    return status;
+}
+
+static void ready_to_research(struct readiness *readiness)
+{
+    readiness->ready = research_is_ready(readiness->lacks, sizeof readiness->lacks);
+}
+
+/* ---- search_web ---- */
+
+static int run_search_web(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct answer answer;
+    struct answer_request request = {
+        .query = json_string(arguments, "query"),
+        .max_results = (int)yyjson_get_num(yyjson_obj_get(arguments, "maxResults")),
+        .freshness_hours = (int)yyjson_get_num(yyjson_obj_get(arguments, "freshnessHours")),
+        .region = json_string(arguments, "region"),
+        .include_answer = yyjson_get_bool(yyjson_obj_get(arguments, "includeAnswers")),
+        .budget = budget_chars(),
+    };
+    int status = answer_ask(call, &request, &answer);
+    if (status == OK) {
+        reply->structured = answer_describe(&answer, reply->doc);
+    }
+    return status;
+}
+
+static void ready_to_answer(struct readiness *readiness)
+{
+    readiness->ready = answer_configured();
+    if (!readiness->ready) {
+        snprintf(readiness->lacks, sizeof readiness->lacks, "set OPENAI_API_KEY");
+    }
+}
+
+/* ---- forage_status ---- */
+
+static int run_status(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    const char *only = json_string(arguments, "tool");
+    reply->structured = status_describe(reply->doc, only);
+    if (!reply->structured) {
+        return only ? call_fail(call, CODE_VALIDATION,
+                                "tool: there is no tool \"%s\" here; leave it out to see all", only)
+                    : ERR_NOMEM;
+    }
+    return OK;
+}
+
+/* ---- all of them ---- */
+
+static const struct tool WEB_TOOLS[] = {
+    {definition_web_search, run_web_search, ready_to_search},
+    {definition_get_content, run_get_content, NULL},
+    {definition_search, run_search, ready_to_research},
+    {definition_deep_search, run_deep_search, ready_to_research},
+    {definition_search_web, run_search_web, ready_to_answer},
 };
+
+static const struct tool STATUS_TOOLS[] = {{definition_forage_status, run_status, NULL}};
+
+static int add_tools(struct registry *registry, const struct tool *tools, size_t count)
+{
+    int status = OK;
+    for (size_t i = 0; status == OK && i < count; i++) {
+        status = registry_add_tool(registry, &tools[i]);
+    }
+    return status;
+}
 
 int tools_register(struct registry *registry)
 {
-    for (size_t i = 0; i < sizeof TOOLS / sizeof *TOOLS; i++) {
-        int status = registry_add_tool(registry, TOOLS[i]);
-        if (status != OK) {
-            return status;
-        }
+    int status = add_tools(registry, WEB_TOOLS, sizeof WEB_TOOLS / sizeof *WEB_TOOLS);
+    if (status == OK) {
+        status = add_tools(registry, MEMORY_TOOLS, MEMORY_TOOL_COUNT);
     }
-    return OK;
+    return status == OK ? add_tools(registry, STATUS_TOOLS, 1) : status;
 }

@@ -1,9 +1,9 @@
 /* First everything but the pages is made to fit, then the pages share what is left. */
 #include "websearch/describe.h"
 
+#include "config/budget.h"
 #include "page/content.h"
 #include "text/text.h"
-#include "websearch/share.h"
 
 #include <string.h>
 
@@ -207,18 +207,17 @@ static bool cut_page(struct describing *describing, size_t index, size_t share, 
 static bool show_pages(struct describing *describing, size_t room, struct shown *shown)
 {
     size_t needs[LIMIT_SEARCH_RESULTS];
-    size_t shares[LIMIT_SEARCH_RESULTS];
     for (size_t i = 0; i < describing->count; i++) {
         const struct page_text *page = pages_text(describing->result->pages, i);
         needs[i] = json_chars(page->text);
     }
-    share_fairly(needs, describing->count, room, shares);
+    size_t share = budget_share(needs, describing->count, room);
     for (size_t i = 0; i < describing->count; i++) {
         const struct page_text *page = pages_text(describing->result->pages, i);
         /* A note stays whole: it is what there is to say. */
-        if (shares[i] >= needs[i] || page->failed) {
+        if (needs[i] <= share || page->failed) {
             shown[i].text = arena_strndup(describing->arena, page->text, page->length);
-        } else if (!cut_page(describing, i, shares[i], &shown[i])) {
+        } else if (!cut_page(describing, i, share, &shown[i])) {
             return false;
         }
     }

@@ -1,13 +1,13 @@
 /* Searching: what is pure in it - addresses, shares, dates, countries, merging, snippets. */
 #include "unit.h"
 
+#include "config/budget.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "websearch/canonical.h"
 #include "websearch/merge.h"
 #include "websearch/plain.h"
 #include "websearch/query.h"
-#include "websearch/share.h"
 #include "websearch/tavily_countries.h"
 #include "world/countries.h"
 
@@ -112,6 +112,15 @@ static void the_best_of_each_come_first_and_each_page_once(void **state)
 }
 
 /* ---- shares ---- */
+
+/* What each of them gets by budget_share(). */
+static void share_fairly(const size_t *needs, size_t count, size_t room, size_t *shares)
+{
+    size_t share = budget_share(needs, count, room);
+    for (size_t i = 0; i < count; i++) {
+        shares[i] = needs[i] < share ? needs[i] : share;
+    }
+}
 
 static void a_room_is_shared_fairly(void **state)
 {
