@@ -136,25 +136,25 @@ static int send_request(struct exchange *exchange)
         {.name = "Authorization", .secret = true},
     };
     headers[3].value = settings->key ? arena_printf(arena, "Bearer %s", settings->key) : NULL;
+    const char *text = arena_printf(arena, "%.*s/responses", (int)base, settings->base_url);
+    struct url url;
     struct fetch_request request = {
-        .url = arena_printf(arena, "%.*s/responses", (int)base, settings->base_url),
-        .method = "POST",
+        .url = &url,
         .headers = headers,
         .header_count = settings->key ? 4 : 3,
         .max_body_bytes = LIMIT_ANSWER_BYTES,
-        .max_redirects = FETCH_NO_REDIRECTS,
         .timeout_ms = settings->timeout_ms,
     };
     request.body = write_body(arena, settings, exchange->question, exchange->choices,
                               exchange->max_tokens, &request.body_length);
-    if (!request.body || !request.url || arena_failed(arena)) {
+    if (!request.body || !text || arena_failed(arena)) {
         return ERR_NOMEM;
     }
     exchange->account->tries++;
     call_progress(exchange->call, exchange->account->tries, 0, "asking %s%s", settings->model,
                   exchange->account->tries > 1 ? " again" : "");
-    exchange->fetched = (struct fetch_response){0};
-    return fetch_run(exchange->call, &request, &exchange->fetched);
+    int status = fetch_parse(exchange->call, text, &url, &exchange->fetched);
+    return status == OK ? fetch_run(exchange->call, &request, &exchange->fetched) : status;
 }
 
 /* ---- failing ---- */

@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "guard/policy.h"
 #include "memory/memory.h"
-#include "net/fetch.h"
+#include "net/lanes.h"
 #include "ops/meter.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
@@ -59,7 +59,14 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (!app->callers) {
         return ERR_INVALID;
     }
-    if (policy_load(problem, size) != OK || answer_start(problem, size) != OK) {
+    char reason[256];
+    app->parts.policy =
+        policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
+    if (!app->parts.policy) {
+        snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
+        return ERR_INVALID;
+    }
+    if (answer_start(problem, size) != OK) {
         return ERR_INVALID;
     }
     app->meter = meter_new(problem, size);
@@ -69,8 +76,9 @@ static int build(struct app *app, const struct app_options *options, char *probl
     snprintf(problem, size, "out of memory");
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    app->parts.browser = browser_new();
-    if (!app->pool || !app->registry || !app->parts.browser) {
+    app->parts.net = net_new();
+    app->parts.browser = browser_new(app->parts.policy);
+    if (!app->pool || !app->registry || !app->parts.net || !app->parts.browser) {
         return ERR_NOMEM;
     }
     int status = options->add_everything ? options->add_everything(app->registry)
@@ -121,9 +129,9 @@ struct app *app_free(struct app *app)
         callers_free(app->callers);
         browser_free(app->parts.browser);
         memory_shutdown();
-        fetch_shutdown();
+        net_free(app->parts.net);
         answer_stop();
-        policy_unload();
+        policy_free(app->parts.policy);
         free(app);
     }
     return NULL;

@@ -2,6 +2,7 @@
 #include "call/call.h"
 
 #include "call/errors.h"
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/event.h"
 #include "core/id.h"
@@ -36,6 +37,8 @@ struct call {
     int cancel_event;            /* made by the first wait; -1 before */
 };
 
+static const struct parts NO_PARTS;
+
 struct call *call_new(const struct call_options *options)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
@@ -46,7 +49,7 @@ struct call *call_new(const struct call_options *options)
     }
     call->arena = arena;
     call->caller = options->caller;
-    call->parts = options->parts;
+    call->parts = options->parts ? options->parts : &NO_PARTS;
     call->hooks = options->hooks;
     call->takes_any_size = options->takes_any_size;
     call->started_ms = clock_now_ms();

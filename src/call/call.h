@@ -50,7 +50,7 @@ struct call_hooks {
 struct call_options {
     const char *request_id; /* NULL: one is made */
     const struct caller *caller;
-    const struct parts *parts; /* of the program that it runs in; they outlive it */
+    const struct parts *parts; /* of the program that it runs in, which outlive it; NULL: none */
     int64_t timeout_ms;        /* 0: none */
     bool takes_any_size;       /* see call_takes_any_size() */
     struct call_hooks hooks;

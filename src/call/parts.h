@@ -10,7 +10,7 @@
 
 struct parts {
     struct pool *side_threads;   /* call/side.h: pieces of calls */
-    struct net *net;             /* net/fetch.h: idle connections */
+    struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
     struct reader *reader;       /* page/reader.h: pages, their cache, turns at hosts */
     struct browser *browser;     /* page/browser/browser.h */

@@ -9,7 +9,6 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/signals.h"
-#include "net/fetch.h"
 #include "page/browser/browser.h"
 #include "proc/proc.h"
 
@@ -95,7 +94,6 @@ static void end_all(struct parts *parts)
 {
     side_shutdown();
     browser_free(parts->browser);
-    fetch_shutdown();
 }
 
 static int print_page(void)
@@ -130,7 +128,7 @@ int command_doctor(const struct arguments *arguments)
         options.failed = failed;
     }
     struct watch watch;
-    struct parts parts = {.browser = options.failed ? browser_new() : NULL};
+    struct parts parts = {.browser = options.failed ? browser_new(NULL) : NULL};
     call_options.parts = app ? app_parts(app) : &parts;
     struct call *call = call_new(&call_options);
     int code = EXIT_FAILED;

@@ -37,13 +37,6 @@ void say(struct look *look, enum finding_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void mend(struct look *look, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- asking a service (services.c) ---- */
-
-/* Says what a service answered to a request that only a good key is let in with: `what` ("the
- * key") comes from `variable`. `provider` may be NULL. */
-void ask_service(struct look *look, const struct fetch_request *request, const char *what,
-                 const char *variable, const struct provider *provider);
-
 /* ---- looking at programs (programs.c) ---- */
 
 /* Runs "PROGRAM ARGUMENT" and takes the first version number that it prints, "20.11.1". A status as

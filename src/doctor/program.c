@@ -2,7 +2,7 @@
 #include "config/config.h"
 #include "doctor/check.h"
 #include "net/curl_api.h"
-#include "net/curl_trust.h"
+#include "net/surroundings.h"
 
 #include <string.h>
 
@@ -100,7 +100,7 @@ void look_at_certificates(struct look *look)
     const char *source = NULL;
     if (!curl_api_open(NULL)) {
         say(look, FINDING_UNUSED, "not without libcurl");
-    } else if (curl_trust_found(&source)) {
+    } else if (trust_found(&source)) {
         say(look, FINDING_OK, "%s", source);
     } else if (source) {
         say(look, FINDING_BROKEN, "%s, which the environment names, cannot be read", source);

@@ -35,11 +35,18 @@ static const struct {
     [ROUTE_NO_REQUEST] = {FINDING_BROKEN, "could not be tried: the address is wrong"},
 };
 
-void ask_service(struct look *look, const struct fetch_request *request, const char *what,
-                 const char *variable, const struct provider *provider)
+/* Says what a service answered to a request that only a good key is let in with: `what` ("the
+ * key") comes from `variable`. `provider` may be NULL. */
+static void ask_service(struct look *look, const char *url, struct fetch_request request,
+                        const char *what, const char *variable, const struct provider *provider)
 {
     struct fetch_response response = {0};
-    int status = fetch_run(look->call, request, &response);
+    struct url parsed;
+    int status = fetch_parse(look->call, url, &parsed, &response);
+    if (status == OK) {
+        request.url = &parsed;
+        status = fetch_run(look->call, &request, &response);
+    }
     if (status == ERR_DEADLINE) {
         response.failure = FETCH_TIMEOUT;
     } else if (status != OK && status != ERR_FAILED) {
@@ -59,7 +66,7 @@ void ask_service(struct look *look, const struct fetch_request *request, const c
     } else if (outcome == ROUTE_NO_ACCESS || outcome == ROUTE_REFUSED) {
         mend(look, "export %s=YOUR-KEY", variable);
     } else if (state == FINDING_BROKEN) {
-        mend(look, "curl -v %.*s", (int)strcspn(request->url, "?"), request->url);
+        mend(look, "curl -v %.*s", (int)strcspn(url, "?"), url);
     }
 }
 
@@ -83,10 +90,9 @@ static void ask_with_header(struct look *look, const char *base, const char *pat
     if (strcmp(header, "x-api-key") == 0) { /* Anthropic's, which wants to know this too */
         headers[count++] = (struct fetch_header){"anthropic-version", "2023-06-01", false};
     }
-    struct fetch_request request = {
-        .url = url, .headers = headers, .header_count = count, .max_redirects = FETCH_NO_REDIRECTS};
+    struct fetch_request request = {.headers = headers, .header_count = count};
     if (!arena_failed(arena)) {
-        ask_service(look, &request, key ? "the key" : "the service", variable, NULL);
+        ask_service(look, url, request, key ? "the key" : "the service", variable, NULL);
     }
 }
 
@@ -159,14 +165,12 @@ static void search_once(struct look *look, const struct provider *provider)
         return;
     }
     struct fetch_request fetch = {
-        .url = request.url,
         .headers = request.headers,
         .header_count = request.header_count,
         .body = request.body,
         .body_length = request.body ? strlen(request.body) : 0,
-        .max_redirects = FETCH_NO_REDIRECTS,
     };
-    ask_service(look, &fetch, provider->key_variable ? "the key" : "the address",
+    ask_service(look, request.url, fetch, provider->key_variable ? "the key" : "the address",
                 provider->key_variable ? provider->key_variable : provider->base_variable,
                 provider);
 }
@@ -246,9 +250,8 @@ void look_at_stackexchange(struct look *look)
     buf_init(&url, KIB(16));
     buf_printf(&url, "%s/2.3/info?site=stackoverflow", config_text("STACKEXCHANGE_BASE_URL"));
     query_put(&url, "key", key);
-    struct fetch_request request = {.url = url.data, .max_redirects = FETCH_NO_REDIRECTS};
     if (url.data && buf_error(&url) == OK) {
-        ask_service(look, &request, "the key", VARIABLE, NULL);
+        ask_service(look, url.data, (struct fetch_request){0}, "the key", VARIABLE, NULL);
     }
     buf_done(&url);
 }

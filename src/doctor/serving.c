@@ -21,15 +21,17 @@ static bool is_ours(struct look *look, const char *host, int port)
     bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     bool six = !any && strchr(host, ':') != NULL;
     struct arena *arena = call_arena(look->call);
+    struct url url;
+    const char *text = arena_printf(arena, "http://%s%s%s:%d/health", six ? "[" : "",
+                                    any ? "127.0.0.1" : host, six ? "]" : "", port);
     struct fetch_request request = {
-        .url = arena_printf(arena, "http://%s%s%s:%d/health", six ? "[" : "",
-                            any ? "127.0.0.1" : host, six ? "]" : "", port),
+        .url = &url,
         .timeout_ms = TIME_DOCTOR_RESERVE_MS,
-        .max_redirects = FETCH_NO_REDIRECTS,
         .max_body_bytes = KIB(64),
     };
     struct fetch_response response;
-    if (!request.url || fetch_run(look->call, &request, &response) != OK) {
+    if (!text || fetch_parse(look->call, text, &url, &response) != OK ||
+        fetch_run(look->call, &request, &response) != OK) {
         return false;
     }
     yyjson_doc *answer = json_parse(arena, response.body, response.body_length, NULL);

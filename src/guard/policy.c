@@ -1,39 +1,325 @@
-/* The one policy of the process. */
+/* The address policy: what is not public as a table, and what an operator opened as a list. The
+ * ranges are those of the IANA special-purpose address registries; what no registry gives out is
+ * refused too. */
 #include "guard/policy.h"
 
-#include "config/config.h"
+#include "core/limits.h"
 #include "core/status.h"
+#include "text/url.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static struct address_policy *current;
+#define MOST_ENTRIES 256
 
-int policy_load(char *problem, size_t size)
+/* The first bits of an address. Both families share one form: an IPv4 address uses the first 4
+ * bytes. */
+struct range {
+    uint8_t bytes[16];
+    unsigned bits;
+};
+
+static const struct {
+    struct range range;
+    const char *what;
+} IPV4_NOT_PUBLIC[] = {
+    {{{0}, 8}, "unspecified"},
+    {{{10}, 8}, "private"},
+    {{{100, 64}, 10}, "shared by a carrier"},
+    {{{127}, 8}, "loopback"},
+    {{{168, 63, 129, 16}, 32}, "cloud metadata"},
+    {{{169, 254, 169, 254}, 32}, "cloud metadata"},
+    {{{169, 254}, 16}, "link-local"},
+    {{{172, 16}, 12}, "private"},
+    {{{192, 0, 0}, 24}, "reserved"},
+    {{{192, 0, 2}, 24}, "documentation"},
+    {{{192, 88, 99}, 24}, "reserved"},
+    {{{192, 168}, 16}, "private"},
+    {{{198, 18}, 15}, "benchmarking"},
+    {{{198, 51, 100}, 24}, "documentation"},
+    {{{203, 0, 113}, 24}, "documentation"},
+    {{{224}, 4}, "multicast"},
+    {{{255, 255, 255, 255}, 32}, "broadcast"},
+    {{{240}, 4}, "reserved"},
+};
+
+#define NOTHING_INSIDE 0
+
+/* In this order: the first range that fits decides. `inside` is where an IPv4 address lies that is
+ * judged instead. Teredo hides its client's address behind a server of anyone's choice, and the
+ * local NAT64 range is translated as the local network likes: both are refused. */
+static const struct {
+    struct range range;
+    const char *what; /* NULL: public */
+    size_t inside;
+} IPV6_RANGES[] = {
+    {{{0}, 128}, "unspecified", NOTHING_INSIDE},
+    {{{[15] = 1}, 128}, "loopback", NOTHING_INSIDE},
+    {{{[10] = 0xff, [11] = 0xff}, 96}, NULL, 12},
+    {{{0}, 96}, "reserved", NOTHING_INSIDE},
+    {{{0x00, 0x64, 0xff, 0x9b}, 96}, NULL, 12},
+    {{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48}, "local translation", NOTHING_INSIDE},
+    {{{0x01, 0x00}, 64}, "discard", NOTHING_INSIDE},
+    {{{0x20, 0x01, 0x00, 0x00}, 32}, "a Teredo tunnel", NOTHING_INSIDE},
+    {{{0x20, 0x01, 0x00, 0x02}, 48}, "benchmarking", NOTHING_INSIDE},
+    {{{0x20, 0x01, 0x00, 0x00}, 23}, "reserved", NOTHING_INSIDE},
+    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, "documentation", NOTHING_INSIDE},
+    {{{0x20, 0x02}, 16}, NULL, 2},
+    {{{0x3f, 0xff, 0x00}, 20}, "documentation", NOTHING_INSIDE},
+    {{{0xfc}, 7}, "private", NOTHING_INSIDE},
+    {{{0xfe, 0x80}, 10}, "link-local", NOTHING_INSIDE},
+    {{{0xfe, 0xc0}, 10}, "private", NOTHING_INSIDE},
+    {{{0xff}, 8}, "multicast", NOTHING_INSIDE},
+    {{{0x20}, 3}, NULL, NOTHING_INSIDE},
+    {{{0}, 0}, "reserved", NOTHING_INSIDE},
+};
+
+static bool in_range(const struct range *range, const uint8_t *bytes)
 {
-    char reason[256];
-    struct address_policy *policy =
-        address_policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
-    if (!policy) {
-        snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
+    size_t whole = range->bits / 8;
+    unsigned rest = range->bits % 8;
+    if (memcmp(range->bytes, bytes, whole) != 0) {
+        return false;
+    }
+    return rest == 0 || (range->bytes[whole] ^ bytes[whole]) >> (8 - rest) == 0;
+}
+
+static const char *ipv4_not_public(const uint8_t bytes[4])
+{
+    for (size_t i = 0; i < sizeof IPV4_NOT_PUBLIC / sizeof *IPV4_NOT_PUBLIC; i++) {
+        if (in_range(&IPV4_NOT_PUBLIC[i].range, bytes)) {
+            return IPV4_NOT_PUBLIC[i].what;
+        }
+    }
+    return NULL;
+}
+
+static const char *ipv6_not_public(const uint8_t bytes[16])
+{
+    size_t i = 0;
+    while (!in_range(&IPV6_RANGES[i].range, bytes)) {
+        i++; /* the last row holds everything */
+    }
+    return IPV6_RANGES[i].inside ? ipv4_not_public(bytes + IPV6_RANGES[i].inside)
+                                 : IPV6_RANGES[i].what;
+}
+
+const char *address_not_public(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, address, sizeof ipv4);
+        return ipv4_not_public((const uint8_t *)&ipv4.sin_addr);
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 ipv6;
+        memcpy(&ipv6, address, sizeof ipv6);
+        return ipv6_not_public(ipv6.sin6_addr.s6_addr);
+    }
+    return "not an internet address";
+}
+
+/* ---- what an operator opened ---- */
+
+struct entry {
+    char host[URL_HOST_SIZE]; /* empty: the range counts */
+    bool ipv6;
+    struct range range;
+    int port; /* 0: every port */
+};
+
+struct policy {
+    size_t count;
+    struct entry entries[];
+};
+
+/* Reads "10.0.0.0/8", "10.0.0.7", "::1". False when it is no address or its bits do not fit. */
+static bool read_range(const char *text, struct entry *entry)
+{
+    char address[INET6_ADDRSTRLEN];
+    size_t length = strcspn(text, "/");
+    if (length >= sizeof address) {
+        return false;
+    }
+    memcpy(address, text, length);
+    address[length] = '\0';
+    entry->ipv6 = strchr(address, ':') != NULL;
+    unsigned most_bits = entry->ipv6 ? 128 : 32;
+    if (inet_pton(entry->ipv6 ? AF_INET6 : AF_INET, address, entry->range.bytes) != 1) {
+        return false;
+    }
+    entry->range.bits = most_bits;
+    if (text[length] == '/') {
+        char *end;
+        const char *digits = text + length + 1;
+        unsigned long bits = strtoul(digits, &end, 10);
+        if (*digits < '0' || *digits > '9' || *end || bits > most_bits) {
+            return false;
+        }
+        entry->range.bits = (unsigned)bits;
+    }
+    return true;
+}
+
+/* Takes ":8080" off the end of `text`. False when what stands there is no port. */
+static bool take_port(char *text, struct entry *entry)
+{
+    char *colon = strrchr(text, ':');
+    char *bracket = strrchr(text, ']');
+    /* More than one colon without brackets is an IPv6 address. */
+    bool has_port = colon && (bracket ? colon > bracket : strchr(text, ':') == colon);
+    if (!has_port) {
+        return true;
+    }
+    char *end;
+    unsigned long port = strtoul(colon + 1, &end, 10);
+    if (colon[1] < '0' || colon[1] > '9' || *end || port == 0 || port > UINT16_MAX) {
+        return false;
+    }
+    entry->port = (int)port;
+    *colon = '\0';
+    return true;
+}
+
+static int read_entry(const char *text, size_t length, struct entry *entry)
+{
+    char copy[URL_HOST_SIZE + 16];
+    if (length >= sizeof copy) {
         return ERR_INVALID;
     }
-    policy_unload();
-    current = policy;
-    return OK;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    /* A star would look like a pattern and open nothing. */
+    if (strchr(copy, '*') || !take_port(copy, entry)) {
+        return ERR_INVALID;
+    }
+    if (strchr(copy, '/') || (copy[0] != '[' && strchr(copy, ':'))) {
+        return read_range(copy, entry) ? OK : ERR_INVALID;
+    }
+    /* A name stays a name; an address in any spelling becomes a range of one. */
+    int status = url_host(copy, strlen(copy), entry->host, NULL);
+    if (status == OK && read_range(entry->host, entry)) {
+        entry->host[0] = '\0';
+    }
+    return status;
 }
 
-void policy_unload(void)
+/* The entry at `at`, without the blanks around it; its length is 0 when there is nothing. */
+static const char *trim(const char *at, size_t *length)
 {
-    current = address_policy_free(current);
+    while (*length && (*at == ' ' || *at == '\t')) {
+        at++;
+        (*length)--;
+    }
+    while (*length && (at[*length - 1] == ' ' || at[*length - 1] == '\t')) {
+        (*length)--;
+    }
+    return at;
 }
 
-const struct address_policy *policy_current(void)
+static struct policy *make_room(const char *allowed, char *problem, size_t size)
 {
-    return current;
+    size_t entries = 1;
+    for (const char *comma = strchr(allowed, ','); comma; comma = strchr(comma + 1, ',')) {
+        entries++;
+    }
+    if (entries > MOST_ENTRIES) {
+        snprintf(problem, size, "has more than %d entries", MOST_ENTRIES);
+        return NULL;
+    }
+    struct policy *policy = calloc(1, sizeof *policy + entries * sizeof(struct entry));
+    if (!policy) {
+        snprintf(problem, size, "needs too much memory");
+    }
+    return policy;
 }
 
-int policy_allow(void *context, const char *host, const struct sockaddr *address)
+struct policy *policy_new(const char *allowed, char *problem, size_t size)
 {
-    (void)context;
-    return address_allow(current, host, address);
+    const char *at = allowed ? allowed : "";
+    struct policy *policy = make_room(at, problem, size);
+    while (policy && *at) {
+        size_t room = strcspn(at, ",");
+        size_t length = room;
+        const char *text = trim(at, &length);
+        if (length && read_entry(text, length, &policy->entries[policy->count++]) != OK) {
+            snprintf(problem, size, "has \"%.*s\", which is no host, host:port, address or range",
+                     (int)length, text);
+            return policy_free(policy);
+        }
+        at += room + (at[room] == ',');
+    }
+    return policy;
+}
+
+struct policy *policy_free(struct policy *policy)
+{
+    free(policy);
+    return NULL;
+}
+
+/* An address in the form that entries are compared with: IPv4 in IPv6 counts as IPv4. */
+struct plain {
+    bool ipv6;
+    uint8_t bytes[16];
+    int port;
+};
+
+static bool make_plain(const struct sockaddr *address, struct plain *plain)
+{
+    static const struct range MAPPED = {{[10] = 0xff, [11] = 0xff}, 96};
+    memset(plain, 0, sizeof *plain);
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in ipv4;
+        memcpy(&ipv4, address, sizeof ipv4);
+        memcpy(plain->bytes, &ipv4.sin_addr, 4);
+        plain->port = ntohs(ipv4.sin_port);
+        return true;
+    }
+    if (address->sa_family != AF_INET6) {
+        return false;
+    }
+    struct sockaddr_in6 ipv6;
+    memcpy(&ipv6, address, sizeof ipv6);
+    plain->port = ntohs(ipv6.sin6_port);
+    plain->ipv6 = !in_range(&MAPPED, ipv6.sin6_addr.s6_addr);
+    if (plain->ipv6) {
+        memcpy(plain->bytes, ipv6.sin6_addr.s6_addr, 16);
+    } else {
+        memcpy(plain->bytes, ipv6.sin6_addr.s6_addr + 12, 4);
+    }
+    return true;
+}
+
+static bool opens(const struct entry *entry, const char *host, const struct plain *plain)
+{
+    if (entry->port && entry->port != plain->port) {
+        return false;
+    }
+    if (entry->host[0]) {
+        return strcmp(entry->host, host) == 0;
+    }
+    return entry->ipv6 == plain->ipv6 && in_range(&entry->range, plain->bytes);
+}
+
+int policy_allow(void *policy, const char *host, const struct sockaddr *address)
+{
+    const struct policy *list = policy;
+    struct plain plain;
+    if (!address_not_public(address)) {
+        return OK;
+    }
+    if (!list || !make_plain(address, &plain)) {
+        return ERR_INVALID;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (opens(&list->entries[i], host, &plain)) {
+            return OK;
+        }
+    }
+    return ERR_INVALID;
 }

@@ -9,9 +9,6 @@
 #include <string.h>
 
 static const char *const LIBRARIES[] = {
-#ifdef __APPLE__
-    "libcurl.4.dylib",
-#endif
     "libcurl.so.4",
     "libcurl-gnutls.so.4",
 };
@@ -25,13 +22,12 @@ static const struct {
     const char *name;
     size_t offset;
 } SYMBOLS[] = {
-    SYMBOL(global_init),      SYMBOL(version_info),        SYMBOL(easy_init),
-    SYMBOL(easy_cleanup),     SYMBOL(easy_setopt),         SYMBOL(easy_getinfo),
-    SYMBOL(easy_strerror),    SYMBOL(slist_append),        SYMBOL(slist_free_all),
-    SYMBOL(multi_init),       SYMBOL(multi_cleanup),       SYMBOL(multi_setopt),
-    SYMBOL(multi_add_handle), SYMBOL(multi_remove_handle), SYMBOL(multi_perform),
-    SYMBOL(multi_poll),       SYMBOL(multi_info_read),     SYMBOL(share_init),
-    SYMBOL(share_setopt),     SYMBOL(share_cleanup),
+    SYMBOL(global_init),    SYMBOL(version_info),     SYMBOL(easy_init),
+    SYMBOL(easy_cleanup),   SYMBOL(easy_setopt),      SYMBOL(slist_append),
+    SYMBOL(slist_free_all), SYMBOL(multi_init),       SYMBOL(multi_cleanup),
+    SYMBOL(multi_setopt),   SYMBOL(multi_add_handle), SYMBOL(multi_remove_handle),
+    SYMBOL(multi_perform),  SYMBOL(multi_poll),       SYMBOL(multi_info_read),
+    SYMBOL(share_init),     SYMBOL(share_setopt),     SYMBOL(share_cleanup),
 };
 
 /* Written once, by open_library. */
@@ -95,14 +91,7 @@ void curl_set_size(struct curl_options *options, CURLoption option, size_t value
     }
 }
 
-void curl_set_text(struct curl_options *options, CURLoption option, const char *value)
-{
-    if (options->error == CURLE_OK) {
-        options->error = options->api->easy_setopt(options->easy, option, value);
-    }
-}
-
-void curl_set_pointer(struct curl_options *options, CURLoption option, void *value)
+void curl_set_pointer(struct curl_options *options, CURLoption option, const void *value)
 {
     if (options->error == CURLE_OK) {
         options->error = options->api->easy_setopt(options->easy, option, value);

@@ -16,8 +16,6 @@ struct curl_api {
     CURL *(*easy_init)(void);
     void (*easy_cleanup)(CURL *easy);
     CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
-    CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
-    const char *(*easy_strerror)(CURLcode code);
     struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
     void (*slist_free_all)(struct curl_slist *list);
     CURLM *(*multi_init)(void);
@@ -46,8 +44,7 @@ struct curl_options {
 
 void curl_set_long(struct curl_options *options, CURLoption option, long value);
 void curl_set_size(struct curl_options *options, CURLoption option, size_t value);
-void curl_set_text(struct curl_options *options, CURLoption option, const char *value);
-void curl_set_pointer(struct curl_options *options, CURLoption option, void *value);
+void curl_set_pointer(struct curl_options *options, CURLoption option, const void *value);
 /* Cast the function to this type; libcurl casts it back to the option's own. */
 typedef void (*curl_function)(void);
 void curl_set_function(struct curl_options *options, CURLoption option, curl_function value);

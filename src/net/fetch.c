@@ -1,193 +1,399 @@
-/* The flow of fetches: each hop is resolved, checked, transferred, and perhaps followed by another
- * one. The transfers of a batch share one curl multi, lent from the pool, and one wait. */
+/* One request: its name is looked up, every address is checked, libcurl transfers it, and what came
+ * is collected in the call's arena. */
 #include "net/fetch.h"
 
 #include "core/clock.h"
 #include "core/limits.h"
-#include "net/curl_pool.h"
-#include "net/fetch_proxy.h"
-#include "net/fetch_transfer.h"
+#include "net/lanes.h"
+#include "net/resolve.h"
+#include "net/surroundings.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <strings.h>
 
+#define CONNECT_TIME_MS 10000L
 #define LONGEST_WAIT_MS 60000
+#define FIRST_HEADERS   16
 
-struct fetch_batch {
+struct transfer {
     struct call *call;
-    struct curl_lane *lane; /* NULL: libcurl is missing or there is no memory */
-    const char *no_lane;    /* why */
-    struct fetch_transfer *active;
-    struct fetch_transfer *done; /* the first to be handed out first */
-    size_t active_count;
-    int ended; /* the call's status, once it is over */
+    const struct fetch_request *request;
+    struct fetch_response *response;
+    struct lane *lane;
+    const char *proxy;   /* NULL: a direct connection */
+    int64_t deadline_ms; /* INT64_MAX: only the call's */
+    size_t max_body_bytes;
+
+    CURL *easy;
+    struct curl_slist *headers;
+    struct curl_slist *pins;
+    char curl_error[CURL_ERROR_SIZE];
+
+    struct fetch_header *received;
+    size_t received_room;
+    size_t head_bytes;
+    struct buf body;
+    enum fetch_failure verdict; /* why a callback ended the transfer */
 };
 
-/* ---- the end of a fetch ---- */
+/* ---- the policy ---- */
 
-static void remove_from(struct fetch_transfer **list, struct fetch_transfer *transfer)
+static bool allows(const struct transfer *transfer, const struct sockaddr *address)
 {
-    while (*list && *list != transfer) {
-        list = &(*list)->next;
-    }
-    if (*list) {
-        *list = transfer->next;
-        transfer->next = NULL;
-    }
+    const struct fetch_request *request = transfer->request;
+    return !request->allow ||
+           request->allow(request->allow_context, request->url->host, address) == OK;
 }
 
-static void add_to_end(struct fetch_transfer **list, struct fetch_transfer *transfer)
+/* Before a socket is connected. The address was checked when it was resolved; this holds even if
+ * libcurl came by another one. */
+static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
+                                    struct curl_sockaddr *address)
 {
-    while (*list) {
-        list = &(*list)->next;
+    struct transfer *transfer = context;
+    (void)purpose;
+    if (!transfer->proxy && !allows(transfer, &address->addr)) {
+        transfer->verdict = FETCH_FORBIDDEN;
+        return CURL_SOCKET_BAD;
     }
-    *list = transfer;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static void keep_body(struct fetch_transfer *transfer)
+/* Before a request is sent, also on a connection that an earlier request with another policy
+ * opened. */
+static int on_connected(void *context, char *address, char *local_address, int port, int local_port)
 {
-    struct fetch_response *response = &transfer->response;
-    response->body = "";
-    if (transfer->body.length) {
-        const char *body =
-            arena_strndup(transfer->arena, transfer->body.data, transfer->body.length);
-        if (body) {
-            response->body = body;
-            response->body_length = transfer->body.length;
+    struct transfer *transfer = context;
+    struct sockaddr_storage peer = {0};
+    struct sockaddr_in *ipv4 = (struct sockaddr_in *)&peer;
+    struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)&peer;
+    (void)local_address;
+    (void)local_port;
+    if (transfer->proxy || !transfer->request->allow) {
+        return CURL_PREREQFUNC_OK;
+    }
+    if (inet_pton(AF_INET, address, &ipv4->sin_addr) == 1) {
+        ipv4->sin_family = AF_INET;
+        ipv4->sin_port = htons((uint16_t)port);
+    } else if (inet_pton(AF_INET6, address, &ipv6->sin6_addr) == 1) {
+        ipv6->sin6_family = AF_INET6;
+        ipv6->sin6_port = htons((uint16_t)port);
+    }
+    if (!allows(transfer, (struct sockaddr *)&peer)) {
+        transfer->verdict = FETCH_FORBIDDEN;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    return CURL_PREREQFUNC_OK;
+}
+
+/* ---- what comes ---- */
+
+static int keep_header(struct transfer *transfer, const char *line, size_t length)
+{
+    struct fetch_response *response = transfer->response;
+    const char *colon = memchr(line, ':', length);
+    if (!colon || colon == line) {
+        return OK; /* a folded line of old, or nonsense */
+    }
+    if (response->header_count == transfer->received_room) {
+        size_t room = transfer->received_room ? 2 * transfer->received_room : FIRST_HEADERS;
+        struct fetch_header *headers =
+            arena_realloc(call_arena(transfer->call), transfer->received,
+                          transfer->received_room * sizeof *headers, room * sizeof *headers);
+        if (!headers) {
+            return ERR_NOMEM;
+        }
+        transfer->received = headers;
+        transfer->received_room = room;
+        response->headers = headers;
+    }
+    const char *value = colon + 1;
+    const char *end = line + length;
+    while (value < end && (*value == ' ' || *value == '\t')) {
+        value++;
+    }
+    while (end > value && (end[-1] == ' ' || end[-1] == '\t')) {
+        end--;
+    }
+    struct fetch_header *header = &transfer->received[response->header_count];
+    header->name = arena_strndup(call_arena(transfer->call), line, (size_t)(colon - line));
+    header->value = arena_strndup(call_arena(transfer->call), value, (size_t)(end - value));
+    header->secret = false;
+    if (!header->name || !header->value) {
+        return ERR_NOMEM;
+    }
+    response->header_count++;
+    return OK;
+}
+
+/* The status of "HTTP/1.1 200 OK" or "HTTP/2 200"; 0 when there is none. */
+static int read_status(const char *line, size_t length)
+{
+    const char *blank = memchr(line, ' ', length);
+    if (!blank || line + length - blank < 4) {
+        return 0;
+    }
+    int status = 0;
+    for (int i = 1; i <= 3; i++) {
+        if (blank[i] < '0' || blank[i] > '9') {
+            return 0;
+        }
+        status = status * 10 + (blank[i] - '0');
+    }
+    return status;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    size_t length = size * count;
+    transfer->head_bytes += length;
+    if (transfer->head_bytes > LIMIT_FETCH_HEAD_BYTES) {
+        transfer->verdict = FETCH_TOO_LARGE;
+        return 0;
+    }
+    size_t kept = length;
+    while (kept && (data[kept - 1] == '\r' || data[kept - 1] == '\n')) {
+        kept--;
+    }
+    if (kept > 5 && memcmp(data, "HTTP/", 5) == 0) {
+        /* A new head: of the answer, after one that only said "continue". */
+        transfer->response->header_count = 0;
+        transfer->response->status = read_status(data, kept);
+    } else if (kept && keep_header(transfer, data, kept) != OK) {
+        transfer->verdict = FETCH_NOMEM;
+        return 0;
+    }
+    return length;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    size_t length = size * count;
+    size_t room = transfer->max_body_bytes - transfer->body.length;
+    if (buf_append(&transfer->body, data, length < room ? length : room) != OK) {
+        transfer->verdict = FETCH_NOMEM;
+    } else if (length > room) {
+        transfer->verdict = FETCH_TOO_LARGE;
+    }
+    return transfer->verdict == FETCH_OK ? length : 0;
+}
+
+/* ---- what libcurl is told ---- */
+
+/* Adds to a list. The list is lost when there is no memory, so it is freed here. */
+static int append(const struct curl_api *api, struct curl_slist **list, const char *text)
+{
+    struct curl_slist *longer = text ? api->slist_append(*list, text) : NULL;
+    if (!longer) {
+        api->slist_free_all(*list);
+    }
+    *list = longer;
+    return longer ? OK : ERR_NOMEM;
+}
+
+static int make_headers(struct transfer *transfer, const struct curl_api *api)
+{
+    const struct fetch_request *request = transfer->request;
+    /* Without "Expect" a server is not asked whether it wants a large body: few answer, and the
+     * wait is a second. */
+    int status = append(api, &transfer->headers, "Expect:");
+    for (size_t i = 0; i < request->header_count && status == OK; i++) {
+        const struct fetch_header *header = &request->headers[i];
+        /* libcurl takes a header without a value as "Name;". */
+        status = append(api, &transfer->headers,
+                        arena_printf(call_arena(transfer->call), "%s%s%s", header->name,
+                                     *header->value ? ": " : ";", header->value));
+    }
+    return status;
+}
+
+/* "+host:port:address,address": the plus lets the entry go after a minute, so that a warm multi
+ * does not collect the names of its whole life. */
+static int make_pins(struct transfer *transfer, const struct curl_api *api,
+                     const struct resolve_result *resolved)
+{
+    struct buf pin;
+    uint8_t literal[16];
+    const char *host = transfer->request->url->host;
+    if (!resolved || inet_pton(AF_INET, host, literal) == 1 || url_host_is_ipv6(host)) {
+        return OK; /* an address needs no pin */
+    }
+    buf_init(&pin, KIB(4));
+    buf_printf(&pin, "+%s:%d:", host, transfer->request->url->port);
+    for (size_t i = 0; i < resolved->count; i++) {
+        const struct sockaddr_storage *address = &resolved->addresses[i];
+        char text[INET6_ADDRSTRLEN] = "";
+        if (address->ss_family == AF_INET) {
+            inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof text);
+            buf_printf(&pin, "%s%s", i ? "," : "", text);
         } else {
-            response->failure = FETCH_NOMEM;
-            response->error = "out of memory";
+            inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text,
+                      sizeof text);
+            buf_printf(&pin, "%s[%s]", i ? "," : "", text);
         }
     }
-    buf_done(&transfer->body);
+    int status = buf_error(&pin) ? ERR_NOMEM : append(api, &transfer->pins, pin.data);
+    buf_done(&pin);
+    return status;
 }
 
-/* Ends a fetch; `words` say what happened, NULL with FETCH_OK. */
-static void finish(struct fetch_batch *batch, struct fetch_transfer *transfer,
-                   enum fetch_failure failure, const char *words)
+static void set_protocol(struct curl_options *options, const struct transfer *transfer)
 {
-    struct fetch_response *response = &transfer->response;
-    fetch_transfer_stop(transfer, batch->lane);
-    response->failure = failure;
-    response->url = transfer->url.text ? transfer->url.text : transfer->request->url;
-    response->label = transfer->request->label;
-    response->error = NULL;
-    if (failure != FETCH_OK) {
-        const char *text = transfer->url.host
-                               ? arena_printf(transfer->arena, "%s: %s", transfer->url.host, words)
-                               : words;
-        response->error = text ? text : words;
-    }
-    keep_body(transfer);
-    response->content_type = fetch_header_value(response, "content-type");
-    remove_from(&batch->active, transfer);
-    batch->active_count--;
-    add_to_end(&batch->done, transfer);
+    curl_set_pointer(options, CURLOPT_URL, transfer->request->url->text);
+    curl_set_long(options, CURLOPT_PATH_AS_IS, 1);
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_set_pointer(options, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+    curl_set_long(options, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+    curl_set_pointer(options, CURLOPT_ACCEPT_ENCODING, "");
+    curl_set_pointer(options, CURLOPT_USERAGENT, "forage/" FORAGE_VERSION);
+    curl_set_pointer(options, CURLOPT_PROXY, transfer->proxy ? transfer->proxy : "");
+    curl_set_pointer(options, CURLOPT_NOPROXY, "");
+    curl_set_long(options, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1);
+    trust_set(options);
 }
 
-/* ---- a hop ---- */
-
-static void begin_transfer(struct fetch_batch *batch, struct fetch_transfer *transfer,
-                           const struct resolve_result *resolved)
+static void set_behaviour(struct curl_options *options, struct transfer *transfer)
 {
-    if (fetch_transfer_start(transfer, batch->lane, resolved) != OK) {
-        finish(batch, transfer, FETCH_NOMEM, "out of memory");
-    }
+    curl_set_long(options, CURLOPT_NOSIGNAL, 1);
+#if LIBCURL_VERSION_NUM >= 0x075700
+    /* Leaving does not wait for a look-up of libcurl's own, which only the name of a proxy needs.
+     */
+    curl_try_long(options, CURLOPT_QUICK_EXIT, 1);
+#endif
+    curl_set_long(options, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIME_MS);
+    curl_set_pointer(options, CURLOPT_PRIVATE, transfer);
+    curl_set_pointer(options, CURLOPT_ERRORBUFFER, transfer->curl_error);
+    curl_set_function(options, CURLOPT_OPENSOCKETFUNCTION, (curl_function)on_open_socket);
+    curl_set_pointer(options, CURLOPT_OPENSOCKETDATA, transfer);
+    curl_set_function(options, CURLOPT_PREREQFUNCTION, (curl_function)on_connected);
+    curl_set_pointer(options, CURLOPT_PREREQDATA, transfer);
+    curl_set_function(options, CURLOPT_HEADERFUNCTION, (curl_function)on_header);
+    curl_set_pointer(options, CURLOPT_HEADERDATA, transfer);
+    curl_set_function(options, CURLOPT_WRITEFUNCTION, (curl_function)on_body);
+    curl_set_pointer(options, CURLOPT_WRITEDATA, transfer);
 }
 
-static void begin_hop(struct fetch_batch *batch, struct fetch_transfer *transfer)
+/* Hands the request to the lane; `resolved` are the addresses to pin, NULL to pin none. */
+static int start(struct transfer *transfer, const struct resolve_result *resolved)
 {
-    fetch_transfer_forget(transfer);
-    transfer->proxy = fetch_proxy(&transfer->url);
-    if (transfer->proxy && !transfer->request->allow) {
-        begin_transfer(batch, transfer, NULL); /* the proxy resolves the name */
-        return;
+    struct lane *lane = transfer->lane;
+    const struct curl_api *api = lane->api;
+    transfer->easy = api->easy_init();
+    if (!transfer->easy || make_headers(transfer, api) != OK ||
+        make_pins(transfer, api, resolved) != OK) {
+        return ERR_NOMEM;
     }
-    int status = resolve_start(transfer->url.host, transfer->url.port, &transfer->query);
-    if (status == ERR_BUSY) {
-        finish(batch, transfer, FETCH_BUSY, "too many names are being looked up");
-    } else if (status != OK) {
-        finish(batch, transfer, FETCH_NOMEM, "out of memory");
+    struct curl_options options = {.api = api, .easy = transfer->easy};
+    set_protocol(&options, transfer);
+    set_behaviour(&options, transfer);
+    /* A body that says it is too large ends before its first byte. */
+    curl_set_size(&options, CURLOPT_MAXFILESIZE_LARGE, transfer->max_body_bytes);
+    if (transfer->request->body) {
+        curl_set_size(&options, CURLOPT_POSTFIELDSIZE_LARGE, transfer->request->body_length);
+        curl_set_pointer(&options, CURLOPT_POSTFIELDS, transfer->request->body);
     }
+    curl_set_pointer(&options, CURLOPT_HTTPHEADER, transfer->headers);
+    curl_set_pointer(&options, CURLOPT_RESOLVE, transfer->pins);
+    curl_set_pointer(&options, CURLOPT_SHARE, lane->share);
+    curl_set_pointer(&options, CURLOPT_COOKIEFILE, "");
+    if (options.error != CURLE_OK ||
+        api->multi_add_handle(lane->multi, transfer->easy) != CURLM_OK) {
+        return ERR_NOMEM;
+    }
+    return OK;
 }
 
-/* One address that is not allowed is enough to refuse the host: what it is doing there is not our
- * question. */
-static void end_look_up(struct fetch_batch *batch, struct fetch_transfer *transfer)
+static void stop(struct transfer *transfer)
 {
-    struct resolve_result resolved;
-    int status = resolve_finish(transfer->query, &resolved);
-    if (status == ERR_BUSY) {
-        return;
+    const struct curl_api *api = transfer->lane->api;
+    if (transfer->easy) {
+        api->multi_remove_handle(transfer->lane->multi, transfer->easy);
+        api->easy_cleanup(transfer->easy);
     }
-    transfer->query = resolve_free(transfer->query);
-    if (status != OK) {
-        enum fetch_failure failure = status == ERR_NOTFOUND ? FETCH_NO_NAME
-                                     : status == ERR_NOMEM  ? FETCH_NOMEM
-                                                            : FETCH_NAME_ERROR;
-        finish(batch, transfer, failure, resolved.problem);
-        return;
-    }
-    for (size_t i = 0; i < resolved.count; i++) {
-        if (!fetch_transfer_allows(transfer, (struct sockaddr *)&resolved.addresses[i])) {
-            finish(batch, transfer, FETCH_FORBIDDEN, "the address is not allowed");
-            return;
-        }
-    }
-    begin_transfer(batch, transfer, &resolved);
+    api->slist_free_all(transfer->headers);
+    api->slist_free_all(transfer->pins);
 }
 
-/* ---- redirects ---- */
+/* ---- what it means ---- */
 
-/* 303 asks for a GET; 301 and 302 have come to mean the same after a POST; 307 and 308 change
- * nothing. */
-static void change_method(struct fetch_transfer *transfer, int status)
-{
-    const char *method = transfer->method ? transfer->method : "GET";
-    bool post = strcmp(method, "POST") == 0;
-    bool plain = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if ((status == 303 && !plain) || ((status == 301 || status == 302) && post)) {
-        transfer->method = "GET";
-        transfer->without_body = true;
-    }
-}
-
-static void follow(struct fetch_batch *batch, struct fetch_transfer *transfer)
-{
-    struct fetch_response *response = &transfer->response;
-    const char *location = fetch_header_value(response, "location");
-    struct url target;
-    if (response->redirects == transfer->max_redirects) {
-        finish(batch, transfer, FETCH_REDIRECTS, "too many redirects");
-        return;
-    }
-    int status = url_resolve(transfer->arena, &transfer->url, location, &target, NULL);
-    if (status != OK) {
-        finish(batch, transfer, status == ERR_NOMEM ? FETCH_NOMEM : FETCH_REDIRECTS,
-               "a redirect leads to what is no http or https URL");
-        return;
-    }
-    fetch_transfer_stop(transfer, batch->lane);
-    change_method(transfer, response->status);
-    transfer->without_credentials |= !url_same_origin(&transfer->url, &target);
-    transfer->url = target;
-    response->redirects++;
-    begin_hop(batch, transfer);
-}
-
-static void end_hop(struct fetch_batch *batch, struct fetch_transfer *transfer, CURLcode code)
-{
+static const struct {
+    CURLcode code;
+    enum fetch_failure failure;
     const char *words;
-    enum fetch_failure failure = fetch_transfer_verdict(transfer, code, &words);
-    if (failure == FETCH_OK && transfer->redirecting) {
-        follow(batch, transfer);
-    } else {
-        finish(batch, transfer, failure, words);
-    }
+} RESULTS[] = {
+    {CURLE_URL_MALFORMAT, FETCH_BAD_REQUEST, "the URL is not valid"},
+    {CURLE_COULDNT_RESOLVE_PROXY, FETCH_CONNECT, "the name of the proxy could not be looked up"},
+    {CURLE_COULDNT_RESOLVE_HOST, FETCH_NAME_ERROR, "the name could not be looked up"},
+    {CURLE_COULDNT_CONNECT, FETCH_CONNECT, "no connection could be made"},
+    {CURLE_PROXY, FETCH_CONNECT, "the proxy refused"},
+    {CURLE_OPERATION_TIMEDOUT, FETCH_TIMEOUT, "no connection could be made in time"},
+    {CURLE_SSL_CONNECT_ERROR, FETCH_TLS, "no secure connection could be made"},
+    {CURLE_PEER_FAILED_VERIFICATION, FETCH_TLS, "the certificate is not valid"},
+    {CURLE_SSL_CACERT_BADFILE, FETCH_TLS, "the file of certificates cannot be read"},
+    {CURLE_SSL_CIPHER, FETCH_TLS, "no secure connection could be made"},
+    {CURLE_FILESIZE_EXCEEDED, FETCH_TOO_LARGE, "the answer is too large"},
+    {CURLE_OUT_OF_MEMORY, FETCH_NOMEM, "out of memory"},
+    {CURLE_GOT_NOTHING, FETCH_BROKEN, "the server closed the connection without an answer"},
+    {CURLE_PARTIAL_FILE, FETCH_BROKEN, "the answer was cut off"},
+    {CURLE_RECV_ERROR, FETCH_BROKEN, "the connection broke"},
+    {CURLE_SEND_ERROR, FETCH_BROKEN, "the connection broke"},
+    {CURLE_BAD_CONTENT_ENCODING, FETCH_BROKEN, "the answer's compression is broken"},
+    {CURLE_UNSUPPORTED_PROTOCOL, FETCH_BROKEN, "the answer is not HTTP"},
+    {CURLE_WEIRD_SERVER_REPLY, FETCH_BROKEN, "the answer is not HTTP"},
+};
+
+static const struct {
+    enum fetch_failure failure;
+    const char *words;
+} VERDICTS[] = {
+    {FETCH_FORBIDDEN, "the address is not allowed"},
+    {FETCH_TOO_LARGE, "the answer is too large"},
+    {FETCH_NOMEM, "out of memory"},
+};
+
+/* Ends the request as failed. */
+static int fail(struct transfer *transfer, enum fetch_failure failure, const char *words)
+{
+    const char *error =
+        arena_printf(call_arena(transfer->call), "%s: %s", transfer->request->url->host, words);
+    transfer->response->failure = failure;
+    transfer->response->error = error ? error : words;
+    return ERR_FAILED;
 }
 
-/* ---- the beginning of a fetch ---- */
+/* What libcurl's last word means. */
+static int judge(struct transfer *transfer, CURLcode code)
+{
+    if (code == CURLE_OK) {
+        return OK;
+    }
+    for (size_t i = 0; i < sizeof VERDICTS / sizeof *VERDICTS; i++) {
+        if (VERDICTS[i].failure == transfer->verdict) {
+            return fail(transfer, transfer->verdict, VERDICTS[i].words);
+        }
+    }
+    for (size_t i = 0; i < sizeof RESULTS / sizeof *RESULTS; i++) {
+        if (RESULTS[i].code != code) {
+            continue;
+        }
+        const char *words = RESULTS[i].words;
+        if (RESULTS[i].failure == FETCH_TLS && transfer->curl_error[0]) {
+            words =
+                arena_printf(call_arena(transfer->call), "%s (%s)", words, transfer->curl_error);
+        }
+        return fail(transfer, RESULTS[i].failure, words ? words : RESULTS[i].words);
+    }
+    return fail(transfer, FETCH_BROKEN, "the exchange failed");
+}
+
+/* ---- the steps ---- */
 
 static bool is_token(const char *text)
 {
@@ -214,209 +420,206 @@ static bool is_value(const char *text)
     return true;
 }
 
-static const char *find_fault(const struct fetch_request *request)
+static bool headers_are_sound(const struct fetch_request *request)
 {
-    if (request->method && !is_token(request->method)) {
-        return "the method is not valid";
-    }
     for (size_t i = 0; i < request->header_count; i++) {
         if (!is_token(request->headers[i].name) || !is_value(request->headers[i].value)) {
-            return "a header of the request is not valid";
+            return false;
         }
     }
-    return NULL;
+    return true;
 }
 
-static void set_limits(struct fetch_transfer *transfer)
+/* Milliseconds that the request has left of its own time; never more than a minute. */
+static int64_t time_left(const struct transfer *transfer)
 {
-    const struct fetch_request *request = transfer->request;
-    transfer->max_body_bytes =
-        request->max_body_bytes ? request->max_body_bytes : LIMIT_FETCH_BODY_BYTES;
-    transfer->max_redirects =
-        request->max_redirects ? request->max_redirects : LIMIT_FETCH_REDIRECTS;
-    transfer->deadline_ms =
-        request->timeout_ms > 0 ? clock_now_ms() + request->timeout_ms : INT64_MAX;
-    transfer->method = request->method ? request->method : request->body ? "POST" : "GET";
-    buf_init(&transfer->body, transfer->max_body_bytes);
+    int64_t now = clock_now_ms();
+    int64_t left = transfer->deadline_ms > now ? transfer->deadline_ms - now : 0;
+    return left < LONGEST_WAIT_MS ? left : LONGEST_WAIT_MS;
 }
 
-int fetch_batch_add(struct fetch_batch *batch, const struct fetch_request *request)
+static int fail_timeout(struct transfer *transfer)
 {
-    if (batch->active_count == FETCH_MOST_AT_ONCE) {
-        return ERR_LIMIT;
-    }
-    struct arena *arena = call_arena(batch->call);
-    struct fetch_transfer *transfer = arena_zalloc(arena, sizeof *transfer);
-    if (!transfer) {
-        return ERR_NOMEM;
-    }
-    transfer->request = request;
-    transfer->arena = arena;
-    set_limits(transfer);
-    transfer->next = batch->active;
-    batch->active = transfer;
-    batch->active_count++;
-    const char *problem;
-    const char *fault = find_fault(request);
-    if (!batch->lane) {
-        finish(batch, transfer, FETCH_UNAVAILABLE, batch->no_lane);
-    } else if (fault) {
-        finish(batch, transfer, FETCH_BAD_REQUEST, fault);
-    } else if (url_parse(arena, request->url, &transfer->url, &problem) != OK) {
-        const char *words = arena_printf(arena, "the URL %s", problem);
-        finish(batch, transfer, FETCH_BAD_REQUEST, words ? words : "the URL is not valid");
-    } else {
-        begin_hop(batch, transfer);
-    }
-    return OK;
+    return fail(transfer, FETCH_TIMEOUT, "no answer in time");
 }
 
-/* ---- all of them ---- */
-
-struct fetch_batch *fetch_batch_new(struct call *call)
+static int await_name(struct transfer *transfer, struct resolve_query *query,
+                      struct resolve_result *resolved)
 {
-    struct fetch_batch *batch = arena_zalloc(call_arena(call), sizeof *batch);
-    if (batch) {
-        const struct curl_api *api = curl_api_open(&batch->no_lane);
-        batch->call = call;
-        batch->lane = api ? curl_pool_lend(api) : NULL;
-        if (api && !batch->lane) {
-            batch->no_lane = "out of memory";
+    struct pollfd ready = {.fd = resolve_fd(query), .events = POLLIN};
+    int waited = 0;
+    while (waited == 0 && time_left(transfer) > 0) {
+        waited = call_wait(transfer->call, &ready, 1, time_left(transfer));
+    }
+    if (waited <= 0) {
+        return waited < 0 ? waited : fail_timeout(transfer);
+    }
+    int status = resolve_finish(query, resolved);
+    return status == OK             ? OK
+           : status == ERR_NOTFOUND ? fail(transfer, FETCH_NO_NAME, resolved->problem)
+           : status == ERR_NOMEM    ? fail(transfer, FETCH_NOMEM, resolved->problem)
+                                    : fail(transfer, FETCH_NAME_ERROR, resolved->problem);
+}
+
+/* One address that is not allowed is enough to refuse the host: what it is doing there is not our
+ * question. */
+static int look_up(struct transfer *transfer, struct resolve_result *resolved)
+{
+    const struct url *url = transfer->request->url;
+    struct resolve_query *query;
+    int status = resolve_start(url->host, url->port, &query);
+    if (status == ERR_BUSY) {
+        return fail(transfer, FETCH_BUSY, "too many names are being looked up");
+    }
+    if (status != OK) {
+        return fail(transfer, FETCH_NOMEM, "out of memory");
+    }
+    status = await_name(transfer, query, resolved);
+    resolve_free(query);
+    for (size_t i = 0; status == OK && i < resolved->count; i++) {
+        if (!allows(transfer, (struct sockaddr *)&resolved->addresses[i])) {
+            status = fail(transfer, FETCH_FORBIDDEN, "the address is not allowed");
         }
     }
-    return batch;
+    return status;
 }
 
-/* Moves everything on that can move without waiting. */
-static int advance(struct fetch_batch *batch)
+/* Waits for libcurl's sockets, the cancellation or a deadline. */
+static int wait_for_any(struct transfer *transfer)
 {
-    const struct curl_api *api = batch->lane->api;
-    struct fetch_transfer *next;
-    for (struct fetch_transfer *transfer = batch->active; transfer; transfer = next) {
-        next = transfer->next;
-        if (transfer->query) {
-            end_look_up(batch, transfer);
-        }
-    }
-    int running;
-    if (api->multi_perform(batch->lane->multi, &running) != CURLM_OK) {
+    const struct lane *lane = transfer->lane;
+    struct curl_waitfd cancel = {.fd = call_cancel_fd(transfer->call), .events = CURL_WAIT_POLLIN};
+    int64_t wait = time_left(transfer);
+    int64_t call_left = call_time_left_ms(transfer->call);
+    if (cancel.fd < 0) {
         return ERR_IO;
     }
-    int left;
-    CURLMsg *message;
-    while ((message = api->multi_info_read(batch->lane->multi, &left)) != NULL) {
-        char *owner = NULL;
-        CURLcode code = message->data.result;
-        api->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
-        if (message->msg == CURLMSG_DONE && owner) {
-            end_hop(batch, (struct fetch_transfer *)(void *)owner, code);
-        }
-    }
-    int64_t now = clock_now_ms();
-    for (struct fetch_transfer *transfer = batch->active; transfer; transfer = next) {
-        next = transfer->next;
-        if (now >= transfer->deadline_ms) {
-            finish(batch, transfer, FETCH_TIMEOUT, "no answer in time");
-        }
-    }
-    return OK;
-}
-
-/* Waits for libcurl's sockets, the look-ups, the cancellation or the next deadline. */
-static int wait_for_any(struct fetch_batch *batch)
-{
-    struct curl_waitfd extra[FETCH_MOST_AT_ONCE + 1];
-    unsigned count = 0;
-    int cancel = call_cancel_fd(batch->call);
-    if (cancel < 0) {
-        return ERR_IO;
-    }
-    int64_t wait = call_time_left_ms(batch->call);
-    int64_t now = clock_now_ms();
-    extra[count++] = (struct curl_waitfd){.fd = cancel, .events = CURL_WAIT_POLLIN};
-    for (struct fetch_transfer *transfer = batch->active; transfer; transfer = transfer->next) {
-        if (transfer->query) {
-            extra[count++] =
-                (struct curl_waitfd){.fd = resolve_fd(transfer->query), .events = CURL_WAIT_POLLIN};
-        }
-        int64_t left = transfer->deadline_ms > now ? transfer->deadline_ms - now : 0;
-        wait = left < wait ? left : wait;
-    }
-    wait = wait < LONGEST_WAIT_MS ? wait : LONGEST_WAIT_MS;
-    CURLMcode code =
-        batch->lane->api->multi_poll(batch->lane->multi, extra, count, (int)wait, NULL);
+    CURLMcode code = lane->api->multi_poll(lane->multi, &cancel, 1,
+                                           (int)(call_left < wait ? call_left : wait), NULL);
     return code == CURLM_OK ? OK : ERR_IO;
 }
 
-/* Ends what is under way, and closes the connections too: one that HTTP/2 shares between requests
- * would outlive them. */
-static void break_off(struct fetch_batch *batch)
+/* Carries the transfer to its end. */
+static int carry(struct transfer *transfer)
 {
-    while (batch->active) {
-        struct fetch_transfer *transfer = batch->active;
-        batch->active = transfer->next;
-        fetch_transfer_stop(transfer, batch->lane);
-        buf_done(&transfer->body);
-    }
-    batch->active_count = 0;
-    batch->lane = curl_pool_discard(batch->lane);
-    batch->no_lane = "the call is over";
-}
-
-int fetch_batch_next(struct fetch_batch *batch, struct fetch_response *response)
-{
-    while (!batch->done && batch->active && batch->ended == OK) {
-        batch->ended = call_check(batch->call);
-        if (batch->ended == OK) {
-            batch->ended = advance(batch);
+    const struct lane *lane = transfer->lane;
+    int status = OK;
+    int running = 0;
+    int left;
+    while ((status = call_check(transfer->call)) == OK) {
+        if (lane->api->multi_perform(lane->multi, &running) != CURLM_OK) {
+            return ERR_IO;
         }
-        if (batch->ended == OK && !batch->done && batch->active) {
-            batch->ended = wait_for_any(batch);
+        const CURLMsg *message = lane->api->multi_info_read(lane->multi, &left);
+        if (message && message->msg == CURLMSG_DONE) {
+            return judge(transfer, message->data.result);
+        }
+        if (time_left(transfer) == 0) {
+            return fail_timeout(transfer);
+        }
+        status = wait_for_any(transfer);
+        if (status != OK) {
+            return status;
         }
     }
-    if (batch->ended != OK) {
-        break_off(batch);
-    }
-    if (batch->done) {
-        struct fetch_transfer *transfer = batch->done;
-        batch->done = transfer->next;
-        *response = transfer->response;
-        return OK;
-    }
-    return batch->ended != OK ? batch->ended : ERR_NOTFOUND;
+    return status;
 }
 
-struct fetch_batch *fetch_batch_free(struct fetch_batch *batch)
+/* What came is there also when the transfer failed. */
+static int keep_body(struct transfer *transfer)
 {
-    if (batch && batch->active) {
-        break_off(batch);
-    } else if (batch) {
-        batch->lane = curl_pool_give_back(batch->lane);
+    struct fetch_response *response = transfer->response;
+    const char *body =
+        transfer->body.length
+            ? arena_strndup(call_arena(transfer->call), transfer->body.data, transfer->body.length)
+            : "";
+    if (!body) {
+        return fail(transfer, FETCH_NOMEM, "out of memory");
     }
-    return NULL;
+    response->body = body;
+    response->body_length = transfer->body.length;
+    response->content_type = fetch_header_value(response, "content-type");
+    return response->failure == FETCH_OK ? OK : ERR_FAILED;
+}
+
+static int run(struct transfer *transfer)
+{
+    struct resolve_result resolved;
+    int status = call_check(transfer->call);
+    transfer->proxy = proxy_for(transfer->request->url);
+    /* Without a policy a proxy looks the name up itself. */
+    bool looks_up = !transfer->proxy || transfer->request->allow;
+    if (status == OK && looks_up) {
+        status = look_up(transfer, &resolved);
+    }
+    if (status == OK) {
+        status = start(transfer, looks_up ? &resolved : NULL);
+        status = status == OK ? carry(transfer) : status;
+    }
+    stop(transfer);
+    if (status == OK || status == ERR_FAILED) {
+        status = keep_body(transfer);
+    }
+    return status;
+}
+
+/* Ends a request that was never sent. */
+static int refuse(struct fetch_response *response, const char *url, enum fetch_failure failure,
+                  const char *words)
+{
+    *response = (struct fetch_response){.failure = failure, .error = words, .url = url, .body = ""};
+    return ERR_FAILED;
 }
 
 int fetch_run(struct call *call, const struct fetch_request *request,
               struct fetch_response *response)
 {
-    memset(response, 0, sizeof *response);
-    response->failure = FETCH_NOMEM;
-    response->error = "out of memory";
-    response->url = request->url;
-    response->body = "";
-    struct fetch_batch *batch = fetch_batch_new(call);
-    int status = batch ? fetch_batch_add(batch, request) : ERR_NOMEM;
+    const char *problem;
+    struct transfer transfer = {
+        .call = call,
+        .request = request,
+        .response = response,
+        .lane = request->lane ? request->lane : lane_lend(call, &problem),
+        .deadline_ms = request->timeout_ms > 0 ? clock_now_ms() + request->timeout_ms : INT64_MAX,
+        .max_body_bytes =
+            request->max_body_bytes ? request->max_body_bytes : LIMIT_FETCH_BODY_BYTES,
+    };
+    *response = (struct fetch_response){.url = request->url->text, .body = ""};
+    if (!transfer.lane) {
+        return refuse(response, request->url->text, FETCH_UNAVAILABLE, problem);
+    }
+    buf_init(&transfer.body, transfer.max_body_bytes);
+    int status = headers_are_sound(request)
+                     ? run(&transfer)
+                     : refuse(response, request->url->text, FETCH_BAD_REQUEST,
+                              "a header of the request is not valid");
+    buf_done(&transfer.body);
+    /* A connection that HTTP/2 shares between requests would outlive one that was broken off. */
+    transfer.lane->broken |= status != OK && status != ERR_FAILED;
+    if (status == ERR_NOMEM || status == ERR_IO) {
+        status = fail(&transfer, FETCH_NOMEM, "out of memory");
+    } else if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
+        fail(&transfer, FETCH_TIMEOUT,
+             status == ERR_DEADLINE ? "the call ran out of time" : "the call was cancelled");
+    }
+    if (!request->lane) {
+        lane_return(transfer.lane);
+    }
+    return status;
+}
+
+int fetch_parse(struct call *call, const char *text, struct url *url,
+                struct fetch_response *response)
+{
+    const char *problem = "is not valid";
+    int status = url_parse(call_arena(call), text, url, &problem);
     if (status == OK) {
-        status = fetch_batch_next(batch, response);
+        return OK;
     }
-    fetch_batch_free(batch);
-    if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
-        response->failure = FETCH_TIMEOUT;
-        response->error =
-            status == ERR_DEADLINE ? "the call ran out of time" : "the call was cancelled";
-        return status;
-    }
-    return status == OK && response->failure == FETCH_OK ? OK : ERR_FAILED;
+    const char *words =
+        status == ERR_NOMEM ? NULL : arena_printf(call_arena(call), "the URL %s", problem);
+    return words ? refuse(response, text, FETCH_BAD_REQUEST, words)
+                 : refuse(response, text, FETCH_NOMEM, "out of memory");
 }
 
 /* ---- small things ---- */
@@ -445,15 +648,9 @@ const char *fetch_failure_name(enum fetch_failure failure)
         [FETCH_BROKEN] = "BROKEN",
         [FETCH_TOO_LARGE] = "TOO_LARGE",
         [FETCH_REDIRECTS] = "REDIRECTS",
-        [FETCH_STOPPED] = "STOPPED",
         [FETCH_BUSY] = "BUSY",
         [FETCH_UNAVAILABLE] = "UNAVAILABLE",
         [FETCH_NOMEM] = "NOMEM",
     };
     return NAMES[failure];
-}
-
-void fetch_shutdown(void)
-{
-    curl_pool_empty();
 }

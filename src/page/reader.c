@@ -216,7 +216,7 @@ static int render(struct reading *reading, const struct fetch_response *plain,
     static const struct fetch_header HEADERS[] = {
         {.name = "content-type", .value = "text/html; charset=utf-8"}};
     struct browser_page page = {0};
-    int status = source_find_rendered(reading->call, reading->url.text, rendered);
+    int status = source_find_rendered(reading->call, &reading->url, rendered);
     if (status != ERR_NOTFOUND) {
         return status;
     }
@@ -236,7 +236,7 @@ static int render(struct reading *reading, const struct fetch_response *plain,
                                                  .body = page.html,
                                                  .body_length = page.length,
                                              }};
-        source_keep_rendered(reading->call, plain, reading->url.text, &rendered->fetched);
+        source_keep_rendered(reading->call, plain, &reading->url, &rendered->fetched);
     }
     return status;
 }
@@ -347,7 +347,7 @@ static bool has_beginning(const struct fetch_response *fetched)
 
 static int read_page(struct reading *reading)
 {
-    struct source_request request = {.url = reading->url.text};
+    struct source_request request = {.url = &reading->url};
     struct source_response response;
     const char *why = NULL;
     report(reading, "reading");

@@ -267,18 +267,20 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
     if (status != OK) {
         return status;
     }
+    struct url url;
     struct fetch_request fetch = {
-        .url = request.url,
+        .url = &url,
         .headers = request.headers,
         .header_count = request.header_count,
         .body = request.body,
         .body_length = request.body ? strlen(request.body) : 0,
         .max_body_bytes = LIMIT_SEARCH_ANSWER_BYTES,
-        /* Its address is exempt from the address policy; where it might lead to is not. */
-        .max_redirects = FETCH_NO_REDIRECTS,
         .timeout_ms = time_for(routing, others),
     };
-    status = fetch_run(routing->call, &fetch, &response);
+    status = fetch_parse(routing->call, request.url, &url, &response);
+    if (status == OK) {
+        status = fetch_run(routing->call, &fetch, &response);
+    }
     if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
         return status;
     }

@@ -50,9 +50,13 @@ static int run_progress(struct call *call, yyjson_val *arguments, struct reply *
 
 static int run_fetch(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
-    struct fetch_request request = {.url = json_string(arguments, "url")};
+    struct url url;
+    struct fetch_request request = {.url = &url};
     struct fetch_response response;
-    int status = fetch_run(call, &request, &response);
+    int status = fetch_parse(call, json_string(arguments, "url"), &url, &response);
+    if (status == OK) {
+        status = fetch_run(call, &request, &response);
+    }
     if (status == ERR_FAILED) {
         return call_fail(call, CODE_PROVIDER, "%s: %s", fetch_failure_name(response.failure),
                          response.error);

@@ -3,10 +3,13 @@
 #ifndef FORAGE_TESTS_FETCH_FIXTURE_H
 #define FORAGE_TESTS_FETCH_FIXTURE_H
 
+#include "call/parts.h"
 #include "core/limits.h"
 #include "fake_names.h"
+#include "guard/policy.h"
 #include "loopback.h"
 #include "net/fetch.h"
+#include "net/lanes.h"
 #include "text/url.h"
 
 #include <netinet/tcp.h>
@@ -209,16 +212,9 @@ static inline void serve(struct loopback *server, int client)
 struct fixture {
     struct loopback *open;   /* on 127.0.0.1 */
     struct loopback *closed; /* on 127.0.0.66, which the test's policy forbids */
+    struct parts parts;
     struct call *call;
 };
-
-static inline struct call *new_call(void)
-{
-    struct call_options options = {.timeout_ms = 60000};
-    struct call *call = call_new(&options);
-    assert_non_null(call);
-    return call;
-}
 
 static inline int set_up(void **state)
 {
@@ -228,7 +224,10 @@ static inline int set_up(void **state)
     }
     fixture->open = loopback_start("127.0.0.1", serve);
     fixture->closed = loopback_start("127.0.0.66", serve);
-    fixture->call = new_call();
+    fixture->parts.net = net_new();
+    fixture->call = call_new(&(struct call_options){.timeout_ms = 60000, .parts = &fixture->parts});
+    assert_non_null(fixture->parts.net);
+    assert_non_null(fixture->call);
     *state = fixture;
     return 0;
 }
@@ -237,7 +236,8 @@ static inline int tear_down(void **state)
 {
     struct fixture *fixture = *state;
     call_free(fixture->call);
-    fetch_shutdown();
+    net_free(fixture->parts.net);
+    policy_free(fixture->parts.policy);
     loopback_stop(fixture->open);
     loopback_stop(fixture->closed);
     free(fixture);
@@ -250,10 +250,24 @@ static inline const char *url_to(struct fixture *fixture, const char *host, cons
                         path);
 }
 
-static inline struct fetch_response run(struct fixture *fixture, struct fetch_request request)
+/* Closes the idle connections. */
+static inline void forget_connections(struct fixture *fixture)
+{
+    net_free(fixture->parts.net);
+    fixture->parts.net = net_new();
+    assert_non_null(fixture->parts.net);
+}
+
+static inline struct fetch_response run(struct fixture *fixture, struct fetch_request request,
+                                        const char *text)
 {
     struct fetch_response response;
-    int status = fetch_run(fixture->call, &request, &response);
+    struct url url;
+    int status = fetch_parse(fixture->call, text, &url, &response);
+    if (status == OK) {
+        request.url = &url;
+        status = fetch_run(fixture->call, &request, &response);
+    }
     assert_int_equal(status, response.failure == FETCH_OK ? OK : ERR_FAILED);
     assert_int_equal(response.error == NULL, response.failure == FETCH_OK);
     return response;
@@ -262,8 +276,7 @@ static inline struct fetch_response run(struct fixture *fixture, struct fetch_re
 static inline struct fetch_response get(struct fixture *fixture, struct fetch_request request,
                                         const char *path)
 {
-    request.url = url_to(fixture, "127.0.0.1", path);
-    return run(fixture, request);
+    return run(fixture, request, url_to(fixture, "127.0.0.1", path));
 }
 
 static inline void assert_failure(struct fetch_response response, enum fetch_failure failure)

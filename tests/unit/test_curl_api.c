@@ -41,13 +41,14 @@ static void fetching_fails_with_words(void **state)
     struct call_options options = {.timeout_ms = 0};
     struct call *call = call_new(&options);
     assert_non_null(call);
-    struct fetch_request request = {.url = "http://127.0.0.1/"};
+    struct url url;
+    struct fetch_request request = {.url = &url};
     struct fetch_response response;
+    assert_int_equal(fetch_parse(call, "http://127.0.0.1/", &url, &response), OK);
     assert_int_equal(fetch_run(call, &request, &response), ERR_FAILED);
     assert_int_equal(response.failure, FETCH_UNAVAILABLE);
     assert_non_null(strstr(response.error, "install libcurl4"));
     call_free(call);
-    fetch_shutdown();
 }
 
 int main(void)

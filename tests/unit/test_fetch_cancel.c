@@ -1,11 +1,13 @@
 /* Fetches that end early: cancelled or out of time in every stage, alone and many at once. What
  * counts is seen from the other end: the socket is closed. The times are printed; the bound is
  * generous, but far below what a stage that cannot be interrupted would take. */
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "fake_names.h"
 #include "loopback.h"
 #include "net/fetch.h"
+#include "net/lanes.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,20 +74,34 @@ struct job {
     int64_t ended_us;
 };
 
+static struct parts parts;
+
+/* Closes the idle connections. */
+static void forget_connections(void)
+{
+    net_free(parts.net);
+    parts.net = net_new();
+    assert_non_null(parts.net);
+}
+
 static void *run_job(void *argument)
 {
     struct job *job = argument;
     char url[200];
     snprintf(url, sizeof url, "%s://%s:%d/", job->scheme, job->host, job->port);
-    struct fetch_request request = {.url = url, .timeout_ms = job->timeout_ms};
-    job->status = fetch_run(job->call, &request, &job->response);
+    struct url parsed;
+    struct fetch_request request = {.url = &parsed, .timeout_ms = job->timeout_ms};
+    job->status = fetch_parse(job->call, url, &parsed, &job->response);
+    if (job->status == OK) {
+        job->status = fetch_run(job->call, &request, &job->response);
+    }
     job->ended_us = clock_now_us();
     return NULL;
 }
 
 static void start_job(struct job *job)
 {
-    struct call_options options = {.timeout_ms = 60000};
+    struct call_options options = {.timeout_ms = 60000, .parts = &parts};
     job->call = call_new(&options);
     assert_non_null(job->call);
     assert_int_equal(pthread_create(&job->thread, NULL, run_job, job), 0);
@@ -147,7 +163,7 @@ static void ends_in_every_stage_of_a_connection(void **state)
         call_free(job.call);
         loopback_stop(server);
     }
-    fetch_shutdown();
+    forget_connections();
 }
 
 static void ends_while_a_name_is_looked_up(void **state)
@@ -197,7 +213,7 @@ static void ends_while_connecting(void **state)
         close(clients[i]);
     }
     close(listener);
-    fetch_shutdown();
+    forget_connections();
 }
 
 static void call_that_is_over_starts_nothing(void **state)
@@ -205,7 +221,7 @@ static void call_that_is_over_starts_nothing(void **state)
     (void)state;
     struct loopback *server = loopback_start("127.0.0.1", serve_nothing);
     struct job job = {.scheme = "http", .host = "127.0.0.1", .port = server->port};
-    struct call_options options = {.timeout_ms = 60000};
+    struct call_options options = {.timeout_ms = 60000, .parts = &parts};
     job.call = call_new(&options);
     call_cancel(job.call);
     run_job(&job);
@@ -221,7 +237,7 @@ static void many_end_at_once(void **state)
 {
     (void)state;
     static struct job jobs[MANY];
-    fetch_shutdown();
+    forget_connections();
     size_t before = open_descriptors();
     struct loopback *server = loopback_start("127.0.0.1", serve_half_a_handshake);
     for (size_t i = 0; i < MANY; i++) {
@@ -245,7 +261,7 @@ static void many_end_at_once(void **state)
     int64_t closed = loopback_await_closed(server, MANY);
     assert_quick("50 at once: the last over", start, last);
     assert_quick("  the last closed at the other end", start, closed);
-    fetch_shutdown();
+    forget_connections();
     loopback_stop(server);
     assert_int_equal(open_descriptors(), before);
 }
@@ -275,7 +291,7 @@ static void own_timeout_is_a_failure(void **state)
     assert_int_equal(job.response.failure, FETCH_TIMEOUT);
     call_free(job.call);
     fake_names_release();
-    fetch_shutdown();
+    forget_connections();
 }
 
 static void deadline_is_the_calls(void **state)
@@ -283,7 +299,7 @@ static void deadline_is_the_calls(void **state)
     (void)state;
     struct loopback *server = loopback_start("127.0.0.1", serve_half_a_body);
     struct job job = {.scheme = "http", .host = "127.0.0.1", .port = server->port};
-    struct call_options options = {.timeout_ms = 50};
+    struct call_options options = {.timeout_ms = 50, .parts = &parts};
     job.call = call_new(&options);
     assert_non_null(job.call);
     run_job(&job);
@@ -291,52 +307,7 @@ static void deadline_is_the_calls(void **state)
     loopback_await_closed(server, 1);
     call_free(job.call);
     loopback_stop(server);
-    fetch_shutdown();
-}
-
-static void serve_quickly(struct loopback *server, int client)
-{
-    char request[4096];
-    (void)server;
-    while (loopback_read(client, request, sizeof request)) {
-        loopback_say(client, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nquick");
-    }
-}
-
-/* One slow server takes nothing away from the others. */
-static void finished_responses_survive_the_deadline(void **state)
-{
-    (void)state;
-    struct loopback *quick = loopback_start("127.0.0.1", serve_quickly);
-    struct loopback *slow = loopback_start("127.0.0.1", serve_half_a_body);
-    struct call_options options = {.timeout_ms = 2000};
-    struct call *call = call_new(&options);
-    assert_non_null(call);
-    char quick_url[100];
-    char slow_url[100];
-    snprintf(quick_url, sizeof quick_url, "http://127.0.0.1:%d/", quick->port);
-    snprintf(slow_url, sizeof slow_url, "http://127.0.0.1:%d/", slow->port);
-    struct fetch_request requests[] = {
-        {.url = slow_url}, {.url = quick_url}, {.url = "http://stuck.test/"}, {.url = quick_url}};
-    struct fetch_batch *batch = fetch_batch_new(call);
-    assert_non_null(batch);
-    for (size_t i = 0; i < COUNT(requests); i++) {
-        assert_int_equal(fetch_batch_add(batch, &requests[i]), OK);
-    }
-    struct fetch_response response;
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(fetch_batch_next(batch, &response), OK);
-        assert_string_equal(response.body, "quick");
-    }
-    assert_int_equal(fetch_batch_next(batch, &response), ERR_DEADLINE);
-    assert_int_equal(fetch_batch_next(batch, &response), ERR_DEADLINE);
-    loopback_await_closed(slow, 1);
-    fetch_batch_free(batch);
-    call_free(call);
-    fake_names_release();
-    fetch_shutdown();
-    loopback_stop(quick);
-    loopback_stop(slow);
+    forget_connections();
 }
 
 int main(void)
@@ -349,12 +320,14 @@ int main(void)
         cmocka_unit_test(many_end_at_once),
         cmocka_unit_test(own_timeout_is_a_failure),
         cmocka_unit_test(deadline_is_the_calls),
-        cmocka_unit_test(finished_responses_survive_the_deadline),
     };
     unsetenv("http_proxy");
     unsetenv("all_proxy");
     unsetenv("ALL_PROXY");
     unsetenv("https_proxy");
     unsetenv("HTTPS_PROXY");
-    return cmocka_run_group_tests_name("fetch_cancel", tests, NULL, NULL);
+    parts.net = net_new();
+    int failed = cmocka_run_group_tests_name("fetch_cancel", tests, NULL, NULL);
+    net_free(parts.net);
+    return failed;
 }

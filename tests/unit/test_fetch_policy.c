@@ -1,6 +1,5 @@
-/* Where a fetch may go: the address policy on every hop and connection, and proxies. */
+/* Where a fetch may go: the address policy on every connection, and proxies. */
 #include "fetch_fixture.h"
-#include "guard/address.h"
 
 /* ---- the policy ---- */
 
@@ -16,25 +15,28 @@ static int forbid_66(void *context, const char *host, const struct sockaddr *add
     return ipv4.sin_addr.s_addr == inet_addr("127.0.0.66") ? ERR_INVALID : OK;
 }
 
-static void asks_the_policy_on_every_hop(void **state)
+static void asks_the_policy(void **state)
 {
     struct fixture *fixture = *state;
     int asked = 0;
     char target[200];
     snprintf(target, sizeof target, "http://x.at-127-0-0-66.test:%d/plain", fixture->closed->port);
-    struct fetch_request request = {
-        .url = redirect_to(fixture, 302, target), .allow = forbid_66, .allow_context = &asked};
-    struct fetch_response response = run(fixture, request);
+    struct fetch_request request = {.allow = forbid_66, .allow_context = &asked};
+    struct fetch_response response = run(fixture, request, target);
     assert_failure(response, FETCH_FORBIDDEN);
     assert_string_equal(response.error, "x.at-127-0-0-66.test: the address is not allowed");
     assert_int_equal(response.status, 0);
-    assert_int_equal(loopback_connections(fixture->open), 1);
+    assert_int_equal(asked, 1);
     /* Seen from the target's side. */
     assert_int_equal(loopback_connections(fixture->closed), 0);
     /* Once for each address when resolved, then when connecting and before sending. */
-    assert_int_equal(asked, 4);
+    asked = 0;
+    assert_failure(run(fixture, request, url_to(fixture, "a.at-127-0-0-1.test", "/plain")),
+                   FETCH_OK);
+    assert_int_equal(asked, 3);
+    assert_int_equal(loopback_connections(fixture->open), 1);
     request.allow = NULL;
-    assert_failure(run(fixture, request), FETCH_OK);
+    assert_failure(run(fixture, request, target), FETCH_OK);
     assert_int_equal(loopback_connections(fixture->closed), 1);
 }
 
@@ -62,19 +64,11 @@ static void public_addresses_only(void **state)
         "two.test",
         "169.254.169.254",
     };
+    struct fetch_request request = {.allow = policy_allow};
     for (size_t i = 0; i < COUNT(HOSTS); i++) {
-        struct fetch_request request = {.url = url_to(fixture, HOSTS[i], "/plain"),
-                                        .allow = address_allow};
-        assert_failure(run(fixture, request), FETCH_FORBIDDEN);
-        request.url = redirect_to(fixture, 302, request.url);
-        struct address_policy *policy = address_policy_new("a.at-127-0-0-1.test", NULL, 0);
-        request.allow_context = policy;
-        bool opened = strcmp(HOSTS[i], "a.at-127-0-0-1.test") == 0;
-        assert_failure(run(fixture, request), opened ? FETCH_OK : FETCH_FORBIDDEN);
-        address_policy_free(policy);
+        assert_failure(run(fixture, request, url_to(fixture, HOSTS[i], "/plain")), FETCH_FORBIDDEN);
     }
-    /* All that ever connected is the one host that was opened. */
-    assert_int_equal(loopback_connections(fixture->open), 1);
+    assert_int_equal(loopback_connections(fixture->open), 0);
 }
 
 /* A policy that changes its mind stands for an address that was never checked. */
@@ -101,14 +95,15 @@ static void asks_again_on_used_connections(void **state)
 {
     struct fixture *fixture = *state;
     fake_names_switch("127.0.0.1");
-    struct fetch_request request = {.url = url_to(fixture, "switch.test", "/echo")};
-    assert_failure(run(fixture, request), FETCH_OK);
+    struct fetch_request request = {0};
+    const char *url = url_to(fixture, "switch.test", "/echo");
+    assert_failure(run(fixture, request, url), FETCH_OK);
     fake_names_switch("192.0.2.1");
-    struct address_policy *policy = address_policy_new("192.0.2.1", NULL, 0);
-    request.allow = address_allow;
+    struct policy *policy = policy_new("192.0.2.1", NULL, 0);
+    request.allow = policy_allow;
     request.allow_context = policy;
-    assert_failure(run(fixture, request), FETCH_FORBIDDEN);
-    address_policy_free(policy);
+    assert_failure(run(fixture, request, url), FETCH_FORBIDDEN);
+    policy_free(policy);
 }
 
 /* What was resolved is what is connected to, whatever the name means a moment later. */
@@ -116,15 +111,15 @@ static void pins_what_was_checked(void **state)
 {
     struct fixture *fixture = *state;
     fake_names_switch("127.0.0.1");
-    struct fetch_request request = {.url = url_to(fixture, "switch.test", "/plain")};
+    struct fetch_request request = {0};
     int before = fake_names_count();
-    assert_failure(run(fixture, request), FETCH_OK);
+    assert_failure(run(fixture, request, url_to(fixture, "switch.test", "/plain")), FETCH_OK);
     assert_int_equal(fake_names_count(), before + 1);
-    fetch_shutdown();
+    forget_connections(fixture);
     fake_names_switch("127.0.0.66");
-    request.url = arena_printf(call_arena(fixture->call), "http://switch.test:%d/plain",
-                               fixture->closed->port);
-    assert_failure(run(fixture, request), FETCH_OK);
+    const char *other = arena_printf(call_arena(fixture->call), "http://switch.test:%d/plain",
+                                     fixture->closed->port);
+    assert_failure(run(fixture, request, other), FETCH_OK);
     assert_int_equal(loopback_connections(fixture->closed), 1);
 }
 
@@ -156,7 +151,7 @@ static void chooses_the_proxy(void **state)
         if (CASES[i].except) {
             setenv("no_proxy", CASES[i].except, 1);
         }
-        struct fetch_response response = run(fixture, (struct fetch_request){.url = target});
+        struct fetch_response response = run(fixture, (struct fetch_request){0}, target);
         unsetenv(CASES[i].variable);
         unsetenv("no_proxy");
         assert_failure(response, FETCH_OK);
@@ -186,7 +181,7 @@ static void exempts_ranges_from_the_proxy(void **state)
     setenv("http_proxy", proxy, 1);
     for (size_t i = 0; i < COUNT(CASES); i++) {
         setenv("NO_PROXY", CASES[i].except, 1);
-        struct fetch_response response = run(fixture, (struct fetch_request){.url = target});
+        struct fetch_response response = run(fixture, (struct fetch_request){0}, target);
         assert_failure(response, FETCH_OK);
         assert_int_equal(strncmp(response.body, "GET http://127", 14) == 0, CASES[i].used);
     }
@@ -201,29 +196,30 @@ static void checks_the_target_behind_a_proxy(void **state)
     char proxy[100];
     snprintf(proxy, sizeof proxy, "http://127.0.0.66:%d", fixture->closed->port);
     setenv("http_proxy", proxy, 1);
-    struct fetch_request request = {.url = "http://a.at-127-0-0-66.test/echo", .allow = forbid_66};
-    assert_failure(run(fixture, request), FETCH_FORBIDDEN);
-    request.url = "http://nothing.test/echo";
-    assert_failure(run(fixture, request), FETCH_NO_NAME);
+    struct fetch_request request = {.allow = forbid_66};
+    assert_failure(run(fixture, request, "http://a.at-127-0-0-66.test/echo"), FETCH_FORBIDDEN);
+    assert_failure(run(fixture, request, "http://nothing.test/echo"), FETCH_NO_NAME);
     assert_int_equal(loopback_connections(fixture->closed), 0);
-    request.url = "http://a.at-192-0-2-1.test/echo";
-    struct fetch_response response = run(fixture, request);
+    struct fetch_response response = run(fixture, request, "http://a.at-192-0-2-1.test/echo");
     assert_failure(response, FETCH_OK);
     assert_memory_equal(response.body, "GET http://a.at-192-0-2-1.test/echo", 35);
     /* Without a policy the proxy resolves. */
     request.allow = NULL;
-    request.url = "http://nothing.test/echo";
-    assert_failure(run(fixture, request), FETCH_OK);
+    assert_failure(run(fixture, request, "http://nothing.test/echo"), FETCH_OK);
     unsetenv("http_proxy");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(asks_the_policy_on_every_hop),  TEST(public_addresses_only),
-        TEST(asks_again_before_connecting),  TEST(asks_again_on_used_connections),
-        TEST(pins_what_was_checked),         TEST(chooses_the_proxy),
-        TEST(exempts_ranges_from_the_proxy), TEST(checks_the_target_behind_a_proxy),
+        TEST(asks_the_policy),
+        TEST(public_addresses_only),
+        TEST(asks_again_before_connecting),
+        TEST(asks_again_on_used_connections),
+        TEST(pins_what_was_checked),
+        TEST(chooses_the_proxy),
+        TEST(exempts_ranges_from_the_proxy),
+        TEST(checks_the_target_behind_a_proxy),
     };
     forget_proxies();
     return cmocka_run_group_tests_name("fetch_policy", tests, NULL, NULL);

@@ -35,7 +35,8 @@ enum state { STOPPED, STARTING, RUNNING, STOPPING };
 
 struct browser {
     struct line tabs;
-    pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
+    struct policy *policy; /* asked about every address that a page wants to reach */
+    pthread_mutex_t lock;  /* guards what follows, up to the thread's own part */
     enum state state;
     int settled; /* an event: readable unless Chromium is starting or stopping */
     bool stopped;
@@ -326,7 +327,7 @@ static void *run_chromium(void *argument)
     struct browser *browser = argument;
     struct run run = {.browser = browser};
     char problem[PROBLEM_SIZE] = "";
-    struct proxy *proxy = proxy_start(policy_allow, NULL, problem, sizeof problem);
+    struct proxy *proxy = proxy_start(policy_allow, browser->policy, problem, sizeof problem);
     bool started = proxy && start_chromium(&run, proxy, problem, sizeof problem) == OK;
     if (started) {
         int status = OK;
@@ -522,11 +523,12 @@ int browser_try(struct call *call, char *program, size_t size, const char **prob
     return status;
 }
 
-struct browser *browser_new(void)
+struct browser *browser_new(struct policy *policy)
 {
     struct browser *browser = calloc(1, sizeof *browser);
     if (browser) {
         browser->settled = -1;
+        browser->policy = policy;
         pthread_mutex_init(&browser->lock, NULL);
         line_init(&browser->tabs, (size_t)config_int("FORAGE_BROWSER_PAGES"));
     }

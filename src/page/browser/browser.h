@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 struct browser;
+struct policy; /* guard/policy.h */
 
-/* Starts nothing yet. NULL without memory. */
-struct browser *browser_new(void);
+/* Starts nothing yet. `policy`, which may be NULL, outlives it. NULL without memory. */
+struct browser *browser_new(struct policy *policy);
 /* Ends Chromium; from then on no page is rendered. Calls may still hold tabs. */
 void browser_stop(struct browser *browser);
 /* Also stops it. No call may be using it any more. */

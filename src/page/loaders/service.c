@@ -40,12 +40,13 @@ int service_fail(struct service *service, const char *format, ...)
 int service_ask(struct service *service, const char *path, const char *body,
                 struct source_response *response)
 {
-    char *url = arena_printf(call_arena(service->call), "%s%s", service->base, path);
-    if (!url) {
+    struct url url;
+    char *text = arena_printf(call_arena(service->call), "%s%s", service->base, path);
+    if (!text) {
         return ERR_NOMEM;
     }
     struct source_request request = {
-        .url = url,
+        .url = &url,
         .accept = service->accept ? service->accept : "application/json",
         .headers = service->headers,
         .header_count = service->header_count,
@@ -55,7 +56,10 @@ int service_ask(struct service *service, const char *path, const char *body,
         .configured = service->configured,
         .uncached = service->uncached,
     };
-    int status = source_get(service->call, &request, response);
+    int status = fetch_parse(service->call, text, &url, &response->fetched);
+    if (status == OK) {
+        status = source_get(service->call, &request, response);
+    }
     if (status == ERR_FAILED) {
         const char *error = response->fetched.error;
         return service_fail(service, "%s: %s", service->name, error ? error : "no answer");

@@ -7,7 +7,7 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "page/source/cache.h"
-#include "page/source/hops.h"
+#include "page/source/redirects.h"
 #include "text/url.h"
 
 #include <errno.h>
@@ -73,10 +73,8 @@ static void set_up(void)
 struct plan {
     struct call *call;
     const struct source_request *request;
-    struct hops_request hops;
+    struct fetch_request fetch;
     struct fetch_header *headers;
-    size_t header_count;
-    const char *accept;
     bool kept; /* its answer may be kept and found */
     char key[CACHE_KEY_SIZE];
 };
@@ -88,7 +86,7 @@ static void add_header(struct plan *plan, const char *name, const char *value)
             return; /* whoever asks knows better */
         }
     }
-    plan->headers[plan->header_count++] = (struct fetch_header){.name = name, .value = value};
+    plan->headers[plan->fetch.header_count++] = (struct fetch_header){.name = name, .value = value};
 }
 
 static int make_headers(struct plan *plan)
@@ -100,12 +98,11 @@ static int make_headers(struct plan *plan)
         return ERR_NOMEM;
     }
     const char *name = config_text("FORAGE_USER_AGENT");
-    plan->accept = request->accept ? request->accept : ACCEPT;
-    add_header(plan, "Accept", plan->accept);
+    add_header(plan, "Accept", request->accept ? request->accept : ACCEPT);
     add_header(plan, "Accept-Language", ACCEPT_LANGUAGE);
     add_header(plan, "User-Agent", name && *name ? name : WHO_WE_ARE);
     for (size_t i = 0; i < request->header_count; i++) {
-        plan->headers[plan->header_count++] = request->headers[i];
+        plan->headers[plan->fetch.header_count++] = request->headers[i];
     }
     return OK;
 }
@@ -121,7 +118,7 @@ static bool carries_secret(const struct plan *plan)
             return true;
         }
     }
-    return redact_needed(plan->hops.url.text, strlen(plan->hops.url.text));
+    return redact_needed(request->url->text, strlen(request->url->text));
 }
 
 /* Whatever the answer depends on. What the policy opens is part of it: a page of a private host
@@ -129,11 +126,11 @@ static bool carries_secret(const struct plan *plan)
 static int make_key(struct plan *plan, const char *method)
 {
     const char *opened = config_text("FORAGE_ALLOW_PRIVATE_HOSTS");
-    const char *text = plan->hops.url.text;
+    const char *text = plan->request->url->text;
     const char *address =
         arena_strndup(call_arena(plan->call), text, strcspn(text, "#")); /* never sent */
     const char **parts =
-        arena_zalloc(call_arena(plan->call), (2 * plan->header_count + 6) * sizeof *parts);
+        arena_zalloc(call_arena(plan->call), (2 * plan->fetch.header_count + 6) * sizeof *parts);
     if (!address || !parts) {
         return ERR_NOMEM;
     }
@@ -142,7 +139,7 @@ static int make_key(struct plan *plan, const char *method)
     parts[count++] = address;
     parts[count++] = opened ? opened : "";
     parts[count++] = plan->request->configured ? "configured" : "";
-    for (size_t i = 0; i < plan->header_count; i++) {
+    for (size_t i = 0; i < plan->fetch.header_count; i++) {
         parts[count++] = plan->headers[i].name;
         parts[count++] = plan->headers[i].value;
     }
@@ -170,13 +167,12 @@ static int make_plan(struct plan *plan, const char *method)
     if (plan->kept) {
         status = make_key(plan, method);
     }
-    plan->hops.headers = plan->headers;
-    plan->hops.header_count = plan->header_count;
-    plan->hops.body = request->body;
-    plan->hops.body_length = request->body_length;
-    plan->hops.max_bytes = request->max_bytes;
-    plan->hops.configured = request->configured;
-    plan->hops.timeout_ms = time_for(plan->call);
+    plan->fetch.url = request->url;
+    plan->fetch.headers = plan->headers;
+    plan->fetch.body = request->body;
+    plan->fetch.body_length = request->body_length;
+    plan->fetch.max_body_bytes = request->max_bytes;
+    plan->fetch.timeout_ms = time_for(plan->call);
     return status;
 }
 
@@ -303,24 +299,25 @@ static bool ask_for_change(struct plan *plan, const struct cache_entry *entry)
     if (modified) {
         add_header(plan, "If-Modified-Since", modified);
     }
-    plan->hops.header_count = plan->header_count;
     return etag || modified;
 }
 
 static int ask(struct plan *plan, const struct cache_entry *old, struct source_response *response)
 {
     struct fetch_response *fetched = &response->fetched;
-    size_t unconditional = plan->header_count;
+    size_t unconditional = plan->fetch.header_count;
     bool conditional = old && ask_for_change(plan, old);
-    int status = hops_run(plan->call, &hosts, &plan->hops, fetched);
+    int status =
+        redirects_follow(plan->call, &hosts, &plan->fetch, plan->request->configured, fetched);
     if (conditional && status == OK && fetched->status == 304) {
         if (strcmp(fetched->url, old->url) == 0) {
             cache_confirm(cache, plan->key);
             return answer_from(plan, old, 0, response);
         }
         /* Another page answers there now, and it knows nothing of the old one. */
-        plan->hops.header_count = unconditional;
-        status = hops_run(plan->call, &hosts, &plan->hops, fetched);
+        plan->fetch.header_count = unconditional;
+        status =
+            redirects_follow(plan->call, &hosts, &plan->fetch, plan->request->configured, fetched);
     }
     if (status == OK && plan->kept && may_keep(fetched)) {
         keep(plan, fetched);
@@ -328,11 +325,10 @@ static int ask(struct plan *plan, const struct cache_entry *old, struct source_r
     return status;
 }
 
-static int refuse(struct source_response *response, enum fetch_failure failure, const char *url,
-                  const char *words)
+static int refuse(struct source_response *response, const struct url *url)
 {
-    response->fetched =
-        (struct fetch_response){.failure = failure, .error = words, .url = url, .body = ""};
+    response->fetched = (struct fetch_response){
+        .failure = FETCH_NOMEM, .error = "out of memory", .url = url->text, .body = ""};
     return ERR_FAILED;
 }
 
@@ -341,24 +337,18 @@ int source_get(struct call *call, const struct source_request *request,
 {
     struct plan plan = {.call = call, .request = request};
     struct cache_entry old;
-    const char *problem = "is not valid";
     memset(response, 0, sizeof *response);
     pthread_once(&once, set_up);
-    int status = url_parse(call_arena(call), request->url, &plan.hops.url, &problem);
-    if (status != OK && status != ERR_NOMEM) {
-        const char *words = arena_printf(call_arena(call), "the URL %s", problem);
-        return refuse(response, FETCH_BAD_REQUEST, request->url, words ? words : problem);
+    if (make_plan(&plan, "GET") != OK) {
+        return refuse(response, request->url);
     }
-    if (status != OK || make_plan(&plan, "GET") != OK) {
-        return refuse(response, FETCH_NOMEM, request->url, "out of memory");
-    }
-    status = plan.kept ? cache_find(cache, call_arena(call), plan.key, &old) : ERR_NOTFOUND;
+    int status = plan.kept ? cache_find(cache, call_arena(call), plan.key, &old) : ERR_NOTFOUND;
     if (status == OK && request->max_bytes && old.body_length > request->max_bytes) {
         status = ERR_NOTFOUND;
     }
     if (status == OK && is_young(&old)) {
         status = answer_from(&plan, &old, old.age_s, response);
-        return status == OK ? OK : refuse(response, FETCH_NOMEM, request->url, "out of memory");
+        return status == OK ? OK : refuse(response, request->url);
     }
     return ask(&plan, status == OK ? &old : NULL, response);
 }
@@ -371,14 +361,11 @@ static int plan_rendering(struct call *call, const struct source_request *reques
 {
     *plan = (struct plan){.call = call, .request = request};
     pthread_once(&once, set_up);
-    int status = url_parse(call_arena(call), request->url, &plan->hops.url, NULL);
-    if (status == OK) {
-        status = make_plan(plan, "RENDER");
-    }
+    int status = make_plan(plan, "RENDER");
     return status == OK && plan->kept ? OK : ERR_NOTFOUND;
 }
 
-int source_find_rendered(struct call *call, const char *url, struct source_response *response)
+int source_find_rendered(struct call *call, const struct url *url, struct source_response *response)
 {
     struct source_request request = {.url = url};
     struct plan plan;
@@ -394,8 +381,8 @@ int source_find_rendered(struct call *call, const char *url, struct source_respo
     return status;
 }
 
-void source_keep_rendered(struct call *call, const struct fetch_response *plain, const char *url,
-                          const struct fetch_response *rendered)
+void source_keep_rendered(struct call *call, const struct fetch_response *plain,
+                          const struct url *url, const struct fetch_response *rendered)
 {
     struct source_request request = {.url = url};
     struct plan plan;

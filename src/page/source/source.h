@@ -8,7 +8,7 @@
 #include "net/fetch.h"
 
 struct source_request {
-    const char *url;
+    const struct url *url;
     const char *accept;                 /* NULL: Markdown, HTML, then anything */
     const struct fetch_header *headers; /* further ones */
     size_t header_count;
@@ -36,9 +36,10 @@ char *source_cache_folder(void);
 
 /* What a browser made of a page is kept like any answer, so that the parts of one reading are parts
  * of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
-int source_find_rendered(struct call *call, const char *url, struct source_response *response);
+int source_find_rendered(struct call *call, const struct url *url,
+                         struct source_response *response);
 /* `plain` is the page as the server sent it, which says whether it may be kept. */
-void source_keep_rendered(struct call *call, const struct fetch_response *plain, const char *url,
-                          const struct fetch_response *rendered);
+void source_keep_rendered(struct call *call, const struct fetch_response *plain,
+                          const struct url *url, const struct fetch_response *rendered);
 
 #endif

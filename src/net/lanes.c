@@ -1,9 +1,9 @@
-/* The pool is a stack: the multi that was used last is lent next, and those that nobody has needed
+/* Idle lanes are a stack: the one that was used last is lent next, and those that nobody has needed
  * for a while are closed when another one comes back. */
-#include "net/curl_pool.h"
+#include "net/lanes.h"
 
+#include "call/parts.h"
 #include "core/clock.h"
-#include "core/status.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,12 +14,15 @@
 #define CONNECTIONS_TO_HOST 6L  /* of one multi */
 #define CONNECTIONS_IN_ALL  64L /* of one multi */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct curl_lane *idle_lanes; /* the newest first */
+struct net {
+    pthread_mutex_t lock;
+    struct lane *idle; /* the newest first */
+};
 
-struct curl_lane *curl_pool_discard(struct curl_lane *lane)
+static void close_lanes(struct lane *lane)
 {
-    if (lane) {
+    while (lane) {
+        struct lane *next = lane->next;
         if (lane->multi) {
             lane->api->multi_cleanup(lane->multi);
         }
@@ -27,22 +30,32 @@ struct curl_lane *curl_pool_discard(struct curl_lane *lane)
             lane->api->share_cleanup(lane->share);
         }
         free(lane);
-    }
-    return NULL;
-}
-
-static void close_lanes(struct curl_lane *lane)
-{
-    while (lane) {
-        struct curl_lane *next = lane->next;
-        curl_pool_discard(lane);
         lane = next;
     }
 }
 
-static struct curl_lane *open_lane(const struct curl_api *api)
+struct net *net_new(void)
 {
-    struct curl_lane *lane = calloc(1, sizeof *lane);
+    struct net *net = calloc(1, sizeof *net);
+    if (net) {
+        pthread_mutex_init(&net->lock, NULL);
+    }
+    return net;
+}
+
+struct net *net_free(struct net *net)
+{
+    if (net) {
+        close_lanes(net->idle);
+        pthread_mutex_destroy(&net->lock);
+        free(net);
+    }
+    return NULL;
+}
+
+static struct lane *open_lane(const struct curl_api *api)
+{
+    struct lane *lane = calloc(1, sizeof *lane);
     if (!lane) {
         return NULL;
     }
@@ -51,7 +64,8 @@ static struct curl_lane *open_lane(const struct curl_api *api)
     lane->share = api->share_init();
     if (!lane->multi || !lane->share ||
         api->share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) != CURLSHE_OK) {
-        return curl_pool_discard(lane);
+        close_lanes(lane);
+        return NULL;
     }
     /* Only faster with it, so it may fail. */
     api->share_setopt(lane->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
@@ -61,69 +75,73 @@ static struct curl_lane *open_lane(const struct curl_api *api)
     return lane;
 }
 
-struct curl_lane *curl_pool_lend(const struct curl_api *api)
+static struct lane *take_idle(struct net *net)
 {
-    pthread_mutex_lock(&lock);
-    struct curl_lane *lane = idle_lanes;
+    pthread_mutex_lock(&net->lock);
+    struct lane *lane = net->idle;
     if (lane) {
-        idle_lanes = lane->next;
+        net->idle = lane->next;
         lane->next = NULL;
     }
-    pthread_mutex_unlock(&lock);
-    return lane ? lane : open_lane(api);
+    pthread_mutex_unlock(&net->lock);
+    return lane;
+}
+
+struct lane *lane_lend(struct call *call, const char **problem)
+{
+    struct net *net = call_parts(call)->net;
+    const struct curl_api *api = curl_api_open(problem);
+    struct lane *lane = api && net ? take_idle(net) : NULL;
+    if (api && !lane) {
+        lane = open_lane(api);
+        *problem = "out of memory";
+    }
+    if (lane) {
+        lane->net = net;
+    }
+    return lane;
 }
 
 /* Cookies can be forgotten only through an easy handle that shares them. */
-static int forget_cookies(struct curl_lane *lane)
+static int forget_cookies(struct lane *lane)
 {
     struct curl_options options = {.api = lane->api, .easy = lane->api->easy_init()};
     if (!options.easy) {
         return ERR_NOMEM;
     }
     curl_set_pointer(&options, CURLOPT_SHARE, lane->share);
-    curl_set_text(&options, CURLOPT_COOKIELIST, "ALL");
+    curl_set_pointer(&options, CURLOPT_COOKIELIST, "ALL");
     lane->api->easy_cleanup(options.easy);
     return options.error == CURLE_OK ? OK : ERR_NOMEM;
 }
 
 /* Takes from the stack what has been idle for too long or is too much, and returns it. */
-static struct curl_lane *take_surplus(int64_t now)
+static struct lane *take_surplus(struct net *net, int64_t now)
 {
-    struct curl_lane **link = &idle_lanes;
+    struct lane **link = &net->idle;
     for (int kept = 0; *link && kept < MOST_IDLE_LANES; kept++) {
         if (now - (*link)->idle_since_ms > IDLE_TIME_MS) {
             break; /* the ones below it are older still */
         }
         link = &(*link)->next;
     }
-    struct curl_lane *surplus = *link;
+    struct lane *surplus = *link;
     *link = NULL;
     return surplus;
 }
 
-struct curl_lane *curl_pool_give_back(struct curl_lane *lane)
+void lane_return(struct lane *lane)
 {
-    if (!lane) {
-        return NULL;
-    }
-    if (forget_cookies(lane) != OK) {
-        return curl_pool_discard(lane);
+    struct net *net = lane ? lane->net : NULL;
+    if (!net || lane->broken || forget_cookies(lane) != OK) {
+        close_lanes(lane);
+        return;
     }
     lane->idle_since_ms = clock_now_ms();
-    pthread_mutex_lock(&lock);
-    lane->next = idle_lanes;
-    idle_lanes = lane;
-    struct curl_lane *surplus = take_surplus(lane->idle_since_ms);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&net->lock);
+    lane->next = net->idle;
+    net->idle = lane;
+    struct lane *surplus = take_surplus(net, lane->idle_since_ms);
+    pthread_mutex_unlock(&net->lock);
     close_lanes(surplus);
-    return NULL;
-}
-
-void curl_pool_empty(void)
-{
-    pthread_mutex_lock(&lock);
-    struct curl_lane *all = idle_lanes;
-    idle_lanes = NULL;
-    pthread_mutex_unlock(&lock);
-    close_lanes(all);
 }

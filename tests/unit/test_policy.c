@@ -1,6 +1,6 @@
 /* The address policy: the table of what is public, and the list of what an operator opened. */
 #include "core/status.h"
-#include "guard/address.h"
+#include "guard/policy.h"
 #include "text/url.h"
 
 #include <arpa/inet.h>
@@ -149,7 +149,7 @@ static void judges_addresses(void **state)
         if (strcmp(found, expected) != 0) {
             fail_msg("%s is %s, not %s", CASES[i].address, expected, found);
         }
-        assert_int_equal(address_allow(NULL, "x", (struct sockaddr *)&address),
+        assert_int_equal(policy_allow(NULL, "x", (struct sockaddr *)&address),
                          what ? ERR_INVALID : OK);
     }
 }
@@ -159,11 +159,11 @@ static void refuses_other_families(void **state)
     (void)state;
     struct sockaddr_storage address = {.ss_family = AF_UNIX};
     char problem[200];
-    struct address_policy *policy = address_policy_new("0.0.0.0/0,::/0", problem, sizeof problem);
+    struct policy *policy = policy_new("0.0.0.0/0,::/0", problem, sizeof problem);
     assert_non_null(policy);
     assert_non_null(address_not_public((struct sockaddr *)&address));
-    assert_int_equal(address_allow(policy, "x", (struct sockaddr *)&address), ERR_INVALID);
-    address_policy_free(policy);
+    assert_int_equal(policy_allow(policy, "x", (struct sockaddr *)&address), ERR_INVALID);
+    policy_free(policy);
 }
 
 static void opens_what_is_listed(void **state)
@@ -219,17 +219,17 @@ static void opens_what_is_listed(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char problem[200] = "";
-        struct address_policy *policy = address_policy_new(CASES[i].list, problem, sizeof problem);
+        struct policy *policy = policy_new(CASES[i].list, problem, sizeof problem);
         if (!policy) {
             fail_msg("the list %s", problem);
         }
         struct sockaddr_storage address = address_of(CASES[i].address, CASES[i].port);
-        int status = address_allow(policy, CASES[i].host, (struct sockaddr *)&address);
+        int status = policy_allow(policy, CASES[i].host, (struct sockaddr *)&address);
         if ((status == OK) != CASES[i].allowed) {
             fail_msg("\"%s\": %s at %s:%d is %s", CASES[i].list, CASES[i].host, CASES[i].address,
                      CASES[i].port, status_name(status));
         }
-        address_policy_free(policy);
+        policy_free(policy);
     }
 }
 
@@ -244,7 +244,7 @@ static void refuses_wrong_lists(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char problem[200] = "";
-        struct address_policy *policy = address_policy_new(CASES[i], problem, sizeof problem);
+        struct policy *policy = policy_new(CASES[i], problem, sizeof problem);
         if (policy || !problem[0]) {
             fail_msg("\"%s\" was accepted", CASES[i]);
         }
@@ -255,7 +255,7 @@ static void refuses_wrong_lists(void **state)
         memcpy(many + 2 * i, "a,", 2);
     }
     char problem[200] = "";
-    assert_null(address_policy_new(many, problem, sizeof problem));
+    assert_null(policy_new(many, problem, sizeof problem));
     assert_string_equal(problem, "has more than 256 entries");
     free(many);
 }
