@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks the rules of the house that a compiler does not know. Each rule is a row of a table below.
 
-    scripts/check_source.py [RULE]       all rules, or one; prints FILE:LINE: what is wrong
+    scripts/check_source.py [RULE...] [FOLDER...]     all rules, or some; prints FILE:LINE: what is wrong
 
-CONTRIBUTING.md says why the rules are what they are.
+With folders (they have a slash: src/net/) only what is wrong in them is shown. CONTRIBUTING.md says why the rules are
+what they are.
 """
 
 import os
@@ -11,11 +12,14 @@ import re
 import subprocess
 import sys
 
+import whole_source
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 LINE_COLUMNS = 100
 FUNCTION_LINES = 80
 FILE_LINES = 900
+OPENING_WORDS = 4
 
 # Functions that have no safe use here, and what to use instead.
 BANNED = {
@@ -164,6 +168,24 @@ def check_opening(source):
         yield 1, "the file does not begin with a comment on what it is for"
 
 
+def check_purpose(source):
+    """That comment is long enough to say it."""
+    if source.is_c and source.path.startswith("src/"):
+        opening = source.text[2 : source.text.find("*/")].split()
+        if len([word for word in opening if word != "*"]) < OPENING_WORDS:
+            yield 1, f"an opening of fewer than {OPENING_WORDS} words does not say what the file is for"
+
+
+def check_tables(source):
+    """What never changes and is known to a whole file is in upper case, as macros are."""
+    for number, line in enumerate(source.code if source.path.startswith("src/") and source.is_c else [], 1):
+        table = re.match(r"static const [\w *]*?(\w+)(?:\[[^=]*\])* =", line) or re.match(
+            r"static [\w *]*\bconst (\w+)(?:\[[^=]*\])* =", line
+        )
+        if table and table[1] != table[1].upper():
+            yield number, f"{table[1]}: a table of a file is in upper case"
+
+
 def check_sizes(source):
     if not source.is_code:
         return
@@ -233,6 +255,9 @@ RULES = {
     "listed": check_listed,
 }
 
+# Asked for by name, until all of src/ passes them.
+PENDING = {"purpose": check_purpose, "tables": check_tables}
+
 
 def committed_files():
     """Tracked files and new ones that git does not ignore."""
@@ -243,18 +268,28 @@ def committed_files():
     return sorted(path for path in paths if path and os.path.isfile(os.path.join(ROOT, path)))
 
 
+def problems_of(rule, sources):
+    """(path, line number, what is wrong) for one rule."""
+    if rule in whole_source.RULES:
+        yield from whole_source.RULES[rule](sources)
+        return
+    for source in sources:
+        for number, text in (RULES | PENDING)[rule](source):
+            yield source.path, number, text
+
+
 def main():
-    rules = sys.argv[1:] or list(RULES)
-    unknown = [rule for rule in rules if rule not in RULES]
+    folders = tuple(word for word in sys.argv[1:] if "/" in word)
+    rules = [word for word in sys.argv[1:] if "/" not in word] or list(RULES)
+    known = [*RULES, *PENDING, *whole_source.RULES]
+    unknown = [rule for rule in rules if rule not in known]
     if unknown:
-        sys.exit(f"check_source: no rule {unknown[0]}; there are: " + ", ".join(RULES))
+        sys.exit(f"check_source: no rule {unknown[0]}; there are: " + ", ".join(known))
+    sources = [Source(path) for path in committed_files() if not DATA.match(path)]
     problems = 0
-    for path in committed_files():
-        if DATA.match(path):
-            continue
-        source = Source(path)
-        for rule in rules:
-            for number, text in RULES[rule](source):
+    for rule in rules:
+        for path, number, text in problems_of(rule, sources):
+            if not folders or path.startswith(folders):
                 problems += 1
                 print(f"{path}:{number}: {text} [{rule}]")
     return 1 if problems else 0
