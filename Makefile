@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run docs test test-clients soak bench asan tsan fuzz coverage lint fmt install release check-release
+.PHONY: all run docs check test test-clients soak bench asan tsan fuzz coverage lint fmt install release check-release
 .PHONY: cross clean help
 
 all: ## build build/forage (the default)
@@ -14,6 +14,9 @@ run: ## build, start the HTTP server and show it working (ONCE=1: then end it)
 
 docs: all ## the documentation as a web site, in build-site/
 	@scripts/docs && scripts/site
+
+check: ## for the minute between two edits: builds, lints what changed, runs the tests of the touched parts
+	@scripts/test --changed
 
 test: ## everything that must hold before a change lands; the last line counts
 	@scripts/test

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 
+import touched
 import whole_source
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -244,6 +245,20 @@ def check_listed(source):
                     yield 1, f"not named in {path}, so nothing builds or runs it"
 
 
+def check_rooms(source):
+    """make check knows which black-box tests belong to which room."""
+    room = re.match(r"src/(\w+)/", source.path)
+    if room and room[1] not in touched.ROOMS:
+        yield 1, f"src/{room[1]}/ has no row in ROOMS of scripts/touched.py"
+    test = re.fullmatch(r"tests/blackbox/test_(\w+)\.py", source.path)
+    if test and not any(test[1] in names.split() for names in touched.ROOMS.values()):
+        yield 1, "no room names it in ROOMS of scripts/touched.py"
+    if source.path == "scripts/touched.py":
+        for name in sorted({name for names in touched.ROOMS.values() for name in names.split()} | touched.SLOW):
+            if not os.path.isfile(os.path.join(ROOT, f"tests/blackbox/test_{name}.py")):
+                yield 1, f"there is no tests/blackbox/test_{name}.py"
+
+
 RULES = {
     "banned": check_banned,
     "layout": check_layout,
@@ -253,6 +268,7 @@ RULES = {
     "guards": check_guards,
     "unwanted": check_unwanted,
     "listed": check_listed,
+    "rooms": check_rooms,
 }
 
 # Asked for by name, until all of src/ passes them.

@@ -1,0 +1,73 @@
+"""Which tests belong to what was changed: for `make check`, between two edits.
+
+The table says of each room (a folder of src/) which black-box tests are about it. A room that everything uses has a few
+tests that go through the whole program. scripts/check_source.py (the rule "rooms") wants every room and every black-box
+test in the table, so that a new one is not forgotten.
+"""
+
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MOST_FILES = 8  # so that it takes a minute; make test runs the rest
+
+# tests/blackbox/test_NAME.py for each room, the most telling first.
+ROOMS = {
+    "answer": "search_web answer_contract search_fakes",
+    "app": "protocol_stdio rest",
+    "call": "protocol_stdio rest cancel",
+    "cli": "cli completions",
+    "config": "cli trust",
+    "core": "protocol_stdio rest secrets",
+    "db": "usage storage postgres records_postgres",
+    "doctor": "doctor",
+    "doors": "rest protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
+    "guard": "callers limits ssrf",
+    "mcp": "protocol_stdio protocol_http cancel",
+    "memory": "memory memory_parity memory_scripts memory_callers memory_files memory_servers memory_crash "
+    "memory_crash_postgresql",
+    "net": "get_content ssrf trust",
+    "ops": "usage limits records_postgres crash",
+    "page": "get_content page_parts page_cache loaders browser ssrf",
+    "proc": "research loaders shutdown",
+    "registry": "rest protocol_stdio",
+    "research": "research research_failures research_end",
+    "setup": "setup client_pages",
+    "text": "get_content page_parts cli",
+    "tools": "rest protocol_stdio cli",
+    "websearch": "web_search web_search_parameters web_search_pages search_fakes",
+    "world": "web_search_parameters search_web",
+}
+
+# Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
+SLOW = frozenset(
+    "browser cancel crash hostile_connections memory_crash memory_crash_postgresql memory_servers research_end shutdown "
+    "storage".split()
+)
+
+
+def git(*arguments):
+    result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return result.stdout.split("\n") if result.returncode == 0 else []
+
+
+def changed_files():
+    """What differs from where this branch left origin/main, or from HEAD where there is none; new files count."""
+    base = [line for line in git("merge-base", "HEAD", "origin/main") if line] or ["HEAD"]
+    paths = [*git("diff", "--name-only", base[0]), *git("ls-files", "-o", "--exclude-standard")]
+    return sorted({path for path in paths if path and os.path.isfile(os.path.join(ROOT, path))})
+
+
+def blackbox_tests(changed):
+    """The black-box tests of the rooms that were touched, those of most rooms first; a changed one comes before all."""
+    weight = {}
+    for path in changed:
+        folder, _, name = path.rpartition("/")
+        if folder == "tests/blackbox" and name.startswith("test_"):
+            weight[name[len("test_") : -len(".py")]] = 1000
+    for room in {path.split("/")[1] for path in changed if path.startswith("src/") and path.count("/") > 1}:
+        for place, name in enumerate(ROOMS.get(room, "").split()):
+            if name not in SLOW:
+                weight[name] = weight.get(name, 0) + 10 - place
+    names = sorted(weight, key=lambda name: (-weight[name], name))[:MOST_FILES]
+    return [f"tests/blackbox/test_{name}.py" for name in names]
