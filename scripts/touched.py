@@ -36,7 +36,7 @@ ROOMS = {
     "text": "get_content page_parts cli",
     "tools": "rest protocol_stdio cli",
     "websearch": "web_search web_search_parameters web_search_pages search_fakes",
-    "world": "web_search_parameters search_web",
+    "world": "web_search_parameters search_web tables",
 }
 
 # Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
