@@ -26,12 +26,18 @@ on where the one above it ended. What is in the brackets is the name of the tabl
     [country_names texts]            one word to a row, and its text
     DE: Germany
 
+    [math_symbols pairs]             words and their texts in turn
+    α \\alpha   β \\beta
+
+    [described_types ranks]          the value of a word is its place in the table, from 1
+    NewsArticle Product WebPage
+
     [code_prefixes list]             a list in the order of the file, for who looks for each of them in a text
     language- lang-
 
 More words in the brackets: `fold` (the case of A to Z does not count), `phrases` (entries hold blanks; `|` stands
 between them). A `*` at an entry's end stands for anything, a blank before it counts; such a table is asked with
-words_match(), which knows no `fold`.
+words_match().
 
 Every table becomes a `const struct word_table` of text/word_table.h, or a NULL-terminated array of strings for a
 list. The build fails, with the file and the line, on a word that stands twice in a class, or twice in a table of
@@ -45,7 +51,8 @@ import sys
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 HEAD = re.compile(r"\[(.*)\]\s*\Z")
-MODES = ("ordered", "names", "texts", "list")
+MODES = ("ordered", "names", "texts", "pairs", "ranks", "list")
+BARE = ("pairs", "ranks", "list")  # their rows name no class
 FLAGS = ("fold", "phrases")
 ESCAPES = {'"': '\\"', "\\": "\\\\", "?": "\\?"}
 LONGEST_WORD = 255
@@ -79,7 +86,7 @@ class Table:
         if not NAME.match(self.name) or len(modes) > 1 or len(prefixes) > 1:
             self.fail(line, f"[{text}] is no heading of a table")
         if (self.mode in ("values", "ordered")) != (self.prefix is not None):
-            self.fail(line, f"[{text}] needs a prefix for its classes, or `names`, `texts` or `list`")
+            self.fail(line, f"[{text}] needs a prefix for its classes, or one of {', '.join(MODES[1:])}")
 
     def fail(self, line, words):
         raise Problem(f"{self.path}:{line}: {words}")
@@ -92,7 +99,13 @@ class Table:
     def entries(self):
         """(line, class, word) for each word of the table, in the order of the file."""
         for line, text in self.rows:
-            if self.mode == "list":
+            if self.mode == "pairs":
+                parts = self.split(text)
+                if len(parts) % 2:
+                    self.fail(line, "a word without its text")
+                yield from ((line, parts[i + 1], parts[i]) for i in range(0, len(parts), 2))
+                continue
+            if self.mode in BARE:
                 owner, words = None, self.split(text)
             else:
                 owner, colon, rest = text.partition(":")
@@ -136,13 +149,13 @@ def read(path):
             tables.append(Table(path, number, head.group(1)))
         elif not tables:
             raise Problem(f"{path}:{number}: a row before the first [table]")
-        elif line[0].isspace() and tables[-1].rows:
+        elif line[0].isspace() and tables[-1].rows:  # goes on where the line above ended
             if tables[-1].mode == "texts":
                 first, text = tables[-1].rows[-1]
                 tables[-1].rows[-1] = (first, f"{text} {line.strip()}")
             else:
                 owner = tables[-1].rows[-1][1].partition(":")[0]
-                text = line.strip() if tables[-1].mode == "list" else f"{owner}: {line.strip()}"
+                text = line.strip() if tables[-1].mode in BARE else f"{owner}: {line.strip()}"
                 tables[-1].rows.append((number, text))
         else:
             tables[-1].rows.append((number, line.strip()))
@@ -216,7 +229,9 @@ def write_words(table):
     for number, word in enumerate(words):
         line, owners, ranks = found[word]
         bare = word.removesuffix("*")
-        if table.mode in ("names", "texts"):
+        if table.mode == "ranks":
+            value = ranks[0]
+        elif table.mode in ("names", "texts", "pairs"):
             value = place(bare if owners[0] == "=" else owners[0])
         else:
             value = " | ".join(table.value(owner, rank) for owner, rank in zip(owners, ranks))

@@ -10,19 +10,21 @@ static unsigned char folded(const struct word_table *table, char letter)
     return table->fold && byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-static bool is_same(const struct word_table *table, const struct word_entry *entry,
-                    const char *word)
+/* The order of an entry and of as many bytes of a text: below, at or above 0. */
+static int compare(const struct word_table *table, const struct word_entry *entry, const char *text,
+                   size_t length)
 {
     const char *known = table->text + entry->at;
     if (!table->fold) {
-        return memcmp(known, word, entry->length) == 0;
+        return memcmp(known, text, length);
     }
-    for (size_t i = 0; i < entry->length; i++) {
-        if ((unsigned char)known[i] != folded(table, word[i])) {
-            return false;
+    for (size_t i = 0; i < length; i++) {
+        int order = (unsigned char)known[i] - folded(table, text[i]);
+        if (order != 0) {
+            return order;
         }
     }
-    return true;
+    return 0;
 }
 
 static const struct word_entry *find(const struct word_table *table, const char *word,
@@ -35,7 +37,7 @@ static const struct word_entry *find(const struct word_table *table, const char 
     for (uint32_t slot = hash & table->mask; table->slots[slot] != 0;
          slot = (slot + 1) & table->mask) {
         const struct word_entry *entry = &table->entries[table->slots[slot] - 1];
-        if (entry->length == length && is_same(table, entry, word)) {
+        if (entry->length == length && compare(table, entry, word, length) == 0) {
             return entry;
         }
     }
@@ -63,7 +65,7 @@ uint32_t words_match(const struct word_table *table, const char *text, size_t le
         size_t middle = (low + high) / 2;
         const struct word_entry *entry = &table->entries[middle];
         size_t common = entry->length < length ? entry->length : length;
-        int order = memcmp(table->text + entry->at, text, common);
+        int order = compare(table, entry, text, common);
         bool behind = order > 0 || (order == 0 && entry->length > length);
         low = behind ? low : middle + 1;
         high = behind ? middle : high;
@@ -73,5 +75,5 @@ uint32_t words_match(const struct word_table *table, const char *text, size_t le
     }
     const struct word_entry *entry = &table->entries[low - 1];
     bool fits = entry->open ? entry->length <= length : entry->length == length;
-    return fits && memcmp(table->text + entry->at, text, entry->length) == 0 ? entry->value : 0;
+    return fits && compare(table, entry, text, entry->length) == 0 ? entry->value : 0;
 }

@@ -34,6 +34,7 @@ def make(tmp_path, text):
         (HEAD + "[t HINT ordered]\na: b\nc: b\n", 4, '"b" stands in line 3 already'),
         (HEAD + "[t list]\na b\nb\n", 4, '"b" stands in line 3 already'),
         (HEAD + "[t HINT phrases]\na: see also | read*\nb: read on\n", 4, '"read*" covers it'),
+        (HEAD + "[t pairs]\na b c\n", 3, "without its text"),
         (HEAD + "[t list]\na\n[t list]\nb\n", 4, "two tables t"),
         (HEAD + "[t HINT]\na: " + "b" * 256 + "\n", 3, "too long"),
     ],
@@ -54,6 +55,8 @@ def test_what_comes_out(tmp_path):
         + "[ranks META ordered]\ntitle: one two\n"
         + "[names names]\n=: ada\npython: py\n"
         + "[texts texts]\nDE: Federal Republic\n  of Germany\n"
+        + "[signs pairs]\nx \\\\times\n"
+        + "[order ranks fold]\nFirst\nsecond\n"
         + "[parts list phrases]\nby: | by\n",
     )
     assert made.returncode == 0, made.stderr
@@ -64,6 +67,8 @@ def test_what_comes_out(tmp_path):
         "POINTS(ARTICLE, 3)",
         "WORD_RANK(META_TITLE, 2)",
         '"python\\0"',
+        '"\\\\\\\\times\\0"',
+        '"first\\0"',
         '"Federal Republic of Germany\\0"',
         'const char *const parts[] = {\n    "by:",\n    "by",\n    NULL,\n};',
         f'#line 3 "{tmp_path}/words.txt"',

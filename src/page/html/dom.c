@@ -2,6 +2,7 @@
 #include "page/html/dom.h"
 
 #include "core/limits.h"
+#include "text/slice.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -87,33 +88,50 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* The next word of a list of words between white space, which moves behind it; empty at the end. */
+static struct slice next_word(const char **list)
+{
+    while (is_space(**list)) {
+        (*list)++;
+    }
+    struct slice word = {*list, 0};
+    while (**list && !is_space(**list)) {
+        (*list)++;
+    }
+    word.length = (size_t)(*list - word.data);
+    return word;
+}
+
 bool dom_has_word(const char *list, const char *word)
 {
-    size_t length = strlen(word);
-    while (*list) {
-        while (is_space(*list)) {
-            list++;
-        }
-        size_t run = 0;
-        while (list[run] && !is_space(list[run])) {
-            run++;
-        }
-        if (run == length && strncasecmp(list, word, length) == 0) {
+    struct slice found = {NULL, 0};
+    while (list && (found = next_word(&list)).length) {
+        if (slice_is_any_case(found, word)) {
             return true;
         }
-        list += run;
     }
     return false;
 }
 
 bool dom_holds_any(const char *text, const char *const *parts)
 {
-    for (; *parts; parts++) {
+    for (; text && *parts; parts++) {
         if (strcasestr(text, *parts)) {
             return true;
         }
     }
     return false;
+}
+
+uint32_t dom_class_values(const lxb_dom_node_t *node, const struct word_table *table)
+{
+    const char *list = dom_class(node);
+    uint32_t values = 0;
+    struct slice word = {NULL, 0};
+    while (list && (word = next_word(&list)).length) {
+        values |= words_value(table, word.data, word.length);
+    }
+    return values;
 }
 
 /* ---- relatives ---- */

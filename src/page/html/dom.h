@@ -4,6 +4,7 @@
 #define FORAGE_PAGE_HTML_DOM_H
 
 #include "page/html/page.h"
+#include "text/word_table.h"
 
 #include <lexbor/dom/interfaces/character_data.h>
 #include <string.h>
@@ -58,15 +59,14 @@ const char *dom_known_attr(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
 /* A number of pixels in an attribute, or -1. */
 int dom_pixels(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
 
-/* Whether `list`, words between white space, holds `word`; case does not count. */
+/* Whether `list`, words between white space, holds `word`; case does not count. No list, no word.
+ */
 bool dom_has_word(const char *list, const char *word);
-static inline bool dom_has_class(const lxb_dom_node_t *node, const char *word)
-{
-    const char *list = dom_class(node);
-    return list && dom_has_word(list, word);
-}
-/* Whether `text` holds one of the parts, which end with NULL; case does not count. */
+/* Whether `text` holds one of the parts, which end with NULL; case does not count. No text, no
+ * part. */
 bool dom_holds_any(const char *text, const char *const *parts);
+/* The values that a table gives to the words of the element's class, together. */
+uint32_t dom_class_values(const lxb_dom_node_t *node, const struct word_table *table);
 
 /* Whether `ancestor` is above `node` or is it. */
 bool dom_within(const lxb_dom_node_t *node, const lxb_dom_node_t *ancestor);

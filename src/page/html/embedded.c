@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "page/html/dom.h"
 #include "page/html/jsonld.h"
+#include "tables.h"
 
 #include <strings.h>
 
@@ -18,13 +19,6 @@ enum {
 };
 #define LARGEST_SCRIPTS MIB(4) /* altogether */
 
-/* Names of what is text; earlier ones win over later ones with as much to say. */
-static const char *const TEXT_NAMES[] = {
-    "articleBody", "body",        "content", "text",    "html",  "bodyHtml", "contentHtml",
-    "cooked",      "description", "post",    "caption", "value", "summary",
-};
-enum { TEXT_NAME_COUNT = sizeof TEXT_NAMES / sizeof *TEXT_NAMES };
-
 struct gathering {
     struct {
         uint8_t name;
@@ -32,7 +26,7 @@ struct gathering {
         size_t length;
     } texts[MOST_TEXTS];
     size_t count;
-    size_t lengths[TEXT_NAME_COUNT]; /* of all texts of a name */
+    size_t lengths[UINT8_MAX + 1]; /* of all texts of a name, by its rank in text_members */
 };
 
 /* Whether it reads like sentences: words of usual length, and the end of one. */
@@ -67,15 +61,12 @@ static void add_text(struct gathering *gathering, const char *name, yyjson_val *
     if (length < SHORTEST_TEXT || gathering->count == MOST_TEXTS) {
         return;
     }
-    for (uint8_t i = 0; i < TEXT_NAME_COUNT; i++) {
-        if (strcasecmp(TEXT_NAMES[i], name) == 0 && is_written_by_people(text, length) &&
-            !is_known(gathering, text, length)) {
-            gathering->texts[gathering->count].name = i;
-            gathering->texts[gathering->count].text = text;
-            gathering->texts[gathering->count++].length = length;
-            gathering->lengths[i] += length;
-            return;
-        }
+    uint8_t rank = (uint8_t)words_value(&text_members, name, strlen(name));
+    if (rank && is_written_by_people(text, length) && !is_known(gathering, text, length)) {
+        gathering->texts[gathering->count].name = rank;
+        gathering->texts[gathering->count].text = text;
+        gathering->texts[gathering->count++].length = length;
+        gathering->lengths[rank] += length;
     }
 }
 
@@ -148,8 +139,8 @@ static const char *finish(struct page *page, struct buf *out)
 /* The texts of the name that has the most to say. */
 static const char *most_of(struct page *page, const struct gathering *gathering)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < TEXT_NAME_COUNT; i++) {
+    size_t best = 1;
+    for (size_t i = 2; i <= text_members.count; i++) {
         best = gathering->lengths[i] > gathering->lengths[best] ? i : best;
     }
     struct buf out;
@@ -210,7 +201,7 @@ static yyjson_val *product_in(yyjson_val *objects)
     yyjson_val *object;
     yyjson_arr_foreach(objects, index, count, object)
     {
-        if (jsonld_is(object, "Product") || jsonld_is(object, "ProductGroup")) {
+        if (jsonld_rank(object, &product_types)) {
             return object;
         }
     }

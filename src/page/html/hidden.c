@@ -3,16 +3,11 @@
 #include "page/html/hidden.h"
 
 #include "page/html/dom.h"
+#include "tables.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
-
-/* Names that mean "for screen readers only" wherever they occur. */
-static const char *const READER_CLASSES[] = {
-    "sr-only",       "visually-hidden",   "visuallyhidden",    "screen-reader-text",
-    "screen-reader", "element-invisible", "u-visually-hidden", NULL,
-};
 
 /* Formulas keep their TeX in parts that only assistive programs see. */
 static const char *const FORMULA_PARTS[] = {"katex", "mathjax", "mjx", "mwe-math", "math", NULL};
@@ -159,8 +154,7 @@ static bool belongs_to_formula(const lxb_dom_node_t *element)
     if (tag == LXB_TAG_MATH || element->ns == LXB_NS_MATH) {
         return true;
     }
-    const char *words = dom_class(element);
-    return (words && dom_holds_any(words, FORMULA_PARTS)) ||
+    return dom_holds_any(dom_class(element), FORMULA_PARTS) ||
            strncmp(dom_name(element), "mjx-", 4) == 0;
 }
 
@@ -169,7 +163,7 @@ static bool class_hides(const char *words)
     if (!strpbrk(words, "-") && !strcasestr(words, "hidden")) {
         return false;
     }
-    for (const char *const *word = READER_CLASSES; *word; word++) {
+    for (const char *const *word = reader_classes; *word; word++) {
         if (strcasestr(words, *word) && dom_has_word(words, *word)) {
             return true;
         }

@@ -135,29 +135,24 @@ void jsonld_read(struct page *page)
     }
 }
 
-static bool type_matches(yyjson_val *value, const char *type)
+static uint32_t rank_of(yyjson_val *type, const struct word_table *types)
 {
-    const char *text = yyjson_get_str(value);
-    if (!text) {
-        return false;
-    }
-    const char *slash = strrchr(text, '/');
-    return strcasecmp(slash ? slash + 1 : text, type) == 0;
+    const char *text = yyjson_get_str(type);
+    const char *slash = text ? strrchr(text, '/') : NULL;
+    const char *word = slash ? slash + 1 : text;
+    return word ? words_value(types, word, strlen(word)) : 0;
 }
 
-bool jsonld_is(yyjson_val *object, const char *type)
+uint32_t jsonld_rank(yyjson_val *object, const struct word_table *types)
 {
-    yyjson_val *value = yyjson_obj_get(object, "@type");
-    if (yyjson_is_arr(value)) {
-        size_t index, count;
-        yyjson_val *item;
-        yyjson_arr_foreach(value, index, count, item)
-        {
-            if (type_matches(item, type)) {
-                return true;
-            }
-        }
-        return false;
+    yyjson_val *type = yyjson_obj_get(object, "@type");
+    uint32_t best = rank_of(type, types);
+    size_t index, count;
+    yyjson_val *item;
+    yyjson_arr_foreach(type, index, count, item)
+    {
+        uint32_t rank = rank_of(item, types);
+        best = rank && (!best || rank < best) ? rank : best;
     }
-    return type_matches(value, type);
+    return best;
 }

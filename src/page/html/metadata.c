@@ -4,6 +4,7 @@
 #include "core/status.h"
 #include "page/html/dom.h"
 #include "page/html/jsonld.h"
+#include "tables.h"
 #include "text/url.h"
 
 #include <ctype.h>
@@ -12,7 +13,6 @@
 #include <strings.h>
 
 #define LONGEST_FACT 1000 /* bytes */
-#define MOST_METAS   200
 
 /* ---- facts ---- */
 
@@ -56,132 +56,64 @@ static const char *clean(struct arena *arena, const char *text)
 
 /* ---- <meta> ---- */
 
-struct metas {
-    struct {
-        const char *name, *content;
-    } list[MOST_METAS];
-    size_t count;
+struct head {
+    const char *facts[META_FACTS]; /* of the name with the least rank that the page has */
+    uint32_t ranks[META_FACTS];
     const char *title;
     const char *canonical;
 };
 
-static void read_head(struct page *page, struct metas *metas)
+static void read_meta(struct head *head, const lxb_dom_node_t *node)
+{
+    const char *name = dom_attr(node, "property");
+    name = name ? name : dom_attr(node, "name");
+    name = name ? name : dom_attr(node, "itemprop");
+    const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
+    uint32_t value = name && content && *content ? words_value(&meta_names, name, strlen(name)) : 0;
+    uint32_t fact = WORD_CLASS_OF(value), rank = WORD_PLACE_OF(value);
+    if (value && (!head->facts[fact] || rank < head->ranks[fact])) {
+        head->facts[fact] = content;
+        head->ranks[fact] = rank;
+    }
+}
+
+static void read_head(struct page *page, struct head *head)
 {
     lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
     bool below = true;
     for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
         lxb_tag_id_t tag = dom_tag(node);
         below = tag != LXB_TAG_BODY && tag != LXB_TAG_SVG;
-        if (tag == LXB_TAG_META && metas->count < MOST_METAS) {
-            const char *name = dom_attr(node, "property");
-            name = name ? name : dom_attr(node, "name");
-            name = name ? name : dom_attr(node, "itemprop");
-            const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
-            if (name && content && *content) {
-                metas->list[metas->count].name = name;
-                metas->list[metas->count++].content = content;
-            }
-        } else if (tag == LXB_TAG_TITLE && !metas->title) {
-            metas->title = dom_collect_text(page->arena, node);
-        } else if (tag == LXB_TAG_LINK && !metas->canonical) {
-            const char *relation = dom_attr(node, "rel");
-            if (relation && dom_has_word(relation, "canonical")) {
-                metas->canonical = dom_known_attr(node, LXB_DOM_ATTR_HREF);
+        if (tag == LXB_TAG_META) {
+            read_meta(head, node);
+        } else if (tag == LXB_TAG_TITLE && !head->title) {
+            head->title = dom_collect_text(page->arena, node);
+        } else if (tag == LXB_TAG_LINK && !head->canonical) {
+            if (dom_has_word(dom_attr(node, "rel"), "canonical")) {
+                head->canonical = dom_known_attr(node, LXB_DOM_ATTR_HREF);
             }
         }
     }
 }
-
-/* The first of the names, which end with NULL, that the page has. */
-static const char *meta(const struct metas *metas, const char *const *names)
-{
-    for (; *names; names++) {
-        for (size_t i = 0; i < metas->count; i++) {
-            if (strcasecmp(metas->list[i].name, *names) == 0) {
-                return metas->list[i].content;
-            }
-        }
-    }
-    return NULL;
-}
-
-static const char *const META_TITLE[] = {"og:title",       "twitter:title", "dc.title",
-                                         "citation_title", "headline",      NULL};
-static const char *const META_SITE[] = {"og:site_name", "application-name", "publisher",
-                                        "dc.publisher", NULL};
-static const char *const META_AUTHOR[] = {
-    "author",         "article:author",  "dc.creator", "dcterms.creator", "citation_author",
-    "parsely-author", "sailthru.author", "byl",        "twitter:creator", NULL};
-static const char *const META_PUBLISHED[] = {"article:published_time",
-                                             "og:published_time",
-                                             "datepublished",
-                                             "date",
-                                             "dc.date",
-                                             "dcterms.date",
-                                             "dc.date.issued",
-                                             "dcterms.created",
-                                             "citation_publication_date",
-                                             "citation_date",
-                                             "publish_date",
-                                             "pubdate",
-                                             "parsely-pub-date",
-                                             "sailthru.date",
-                                             "publication_date",
-                                             "published_time",
-                                             NULL};
-static const char *const META_MODIFIED[] = {
-    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified",
-    "last-modified",         "lastmod",         "revised",      NULL};
-static const char *const META_DESCRIPTION[] = {"og:description", "description",
-                                               "twitter:description", "dc.description", NULL};
-static const char *const META_IMAGE[] = {"og:image", "og:image:url", "twitter:image",
-                                         "twitter:image:src", NULL};
 
 /* ---- JSON-LD ---- */
-
-static const char *const PAGE_TYPES[] = {"Article",
-                                         "NewsArticle",
-                                         "BlogPosting",
-                                         "TechArticle",
-                                         "ScholarlyArticle",
-                                         "Report",
-                                         "ReportageNewsArticle",
-                                         "AnalysisNewsArticle",
-                                         "OpinionNewsArticle",
-                                         "LiveBlogPosting",
-                                         "SocialMediaPosting",
-                                         "DiscussionForumPosting",
-                                         "QAPage",
-                                         "Question",
-                                         "Recipe",
-                                         "Product",
-                                         "HowTo",
-                                         "Review",
-                                         "Book",
-                                         "Course",
-                                         "Event",
-                                         "VideoObject",
-                                         "PodcastEpisode",
-                                         "WebPage",
-                                         "AboutPage",
-                                         "FAQPage",
-                                         "CollectionPage",
-                                         NULL};
 
 /* The object that describes this page: the first of the most telling type. */
 static yyjson_val *main_object(struct page *page)
 {
-    for (const char *const *type = PAGE_TYPES; page->json_ld && *type; type++) {
-        size_t index, count;
-        yyjson_val *object;
-        yyjson_arr_foreach(page->json_ld, index, count, object)
-        {
-            if (jsonld_is(object, *type)) {
-                return object;
-            }
+    yyjson_val *best = NULL;
+    uint32_t least = 0;
+    size_t index, count;
+    yyjson_val *object;
+    yyjson_arr_foreach(page->json_ld, index, count, object)
+    {
+        uint32_t rank = jsonld_rank(object, &described_types);
+        if (rank && (!best || rank < least)) {
+            best = object;
+            least = rank;
         }
     }
-    return NULL;
+    return best;
 }
 
 static yyjson_val *by_reference(struct page *page, yyjson_val *value)
@@ -326,19 +258,8 @@ const char *metadata_date(struct arena *arena, const char *text)
 /* ---- titles ---- */
 
 /* Signs that part a title from the name of the site. */
-static const char *const SEPARATORS[] = {" | ",
-                                         " - ",
-                                         " \xE2\x80\x93 ",
-                                         " \xE2\x80\x94 ",
-                                         " \xC2\xB7 ",
-                                         " :: ",
-                                         " \xC2\xBB ",
-                                         " / ",
-                                         " > ",
-                                         " \xE2\x80\xA2 ",
-                                         " < ",
-                                         " \xC2\xAB ",
-                                         NULL};
+static const char *const SEPARATORS[] = {" | ", " - ", " – ", " — ", " · ", " :: ", " » ",
+                                         " / ", " > ", " • ", " < ", " « ", NULL};
 
 static size_t count_words(const char *text, size_t length)
 {
@@ -434,20 +355,20 @@ static bool begins_so(const char *whole, const char *part)
     return length > 3 && strncasecmp(whole, part, length) == 0;
 }
 
-static void read_title(struct page *page, const struct metas *metas, yyjson_val *object)
+static void read_title(struct page *page, const struct head *head, yyjson_val *object)
 {
     struct page_metadata *metadata = &page->metadata;
     const char *heading = first_heading(page);
     const char *title = clean(page->arena, text_in(object, "headline"));
-    title = title ? title : clean(page->arena, meta(metas, META_TITLE));
-    title = title ? title : clean(page->arena, metas->title);
+    title = title ? title : clean(page->arena, head->facts[META_TITLE]);
+    title = title ? title : clean(page->arena, head->title);
     title = title ? title : heading;
     if (!title) {
         return;
     }
     /* The heading is the title without what was added for search engines. */
     if (heading &&
-        (begins_so(title, heading) || (metas->title && begins_so(metas->title, heading)))) {
+        (begins_so(title, heading) || (head->title && begins_so(head->title, heading)))) {
         metadata->title = clean(page->arena, heading);
         return;
     }
@@ -482,9 +403,6 @@ struct body_facts {
 /* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. */
 static void read_body(struct page *page, struct body_facts *facts)
 {
-    static const char *const BYLINES[] = {
-        "byline",         "author-name",  "post-author", "entry-author",
-        "article-author", "author__name", "byline-name", NULL};
     for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, true)) {
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || (node_marks(node) & NODE_HIDDEN)) {
             continue;
@@ -495,8 +413,8 @@ static void read_body(struct page *page, struct body_facts *facts)
                 metadata_date(page->arena, date ? date : dom_collect_text(page->arena, node));
         }
         const char *words = dom_class(node);
-        bool byline = !facts->author && words &&
-                      (dom_has_word(words, "author") || dom_holds_any(words, BYLINES));
+        bool byline = !facts->author &&
+                      (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
         const char *property = dom_attr(node, "itemprop");
         if (property) {
             const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
@@ -538,23 +456,23 @@ static const char *resolve(struct page *page, const char *reference)
 void metadata_read(struct page *page)
 {
     struct page_metadata *metadata = &page->metadata;
-    struct metas *metas = arena_zalloc(page->arena, sizeof *metas);
-    if (!metas) {
+    struct head *head = arena_zalloc(page->arena, sizeof *head);
+    if (!head) {
         return;
     }
-    read_head(page, metas);
+    read_head(page, head);
     yyjson_val *object = main_object(page);
     struct body_facts facts = {0};
     read_body(page, &facts);
     metadata->url = page->url;
-    metadata->canonical = resolve(page, metas->canonical);
+    metadata->canonical = resolve(page, head->canonical);
     metadata->site =
         clean(page->arena,
-              first_of(meta(metas, META_SITE), name_in(page, yyjson_obj_get(object, "publisher"))));
-    read_title(page, metas, object);
+              first_of(head->facts[META_SITE], name_in(page, yyjson_obj_get(object, "publisher"))));
+    read_title(page, head, object);
     const char *authors = clean(page->arena, names_in(page, yyjson_obj_get(object, "author")));
     if (!is_name(authors)) {
-        authors = clean(page->arena, strip_by(meta(metas, META_AUTHOR)));
+        authors = clean(page->arena, strip_by(head->facts[META_AUTHOR]));
     }
     metadata->authors =
         is_name(authors) || (authors && strchr(authors, ',') && !strstr(authors, "://"))
@@ -562,13 +480,13 @@ void metadata_read(struct page *page)
             : facts.author;
     metadata->published = first_of(
         metadata_date(page->arena, text_in(object, "datePublished")),
-        first_of(metadata_date(page->arena, meta(metas, META_PUBLISHED)), facts.published));
+        first_of(metadata_date(page->arena, head->facts[META_PUBLISHED]), facts.published));
     metadata->modified =
         first_of(metadata_date(page->arena, text_in(object, "dateModified")),
-                 first_of(metadata_date(page->arena, meta(metas, META_MODIFIED)), facts.modified));
+                 first_of(metadata_date(page->arena, head->facts[META_MODIFIED]), facts.modified));
     metadata->description =
-        clean(page->arena, first_of(meta(metas, META_DESCRIPTION), text_in(object, "description")));
-    metadata->image = resolve(page, meta(metas, META_IMAGE));
+        clean(page->arena, first_of(head->facts[META_DESCRIPTION], text_in(object, "description")));
+    metadata->image = resolve(page, head->facts[META_IMAGE]);
     lxb_dom_node_t *root = lxb_dom_document_root(lxb_dom_interface_document(page->document));
     const char *language = root ? dom_attr(root, "lang") : NULL;
     metadata->language = clean(page->arena, first_of(language, text_in(object, "inLanguage")));

@@ -5,6 +5,18 @@
 
 #include "page/html/page.h"
 
+/* What <meta> elements say, under the names of data/page-metadata.txt. */
+enum meta_fact {
+    META_TITLE,
+    META_SITE,
+    META_AUTHOR,
+    META_PUBLISHED,
+    META_MODIFIED,
+    META_DESCRIPTION,
+    META_IMAGE,
+    META_FACTS,
+};
+
 /* Fills page->metadata. page->json_ld must have been read. */
 void metadata_read(struct page *page);
 /* A date as ISO 8601, in the arena: "2024-05-01" or "2024-05-01T10:00:00Z", of that form already or

@@ -58,6 +58,11 @@ static inline void node_mark(lxb_dom_node_t *node, uintptr_t marks)
     node->user = (void *)((uintptr_t)node->user | marks);
 }
 
+static inline void node_unmark(lxb_dom_node_t *node, uintptr_t marks)
+{
+    node->user = (void *)((uintptr_t)node->user & ~marks);
+}
+
 struct page_metadata {
     const char *title; /* without the site's name */
     const char *authors;

@@ -407,7 +407,7 @@ static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
     if (!is_within_reach(walk, node)) {
         return true;
     }
-    node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_HIDDEN);
+    node_unmark(node, NODE_HIDDEN);
     return false;
 }
 
@@ -425,7 +425,7 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
     if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
         return OK;
     }
-    node->user = (void *)(node_marks(node) & ~(uintptr_t)NODE_DROPPED);
+    node_unmark(node, NODE_DROPPED);
     if (is_skipped(walk, node) || stats->count >= LIMIT_PAGE_ELEMENTS) {
         node_mark(node, NODE_DROPPED);
         stats->scripts += node->local_name == LXB_TAG_SCRIPT;

@@ -1,6 +1,8 @@
 /* Headings, quotes and definition lists. */
 #include "page/html/markdown/writer.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 
 /* ---- headings ---- */
@@ -26,9 +28,6 @@ static bool reads_same(const char *one, const char *other)
     }
 }
 
-static const char *const ANCHOR_WORDS[] = {"anchor",      "headerlink",   "permalink", "hash-link",
-                                           "header-link", "heading-link", "copy",      NULL};
-
 /* A link to the heading itself: a sign that is there to be copied. */
 static bool is_own_anchor(const lxb_dom_node_t *node)
 {
@@ -44,15 +43,12 @@ static bool is_own_anchor(const lxb_dom_node_t *node)
     if (length == 0) {
         return true;
     }
-    static const char *const SIGNS[] = {"#",    "\xC2\xB6", "\xC2\xA7",  "\xF0\x9F\x94\x97",
-                                        "link", "Link",     "Copy link", NULL};
-    for (const char *const *sign = SIGNS; *sign; sign++) {
+    for (const char *const *sign = anchor_signs; *sign; sign++) {
         if (strcmp(text, *sign) == 0) {
             return true;
         }
     }
-    const char *words = dom_class(node);
-    return words && dom_holds_any(words, ANCHOR_WORDS) && length <= 3;
+    return length <= 3 && dom_holds_any(dom_class(node), anchor_words);
 }
 
 /* Drops what stands in a heading for who edits or copies, not for who reads. */

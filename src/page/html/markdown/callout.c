@@ -1,45 +1,22 @@
 /* Callouts: boxes that say "note" or "warning", as quotes that say which. */
 #include "page/html/markdown/writer.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 #include <strings.h>
-
-/* Class names of such boxes. Some need a kind beside them to count, since other things bear them
- * too. */
-static const char *const BOX_WORDS[] = {
-    "callout",
-    "admonition",
-    "alert",
-    "notecard",
-    "custom-block",
-    "markdown-alert",
-    "theme-admonition",
-    "admonitionblock",
-    "hint",
-    "markdown-callout",
-    "message-box",
-    "infobox-note",
-    NULL,
-};
-static const char *const KINDS[] = {
-    "note",      "info",    "tip",     "hint",    "important", "warning", "caution", "danger",
-    "error",     "success", "example", "quote",   "abstract",  "summary", "tldr",    "todo",
-    "question",  "faq",     "help",    "failure", "fail",      "bug",     "check",   "done",
-    "attention", "seealso", "cite",    "missing", NULL,
-};
-static const char *const TITLE_PARTS[] = {"title", "heading", "summary", "label", NULL};
 
 /* The kind in one word of a class: "note", "alert-note", "alert--note", "markdown-alert-note". */
 static const char *kind_in_word(const char *word, size_t length)
 {
-    for (const char *const *kind = KINDS; *kind; kind++) {
+    for (const char *const *kind = callout_kinds; *kind; kind++) {
         size_t size = strlen(*kind);
         if (length == size && strncasecmp(word, *kind, size) == 0) {
             return *kind;
         }
         if (length > size + 1 && strncasecmp(word + length - size, *kind, size) == 0 &&
             (word[length - size - 1] == '-' || word[length - size - 1] == '_')) {
-            for (const char *const *box = BOX_WORDS; *box; box++) {
+            for (const char *const *box = callout_boxes; *box; box++) {
                 if (strncasecmp(word, *box, strlen(*box)) == 0) {
                     return *kind;
                 }
@@ -52,7 +29,7 @@ static const char *kind_in_word(const char *word, size_t length)
 static const char *kind_of(lxb_dom_node_t *node)
 {
     const char *words = dom_class(node);
-    if (!words || !dom_holds_any(words, BOX_WORDS)) {
+    if (!dom_holds_any(words, callout_boxes)) {
         return NULL;
     }
     bool box = false;
@@ -62,7 +39,7 @@ static const char *kind_of(lxb_dom_node_t *node)
         size_t length = strcspn(at, " \t\r\n\f");
         const char *found = length ? kind_in_word(at, length) : NULL;
         kind = kind ? kind : found;
-        for (const char *const *word = BOX_WORDS; *word && !box; word++) {
+        for (const char *const *word = callout_boxes; *word && !box; word++) {
             box = strncasecmp(at, *word, strlen(*word)) == 0;
         }
         at += length;
@@ -80,8 +57,7 @@ static lxb_dom_node_t *title_of(lxb_dom_node_t *box)
             continue;
         }
         elements++;
-        const char *words = dom_class(node);
-        if (dom_tag(node) == LXB_TAG_SUMMARY || (words && dom_holds_any(words, TITLE_PARTS))) {
+        if (dom_tag(node) == LXB_TAG_SUMMARY || dom_holds_any(dom_class(node), callout_titles)) {
             return dom_has_text(node) ? node : NULL;
         }
     }
@@ -126,7 +102,7 @@ bool write_callout(struct writer *writer, lxb_dom_node_t *node)
     const char *fold = dom_attr(node, "data-callout-fold");
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
         /* A box that is folded shows itself to who clicks. */
-        child->user = (void *)((uintptr_t)child->user & ~(uintptr_t)NODE_HIDDEN);
+        node_unmark(child, NODE_HIDDEN);
     }
     output_gap(writer);
     struct prefix_mark mark = prefix_push(writer, "> ", "> ");

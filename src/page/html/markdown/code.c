@@ -3,86 +3,12 @@
 #include "page/html/markdown/writer.h"
 
 #include "core/limits.h"
+#include "tables.h"
 
 #include <ctype.h>
 #include <strings.h>
 
 /* ---- what is no code ---- */
-
-/* Class names of line numbers and of the machinery around a block, as highlighters write them. */
-static const char *const NUMBER_WORDS[] = {
-    "linenumber",
-    "line-number",
-    "line_number",
-    "linenumbers",
-    "line-numbers",
-    "lineno",
-    "linenos",
-    "linenodiv",
-    "ln",
-    "lnt",
-    "gutter",
-    "line-numbers-rows",
-    "hljs-ln-numbers",
-    "hljs-ln-n",
-    "rouge-gutter",
-    "blob-num",
-    "gl",
-    "react-code-line-number",
-    "react-syntax-highlighter-line-number",
-    "cm-gutters",
-    "cm-gutter",
-    "codemirror-gutter-wrapper",
-    "codemirror-linenumber",
-    "codemirror-gutters",
-    "line-num",
-    "linenum",
-    "code-line-number",
-    "td-linenos",
-    "crayon-nums",
-    "ec-gutter",
-    NULL,
-};
-static const char *const MACHINE_PARTS[] = {
-    "copy",
-    "clipboard",
-    "toolbar",
-    "code-header",
-    "code__header",
-    "codeheader",
-    "code-toolbar-item",
-    "code-block-header",
-    "codeblock-header",
-    "code_header",
-    "hover-info",
-    "hover-container",
-    "tooltip",
-    NULL,
-};
-/* A line by itself, whatever element it is. */
-static const char *const LINE_WORDS[] = {
-    "line",
-    "code-line",
-    "view-line",
-    "cm-line",
-    "token-line",
-    "codemirror-line",
-    "react-code-line",
-    "ec-line",
-    "hljs-ln-line",
-    "react-file-line",
-    NULL,
-};
-
-static bool has_any_word(const char *words, const char *const *list)
-{
-    for (; *list; list++) {
-        if (dom_has_word(words, *list)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Whether all of the text is digits. */
 static bool is_number(lxb_dom_node_t *node)
@@ -100,16 +26,11 @@ static bool is_no_code(lxb_dom_node_t *node)
         tag == LXB_TAG_TEMPLATE || tag == LXB_TAG_FIGCAPTION) {
         return true;
     }
-    const char *words = dom_class(node);
-    if (words && *words) {
-        if (has_any_word(words, NUMBER_WORDS)) {
-            return true;
-        }
-        bool small = tag == LXB_TAG_DIV || tag == LXB_TAG_SPAN || tag == LXB_TAG_A;
-        if (small && dom_holds_any(words, MACHINE_PARTS) && !dom_find(node, LXB_TAG_PRE) &&
-            !dom_find(node, LXB_TAG_CODE)) {
-            return true;
-        }
+    bool small = tag == LXB_TAG_DIV || tag == LXB_TAG_SPAN || tag == LXB_TAG_A;
+    if ((dom_class_values(node, &code_words) & CODE_NUMBER) ||
+        (small && dom_holds_any(dom_class(node), code_machinery) && !dom_find(node, LXB_TAG_PRE) &&
+         !dom_find(node, LXB_TAG_CODE))) {
+        return true;
     }
     const char *style = dom_known_attr(node, LXB_DOM_ATTR_STYLE);
     if (style && strcasestr(style, "user-select:") && strcasestr(style, "none") &&
@@ -139,11 +60,8 @@ static bool is_line(const lxb_dom_node_t *node)
         tag == LXB_TAG_PRE) {
         return true;
     }
-    const char *words = dom_class(node);
-    if (words && has_any_word(words, LINE_WORDS)) {
-        return true;
-    }
-    return tag == LXB_TAG_SPAN && dom_attr(node, "data-line") != NULL;
+    return (dom_class_values(node, &code_words) & CODE_LINE) ||
+           (tag == LXB_TAG_SPAN && dom_attr(node, "data-line") != NULL);
 }
 
 static void put_code(struct gathering *gathering, const char *text, size_t length)
@@ -275,12 +193,9 @@ static const char *take_label_back(struct writer *writer, const char *language)
  */
 static lxb_dom_node_t *innermost(lxb_dom_node_t *node)
 {
-    static const char *const EDITORS[] = {"cm-content", "CodeMirror-code", "view-lines",
-                                          "ace_text-layer", NULL};
     lxb_dom_node_t *only = NULL;
     for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
-        const char *words = dom_class(below);
-        if (words && has_any_word(words, EDITORS)) {
+        if (dom_class_values(below, &code_words) & CODE_TEXT) {
             return below;
         }
         if (dom_tag(below) == LXB_TAG_PRE) {
@@ -381,23 +296,13 @@ static bool holds_line_break(lxb_dom_node_t *node)
 
 bool code_is_block(lxb_dom_node_t *node)
 {
-    const char *words = dom_class(node);
+    uint32_t words = dom_class_values(node, &code_words);
     if (dom_tag(node) == LXB_TAG_CODE) {
-        if (dom_find(node, LXB_TAG_PRE)) {
-            return true;
-        }
-        if (words && (dom_has_word(words, "block") || dom_has_word(words, "code-block"))) {
-            return true;
-        }
-        return (keeps_white_space(node) || dom_find(node, LXB_TAG_BR)) && holds_line_break(node);
+        return dom_find(node, LXB_TAG_PRE) || (words & CODE_INNER_BLOCK) ||
+               ((keeps_white_space(node) || dom_find(node, LXB_TAG_BR)) && holds_line_break(node));
     }
-    if (words && (dom_has_word(words, "code-block") || dom_has_word(words, "codeblock")) &&
-        !dom_holds_block(node) && !dom_find(node, LXB_TAG_CODE)) {
-        return true;
-    }
-    return words && (dom_has_word(words, "CodeMirror") || dom_has_word(words, "cm-editor") ||
-                     dom_has_word(words, "cm-content") || dom_has_word(words, "monaco-editor") ||
-                     dom_has_word(words, "ace_editor"));
+    return (words & CODE_EDITOR) ||
+           ((words & CODE_BLOCK) && !dom_holds_block(node) && !dom_find(node, LXB_TAG_CODE));
 }
 
 void write_code_span(struct writer *writer, lxb_dom_node_t *node)

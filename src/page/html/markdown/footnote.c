@@ -6,6 +6,7 @@
 
 #include "page/html/markdown/notes.h"
 #include "page/html/markdown/references.h"
+#include "tables.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -130,16 +131,12 @@ static lxb_dom_node_t *definition_around(lxb_dom_node_t *found, const lxb_dom_no
 /* Whether an element, or the list that it is in, is called notes. */
 static bool is_called_note(lxb_dom_node_t *definition, lxb_dom_node_t *found)
 {
-    if (reference_hints(found, NOTE_HINTS)) {
+    if (reference_hints(found, note_hints)) {
         return true;
     }
     lxb_dom_node_t *node = definition;
     for (int steps = 0; node && steps < 4; steps++, node = node->parent) {
-        const char *id = dom_id(node);
-        const char *words = dom_class(node);
-        static const char *const LISTS[] = {"footnote", "endnote", "references", "reflist",
-                                            "citation", "notes",   NULL};
-        if ((id && dom_holds_any(id, LISTS)) || (words && dom_holds_any(words, LISTS)) ||
+        if (dom_holds_any(dom_id(node), note_lists) || dom_holds_any(dom_class(node), note_lists) ||
             notes_title_before(node)) {
             return true;
         }
@@ -437,7 +434,7 @@ void write_notes(struct writer *writer)
     for (size_t i = 0; i < writer->note_count; i++) {
         char head[32];
         lxb_dom_node_t *definition = writer->notes[i].definition;
-        notes_clean(writer, definition);
+        notes_clean(definition);
         snprintf(head, sizeof head, "[^%zu]: ", writer->notes[i].label);
         struct prefix_mark mark = prefix_push(writer, head, "    ");
         writer->title_done = true;
@@ -445,7 +442,7 @@ void write_notes(struct writer *writer)
         flush_block(writer);
         for (lxb_dom_node_t *more = definition; more != writer->notes[i].last;) {
             more = dom_next_element(more);
-            more->user = (void *)((uintptr_t)more->user & ~(uintptr_t)NODE_NOTE);
+            node_unmark(more, NODE_NOTE);
             write_node(writer, more);
             flush_block(writer);
         }

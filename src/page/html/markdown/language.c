@@ -11,25 +11,6 @@ const char *language_by_name(const char *word, size_t length)
     return words_text(&code_languages, word, length);
 }
 
-/* What highlighters put before the name of the language, in the order in which they are believed.
- */
-static const char *const PREFIXES[] = {
-    "language-", "lang-",  "highlight-source-", "highlight-text-", "source-",        "code-",
-    "syntax-",   "brush:", "sourcecode-",       "highlight-",      "wp-block-code-", NULL,
-};
-
-/* Of these, the ones that other things bear too: only a known language counts behind them. */
-static const char *const WEAK_PREFIXES[] = {"source-", "code-", "syntax-", "highlight-", NULL};
-
-/* Words after a prefix, or alone, that name no language. */
-static const char *const NOT_LANGUAGES[] = {
-    "none",    "plain",     "plaintext", "text",    "txt",       "nohighlight", "no-highlight",
-    "default", "undefined", "block",     "wrapper", "container", "auto",        "unknown",
-    "line",    "toolbar",   "example",   "box",     "snippet",   "sample",      "output",
-    "wrap",    "inline",    "view",      "group",   "area",      "content",     "highlight",
-    "fence",   "header",    "body",      "editor",  NULL,
-};
-
 static bool is_one_of(const char *word, size_t length, const char *const *words)
 {
     for (; *words; words++) {
@@ -47,7 +28,7 @@ static const char *clean_name(struct arena *arena, const char *word, size_t leng
     if (known) {
         return known;
     }
-    if (length == 0 || length > 24 || is_one_of(word, length, NOT_LANGUAGES)) {
+    if (length == 0 || length > 24 || is_one_of(word, length, code_not_languages)) {
         return NULL;
     }
     char *name = arena_strndup(arena, word, length);
@@ -64,7 +45,7 @@ static const char *clean_name(struct arena *arena, const char *word, size_t leng
 /* A language behind a prefix in a list of class names. */
 static const char *by_prefix(struct arena *arena, const char *words)
 {
-    for (const char *const *prefix = PREFIXES; *prefix; prefix++) {
+    for (const char *const *prefix = code_prefixes; *prefix; prefix++) {
         size_t length = strlen(*prefix);
         for (const char *at = strcasestr(words, *prefix); at; at = strcasestr(at + 1, *prefix)) {
             if (at > words && !isspace((unsigned char)at[-1])) {
@@ -73,7 +54,7 @@ static const char *by_prefix(struct arena *arena, const char *words)
             const char *name = at + length;
             name += strspn(name, " ");
             size_t count = strcspn(name, " \t\r\n;,{:");
-            bool weak = is_one_of(*prefix, length, WEAK_PREFIXES);
+            bool weak = is_one_of(*prefix, length, code_weak_prefixes);
             const char *found =
                 weak ? language_by_name(name, count) : clean_name(arena, name, count);
             if (found) {
@@ -101,15 +82,7 @@ static const char *by_word(const char *words)
 
 static const char *by_attributes(struct arena *arena, const lxb_dom_node_t *node)
 {
-    static const char *const NAMES[] = {"data-lang",
-                                        "data-language",
-                                        "data-code-language",
-                                        "language",
-                                        "data-highlight-language",
-                                        "data-enlighter-language",
-                                        "data-syntax",
-                                        NULL};
-    for (const char *const *name = NAMES; *name; name++) {
+    for (const char *const *name = code_attributes; *name; name++) {
         const char *value = dom_attr(node, *name);
         const char *found = value && *value ? clean_name(arena, value, strlen(value)) : NULL;
         if (found) {
@@ -119,16 +92,12 @@ static const char *by_attributes(struct arena *arena, const lxb_dom_node_t *node
     return NULL;
 }
 
-static const char *const CODE_WORDS[] = {
-    "hljs",       "highlight", "prettyprint", "code",       "syntax", "prism", "shiki",
-    "sourcecode", "chroma",    "brush",       "codehilite", "astro",  NULL};
-
 static const char *language_at(struct arena *arena, const lxb_dom_node_t *node, bool is_code)
 {
     const char *words = dom_class(node);
     const char *found = words && *words ? by_prefix(arena, words) : NULL;
     found = found ? found : by_attributes(arena, node);
-    if (!found && words && (is_code || dom_holds_any(words, CODE_WORDS))) {
+    if (!found && words && (is_code || dom_holds_any(words, code_highlighters))) {
         found = by_word(words);
     }
     return found;

@@ -2,66 +2,14 @@
 #include "page/html/markdown/writer.h"
 
 #include "core/status.h"
+#include "tables.h"
 
 #include <ctype.h>
 #include <strings.h>
 
-/* Parameters that change nothing about the page they lead to. One that ends in '*' stands for all
- * that begin so. */
-static const char *const TRACKING[] = {
-    "utm_*",
-    "fbclid",
-    "gclid",
-    "gclsrc",
-    "dclid",
-    "gbraid",
-    "wbraid",
-    "msclkid",
-    "yclid",
-    "twclid",
-    "ttclid",
-    "igshid",
-    "igsh",
-    "li_fat_id",
-    "mc_cid",
-    "mc_eid",
-    "_hsenc",
-    "_hsmi",
-    "hsctatracking",
-    "mkt_tok",
-    "vero_id",
-    "vero_conv",
-    "wickedid",
-    "oly_anon_id",
-    "oly_enc_id",
-    "rb_clickid",
-    "s_cid",
-    "ml_subscriber",
-    "ml_subscriber_hash",
-    "_openstat",
-    "__s",
-    "ga_source",
-    "ga_medium",
-    "ga_campaign",
-    "pk_campaign",
-    "pk_kwd",
-    "piwik_campaign",
-    "mtm_*",
-    "srsltid",
-};
-
 static bool tracks(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof TRACKING / sizeof *TRACKING; i++) {
-        size_t known = strlen(TRACKING[i]);
-        bool open = TRACKING[i][known - 1] == '*';
-        known -= open;
-        if ((open ? length >= known : length == known) &&
-            strncasecmp(name, TRACKING[i], known) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return words_match(&link_tracking, name, length) != 0;
 }
 
 /* The address without its tracking parameters. */

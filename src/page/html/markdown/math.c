@@ -3,6 +3,7 @@
 #include "page/html/markdown/writer.h"
 
 #include "core/limits.h"
+#include "tables.h"
 
 #include <ctype.h>
 #include <strings.h>
@@ -128,10 +129,7 @@ static void put_mathml(struct writer *writer, lxb_dom_node_t *math, bool display
 
 static const char *tex_attribute(const lxb_dom_node_t *node)
 {
-    static const char *const NAMES[] = {
-        "data-math",    "data-latex",     "data-tex",  "data-equation",
-        "data-formula", "data-latex-src", "data-expr", NULL};
-    for (const char *const *name = NAMES; *name; name++) {
+    for (const char *const *name = tex_attributes; *name; name++) {
         const char *value = dom_attr(node, *name);
         if (value && *value) {
             return value;
@@ -165,7 +163,7 @@ static bool is_set_apart(const lxb_dom_node_t *node)
     static const char *const WORDS[] = {"display", "block", NULL};
     for (int steps = 0; node && steps < 2; steps++, node = node->parent) {
         const char *words = dom_class(node);
-        if (words && dom_holds_any(words, WORDS) && !strcasestr(words, "inline")) {
+        if (dom_holds_any(words, WORDS) && !strcasestr(words, "inline")) {
             return true;
         }
     }
@@ -251,7 +249,7 @@ static bool write_picture_of_formula(struct writer *writer, lxb_dom_node_t *imag
     const char *words = dom_class(image);
     const char *alt = dom_known_attr(image, LXB_DOM_ATTR_ALT);
     const char *tex = tex_attribute(image);
-    if (tex || (words && alt && *alt && dom_holds_any(words, WORDS) &&
+    if (tex || (alt && *alt && dom_holds_any(words, WORDS) &&
                 (strpbrk(alt, "\\^_{}=") || strlen(alt) < 3))) {
         tex = tex ? tex : alt;
         put_formula(writer, tex, strlen(tex), words && strcasestr(words, "display"));

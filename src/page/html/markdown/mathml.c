@@ -2,154 +2,12 @@
  * "msub", with boxes around the parts). */
 #include "page/html/markdown/writer.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 #include <strings.h>
 
 /* ---- characters ---- */
-
-/* Characters that TeX has a name for. */
-static const struct {
-    const char *character, *tex;
-} SYMBOLS[] = {
-    {"α", "\\alpha"},
-    {"β", "\\beta"},
-    {"γ", "\\gamma"},
-    {"δ", "\\delta"},
-    {"ϵ", "\\epsilon"},
-    {"ε", "\\varepsilon"},
-    {"ζ", "\\zeta"},
-    {"η", "\\eta"},
-    {"θ", "\\theta"},
-    {"ι", "\\iota"},
-    {"κ", "\\kappa"},
-    {"λ", "\\lambda"},
-    {"μ", "\\mu"},
-    {"ν", "\\nu"},
-    {"ξ", "\\xi"},
-    {"π", "\\pi"},
-    {"ρ", "\\rho"},
-    {"σ", "\\sigma"},
-    {"τ", "\\tau"},
-    {"υ", "\\upsilon"},
-    {"ϕ", "\\phi"},
-    {"φ", "\\varphi"},
-    {"χ", "\\chi"},
-    {"ψ", "\\psi"},
-    {"ω", "\\omega"},
-    {"ϑ", "\\vartheta"},
-    {"Γ", "\\Gamma"},
-    {"Δ", "\\Delta"},
-    {"Θ", "\\Theta"},
-    {"Λ", "\\Lambda"},
-    {"Ξ", "\\Xi"},
-    {"Π", "\\Pi"},
-    {"Σ", "\\Sigma"},
-    {"Φ", "\\Phi"},
-    {"Ψ", "\\Psi"},
-    {"Ω", "\\Omega"},
-    {"∑", "\\sum"},
-    {"∏", "\\prod"},
-    {"∫", "\\int"},
-    {"∬", "\\iint"},
-    {"∮", "\\oint"},
-    {"√", "\\surd"},
-    {"∞", "\\infty"},
-    {"∂", "\\partial"},
-    {"∇", "\\nabla"},
-    {"±", "\\pm"},
-    {"∓", "\\mp"},
-    {"×", "\\times"},
-    {"÷", "\\div"},
-    {"⋅", "\\cdot"},
-    {"·", "\\cdot"},
-    {"∘", "\\circ"},
-    {"∗", "*"},
-    {"−", "-"},
-    {"≤", "\\leq"},
-    {"≥", "\\geq"},
-    {"≠", "\\neq"},
-    {"≈", "\\approx"},
-    {"≡", "\\equiv"},
-    {"∼", "\\sim"},
-    {"≃", "\\simeq"},
-    {"≅", "\\cong"},
-    {"∝", "\\propto"},
-    {"≪", "\\ll"},
-    {"≫", "\\gg"},
-    {"∈", "\\in"},
-    {"∉", "\\notin"},
-    {"∋", "\\ni"},
-    {"⊂", "\\subset"},
-    {"⊆", "\\subseteq"},
-    {"⊃", "\\supset"},
-    {"⊇", "\\supseteq"},
-    {"∪", "\\cup"},
-    {"∩", "\\cap"},
-    {"∅", "\\emptyset"},
-    {"∖", "\\setminus"},
-    {"∀", "\\forall"},
-    {"∃", "\\exists"},
-    {"¬", "\\neg"},
-    {"∧", "\\land"},
-    {"∨", "\\lor"},
-    {"⊕", "\\oplus"},
-    {"⊗", "\\otimes"},
-    {"⊥", "\\perp"},
-    {"∥", "\\parallel"},
-    {"∣", "\\mid"},
-    {"|", "|"},
-    {"‖", "\\|"},
-    {"→", "\\rightarrow"},
-    {"←", "\\leftarrow"},
-    {"↔", "\\leftrightarrow"},
-    {"⇒", "\\Rightarrow"},
-    {"⇐", "\\Leftarrow"},
-    {"⇔", "\\Leftrightarrow"},
-    {"↦", "\\mapsto"},
-    {"⟶", "\\longrightarrow"},
-    {"⟹", "\\implies"},
-    {"⟺", "\\iff"},
-    {"↑", "\\uparrow"},
-    {"↓", "\\downarrow"},
-    {"…", "\\ldots"},
-    {"⋯", "\\cdots"},
-    {"⋮", "\\vdots"},
-    {"⋱", "\\ddots"},
-    {"′", "'"},
-    {"″", "''"},
-    {"ℝ", "\\mathbb{R}"},
-    {"ℕ", "\\mathbb{N}"},
-    {"ℤ", "\\mathbb{Z}"},
-    {"ℚ", "\\mathbb{Q}"},
-    {"ℂ", "\\mathbb{C}"},
-    {"𝔼", "\\mathbb{E}"},
-    {"ℙ", "\\mathbb{P}"},
-    {"ℓ", "\\ell"},
-    {"ℏ", "\\hbar"},
-    {"ℒ", "\\mathcal{L}"},
-    {"†", "\\dagger"},
-    {"°", "^{\\circ}"},
-    {"⌈", "\\lceil"},
-    {"⌉", "\\rceil"},
-    {"⌊", "\\lfloor"},
-    {"⌋", "\\rfloor"},
-    {"⟨", "\\langle"},
-    {"⟩", "\\rangle"},
-    {"(", "\\left("},
-    {")", "\\right)"},
-    {"[", "\\left["},
-    {"]", "\\right]"},
-    {"{", "\\left\\{"},
-    {"}", "\\right\\}"},
-    {"%", "\\%"},
-    {"&", "\\&"},
-    {"#", "\\#"},
-    {"\xE2\x81\xA1", ""},
-    {"\xE2\x81\xA2", ""},
-    {"\xE2\x81\xA3", ""},
-    {"\xE2\x80\x8B", ""},
-    {"\xC2\xA0", " "},
-};
 
 /* A letter of the mathematical alphabets as the plain one: italics are what TeX does by itself. */
 static bool put_alphabet(struct buf *out, uint32_t point)
@@ -196,6 +54,20 @@ static uint32_t decode_four(const unsigned char *at)
            (uint32_t)(at[2] & 0x3F) << 6 | (at[3] & 0x3Fu);
 }
 
+/* The TeX for a character that needs some; NULL for the others. */
+static const char *tex_of(const char *character, size_t length)
+{
+    static const char *const UNSEEN[] = {"\xE2\x81\xA1", "\xE2\x81\xA2", "\xE2\x81\xA3",
+                                         "\xE2\x80\x8B"};
+    for (size_t i = 0; length == 3 && i < sizeof UNSEEN / sizeof *UNSEEN; i++) {
+        if (memcmp(character, UNSEEN[i], 3) == 0) {
+            return "";
+        }
+    }
+    bool no_break = length == 2 && memcmp(character, "\xC2\xA0", 2) == 0;
+    return no_break ? " " : words_text(&math_symbols, character, length);
+}
+
 static void put_symbols(struct buf *out, const char *text)
 {
     while (*text) {
@@ -203,12 +75,7 @@ static void put_symbols(struct buf *out, const char *text)
         size_t length = at[0] < 0x80 ? 1 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
         size_t left = strlen(text);
         length = length < left ? length : left;
-        const char *tex = NULL;
-        for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS && !tex; i++) {
-            if (strncmp(SYMBOLS[i].character, text, length) == 0 && !SYMBOLS[i].character[length]) {
-                tex = SYMBOLS[i].tex;
-            }
-        }
+        const char *tex = tex_of(text, length);
         if (tex) {
             bool command =
                 out->length && isalpha((unsigned char)out->data[out->length - 1]) && *tex == '\\';
@@ -240,22 +107,15 @@ static bool is_name(const lxb_dom_node_t *node, const char *name)
     return strcmp(math_name(node), name) == 0;
 }
 
-/* Boxes that MathJax puts around the parts of an element, and struts in them. */
-static const char *const BOXES[] = {"script",  "base",   "box",   "num",         "den", "over",
-                                    "under",   "frac",   "dbox",  "dtable",      "row", "sqrt",
-                                    "texatom", "munder", "stack", "spacer-none", NULL};
-static const char *const STRUTS[] = {
-    "nstrut",     "dstrut",         "line",     "surd",   "strut", "spacer", "assistive-mml",
-    "annotation", "annotation-xml", "mphantom", "zstrut", "mark",  NULL};
-
-static bool is_in(const char *name, const char *const *list)
+static uint32_t element_of(const lxb_dom_node_t *node)
 {
-    for (; *list; list++) {
-        if (strcmp(name, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const char *name = math_name(node);
+    return words_value(&math_elements, name, strlen(name));
+}
+
+static bool is_mathjax(const lxb_dom_node_t *node)
+{
+    return strncmp(dom_name(node), "mjx-", 4) == 0;
 }
 
 #define MOST_PARTS 4
@@ -268,12 +128,11 @@ static size_t find_parts(lxb_dom_node_t *node, lxb_dom_node_t **parts, size_t co
         if (child->type != LXB_DOM_NODE_TYPE_ELEMENT) {
             continue;
         }
-        const char *name = math_name(child);
-        if (is_in(name, STRUTS)) {
+        uint32_t element = element_of(child);
+        if (element & MATH_STRUT) {
             continue;
         }
-        bool box = strncmp(dom_name(child), "mjx-", 4) == 0 && is_in(name, BOXES);
-        if (box) {
+        if ((element & MATH_BOX) && is_mathjax(child)) {
             count = find_parts(child, parts, count);
         } else {
             parts[count++] = child;
@@ -351,20 +210,13 @@ static void put_table(struct buf *out, lxb_dom_node_t *node)
 /* An accent or a limit above or below. */
 static void put_over(struct buf *out, lxb_dom_node_t **parts, bool under)
 {
-    static const struct {
-        const char *sign, *command;
-    } ACCENTS[] = {{"^", "\\hat"},       {"ˆ", "\\hat"},       {"~", "\\tilde"},
-                   {"˜", "\\tilde"},     {"¯", "\\bar"},       {"‾", "\\overline"},
-                   {"→", "\\vec"},       {"˙", "\\dot"},       {"¨", "\\ddot"},
-                   {"_", "\\underline"}, {"⏞", "\\overbrace"}, {"⏟", "\\underbrace"}};
     char sign[16];
-    dom_collect(parts[1], sign, sizeof sign);
-    for (size_t i = 0; i < sizeof ACCENTS / sizeof *ACCENTS; i++) {
-        if (strcmp(sign, ACCENTS[i].sign) == 0) {
-            put_group(out, ACCENTS[i].command, NULL, "{");
-            put_group(out, "", parts[0], "}");
-            return;
-        }
+    size_t length = dom_collect(parts[1], sign, sizeof sign);
+    const char *accent = words_text(&math_accents, sign, length);
+    if (accent) {
+        buf_puts(out, accent);
+        put_group(out, "{", parts[0], "}");
+        return;
     }
     mathml_write(out, parts[0]);
     put_group(out, under ? "_{" : "^{", parts[1], "}");
@@ -383,17 +235,13 @@ static void put_fenced(struct buf *out, lxb_dom_node_t *node)
     buf_printf(out, "\\right%s", close ? close : ")");
 }
 
-/* The elements that are made of parts; false for others. */
-static bool put_composed(struct buf *out, lxb_dom_node_t *node, const char *name)
+/* The elements that are made of parts. */
+static void put_composed(struct buf *out, lxb_dom_node_t *node)
 {
-    static const char *const NAMES[] = {"msup",  "msub",   "msubsup",    "mfrac", "mroot",
-                                        "mover", "munder", "munderover", NULL};
-    if (!is_in(name, NAMES)) {
-        return false;
-    }
+    const char *name = math_name(node);
     lxb_dom_node_t *parts[MOST_PARTS] = {0};
     size_t count = find_parts(node, parts, 0);
-    bool boxed = strncmp(dom_name(node), "mjx-", 4) == 0;
+    bool boxed = is_mathjax(node);
     if (boxed && count > 1 && (strcmp(name, "munderover") == 0 || strcmp(name, "mover") == 0)) {
         /* MathJax writes what is above first. */
         lxb_dom_node_t *over = parts[0];
@@ -421,31 +269,38 @@ static bool put_composed(struct buf *out, lxb_dom_node_t *node, const char *name
             put_group(out, "^{", parts[stacked ? 1 : 2], "}");
         }
     }
-    return true;
 }
 
 void mathml_write(struct buf *out, lxb_dom_node_t *node)
 {
-    const char *name = math_name(node);
-    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || is_in(name, STRUTS)) {
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
         return;
     }
-    if (strcmp(name, "mi") == 0 || strcmp(name, "mn") == 0 || strcmp(name, "mo") == 0 ||
-        strcmp(name, "c") == 0) {
+    switch (element_of(node) & ~(uint32_t)MATH_BOX) {
+    case MATH_STRUT:
+    case MATH_NOTHING:
+        break;
+    case MATH_LETTERS:
         put_leaf(out, node, false);
-    } else if (strcmp(name, "mtext") == 0 || strcmp(name, "ms") == 0) {
+        break;
+    case MATH_TEXT:
         put_leaf(out, node, true);
-    } else if (strcmp(name, "mspace") == 0) {
-        return;
-    } else if (strcmp(name, "msqrt") == 0) {
+        break;
+    case MATH_ROOT:
         buf_puts(out, "\\sqrt{");
         put_children(out, node);
         buf_puts(out, "}");
-    } else if (strcmp(name, "mtable") == 0) {
+        break;
+    case MATH_TABLE:
         put_table(out, node);
-    } else if (strcmp(name, "mfenced") == 0) {
+        break;
+    case MATH_FENCED:
         put_fenced(out, node);
-    } else if (!put_composed(out, node, name)) {
+        break;
+    case MATH_COMPOSED:
+        put_composed(out, node);
+        break;
+    default:
         put_children(out, node);
     }
 }

@@ -1,6 +1,8 @@
 /* Pictures of the content, films and frames. */
 #include "page/html/markdown/writer.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,20 +16,6 @@
 #define MOST_LOOKED_AT  40 /* nodes in it */
 
 /* ---- which file ---- */
-
-/* Where lazy loading keeps the address of a picture until it is needed. */
-static const char *const LAZY_ATTRIBUTES[] = {
-    "data-src",        "data-original", "data-lazy-src",   "data-original-src", "data-lazy",
-    "data-hi-res-src", "data-full-src", "data-img-src",    "data-image-src",    "data-url",
-    "data-image",      "data-echo",     "data-runner-src", "data-zoom-src",     NULL,
-};
-static const char *const LAZY_SETS[] = {"srcset", "data-srcset", "data-lazy-srcset",
-                                        "data-original-set", NULL};
-/* Stand-ins until the real picture is there. */
-static const char *const PLACEHOLDERS[] = {
-    "placeholder", "/blank.", "blank.gif",  "spacer",   "1x1",      "pixel.gif", "transparent.",
-    "loading.gif", "lazy",    "loader.gif", "grey.gif", "gray.gif", "dummy.",    NULL,
-};
 
 static bool is_usable(const char *source)
 {
@@ -62,7 +50,7 @@ static const char *largest_of(struct arena *arena, const char *set)
 
 static const char *from_sets(struct arena *arena, const lxb_dom_node_t *node)
 {
-    for (const char *const *name = LAZY_SETS; *name; name++) {
+    for (const char *const *name = lazy_sets; *name; name++) {
         const char *set = dom_attr(node, *name);
         const char *found = set && *set ? largest_of(arena, set) : NULL;
         if (is_usable(found)) {
@@ -77,10 +65,10 @@ static const char *source_of(struct writer *writer, lxb_dom_node_t *image)
     const char *source = dom_known_attr(image, LXB_DOM_ATTR_SRC);
     const char *words = dom_class(image);
     bool lazy_class = words && strcasestr(words, "lazy");
-    if (is_usable(source) && !lazy_class && !dom_holds_any(source, PLACEHOLDERS)) {
+    if (is_usable(source) && !lazy_class && !dom_holds_any(source, picture_placeholders)) {
         return source;
     }
-    for (const char *const *name = LAZY_ATTRIBUTES; *name; name++) {
+    for (const char *const *name = lazy_attributes; *name; name++) {
         const char *lazy = dom_attr(image, *name);
         if (is_usable(lazy) && *lazy != '{' && *lazy != '[') {
             return lazy;
@@ -108,9 +96,8 @@ static bool is_decoration(const lxb_dom_node_t *image)
     if (width >= 0 && width <= ICON_PIXELS && height <= ICON_PIXELS && height >= 0) {
         return true;
     }
-    const char *words = dom_class(image);
     const char *role = dom_attr(image, "role");
-    return (words && (dom_holds_any(words, WORDS))) ||
+    return dom_holds_any(dom_class(image), WORDS) ||
            (role && strcasecmp(role, "presentation") == 0 && width <= LOGO_PIXELS &&
             !dom_known_attr(image, LXB_DOM_ATTR_ALT));
 }
@@ -162,9 +149,8 @@ static const char *const FRAME_WORDS[] = {"caption", "figure", "image", "photo",
 bool media_is_frame(const lxb_dom_node_t *node)
 {
     lxb_tag_id_t tag = dom_tag(node);
-    const char *words = dom_class(node);
     return tag == LXB_TAG_FIGURE || tag == LXB_TAG_NOSCRIPT || tag == LXB_TAG_PICTURE ||
-           (tag == LXB_TAG_DIV && words && dom_holds_any(words, FRAME_WORDS));
+           (tag == LXB_TAG_DIV && dom_holds_any(dom_class(node), FRAME_WORDS));
 }
 
 static bool is_left_out(const lxb_dom_node_t *node)

@@ -2,26 +2,13 @@
  * with the same numbers. */
 #include "page/html/markdown/notes.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 
 /* ---- titles ---- */
-
-static const char *const NOTE_TITLES[] = {"footnotes",
-                                          "footnote",
-                                          "notes",
-                                          "note",
-                                          "endnotes",
-                                          "references",
-                                          "references and notes",
-                                          "notes and references",
-                                          "sidenotes",
-                                          "citations",
-                                          "bibliography",
-                                          "sources",
-                                          "works cited",
-                                          NULL};
 
 bool notes_is_title(lxb_dom_node_t *node)
 {
@@ -30,7 +17,7 @@ bool notes_is_title(lxb_dom_node_t *node)
     while (length && (text[length - 1] == ':' || text[length - 1] == ' ')) {
         text[--length] = '\0';
     }
-    for (const char *const *title = NOTE_TITLES; *title; title++) {
+    for (const char *const *title = note_titles; *title; title++) {
         if (strcasecmp(text, *title) == 0) {
             return true;
         }
@@ -110,9 +97,7 @@ static bool is_behind(const lxb_dom_node_t *block)
 static bool is_note_box(const lxb_dom_node_t *node)
 {
     static const char *const WORDS[] = {"footnotes", "endnotes", NULL};
-    const char *words = dom_class(node);
-    const char *id = dom_id(node);
-    return (words && dom_holds_any(words, WORDS)) || (id && dom_holds_any(id, WORDS));
+    return dom_holds_any(dom_class(node), WORDS) || dom_holds_any(dom_id(node), WORDS);
 }
 
 bool notes_begins_block(const lxb_dom_node_t *reference)
@@ -165,18 +150,9 @@ lxb_dom_node_t *notes_next(lxb_dom_node_t *node)
 /* Arrows and words of links that lead back to the text. */
 static bool is_back_link(const lxb_dom_node_t *link)
 {
-    static const char *const WORDS[] = {"backref",         "backlink",      "back-link",
-                                        "reversefootnote", "footnote-back", "footnum",
-                                        "footnote-number", "cite-backlink", NULL};
-    static const char *const SIGNS[] = {"\xE2\x86\xA9", "\xE2\x86\x91",
-                                        "\xE2\x86\xB5", "\xE2\xA4\xB4",
-                                        "\xE2\x86\x90", "^",
-                                        "back",         "return",
-                                        "jump up",      NULL};
     const char *href = dom_known_attr(link, LXB_DOM_ATTR_HREF);
-    const char *words = dom_class(link);
-    const char *role = dom_attr(link, "role");
-    if ((words && dom_holds_any(words, WORDS)) || (role && dom_holds_any(role, WORDS)) ||
+    if (dom_holds_any(dom_class(link), note_back_links) ||
+        dom_holds_any(dom_attr(link, "role"), note_back_links) ||
         dom_attr(link, "data-footnote-backref")) {
         return true;
     }
@@ -189,7 +165,8 @@ static bool is_back_link(const lxb_dom_node_t *link)
         return length == 0;
     }
     bool number = strspn(text, "0123456789[]().^ ") == length;
-    return number || (length == 1 && isalpha((unsigned char)*text)) || dom_holds_any(text, SIGNS);
+    return number || (length == 1 && isalpha((unsigned char)*text)) ||
+           dom_holds_any(text, note_back_signs);
 }
 
 /* Cuts the mark off the first text of a note. Only the view of the text moves; its memory belongs
@@ -219,21 +196,15 @@ static void cut_mark(lxb_dom_node_t *text)
     data->length -= at;
 }
 
-void notes_clean(struct writer *writer, lxb_dom_node_t *definition)
+void notes_clean(lxb_dom_node_t *definition)
 {
-    (void)writer;
-    static const char *const MARK_WORDS[] = {
-        "mw-cite-backlink", "ltx_note_mark",   "ltx_tag",
-        "ltx_note_type",    "footnote-number", "reference-number",
-        "sidenote-number",  "fn-number",       NULL};
     for (lxb_dom_node_t *node = definition->first_child; node;
          node = dom_next(node, definition, true)) {
-        const char *words = dom_class(node);
         if ((dom_tag(node) == LXB_TAG_A && is_back_link(node)) ||
-            (words && dom_holds_any(words, MARK_WORDS))) {
+            dom_holds_any(dom_class(node), note_marks)) {
             node_mark(node, NODE_DROPPED);
         }
-        node->user = (void *)((uintptr_t)node->user & ~(uintptr_t)NODE_HIDDEN);
+        node_unmark(node, NODE_HIDDEN);
     }
     char number[8];
     bool bold;

@@ -15,7 +15,7 @@ lxb_dom_node_t *notes_list(lxb_dom_node_t *node);
 /* What follows a note and still belongs to it; NULL at its end. */
 lxb_dom_node_t *notes_next(lxb_dom_node_t *node);
 /* Drops the mark at the beginning and the links back to the text. */
-void notes_clean(struct writer *writer, lxb_dom_node_t *definition);
+void notes_clean(lxb_dom_node_t *definition);
 /* Whether the text is a usual title of notes. */
 bool notes_is_title(lxb_dom_node_t *node);
 /* The title of notes right before an element, past a rule; NULL when there is none. */

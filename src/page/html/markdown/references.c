@@ -2,6 +2,8 @@
  * of an aside. */
 #include "page/html/markdown/references.h"
 
+#include "tables.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -10,20 +12,11 @@
 
 /* ---- words that tell ---- */
 
-static const char *const REFERENCE_HINTS[] = {
-    "footnote",  "fnref",   "fn-",      "fn_",      "fn:",         "fn.",
-    "fnanchor",  "noteref", "note-ref", "cite_ref", "cite-ref",    "citation",
-    "reference", "ftnt",    "ftn",      "endnote",  "sidenote",    "footref",
-    "_ednref",   "bibr",    "xref",     "ltx_ref",  "doc-noteref", NULL};
-const char *const NOTE_HINTS[] = {"footnote", "fn",  "note",     "cite",   "ftn", "edn",
-                                  "ref",      "bib", "citation", "sdfoot", NULL};
 bool reference_hints(const lxb_dom_node_t *node, const char *const *hints)
 {
     static const char *const NAMES[] = {"role", "rel", "name", "epub:type", "data-footnote-ref",
                                         NULL};
-    const char *id = dom_id(node);
-    const char *words = dom_class(node);
-    if ((id && dom_holds_any(id, hints)) || (words && dom_holds_any(words, hints))) {
+    if (dom_holds_any(dom_id(node), hints) || dom_holds_any(dom_class(node), hints)) {
         return true;
     }
     for (const char *const *name = NAMES; *name; name++) {
@@ -113,8 +106,8 @@ static bool is_likely(lxb_dom_node_t *link)
     lxb_dom_node_t *node = link;
     for (int steps = 0; node && steps < 3 && !dom_is_block(dom_tag(node));
          steps++, node = node->parent) {
-        if (dom_tag(node) == LXB_TAG_SUP || dom_has_class(node, "fn") ||
-            reference_hints(node, REFERENCE_HINTS)) {
+        if (dom_tag(node) == LXB_TAG_SUP || dom_has_word(dom_class(node), "fn") ||
+            reference_hints(node, note_reference_hints)) {
             return true;
         }
     }
@@ -141,7 +134,7 @@ static const char *fragment_of(const struct writer *writer, const char *href)
     }
     /* An address that is relative to the site, or names another spelling of the page: the fragment
      * must then be one of a note. */
-    return dom_holds_any(hash, NOTE_HINTS) && length && before < length && *href == '/' &&
+    return dom_holds_any(hash, note_hints) && length && before < length && *href == '/' &&
                    strncmp(url + length - before, href, before) == 0
                ? hash + 1
            : dom_holds_any(hash, (const char *const[]){"bib.bib", "footnote", "cite_note", NULL})
@@ -169,18 +162,16 @@ static bool look_at_link(struct search *search, lxb_dom_node_t *node)
 /* A label that opens a note in the margin, with the note right behind it. */
 static bool look_at_label(struct search *search, lxb_dom_node_t *node)
 {
-    const char *words = dom_class(node);
-    if (!words || !(strcasestr(words, "sidenote") || strcasestr(words, "footref") ||
-                    strcasestr(words, "margin-toggle"))) {
+    static const char *const LABELS[] = {"sidenote", "footref", "margin-toggle", NULL};
+    static const char *const ASIDES[] = {"sidenote", "marginnote", "footnote", NULL};
+    if (!dom_holds_any(dom_class(node), LABELS)) {
         return false;
     }
     lxb_dom_node_t *next = dom_next_element(node);
     if (next && dom_tag(next) == LXB_TAG_INPUT) {
         next = dom_next_element(next);
     }
-    words = next ? dom_class(next) : NULL;
-    if (!words || !(strcasestr(words, "sidenote") || strcasestr(words, "marginnote") ||
-                    strcasestr(words, "footnote"))) {
+    if (!next || !dom_holds_any(dom_class(next), ASIDES)) {
         return false;
     }
     struct reference *reference = add_reference(search, node, NULL);
@@ -194,12 +185,11 @@ static bool look_at_label(struct search *search, lxb_dom_node_t *node)
 /* A mark with its note inside, as LaTeX converters write it. */
 static bool look_at_inside(struct search *search, lxb_dom_node_t *node)
 {
-    const char *words = dom_class(node);
-    if (!words || !dom_has_word(words, "ltx_role_footnote")) {
+    if (!dom_has_word(dom_class(node), "ltx_role_footnote")) {
         return false;
     }
     for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
-        if (dom_has_class(below, "ltx_note_content")) {
+        if (dom_has_word(dom_class(below), "ltx_note_content")) {
             struct reference *reference = add_reference(search, node, NULL);
             if (reference) {
                 reference->definition = below;

@@ -25,8 +25,6 @@ struct search {
 /* Adds what refers to a note below `root`, in the order of the page. */
 void references_find(struct search *search, lxb_dom_node_t *root);
 
-/* What the names of notes hold. */
-extern const char *const NOTE_HINTS[];
 /* Whether an element's names hold one of the hints. */
 bool reference_hints(const lxb_dom_node_t *node, const char *const *hints);
 /* The mark of a note without its brackets: digits, a letter or a sign. 0 when the text is none. */

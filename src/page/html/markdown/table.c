@@ -1,6 +1,8 @@
 /* Tables: data as GFM rows, spans flattened; layout unwrapped; code in tables as code. */
 #include "page/html/markdown/writer.h"
 
+#include "tables.h"
+
 #include <stdlib.h>
 #include <strings.h>
 
@@ -18,16 +20,6 @@ struct shape {
 static bool is_cell(lxb_tag_id_t tag)
 {
     return tag == LXB_TAG_TD || tag == LXB_TAG_TH;
-}
-
-static const char *const GUTTER_WORDS[] = {"gutter",       "linenos",         "lineno",
-                                           "rouge-gutter", "hljs-ln-numbers", "blob-num",
-                                           "line-numbers", "crayon-nums",     NULL};
-
-static bool is_gutter(const lxb_dom_node_t *cell)
-{
-    const char *words = dom_class(cell);
-    return words && dom_holds_any(words, GUTTER_WORDS);
 }
 
 /* A table of a single cell is a frame around it. */
@@ -102,7 +94,8 @@ static void measure(struct shape *shape, lxb_dom_node_t *table)
             }
             columns++;
             shape->head_cells += dom_tag(cell) == LXB_TAG_TH;
-            shape->code = shape->code || (columns == 1 && is_gutter(cell));
+            shape->code =
+                shape->code || (columns == 1 && dom_holds_any(dom_class(cell), code_gutters));
             look_at_cell(shape, cell);
         }
         shape->cells += columns;
@@ -125,8 +118,7 @@ static bool is_for_layout(lxb_dom_node_t *table, const struct shape *shape)
 static bool sets_formulas(lxb_dom_node_t *table)
 {
     static const char *const WORDS[] = {"equation", "eqn", "formula", NULL};
-    const char *words = dom_class(table);
-    return words && dom_holds_any(words, WORDS);
+    return dom_holds_any(dom_class(table), WORDS);
 }
 
 /* ---- data ---- */

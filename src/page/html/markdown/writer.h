@@ -82,6 +82,29 @@ struct writer {
     size_t note_count;
 };
 
+/* What class names around code mean: the classes of data/page-classes.txt. */
+enum code_word {
+    CODE_NUMBER = 1,       /* the number of a line */
+    CODE_LINE = 2,         /* a line, whatever element it is */
+    CODE_TEXT = 4,         /* the part of an editor that holds the code and nothing else */
+    CODE_EDITOR = 8,       /* an editor */
+    CODE_BLOCK = 16,       /* a block, though it is no <pre> */
+    CODE_INNER_BLOCK = 32, /* the same of a <code> */
+};
+
+/* What elements of MathML are: the classes of data/math-symbols.txt. */
+enum math_element {
+    MATH_LETTERS = 1,
+    MATH_TEXT = 2,
+    MATH_ROOT = 4,
+    MATH_TABLE = 8,
+    MATH_FENCED = 16,
+    MATH_COMPOSED = 32, /* of two or three parts */
+    MATH_NOTHING = 64,
+    MATH_STRUT = 128, /* MathJax: holds a place */
+    MATH_BOX = 256,   /* MathJax: is around a part */
+};
+
 /* ---- writer.c ---- */
 
 void write_node(struct writer *writer, lxb_dom_node_t *node);
