@@ -74,11 +74,13 @@ static int build(struct app *app, const struct app_options *options, char *probl
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
+    app->parts.memories = memories_new();
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
     app->parts.net = net_new();
     app->parts.browser = browser_new(app->parts.policy);
-    if (!app->pool || !app->registry || !app->parts.net || !app->parts.browser) {
+    if (!app->pool || !app->registry || !app->parts.net || !app->parts.browser ||
+        !app->parts.memories) {
         return ERR_NOMEM;
     }
     int status = options->add_everything ? options->add_everything(app->registry)
@@ -128,7 +130,7 @@ struct app *app_free(struct app *app)
         meter_free(app->meter);
         callers_free(app->callers);
         browser_free(app->parts.browser);
-        memory_shutdown();
+        memories_free(app->parts.memories);
         net_free(app->parts.net);
         answer_stop();
         policy_free(app->parts.policy);

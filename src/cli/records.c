@@ -15,9 +15,9 @@
 
 /* ---- what both need ---- */
 
-/* An open store, and a call that the reading belongs to. */
+/* The records, and a call that reading them belongs to. */
 struct reading {
-    struct store *store;
+    struct db *db;
     struct call *call;
     yyjson_mut_doc *doc;
 };
@@ -32,8 +32,8 @@ static int begin_reading(struct reading *reading)
     struct call_options options = {.caller = caller_local()};
     *reading = (struct reading){.call = call_new(&options)};
     reading->doc = reading->call ? json_new(call_arena(reading->call)) : NULL;
-    reading->store = reading->doc ? store_open(reading->call, problem, sizeof problem) : NULL;
-    if (!reading->store) {
+    reading->db = reading->doc ? records_open(reading->call, problem, sizeof problem) : NULL;
+    if (!reading->db) {
         fprintf(stderr, "forage: the records cannot be opened: %s\n", problem);
         call_free(reading->call);
         return EXIT_FAILED;
@@ -43,14 +43,13 @@ static int begin_reading(struct reading *reading)
 
 static void end_reading(struct reading *reading)
 {
-    reading->store->functions->close(reading->store);
+    db_close(reading->db);
     call_free(reading->call);
 }
 
 static int say_failure(const struct reading *reading)
 {
-    fprintf(stderr, "forage: the records cannot be read: %s\n",
-            reading->store->functions->problem(reading->store));
+    fprintf(stderr, "forage: the records cannot be read: %s\n", db_problem(reading->db));
     return EXIT_FAILED;
 }
 
@@ -160,7 +159,7 @@ int command_usage(const struct arguments *arguments)
     if (code != EXIT_OK) {
         return code;
     }
-    if (report_usage(reading.store, reading.call, caller, days, reading.doc, &report) != OK) {
+    if (report_usage(reading.db, caller, days, reading.doc, &report) != OK) {
         code = say_failure(&reading);
     } else {
         code = option_given(arguments, "--json") ? print_json(call_arena(reading.call), report)
@@ -196,8 +195,8 @@ static int list_history(struct reading *reading, const struct arguments *argumen
     yyjson_mut_val *past;
     int64_t limit = DEFAULT_CALLS;
     option_number(arguments, "--limit", &limit);
-    if (report_history(reading->store, reading->call, caller, 0, limit, reading->doc, &report) !=
-        OK) {
+    if (report_history(reading->db, call_arena(reading->call), caller, 0, limit, reading->doc,
+                       &report) != OK) {
         return say_failure(reading);
     }
     if (option_given(arguments, "--json")) {
@@ -234,8 +233,8 @@ static int export_history(struct reading *reading, const struct arguments *argum
         yyjson_mut_val *past;
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
         yyjson_mut_doc *doc = call ? json_new(call_arena(call)) : NULL;
-        if (!doc ||
-            report_history(reading->store, call, caller, before, PAGE_CALLS, doc, &report) != OK) {
+        if (!doc || report_history(reading->db, call_arena(call), caller, before, PAGE_CALLS, doc,
+                                   &report) != OK) {
             call_free(call);
             return say_failure(reading);
         }
@@ -259,7 +258,7 @@ static int wipe_history(struct reading *reading, const struct arguments *argumen
 {
     (void)arguments;
     int64_t wiped = 0;
-    if (reading->store->functions->wipe(reading->store, reading->call, caller, &wiped) != OK) {
+    if (records_wipe(reading->db, caller, &wiped) != OK) {
         return say_failure(reading);
     }
     printf("The history of %s is gone: %lld calls.\n", caller, (long long)wiped);

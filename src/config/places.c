@@ -79,3 +79,20 @@ char *places_data(char *problem, size_t size)
     }
     return folder;
 }
+
+bool places_database(const char *file, const char **url, char **path, char *problem, size_t size)
+{
+    *url = config_text("FORAGE_DATABASE_URL");
+    *path = NULL;
+    if (*url && **url) {
+        return true;
+    }
+    char *folder = places_data(problem, size);
+    if (folder && asprintf(path, "%s/%s", folder, file) < 0) {
+        *path = NULL;
+        snprintf(problem, size, "out of memory");
+    }
+    *url = NULL;
+    free(folder);
+    return *path != NULL;
+}

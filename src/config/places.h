@@ -2,6 +2,7 @@
 #ifndef FORAGE_CONFIG_PLACES_H
 #define FORAGE_CONFIG_PLACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The data folder (FORAGE_DATA_DIR; without it $XDG_DATA_HOME/forage or ~/.local/share/forage),
@@ -12,6 +13,11 @@ char *places_data(char *problem, size_t size);
 /* Where it is or would be, and how many of its last parts would be made where they are missing. To
  * be freed; NULL when there is no home folder, or no memory. */
 char *places_data_name(int *made);
+
+/* Where a store is: a PostgreSQL server (FORAGE_DATABASE_URL), or the file of that name in the data
+ * folder, which is made. True with one of the two: `url`, or `path`, which is to be freed. False
+ * with the reason in `problem`. */
+bool places_database(const char *file, const char **url, char **path, char *problem, size_t size);
 
 /* The files in it. */
 #define PLACES_RECORDS  "records.sqlite"

@@ -82,7 +82,8 @@
 #define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
 
 /* What is kept across restarts */
-#define LIMIT_SQLITE_STATEMENTS 64    /* that one connection keeps ready */
+#define LIMIT_DB_STATEMENTS     64    /* that one connection keeps ready */
+#define LIMIT_DB_VALUES         24    /* parameters of one statement */
 #define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
 #define LIMIT_SQLITE_LOG_KIB    4096  /* of the write-ahead log before a checkpoint */
 #define LIMIT_MEMORY_LOG_KIB    32768 /* the same for memories: imports touch pages repeatedly */
@@ -187,8 +188,6 @@
 #define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
 
 /* PostgreSQL */
-#define LIMIT_POSTGRES_PARAMETERS 24    /* of one statement */
-#define LIMIT_POSTGRES_STATEMENTS 64    /* that one connection knows by name */
 #define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
 #define TIME_POSTGRES_RETRY_MS    3000  /* for a server that is just starting */
 #define TIME_POSTGRES_PAUSE_MS    50    /* between two tries */
@@ -196,34 +195,34 @@
 
 /* ---- memory ---- */
 
-#define LIMIT_MEMORY_QUERY_WORDS    256u  /* of one search; what is beyond is not looked at */
-#define LIMIT_MEMORY_PREFIX_TERMS   4096u /* that one prefix may stand for */
-#define LIMIT_MEMORY_EXCERPT_BYTES  KIB(16)
-#define LIMIT_MEMORY_KEY_BYTES      1024u
-#define LIMIT_MEMORY_TEXT_BYTES     MIB(1)
-#define LIMIT_MEMORY_SUMMARY_BYTES  2048u
-#define LIMIT_MEMORY_METADATA_BYTES KIB(64)
-#define LIMIT_MEMORY_TAGS           32u
-#define LIMIT_MEMORY_NAMESPACES     1000u  /* that the statistics name */
-#define LIMIT_MEMORY_EXACT_TOTAL    10000u /* results beyond it are not counted */
-#define LIMIT_MEMORY_REMOVALS       100000 /* that are told to indexes of other processes */
-#define LIMIT_MEMORY_IDLE_SESSIONS  8u     /* connections to the file that are kept open */
-#define LIMIT_MEMORY_CHECK_LINES    100u
-#define LIMIT_MEMORY_REPORT_BYTES   KIB(64)
-#define LIMIT_MEMORY_CATCH_UP       1000u   /* changes that an index takes at a time */
-#define LIMIT_MEMORY_ROW_BYTES      MIB(4)  /* one memory, with what it takes to read it */
-#define LIMIT_MEMORY_CACHE_KIB      16384   /* pages of the file, of one connection */
-#define LIMIT_MEMORY_SWEEP          100u    /* expired memories that are deleted in passing */
-#define LIMIT_MEMORY_CANDIDATES     10000u  /* texts that one full-text search looks into */
-#define LIMIT_MEMORY_LINE_BYTES     MIB(8)  /* of an import */
-#define LIMIT_MEMORY_IMPORT_LINES   1000u   /* in one transaction */
-#define LIMIT_MEMORY_IMPORT_BYTES   MIB(16) /* the same, of what was read of them */
-#define LIMIT_MEMORY_EXPORT_BYTES   KIB(64) /* that are sent at a time */
-#define LIMIT_MEMORY_GROUP          256u    /* changes that share one commit */
-#define LIMIT_MEMORY_INDEXES        64u     /* namespaces whose index stays in memory */
-#define TIME_MEMORY_TRANSFER_MS     600000  /* for an import or an export over HTTP */
-#define TIME_MEMORY_WRITE_MS        30000   /* for one commit, other processes' included */
-#define TIME_MEMORY_SCRUB_MS        200     /* for readers to let go of old contents */
-#define TIME_MEMORY_SWEEP_MS        10000   /* between two looks for what has expired */
+#define LIMIT_MEMORY_QUERY_WORDS      256u  /* of one search; what is beyond is not looked at */
+#define LIMIT_MEMORY_PREFIX_TERMS     4096u /* that one prefix may stand for */
+#define LIMIT_MEMORY_EXCERPT_BYTES    KIB(16)
+#define LIMIT_MEMORY_KEY_BYTES        1024u
+#define LIMIT_MEMORY_TEXT_BYTES       MIB(1)
+#define LIMIT_MEMORY_SUMMARY_BYTES    2048u
+#define LIMIT_MEMORY_METADATA_BYTES   KIB(64)
+#define LIMIT_MEMORY_TAGS             32u
+#define LIMIT_MEMORY_NAMESPACES       1000u  /* that the statistics name */
+#define LIMIT_MEMORY_EXACT_TOTAL      10000u /* results beyond it are not counted */
+#define LIMIT_MEMORY_REMOVALS         100000 /* that are told to indexes of other processes */
+#define LIMIT_MEMORY_IDLE_CONNECTIONS 8u     /* connections to the file that are kept open */
+#define LIMIT_MEMORY_CHECK_LINES      100u
+#define LIMIT_MEMORY_REPORT_BYTES     KIB(64)
+#define LIMIT_MEMORY_CATCH_UP         1000u   /* changes that an index takes at a time */
+#define LIMIT_MEMORY_ROW_BYTES        MIB(4)  /* one memory, with what it takes to read it */
+#define LIMIT_MEMORY_CACHE_KIB        16384   /* pages of the file, of one connection */
+#define LIMIT_MEMORY_SWEEP            100u    /* expired memories that are deleted in passing */
+#define LIMIT_MEMORY_CANDIDATES       10000u  /* texts that one full-text search looks into */
+#define LIMIT_MEMORY_LINE_BYTES       MIB(8)  /* of an import */
+#define LIMIT_MEMORY_IMPORT_LINES     1000u   /* in one transaction */
+#define LIMIT_MEMORY_IMPORT_BYTES     MIB(16) /* the same, of what was read of them */
+#define LIMIT_MEMORY_EXPORT_BYTES     KIB(64) /* that are sent at a time */
+#define LIMIT_MEMORY_GROUP            256u    /* changes that share one commit */
+#define LIMIT_MEMORY_INDEXES          64u     /* namespaces whose index stays in memory */
+#define TIME_MEMORY_TRANSFER_MS       600000  /* for an import or an export over HTTP */
+#define TIME_MEMORY_WRITE_MS          30000   /* for one commit, other processes' included */
+#define TIME_MEMORY_SCRUB_MS          200     /* for readers to let go of old contents */
+#define TIME_MEMORY_SWEEP_MS          10000   /* between two looks for what has expired */
 
 #endif

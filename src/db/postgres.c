@@ -1,8 +1,9 @@
-/* A connection, its statements and transactions. */
-#include "db/postgres.h"
-
+/* PostgreSQL: a database that several processes and machines share. Everything that waits for the
+ * server waits in call_wait() for the call that the connection works for, so that a call that ends
+ * ends its statement: the connection is then closed, and the server notices. Outside of a
+ * transaction a connection that has died unnoticed is replaced. */
 #include "core/clock.h"
-#include "core/limits.h"
+#include "db/engine.h"
 #include "db/postgres_connect.h"
 #include "text/text.h"
 
@@ -10,35 +11,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum stage { AT_REST, ASKED, RUNNING, ENDED };
-
 struct postgres {
+    struct db base;
     const struct postgres_api *api;
-    struct postgres_options options;
     char *url;
-    PGconn *handle; /* NULL: lost */
-    struct call *call;
-    int64_t until_ms; /* how long the server is waited for, without a call */
-    int version;
-    bool opening; /* the connection is being made: nothing is repeated */
+    PGconn *handle;       /* NULL: lost */
+    uint64_t connections; /* how many were made; the last one is `handle` */
+    int64_t until_ms;     /* how long the server is waited for, without a call */
+    bool opening;         /* the connection is being made: nothing is repeated */
     bool in_transaction;
-    bool in_doubt;
-
-    /* the statement */
-    enum stage stage;
-    const char *sql;
-    int error; /* of a parameter */
-    int count;
-    const char *values[LIMIT_POSTGRES_PARAMETERS];
-    int lengths[LIMIT_POSTGRES_PARAMETERS];
-    int formats[LIMIT_POSTGRES_PARAMETERS]; /* 0: text, 1: bytes */
-    char numbers[LIMIT_POSTGRES_PARAMETERS][24];
+    struct db_rows *running; /* the statement whose results are coming */
     PGresult *row;
-
-    size_t prepared_count;
-    const char *prepared[LIMIT_POSTGRES_STATEMENTS]; /* their names are their places */
-    char problem[256];
+    uint64_t known[LIMIT_DB_STATEMENTS]; /* the connection that knows a statement of this place */
 };
+
+static struct postgres *postgres_of(struct db *db)
+{
+    return (struct postgres *)db;
+}
 
 /* ---- what errors mean ---- */
 
@@ -65,13 +55,12 @@ static int lose(struct postgres *db, int status)
 {
     db->api->finish(db->handle);
     db->handle = NULL;
-    db->prepared_count = 0;
     return status;
 }
 
 static int lose_broken(struct postgres *db)
 {
-    postgres_words(db->api->errorMessage(db->handle), db->problem, sizeof db->problem);
+    postgres_words(db->api->errorMessage(db->handle), db->base.problem, sizeof db->base.problem);
     return lose(db, ERR_CLOSED);
 }
 
@@ -92,8 +81,8 @@ static int refused(struct postgres *db, const PGresult *result)
             break;
         }
     }
-    postgres_words(words ? words : "the server closed the connection", db->problem,
-                   sizeof db->problem);
+    postgres_words(words ? words : "the server closed the connection", db->base.problem,
+                   sizeof db->base.problem);
     return status;
 }
 
@@ -103,8 +92,8 @@ static int wait_ready(struct postgres *db, short events)
 {
     struct pollfd socket = {.fd = db->api->socket(db->handle), .events = events};
     int ready;
-    if (db->call) {
-        ready = call_wait(db->call, &socket, 1, -1);
+    if (db->base.call) {
+        ready = call_wait(db->base.call, &socket, 1, -1);
     } else {
         int64_t left = db->until_ms - clock_now_ms();
         ready = left > 0 ? poll(&socket, 1, (int)left) : 0;
@@ -113,12 +102,13 @@ static int wait_ready(struct postgres *db, short events)
         return OK;
     }
     if (ready == 0) {
-        snprintf(db->problem, sizeof db->problem, "the database did not answer within %d seconds",
-                 TIME_POSTGRES_PATIENCE_MS / 1000);
+        snprintf(db->base.problem, sizeof db->base.problem,
+                 "the database did not answer within %d seconds", TIME_POSTGRES_PATIENCE_MS / 1000);
         return lose(db, ERR_CLOSED);
     }
-    snprintf(db->problem, sizeof db->problem, "the call ended while it waited for the database");
-    return lose(db, db->call ? ready : ERR_CLOSED);
+    snprintf(db->base.problem, sizeof db->base.problem,
+             "the call ended while it waited for the database");
+    return lose(db, db->base.call ? ready : ERR_CLOSED);
 }
 
 /* The next result of what was sent; NULL in `result` at the end. */
@@ -205,26 +195,21 @@ static int take_habits(struct postgres *db)
     return db->handle ? OK : status;
 }
 
-/* Makes the connection; the reason of a failure is in db->problem. */
+/* Makes the connection; the reason of a failure is in the problem of the connection. */
 static int connect_for(struct postgres *db, struct call *call)
 {
-    const struct postgres_options *options = &db->options;
-    char problem[sizeof db->problem] = "";
     db->opening = true;
-    int status =
-        postgres_connect(db->api, db->url, call, &db->handle, db->problem, sizeof db->problem);
+    db->connections++;
+    int status = postgres_connect(db->api, db->url, call, &db->handle, db->base.problem,
+                                  sizeof db->base.problem);
     if (status == OK) {
         status = take_habits(db);
     }
-    if (status == OK) {
-        status = postgres_migrate(db, options->part, options->versions, &db->version, problem,
-                                  sizeof problem);
-        if (status != OK) {
-            memcpy(db->problem, problem, sizeof problem);
-        }
+    if (status == OK && db->base.schema) {
+        status = db_migrate(&db->base);
     }
     db->opening = false;
-    db->in_doubt = false;
+    db->base.in_doubt = false;
     if (status != OK && db->handle) {
         lose(db, status);
     }
@@ -233,8 +218,8 @@ static int connect_for(struct postgres *db, struct call *call)
 
 static int make_connection(struct postgres *db)
 {
-    if (db->call) {
-        return connect_for(db, db->call);
+    if (db->base.call) {
+        return connect_for(db, db->base.call);
     }
     struct call *call = call_new(&(struct call_options){.timeout_ms = TIME_POSTGRES_PATIENCE_MS});
     if (!call) {
@@ -245,42 +230,28 @@ static int make_connection(struct postgres *db)
     return status;
 }
 
-struct postgres *postgres_open(const struct postgres_options *options, struct call *call,
-                               char *problem, size_t size)
+/* Whether there is a connection, made anew where it was lost and nothing of it is needed. */
+static int be_connected(struct postgres *db)
 {
-    const char *missing;
-    const struct postgres_api *api = postgres_api_open(&missing);
-    struct postgres *db = api ? calloc(1, sizeof *db) : NULL;
-    char *url = db ? strdup(options->url) : NULL;
-    if (!url) {
-        snprintf(problem, size, "%s", api ? "out of memory" : missing);
-        free(db);
-        return NULL;
+    if (db->handle) {
+        return OK;
     }
-    db->api = api;
-    db->options = *options;
-    db->url = url;
-    db->call = call;
-    if (make_connection(db) != OK) {
-        snprintf(problem, size, "%s", db->problem);
-        return postgres_close(db);
-    }
-    return db;
+    return db->in_transaction || db->opening ? ERR_CLOSED : make_connection(db);
 }
 
-struct postgres *postgres_close(struct postgres *db)
+static void close_connection(struct db *base)
 {
-    if (db) {
-        postgres_end(db);
+    struct postgres *db = postgres_of(base);
+    if (db->handle) {
         db->api->finish(db->handle); /* the server undoes what was not committed */
-        free(db->url);
-        free(db);
     }
-    return NULL;
+    free(db->url);
+    free(db);
 }
 
-bool postgres_alive(struct postgres *db)
+static bool is_alive(struct db *base)
 {
+    struct postgres *db = postgres_of(base);
     if (!db->handle) {
         return false;
     }
@@ -289,107 +260,61 @@ bool postgres_alive(struct postgres *db)
     return db->api->status(db->handle) == CONNECTION_OK && poll(&socket, 1, 0) == 0;
 }
 
-void postgres_work_for(struct postgres *db, struct call *call)
-{
-    db->call = call;
-}
-
-const char *postgres_problem(const struct postgres *db)
-{
-    return db->problem;
-}
-
-int postgres_version(const struct postgres *db)
-{
-    return db->version;
-}
-
 /* ---- statements ---- */
 
-void postgres_ask(struct postgres *db, const char *sql)
+/* Makes the statement known to the server, by the number of its place. */
+static int prepare(struct postgres *db, struct db_rows *rows, char *name, size_t size)
 {
-    db->stage = ASKED;
-    db->sql = sql;
-    db->error = OK;
-    db->count = 0;
-}
-
-static void give(struct postgres *db, const char *value, size_t length, int format)
-{
-    if (db->count == LIMIT_POSTGRES_PARAMETERS || length > INT32_MAX) {
-        db->error = ERR_LIMIT;
-        return;
-    }
-    db->values[db->count] = value;
-    db->lengths[db->count] = (int)length;
-    db->formats[db->count] = format;
-    db->count++;
-}
-
-void postgres_give_text(struct postgres *db, const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-    if (text && !text_is_utf8(text, length)) {
-        db->error = ERR_INVALID;
-    }
-    give(db, text, length, 0);
-}
-
-void postgres_give_bytes(struct postgres *db, const void *bytes, size_t length)
-{
-    give(db, bytes, length, 1);
-}
-
-void postgres_give_int(struct postgres *db, int64_t value)
-{
-    if (db->count < LIMIT_POSTGRES_PARAMETERS) {
-        char *text = db->numbers[db->count];
-        int length = snprintf(text, sizeof db->numbers[0], "%lld", (long long)value);
-        give(db, text, (size_t)length, 0);
-    } else {
-        db->error = ERR_LIMIT;
-    }
-}
-
-/* The name of a statement that the server knows; it is told at first use. */
-static int prepare(struct postgres *db, char *name, size_t size)
-{
-    size_t at = 0;
-    while (at < db->prepared_count && strcmp(db->prepared[at], db->sql) != 0) {
-        at++;
-    }
-    snprintf(name, size, "forage_%zu", at);
-    if (at < db->prepared_count) {
+    char sql[64];
+    int status = OK;
+    snprintf(name, size, "forage_%zu", rows->place);
+    if (rows->connection == db->connections) {
         return OK;
     }
-    if (at == LIMIT_POSTGRES_STATEMENTS) {
-        snprintf(db->problem, sizeof db->problem, "too many different statements");
-        return ERR_LIMIT;
+    if (db->known[rows->place] == db->connections) { /* another one had the place */
+        snprintf(sql, sizeof sql, "DEALLOCATE %s", name);
+        status = run_once(db, sql, NULL, 0);
     }
-    if (!db->api->sendPrepare(db->handle, name, db->sql, 0, NULL)) {
+    if (status == OK && !db->api->sendPrepare(db->handle, name, rows->words, 0, NULL)) {
         return lose_broken(db);
     }
-    int status = finish_results(db, NULL, 0);
     if (status == OK) {
-        db->prepared[db->prepared_count++] = db->sql;
+        status = finish_results(db, NULL, 0);
+    }
+    if (status == OK) {
+        rows->connection = db->known[rows->place] = db->connections;
     }
     return status;
 }
 
-static int send_statement(struct postgres *db)
+static int send_statement(struct postgres *db, struct db_rows *rows)
 {
     char name[32];
+    const char *values[LIMIT_DB_VALUES];
+    int lengths[LIMIT_DB_VALUES];
+    int formats[LIMIT_DB_VALUES]; /* 0: text, 1: bytes */
+    char numbers[LIMIT_DB_VALUES][24];
     start_waiting(db);
-    int status = prepare(db, name, sizeof name);
+    int status = prepare(db, rows, name, sizeof name);
     if (status != OK) {
         return status;
     }
-    if (!db->api->sendQueryPrepared(db->handle, name, db->count, db->values, db->lengths,
-                                    db->formats, 1)) {
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct db_value *value = &rows->values[i];
+        bool is_number = value->kind == DB_VALUE_INT;
+        if (is_number) {
+            snprintf(numbers[i], sizeof numbers[i], "%lld", (long long)value->number);
+        }
+        values[i] = is_number ? numbers[i] : value->data;
+        lengths[i] = (int)value->length;
+        formats[i] = value->kind == DB_VALUE_BYTES;
+    }
+    if (!db->api->sendQueryPrepared(db->handle, name, (int)rows->count, values, lengths, formats,
+                                    1)) {
         return lose_broken(db);
     }
     db->api->setSingleRowMode(db->handle);
-    db->stage = RUNNING;
+    db->running = rows;
     return OK;
 }
 
@@ -404,11 +329,11 @@ static void drop_row(struct postgres *db)
 static int next_row(struct postgres *db)
 {
     drop_row(db);
-    while (db->stage == RUNNING) {
+    while (db->running) {
         PGresult *result;
         int status = next_result(db, &result);
         if (status != OK || !result) {
-            db->stage = ENDED;
+            db->running = NULL;
             return status;
         }
         ExecStatusType kind = db->api->resultStatus(result);
@@ -419,7 +344,7 @@ static int next_row(struct postgres *db)
         status = kind == PGRES_TUPLES_OK || kind == PGRES_COMMAND_OK ? OK : refused(db, result);
         db->api->clear(result);
         if (status != OK) {
-            db->stage = ENDED;
+            db->running = NULL;
             int rest = finish_results(db, NULL, 0);
             return rest == ERR_CLOSED ? rest : status;
         }
@@ -427,84 +352,81 @@ static int next_row(struct postgres *db)
     return OK;
 }
 
-/* Outside of a transaction a connection that has died unnoticed is replaced, once. */
-static int try_again(struct postgres *db, int status, int attempt)
+static int send_and_wait(struct postgres *db, struct db_rows *rows)
 {
-    if (status != ERR_CLOSED || db->handle || db->in_transaction || db->opening || attempt > 0) {
-        return status;
-    }
-    return make_connection(db);
+    int status = send_statement(db, rows);
+    return status == OK ? next_row(db) : status;
 }
 
-static int first_row(struct postgres *db)
+/* Runs a statement, or SQL without parameters where there is none; once more when the connection
+ * had died unnoticed and nothing but this needed it. */
+static int run_with(struct postgres *db, struct db_rows *rows, const char *sql)
 {
-    if (!db->handle && (db->in_transaction || db->opening)) {
-        return ERR_CLOSED; /* and why has been said */
-    }
-    int status = db->handle ? OK : make_connection(db);
+    int status = be_connected(db);
     for (int attempt = 0; status == OK; attempt++) {
-        status = send_statement(db);
-        if (status == OK) {
-            status = next_row(db);
+        status = rows ? send_and_wait(db, rows) : run_once(db, sql, NULL, 0);
+        bool again = status == ERR_CLOSED && !db->handle && !db->in_transaction && !db->opening &&
+                     attempt == 0;
+        if (!again) {
+            return status;
         }
-        int again = try_again(db, status, attempt);
-        if (status != ERR_CLOSED || again != OK) {
-            return again;
-        }
-        status = again;
+        status = make_connection(db);
     }
     return status;
 }
 
-int postgres_step(struct postgres *db)
+static int run(struct db *db, const char *sql)
 {
-    if (db->error != OK) {
-        snprintf(db->problem, sizeof db->problem, "%s",
-                 db->error == ERR_INVALID ? "a text is not valid UTF-8" : "a value is too large");
-        return db->error;
-    }
-    return db->stage == ASKED ? first_row(db) : next_row(db);
+    return run_with(postgres_of(db), NULL, sql);
 }
 
-void postgres_end(struct postgres *db)
+static int start(struct db_rows *rows)
 {
-    while (db->handle && db->stage == RUNNING && next_row(db) > 0) {
-    }
-    drop_row(db);
-    db->stage = AT_REST;
-}
-
-int postgres_finish(struct postgres *db)
-{
-    int step;
-    do {
-        step = postgres_step(db);
-    } while (step == 1);
-    postgres_end(db);
-    return step;
-}
-
-int postgres_run(struct postgres *db, const char *sql)
-{
-    if (!db->handle && (db->in_transaction || db->opening)) {
-        return ERR_CLOSED;
-    }
-    int status = db->handle ? OK : make_connection(db);
-    for (int attempt = 0; status == OK; attempt++) {
-        status = run_once(db, sql, NULL, 0);
-        int again = try_again(db, status, attempt);
-        if (status != ERR_CLOSED || again != OK) {
-            return again;
+    struct db *db = rows->db;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct db_value *value = &rows->values[i];
+        bool is_text = value->kind == DB_VALUE_TEXT && value->data;
+        if (value->length > INT32_MAX || (is_text && !text_is_utf8(value->data, value->length))) {
+            bool large = value->length > INT32_MAX;
+            snprintf(db->problem, sizeof db->problem, "%s",
+                     large ? "a value is too large" : "a text is not valid UTF-8");
+            return large ? ERR_LIMIT : ERR_INVALID;
         }
-        status = again;
     }
-    return status;
+    return OK;
+}
+
+static int step(struct db_rows *rows)
+{
+    struct postgres *db = postgres_of(rows->db);
+    if (rows->began) {
+        return db->running == rows ? next_row(db) : OK;
+    }
+    if (db->running) {
+        snprintf(db->base.problem, sizeof db->base.problem, "another statement still runs");
+        return ERR_INVALID;
+    }
+    rows->began = true;
+    return run_with(db, rows, NULL);
+}
+
+static void end(struct db_rows *rows)
+{
+    struct postgres *db = postgres_of(rows->db);
+    while (db->running == rows && next_row(db) > 0) {
+    }
+}
+
+static void forget(struct db_rows *rows)
+{
+    (void)rows; /* its place is given to another: see prepare() */
 }
 
 /* ---- rows ---- */
 
-int64_t postgres_int(const struct postgres *db, int column)
+static int64_t integer(const struct db_rows *rows, int column)
 {
+    const struct postgres *db = postgres_of(rows->db);
     const struct postgres_api *api = db->api;
     const char *value = api->getvalue(db->row, 0, column);
     int64_t number = 0;
@@ -521,73 +443,142 @@ int64_t postgres_int(const struct postgres *db, int column)
     return number;
 }
 
-const char *postgres_text(const struct postgres *db, int column)
+static const char *text(const struct db_rows *rows, int column)
 {
+    const struct postgres *db = postgres_of(rows->db);
     bool null = db->api->getisnull(db->row, 0, column);
     return null ? NULL : db->api->getvalue(db->row, 0, column);
 }
 
-const void *postgres_bytes(const struct postgres *db, int column, size_t *length)
+static const void *bytes(const struct db_rows *rows, int column, size_t *length)
 {
+    const struct postgres *db = postgres_of(rows->db);
     *length = (size_t)db->api->getlength(db->row, 0, column);
-    return postgres_text(db, column);
+    return text(rows, column);
 }
 
 /* ---- transactions ---- */
 
-static int start_transaction(struct postgres *db, const char *sql)
+static int start_transaction(struct db *base, const char *sql)
 {
-    db->in_doubt = false;
-    int status = postgres_run(db, sql);
-    db->in_transaction = status == OK;
+    int status = run(base, sql);
+    postgres_of(base)->in_transaction = status == OK;
     return status;
 }
 
-int postgres_begin(struct postgres *db)
+static int begin(struct db *db, bool durable)
 {
-    return start_transaction(db, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+    return start_transaction(db, durable ? "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+                                         : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
+                                           "SET LOCAL synchronous_commit = off");
 }
 
-int postgres_begin_reading(struct postgres *db)
+static int begin_reading(struct db *db)
 {
     return start_transaction(db, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
 }
 
-int postgres_commit(struct postgres *db)
+static int commit(struct db *base)
 {
+    struct postgres *db = postgres_of(base);
     char tag[32] = "";
-    struct call *call = db->call;
-    if (!db->in_transaction || !db->handle) {
-        db->in_transaction = false;
+    bool began = db->in_transaction && db->handle;
+    db->in_transaction = false;
+    if (!began) {
         return ERR_CLOSED;
     }
-    db->call = NULL;
     int status = run_once(db, "COMMIT", tag, sizeof tag);
-    db->call = call;
-    db->in_transaction = false;
     if (!db->handle) {
-        db->in_doubt = true;
+        db->base.in_doubt = true;
     } else if (status == OK && strcmp(tag, "COMMIT") != 0) {
-        snprintf(db->problem, sizeof db->problem, "the database undid the change");
+        snprintf(db->base.problem, sizeof db->base.problem, "the database undid the change");
         status = ERR_IO;
     }
     return status;
 }
 
-bool postgres_in_doubt(const struct postgres *db)
+static void rollback(struct db *base)
 {
-    return db->in_doubt;
-}
-
-void postgres_rollback(struct postgres *db)
-{
-    if (db->in_transaction && db->handle) {
-        struct call *call = db->call;
-        db->call = NULL;
-        if (run_once(db, "ROLLBACK", NULL, 0) != OK && db->handle) {
-            lose(db, ERR_CLOSED);
-        }
-        db->call = call;
+    struct postgres *db = postgres_of(base);
+    if (db->in_transaction && db->handle && run_once(db, "ROLLBACK", NULL, 0) != OK && db->handle) {
+        lose(db, ERR_CLOSED);
     }
     db->in_transaction = false;
+}
+
+/* ---- versions ---- */
+
+/* forage_schema says which version each part is at. */
+static int read_version(struct db *db, int *version)
+{
+    int64_t number;
+    int found = db_numbers(db_query(db, "SELECT to_regclass('forage_schema') IS NOT NULL", NULL, 0),
+                           &number, 1);
+    if (found > 0 && number != 0) {
+        found = db_numbers(db_ask(db, "SELECT version FROM forage_schema WHERE part = ?1",
+                                  DB_TEXT(db->schema->part)),
+                           &number, 1);
+    }
+    *version = (int)number;
+    return found < 0 ? found : OK;
+}
+
+/* One lock for the tables of all parts; the number is "forage". */
+static int lock_tables(struct db *db)
+{
+    return run(db, "SELECT pg_advisory_xact_lock(112628846389093); CREATE TABLE IF NOT EXISTS "
+                   "forage_schema (part TEXT PRIMARY KEY, version INTEGER NOT NULL)");
+}
+
+static int write_version(struct db *db, int version)
+{
+    return db_do(db,
+                 "INSERT INTO forage_schema (part, version) VALUES (?1, ?2) ON CONFLICT (part) DO "
+                 "UPDATE SET version = excluded.version",
+                 DB_TEXT(db->schema->part), DB_INT(version));
+}
+
+static const struct db_engine POSTGRES = {
+    .name = "postgresql",
+    .is_postgres = true,
+    .close = close_connection,
+    .alive = is_alive,
+    .begin = begin,
+    .begin_reading = begin_reading,
+    .commit = commit,
+    .rollback = rollback,
+    .run = run,
+    .read_version = read_version,
+    .lock_tables = lock_tables,
+    .write_version = write_version,
+    .start = start,
+    .step = step,
+    .integer = integer,
+    .text = text,
+    .bytes = bytes,
+    .end = end,
+    .forget = forget,
+};
+
+struct db *postgres_open(const struct db_options *options, struct call *call, int *status)
+{
+    const char *missing;
+    struct postgres *db = calloc(1, sizeof *db);
+    char *url = strdup(options->url);
+    if (!db || !url) {
+        free(db);
+        free(url);
+        return NULL;
+    }
+    db->base = (struct db){.engine = &POSTGRES,
+                           .schema = options->schema,
+                           .call = call,
+                           .unsynced = options->unsynced};
+    db->url = url;
+    db->api = postgres_api_open(&missing);
+    if (!db->api) {
+        snprintf(db->base.problem, sizeof db->base.problem, "%s", missing);
+    }
+    *status = db->api ? make_connection(db) : ERR_IO;
+    return &db->base;
 }

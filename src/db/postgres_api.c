@@ -8,13 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const LIBRARIES[] = {
-#ifdef __APPLE__
-    "libpq.5.dylib",
-#endif
-    "libpq.so.5",
-};
-
 #define SYMBOL(name)                                                                               \
     {                                                                                              \
         "PQ" #name, offsetof(struct postgres_api, name)                                            \
@@ -60,9 +53,7 @@ static const char *open_problem;
 static void open_library(void)
 {
     void *library = own_network_library();
-    for (size_t i = 0; !library && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
-        library = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_LOCAL);
-    }
+    library = library ? library : dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         open_problem = "libpq is missing: install libpq5 (apt install libpq5)";
         return;

@@ -2,7 +2,7 @@
 #ifndef FORAGE_DB_POSTGRES_CONNECT_H
 #define FORAGE_DB_POSTGRES_CONNECT_H
 
-#include "db/postgres.h"
+#include "call/call.h"
 #include "db/postgres_api.h"
 
 /* Connects. A server that is just starting is waited for, a moment. OK; ERR_IO with the reason in
@@ -11,9 +11,5 @@ int postgres_connect(const struct postgres_api *api, const char *url, struct cal
                      PGconn **handle, char *problem, size_t size);
 /* The first line of what libpq said: what follows is advice for people at a terminal. */
 void postgres_words(const char *message, char *problem, size_t size);
-
-/* Brings the tables of a part up to date; for a connection that has just been made. */
-int postgres_migrate(struct postgres *db, const char *part, const char *const *versions,
-                     int *version, char *problem, size_t size);
 
 #endif

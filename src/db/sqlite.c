@@ -1,8 +1,8 @@
-/* SQLite behind one small interface: opening, waiting for locks, and what errors mean. */
-#include "db/sqlite.h"
-
+/* SQLite: files that several processes and threads use at once, with one way to open them, to wait
+ * for locks and to fail. Every file is in WAL mode. A transaction that writes takes the lock when
+ * it begins, so that it never has to be repeated because another process was faster. */
 #include "core/clock.h"
-#include "core/limits.h"
+#include "db/engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,28 +21,20 @@
 #define LOG_FIRST_BYTES  (int64_t) KIB(256) /* that it is made with */
 #define LOG_ROOM_BYTES   (int64_t) KIB(64)  /* more than nearly every transaction writes */
 
-struct sqlite_statement {
-    struct sqlite *db;
-    sqlite3_stmt *handle;
-    char *sql;
-    int error;  /* of SQLite, while it was made or filled; 0: none */
-    bool used;  /* between sqlite_prepare() and sqlite_end() */
-    bool began; /* a row has come: the statement cannot simply be repeated */
-    uint64_t last_use;
-};
-
 struct sqlite {
+    struct db base;
     sqlite3 *handle;
-    struct call *call;
     int64_t patience_ms;
     int64_t waits_since_ms; /* for a lock; 0: it does not wait */
     int log_frames;         /* of the log that were in use after the last commit */
     int most_log_frames;    /* then they are brought into the file */
-    uint64_t uses;
-    size_t statement_count;
-    struct sqlite_statement *statements[LIMIT_SQLITE_STATEMENTS];
-    char problem[512];
+    bool now_synced;        /* whether a commit waits for the disk */
 };
+
+static struct sqlite *sqlite_of(struct db *db)
+{
+    return (struct sqlite *)db;
+}
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Closing a descriptor of a file gives up all locks that the process has on it, so a file is never
@@ -77,19 +69,20 @@ static const struct {
 
 static int status_of_lock(struct sqlite *db)
 {
-    int status = db->call ? call_check(db->call) : OK;
+    int status = db->base.call ? call_check(db->base.call) : OK;
     if (status == OK) {
         status = ERR_BUSY;
-        snprintf(db->problem, sizeof db->problem,
+        snprintf(db->base.problem, sizeof db->base.problem,
                  "another process has kept the file locked for more than %lld ms",
                  (long long)db->patience_ms);
     } else {
-        snprintf(db->problem, sizeof db->problem, "the call ended while it waited for the file");
+        snprintf(db->base.problem, sizeof db->base.problem,
+                 "the call ended while it waited for the file");
     }
     return status;
 }
 
-/* The status of SQLite's code, with the words in db->problem. */
+/* The status of SQLite's code, with the words in db->base.problem. */
 static int fail(struct sqlite *db, int code)
 {
     int plain = code & 0xff;
@@ -97,8 +90,8 @@ static int fail(struct sqlite *db, int code)
         return status_of_lock(db);
     }
     if (plain == SQLITE_INTERRUPT) {
-        int status = db->call ? call_check(db->call) : OK;
-        snprintf(db->problem, sizeof db->problem, "the call ended");
+        int status = db->base.call ? call_check(db->base.call) : OK;
+        snprintf(db->base.problem, sizeof db->base.problem, "the call ended");
         return status == OK ? ERR_CANCELLED : status;
     }
     int system_error = db->handle ? sqlite3_system_errno(db->handle) : 0;
@@ -108,22 +101,17 @@ static int fail(struct sqlite *db, int code)
     }
     for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++) {
         if (ERRORS[i].code == plain) {
-            snprintf(db->problem, sizeof db->problem, "%s%s%s", ERRORS[i].words,
+            snprintf(db->base.problem, sizeof db->base.problem, "%s%s%s", ERRORS[i].words,
                      reason && *reason ? ": " : "", reason ? reason : "");
             return ERRORS[i].status;
         }
     }
     /* A full disk can also come as a failed write of the log. */
     bool full = system_error == ENOSPC && plain == SQLITE_IOERR;
-    snprintf(db->problem, sizeof db->problem, "%s%s%s",
+    snprintf(db->base.problem, sizeof db->base.problem, "%s%s%s",
              full ? "the disk is full" : sqlite3_errstr(code), reason && *reason ? ": " : "",
              reason ? reason : "");
     return ERR_IO;
-}
-
-const char *sqlite_problem(const struct sqlite *db)
-{
-    return db->problem;
 }
 
 /* ---- waiting ---- */
@@ -143,8 +131,8 @@ static bool wait_for_lock(struct sqlite *db, int tries)
     if (db->waits_since_ms == 0) {
         db->waits_since_ms = now;
     }
-    if (db->call) {
-        return call_sleep(db->call, pause_ms(db, tries)) == OK;
+    if (db->base.call) {
+        return call_sleep(db->base.call, pause_ms(db, tries)) == OK;
     }
     if (now - db->waits_since_ms >= db->patience_ms) {
         return false;
@@ -162,7 +150,7 @@ static int on_busy(void *context, int tries)
 static int on_progress(void *context)
 {
     struct sqlite *db = context;
-    return db->call && call_check(db->call) != OK;
+    return db->base.call && call_check(db->base.call) != OK;
 }
 
 /* Runs SQL, and again where SQLite gives up on a lock without asking on_busy(): it does so while a
@@ -182,11 +170,6 @@ static int run_patiently(struct sqlite *db, const char *sql)
     }
 }
 
-void sqlite_work_for(struct sqlite *db, struct call *call)
-{
-    db->call = call;
-}
-
 /* ---- the write-ahead log ---- */
 
 /* After each commit: brings a long log into the file, as SQLite itself would where nobody asks to
@@ -201,11 +184,12 @@ static int on_commit(void *context, sqlite3 *handle, const char *name, int frame
     return SQLITE_OK;
 }
 
-/* Gives the log room before it is needed, by zeros at its end, in ever longer pieces. A commit into
- * a file that becomes longer waits for the file system's journal as well, which takes several times
- * as long and, now and then, as long as everybody else's writes to the disk. Zeros are no frames:
- * recovery ends where they begin. To be called with the lock for writing, under which nobody else
- * appends; what fails here fails again, and is told, when the log is written. */
+/* make_log_room() writes zeros at the end of the log before they are needed, in ever longer pieces.
+ * A commit into a file that becomes longer waits for the file system's journal as well, which takes
+ * several times as long and, now and then, as long as everybody else's writes to the disk. Zeros
+ * are no frames: recovery ends where they begin. To be called with the lock for writing, under
+ * which nobody else appends; what fails here fails again, and is reported, when the log is written.
+ */
 static void make_log_room(struct sqlite *db)
 {
     /* By pages: what is written in longer pieces the kernel may keep in longer pieces, and then a
@@ -268,48 +252,6 @@ static void make_file(const char *path)
     }
 }
 
-static int64_t read_number(struct sqlite *db, const char *sql, int *status)
-{
-    struct sqlite_statement *statement = sqlite_prepare(db, sql);
-    int step = sqlite_step(statement);
-    int64_t number = step == 1 ? sqlite_int(statement, 0) : 0;
-    sqlite_end(statement);
-    *status = step < 0 ? step : OK;
-    return number;
-}
-
-static int upgrade(struct sqlite *db, const char *const *versions)
-{
-    int status;
-    int64_t wanted = 0;
-    while (versions && versions[wanted]) {
-        wanted++;
-    }
-    if (read_number(db, "PRAGMA user_version", &status) == wanted || status != OK) {
-        return status;
-    }
-    status = sqlite_begin(db);
-    int64_t version = status == OK ? read_number(db, "PRAGMA user_version", &status) : 0;
-    if (status == OK && version > wanted) {
-        snprintf(db->problem, sizeof db->problem,
-                 "the file was written by a newer version of this program");
-        status = ERR_INVALID;
-    }
-    for (; status == OK && version < wanted; version++) {
-        char sql[64];
-        snprintf(sql, sizeof sql, "PRAGMA user_version = %lld", (long long)version + 1);
-        status = sqlite_run(db, versions[version]);
-        if (status == OK) {
-            status = sqlite_run(db, sql);
-        }
-    }
-    if (status == OK) {
-        return sqlite_commit(db);
-    }
-    sqlite_rollback(db);
-    return status;
-}
-
 /* WAL, which other processes may be switching on at this moment. */
 static int switch_to_wal(struct sqlite *db)
 {
@@ -317,330 +259,252 @@ static int switch_to_wal(struct sqlite *db)
     if (status != OK) {
         return status;
     }
-    struct sqlite_statement *mode = sqlite_prepare(db, "PRAGMA journal_mode");
-    bool is_wal = sqlite_step(mode) == 1 && strcmp(sqlite_text(mode, 0), "wal") == 0;
-    sqlite_end(mode);
+    struct db_rows *mode = db_query(&db->base, "PRAGMA journal_mode", NULL, 0);
+    bool is_wal = db_step(mode) > 0 && strcmp(db_text(mode, 0), "wal") == 0;
+    db_end(mode);
     if (!is_wal) {
-        snprintf(db->problem, sizeof db->problem,
+        snprintf(db->base.problem, sizeof db->base.problem,
                  "this file system cannot share the file between processes (WAL)");
     }
     return is_wal ? OK : ERR_IO;
 }
 
-static int set_up(struct sqlite *db, const struct sqlite_options *options)
+static int set_up(struct sqlite *db, const struct db_options *options)
 {
-    char sql[64];
-    int kib = options->cache_kib ? options->cache_kib : LIMIT_SQLITE_CACHE_KIB;
+    char sql[200];
     sqlite3_extended_result_codes(db->handle, 1);
     sqlite3_busy_handler(db->handle, on_busy, db);
     sqlite3_progress_handler(db->handle, STEPS_BETWEEN_CHECKS, on_progress, db);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d", kib);
+    snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d",
+             options->cache_kib ? options->cache_kib : LIMIT_SQLITE_CACHE_KIB);
     int status = run_patiently(db, sql);
     if (status == OK) {
         status = switch_to_wal(db);
     }
     if (status == OK) {
-        status = run_patiently(db, "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
-                                   "PRAGMA foreign_keys = ON");
-    }
-    if (status == OK) {
         status = set_up_log(db, options->log_kib ? options->log_kib : LIMIT_SQLITE_LOG_KIB);
     }
     if (status == OK) {
-        status = run_patiently(db, options->unsynced ? "PRAGMA synchronous = OFF"
-                                                     : "PRAGMA synchronous = FULL");
+        snprintf(sql, sizeof sql,
+                 "PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA foreign_keys = "
+                 "ON; PRAGMA synchronous = %s; %s",
+                 options->unsynced ? "OFF" : "FULL",
+                 options->erases ? "PRAGMA secure_delete = ON" : "");
+        status = run_patiently(db, sql);
     }
-    return status == OK && !options->only_look ? upgrade(db, options->versions) : status;
+    return status;
 }
 
-struct sqlite *sqlite_open(const struct sqlite_options *options, struct call *call, char *problem,
-                           size_t size)
+static void close_file(struct db *db)
 {
-    pthread_once(&once, configure_library);
-    struct sqlite *db = calloc(1, sizeof *db);
-    if (!db) {
-        snprintf(problem, size, "out of memory");
-        return NULL;
-    }
-    db->call = call;
-    db->patience_ms = options->patience_ms ? options->patience_ms : TIME_SQLITE_PATIENCE_MS;
-    pthread_mutex_lock(&opening);
-    if (!options->only_look) {
-        make_file(options->path);
-    }
-    int code = sqlite3_open_v2(options->path, &db->handle,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-    pthread_mutex_unlock(&opening);
-    int status = code == SQLITE_OK ? set_up(db, options) : fail(db, code);
-    if (status != OK) {
-        snprintf(problem, size, "%s: %s", options->path,
-                 *db->problem ? db->problem : status_name(status));
-        return sqlite_close(db);
-    }
-    db->call = NULL;
-    return db;
+    sqlite3_close(sqlite_of(db)->handle);
+    free(db);
 }
 
-static void drop_statement(struct sqlite_statement *statement)
+static bool is_alive(struct db *db)
 {
-    sqlite3_finalize(statement->handle);
-    free(statement->sql);
-    free(statement);
-}
-
-struct sqlite *sqlite_close(struct sqlite *db)
-{
-    if (db) {
-        sqlite_rollback(db);
-        for (size_t i = 0; i < db->statement_count; i++) {
-            drop_statement(db->statements[i]);
-        }
-        sqlite3_close(db->handle);
-        free(db);
-    }
-    return NULL;
+    (void)db;
+    return true;
 }
 
 /* ---- transactions ---- */
 
-int sqlite_run(struct sqlite *db, const char *sql)
+static int run(struct db *base, const char *sql)
 {
+    struct sqlite *db = sqlite_of(base);
     db->waits_since_ms = 0;
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? OK : fail(db, code);
 }
 
-int sqlite_begin(struct sqlite *db)
+static int begin(struct db *base, bool durable)
 {
-    int status = run_patiently(db, "BEGIN IMMEDIATE");
+    struct sqlite *db = sqlite_of(base);
+    int status = OK;
+    if (durable != db->now_synced && !base->unsynced) {
+        status = run(base, durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+        db->now_synced = status == OK ? durable : db->now_synced;
+    }
+    if (status == OK) {
+        status = run_patiently(db, "BEGIN IMMEDIATE");
+    }
     if (status == OK) {
         make_log_room(db);
     }
     return status;
 }
 
-int sqlite_begin_reading(struct sqlite *db)
+static int begin_reading(struct db *db)
 {
-    return run_patiently(db, "BEGIN");
+    return run_patiently(sqlite_of(db), "BEGIN");
 }
 
-int sqlite_commit(struct sqlite *db)
+static void rollback(struct db *db)
 {
-    /* What is decided is not undone by a call that ends now. */
-    struct call *call = db->call;
-    db->call = NULL;
-    int status = run_patiently(db, "COMMIT");
-    db->call = call;
+    /* SQLite itself may have undone everything already. */
+    sqlite3 *handle = sqlite_of(db)->handle;
+    if (handle && !sqlite3_get_autocommit(handle)) {
+        sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL);
+    }
+}
+
+static int commit(struct db *db)
+{
+    int status = run_patiently(sqlite_of(db), "COMMIT");
     if (status != OK) {
-        sqlite_rollback(db);
+        rollback(db);
     }
     return status;
 }
 
-void sqlite_rollback(struct sqlite *db)
+/* ---- versions ---- */
+
+static int read_version(struct db *db, int *version)
 {
-    /* SQLite itself may have undone everything already. */
-    if (db->handle && !sqlite3_get_autocommit(db->handle)) {
-        struct call *call = db->call;
-        db->call = NULL;
-        sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
-        db->call = call;
-    }
+    int64_t number;
+    int found = db_numbers(db_query(db, "PRAGMA user_version", NULL, 0), &number, 1);
+    *version = (int)number;
+    return found < 0 ? found : OK;
 }
 
-int sqlite_set_synced(struct sqlite *db, bool synced)
+/* Whoever writes is alone with the file. */
+static int lock_tables(struct db *db)
 {
-    return sqlite_run(db, synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+    (void)db;
+    return OK;
+}
+
+static int write_version(struct db *db, int version)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
+    return run(db, sql);
 }
 
 /* ---- statements ---- */
 
-/* A place in the cache: a new one, or that of the statement that was not used for longest. */
-static struct sqlite_statement **make_room(struct sqlite *db)
+static int bind(sqlite3_stmt *handle, int index, const struct db_value *value)
 {
-    if (db->statement_count < LIMIT_SQLITE_STATEMENTS) {
-        return &db->statements[db->statement_count++];
+    switch (value->kind) {
+    case DB_VALUE_INT:
+        return sqlite3_bind_int64(handle, index, value->number);
+    case DB_VALUE_TEXT:
+        return sqlite3_bind_text64(handle, index, value->data, value->length, SQLITE_STATIC,
+                                   SQLITE_UTF8);
+    case DB_VALUE_BYTES:
+        return sqlite3_bind_blob64(handle, index, value->data, value->length, SQLITE_STATIC);
     }
-    struct sqlite_statement **oldest = NULL;
-    for (size_t i = 0; i < db->statement_count; i++) {
-        struct sqlite_statement **at = &db->statements[i];
-        if (!(*at)->used && (!oldest || (*at)->last_use < (*oldest)->last_use)) {
-            oldest = at;
-        }
-    }
-    if (oldest) {
-        drop_statement(*oldest);
-    }
-    return oldest;
+    return SQLITE_MISUSE;
 }
 
-static struct sqlite_statement *add_statement(struct sqlite *db, const char *sql)
+static int start(struct db_rows *rows)
 {
-    struct sqlite_statement *statement = calloc(1, sizeof *statement);
-    char *copy = strdup(sql);
-    struct sqlite_statement **place = statement && copy ? make_room(db) : NULL;
-    if (!place) {
-        free(statement);
-        free(copy);
-        return NULL;
-    }
-    *statement = (struct sqlite_statement){.db = db, .sql = copy};
-    *place = statement;
-    return statement;
-}
-
-static struct sqlite_statement *find_statement(struct sqlite *db, const char *sql)
-{
-    for (size_t i = 0; i < db->statement_count; i++) {
-        struct sqlite_statement *statement = db->statements[i];
-        if (!statement->used && strcmp(statement->sql, sql) == 0) {
-            return statement;
-        }
-    }
-    return add_statement(db, sql);
-}
-
-struct sqlite_statement *sqlite_prepare(struct sqlite *db, const char *sql)
-{
-    struct sqlite_statement *statement = find_statement(db, sql);
-    if (!statement) {
-        snprintf(db->problem, sizeof db->problem, "out of memory");
-        return NULL;
-    }
-    statement->used = true;
-    statement->last_use = ++db->uses;
-    statement->error = SQLITE_OK;
-    statement->began = false;
+    struct sqlite *db = sqlite_of(rows->db);
+    int code = SQLITE_OK;
     db->waits_since_ms = 0;
-    for (int tries = 0; !statement->handle; tries++) {
-        int code = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                      &statement->handle, NULL);
+    for (int tries = 0; !rows->handle; tries++) {
+        code = sqlite3_prepare_v3(db->handle, rows->words, -1, SQLITE_PREPARE_PERSISTENT,
+                                  (sqlite3_stmt **)&rows->handle, NULL);
         if (code != SQLITE_OK && ((code & 0xff) != SQLITE_BUSY || !wait_for_lock(db, tries))) {
-            statement->error = code;
-            break;
+            return fail(db, code);
         }
     }
-    return statement;
+    for (size_t i = 0; code == SQLITE_OK && i < rows->count; i++) {
+        code = bind(rows->handle, (int)i + 1, &rows->values[i]);
+    }
+    return code == SQLITE_OK ? OK : fail(db, code);
 }
 
-static void note_error(struct sqlite_statement *statement, int code)
+static int step(struct db_rows *rows)
 {
-    if (code != SQLITE_OK && statement->error == SQLITE_OK) {
-        statement->error = code;
-    }
-}
-
-void sqlite_bind_text(struct sqlite_statement *statement, int index, const char *text)
-{
-    if (statement && statement->handle) {
-        note_error(statement, sqlite3_bind_text(statement->handle, index, text, -1, SQLITE_STATIC));
-    }
-}
-
-void sqlite_bind_bytes(struct sqlite_statement *statement, int index, const void *bytes,
-                       size_t length)
-{
-    if (statement && statement->handle) {
-        note_error(statement,
-                   sqlite3_bind_blob64(statement->handle, index, bytes, length, SQLITE_STATIC));
-    }
-}
-
-void sqlite_bind_int(struct sqlite_statement *statement, int index, int64_t value)
-{
-    if (statement && statement->handle) {
-        note_error(statement, sqlite3_bind_int64(statement->handle, index, value));
-    }
-}
-
-void sqlite_bind_real(struct sqlite_statement *statement, int index, double value)
-{
-    if (statement && statement->handle) {
-        note_error(statement, sqlite3_bind_double(statement->handle, index, value));
-    }
-}
-
-int sqlite_step(struct sqlite_statement *statement)
-{
-    if (!statement) {
-        return ERR_NOMEM;
-    }
-    struct sqlite *db = statement->db;
-    if (statement->error != SQLITE_OK) {
-        return fail(db, statement->error);
-    }
+    struct sqlite *db = sqlite_of(rows->db);
     db->waits_since_ms = 0;
     for (int tries = 0;; tries++) {
-        int code = sqlite3_step(statement->handle);
+        int code = sqlite3_step(rows->handle);
         if (code == SQLITE_ROW || code == SQLITE_DONE) {
-            statement->began = true;
+            rows->began = true;
             return code == SQLITE_ROW;
         }
         int plain = code & 0xff;
         bool locked = plain == SQLITE_BUSY || plain == SQLITE_PROTOCOL;
-        if (!locked || statement->began || !wait_for_lock(db, tries)) {
+        if (!locked || rows->began || !wait_for_lock(db, tries)) {
             return fail(db, code);
         }
-        sqlite3_reset(statement->handle);
+        sqlite3_reset(rows->handle);
     }
 }
 
-int64_t sqlite_int(struct sqlite_statement *statement, int column)
+static int64_t integer(const struct db_rows *rows, int column)
 {
-    return sqlite3_column_int64(statement->handle, column);
+    return sqlite3_column_int64(rows->handle, column);
 }
 
-double sqlite_real(struct sqlite_statement *statement, int column)
+static const char *text(const struct db_rows *rows, int column)
 {
-    return sqlite3_column_double(statement->handle, column);
+    return (const char *)sqlite3_column_text(rows->handle, column);
 }
 
-const char *sqlite_text(struct sqlite_statement *statement, int column)
+static const void *bytes(const struct db_rows *rows, int column, size_t *length)
 {
-    return (const char *)sqlite3_column_text(statement->handle, column);
+    const void *found = sqlite3_column_blob(rows->handle, column);
+    *length = (size_t)sqlite3_column_bytes(rows->handle, column);
+    return found;
 }
 
-const void *sqlite_bytes(struct sqlite_statement *statement, int column, size_t *length)
+static void end(struct db_rows *rows)
 {
-    const void *bytes = sqlite3_column_blob(statement->handle, column);
-    *length = (size_t)sqlite3_column_bytes(statement->handle, column);
-    return bytes;
-}
-
-void sqlite_end(struct sqlite_statement *statement)
-{
-    if (statement) {
-        if (statement->handle) {
-            sqlite3_reset(statement->handle);
-            sqlite3_clear_bindings(statement->handle);
-        }
-        statement->used = false;
+    if (rows->handle) {
+        sqlite3_reset(rows->handle);
+        sqlite3_clear_bindings(rows->handle);
     }
 }
 
-int sqlite_finish(struct sqlite_statement *statement)
+static void forget(struct db_rows *rows)
 {
-    int step;
-    do {
-        step = sqlite_step(statement);
-    } while (step == 1);
-    sqlite_end(statement);
-    return step;
+    sqlite3_finalize(rows->handle);
 }
 
-int64_t sqlite_changes(const struct sqlite *db)
-{
-    return sqlite3_changes64(db->handle);
-}
+static const struct db_engine SQLITE = {
+    .name = "sqlite",
+    .close = close_file,
+    .alive = is_alive,
+    .begin = begin,
+    .begin_reading = begin_reading,
+    .commit = commit,
+    .rollback = rollback,
+    .run = run,
+    .read_version = read_version,
+    .lock_tables = lock_tables,
+    .write_version = write_version,
+    .start = start,
+    .step = step,
+    .integer = integer,
+    .text = text,
+    .bytes = bytes,
+    .end = end,
+    .forget = forget,
+};
 
-int64_t sqlite_last_id(const struct sqlite *db)
+struct db *sqlite_open(const struct db_options *options, struct call *call, int *status)
 {
-    return sqlite3_last_insert_rowid(db->handle);
-}
-
-void *sqlite_handle(struct sqlite *db)
-{
-    return db->handle;
+    pthread_once(&once, configure_library);
+    struct sqlite *db = calloc(1, sizeof *db);
+    if (!db) {
+        return NULL;
+    }
+    db->base = (struct db){
+        .engine = &SQLITE, .schema = options->schema, .call = call, .unsynced = options->unsynced};
+    db->patience_ms = options->patience_ms ? options->patience_ms : TIME_SQLITE_PATIENCE_MS;
+    db->now_synced = !options->unsynced;
+    pthread_mutex_lock(&opening);
+    if (options->schema) {
+        make_file(options->path);
+    }
+    int code = sqlite3_open_v2(options->path, &db->handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    pthread_mutex_unlock(&opening);
+    *status = code == SQLITE_OK ? set_up(db, options) : fail(db, code);
+    return &db->base;
 }

@@ -2,9 +2,8 @@
 #include "config/config.h"
 #include "config/places.h"
 #include "core/limits.h"
-#include "db/postgres.h"
+#include "db/db.h"
 #include "db/postgres_api.h"
-#include "db/sqlite.h"
 #include "doctor/check.h"
 #include "memory/memory.h"
 
@@ -21,25 +20,25 @@ static const char *const FILES[] = {PLACES_RECORDS, PLACES_MEMORIES};
 static bool is_sound(struct look *look, const char *path)
 {
     char problem[512];
-    struct sqlite_options options = {.path = path, .only_look = true};
-    struct sqlite *db = sqlite_open(&options, look->call, problem, sizeof problem);
+    struct db_options options = {.path = path};
+    struct db *db = db_open(&options, look->call, problem, sizeof problem);
     if (!db) {
         say(look, FINDING_BROKEN, "%s", problem);
         mend(look, "mv %s %s.broken", path, path);
         return false;
     }
-    sqlite_work_for(db, look->call);
-    struct sqlite_statement *check = sqlite_prepare(db, "PRAGMA quick_check(1)");
-    int status = sqlite_step(check);
-    const char *found = status > 0 ? sqlite_text(check, 0) : NULL;
+    db_work_for(db, look->call);
+    struct db_rows *check = db_query(db, "PRAGMA quick_check(1)", NULL, 0);
+    int status = db_step(check);
+    const char *found = status > 0 ? db_text(check, 0) : NULL;
     bool whole = found && strcmp(found, "ok") == 0;
-    snprintf(problem, sizeof problem, "%s: %s", path, found ? found : sqlite_problem(db));
-    sqlite_end(check);
-    if (whole && sqlite_begin(db) != OK) {
+    snprintf(problem, sizeof problem, "%s: %s", path, found ? found : db_problem(db));
+    db_end(check);
+    if (whole && db_begin(db, true) != OK) {
         whole = false;
-        snprintf(problem, sizeof problem, "%s: %s", path, sqlite_problem(db));
+        snprintf(problem, sizeof problem, "%s: %s", path, db_problem(db));
     }
-    sqlite_close(db);
+    db_close(db);
     if (!whole) {
         bool memories = strstr(path, PLACES_MEMORIES) != NULL; /* which has a repair of its own */
         say(look, FINDING_BROKEN, "%s", problem);
@@ -81,20 +80,21 @@ static void look_at_sqlite(struct look *look)
 
 /* ---- PostgreSQL ---- */
 
-static void say_tables(struct look *look, struct postgres *db)
+static void say_tables(struct look *look, struct db *db)
 {
     char words[200] = "";
-    postgres_ask(db, "SELECT to_regclass('forage_schema') IS NOT NULL");
-    bool there = postgres_step(db) > 0 && postgres_int(db, 0) != 0;
-    postgres_end(db);
-    if (there) {
-        postgres_ask(db, "SELECT part, version FROM forage_schema ORDER BY part");
-        while (postgres_step(db) > 0) {
+    int64_t there = 0;
+    if (db_numbers(db_query(db, "SELECT to_regclass('forage_schema') IS NOT NULL", NULL, 0), &there,
+                   1) > 0 &&
+        there) {
+        struct db_rows *rows =
+            db_query(db, "SELECT part, version FROM forage_schema ORDER BY part", NULL, 0);
+        while (db_step(rows) > 0) {
             size_t length = strlen(words);
             snprintf(words + length, sizeof words - length, "%s%s %lld", length ? ", " : "",
-                     postgres_text(db, 0), (long long)postgres_int(db, 1));
+                     db_text(rows, 0), (long long)db_int(rows, 1));
         }
-        postgres_end(db);
+        db_end(rows);
     }
     if (*words) {
         say(look, FINDING_OK, "PostgreSQL answers; versions of its tables: %s", words);
@@ -105,7 +105,6 @@ static void say_tables(struct look *look, struct postgres *db)
 
 static void look_at_postgres(struct look *look, const char *url)
 {
-    static const char *const NO_TABLES[] = {NULL};
     const char *missing = NULL;
     char problem[512];
     if (!postgres_api_open(&missing)) {
@@ -118,16 +117,16 @@ static void look_at_postgres(struct look *look, const char *url)
         mend(look, "export FORAGE_DATABASE_URL=postgresql://USER:PASSWORD@HOST/DATABASE");
         return;
     }
-    struct postgres_options options = {.url = url, .part = "doctor", .versions = NO_TABLES};
-    struct postgres *db = postgres_open(&options, look->call, problem, sizeof problem);
+    struct db_options options = {.url = url};
+    struct db *db = db_open(&options, look->call, problem, sizeof problem);
     if (!db) {
         say(look, FINDING_BROKEN, "PostgreSQL cannot be used: %s", problem);
         mend(look, "psql \"$FORAGE_DATABASE_URL\"");
         return;
     }
-    postgres_work_for(db, look->call);
+    db_work_for(db, look->call);
     say_tables(look, db);
-    postgres_close(db);
+    db_close(db);
 }
 
 void look_at_database(struct look *look)

@@ -229,7 +229,7 @@ static int64_t read_number(struct slice query, const char *name, int64_t preset,
     return preset;
 }
 
-static int read_usage(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+static int read_usage(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
                       yyjson_mut_val **body)
 {
     struct slice query = exchange_request(rest->exchange)->query;
@@ -238,10 +238,10 @@ static int read_usage(struct rest_call *rest, struct store *store, yyjson_mut_do
         return call_fail(rest->call, CODE_VALIDATION, "days: a number from 1 to %d",
                          REPORT_MOST_DAYS);
     }
-    return report_usage(store, rest->call, call_caller(rest->call)->name, days, doc, body);
+    return report_usage(db, call_caller(rest->call)->name, days, doc, body);
 }
 
-static int read_history(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+static int read_history(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
                         yyjson_mut_val **body)
 {
     struct slice query = exchange_request(rest->exchange)->query;
@@ -251,15 +251,15 @@ static int read_history(struct rest_call *rest, struct store *store, yyjson_mut_
         return call_fail(rest->call, CODE_VALIDATION, "%s",
                          limit < 0 ? "limit: a number from 1 to 1000" : "before: the id of a call");
     }
-    return report_history(store, rest->call, call_caller(rest->call)->name, before, limit, doc,
-                          body);
+    return report_history(db, call_arena(rest->call), call_caller(rest->call)->name, before, limit,
+                          doc, body);
 }
 
-static int wipe_history(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+static int wipe_history(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
                         yyjson_mut_val **body)
 {
     int64_t wiped = 0;
-    int status = store->functions->wipe(store, rest->call, call_caller(rest->call)->name, &wiped);
+    int status = records_wipe(db, call_caller(rest->call)->name, &wiped);
     *body = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_sint(doc, *body, "wiped", wiped);
     return status;
@@ -267,7 +267,7 @@ static int wipe_history(struct rest_call *rest, struct store *store, yyjson_mut_
 
 static const struct {
     const char *operation; /* of the route */
-    int (*answer)(struct rest_call *rest, struct store *store, yyjson_mut_doc *doc,
+    int (*answer)(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
                   yyjson_mut_val **body);
 } RECORDS[] = {{"usage", read_usage}, {"history", read_history}, {"wipe_history", wipe_history}};
 
@@ -277,20 +277,18 @@ static void answer_records(struct rest_call *rest)
     char problem[640] = "out of memory";
     yyjson_mut_doc *doc = json_new(call_arena(call));
     yyjson_mut_val *body = NULL;
-    struct store *store = doc ? store_open(call, problem, sizeof problem) : NULL;
+    struct db *db = doc ? records_open(call, problem, sizeof problem) : NULL;
     int status = ERR_IO;
-    for (size_t i = 0; store && i < sizeof RECORDS / sizeof *RECORDS; i++) {
+    for (size_t i = 0; db && i < sizeof RECORDS / sizeof *RECORDS; i++) {
         if (strcmp(rest->route->operation, RECORDS[i].operation) == 0) {
-            status = RECORDS[i].answer(rest, store, doc, &body);
+            status = RECORDS[i].answer(rest, db, doc, &body);
         }
     }
     if (status == ERR_IO || status == ERR_BUSY || status == ERR_INVALID) {
         call_fail(call, CODE_CONFIG, "the records cannot be read: %s",
-                  store ? store->functions->problem(store) : problem);
+                  db ? db_problem(db) : problem);
     }
-    if (store) {
-        store->functions->close(store);
-    }
+    db_close(db);
     if (status == OK) {
         rest_answer(rest, body);
     } else {

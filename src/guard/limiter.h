@@ -1,5 +1,5 @@
 /* How often a caller may do something: fixed windows, kept in memory. A window starts with its
- * first call. Limits that several processes share are counted in the store (ops/store.h) by the
+ * first call. Limits that several processes share are counted in the store (ops/records.h) by the
  * same claims; this is for quick tools, and for the time when the store cannot be used. */
 #ifndef FORAGE_GUARD_LIMITER_H
 #define FORAGE_GUARD_LIMITER_H

@@ -7,19 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct indexes {
+    pthread_mutex_t lock;
+    struct space_index *first; /* the last used */
+};
+
 struct space_index {
     struct space_index *next;
+    struct indexes *indexes;
     char *owner;
     char *name;
     int64_t space;
     int64_t seen; /* the last change that is in it */
     struct index *index;
     pthread_rwlock_t lock;
-    size_t users; /* under list_lock; one that is used is not dropped */
+    size_t users; /* under the lock of the list; one that is used is not dropped */
 };
-
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct space_index *list;
 
 static void free_one(struct space_index *one)
 {
@@ -30,12 +33,14 @@ static void free_one(struct space_index *one)
     free(one);
 }
 
-static struct space_index *make(const struct memory_space *space, int64_t id)
+static struct space_index *make(struct indexes *indexes, const struct memory_space *space,
+                                int64_t id)
 {
     struct space_index *one = calloc(1, sizeof *one);
     if (!one) {
         return NULL;
     }
+    one->indexes = indexes;
     one->space = id;
     one->owner = strdup(space->owner);
     one->name = strdup(space->name);
@@ -49,11 +54,11 @@ static struct space_index *make(const struct memory_space *space, int64_t id)
 }
 
 /* Drops the one that was not used for longest, when there are too many. */
-static void drop_oldest(void)
+static void drop_oldest(struct indexes *indexes)
 {
     size_t count = 0;
     struct space_index **oldest = NULL;
-    for (struct space_index **at = &list; *at; at = &(*at)->next) {
+    for (struct space_index **at = &indexes->first; *at; at = &(*at)->next) {
         count++;
         oldest = (*at)->users == 0 ? at : oldest;
     }
@@ -65,10 +70,11 @@ static void drop_oldest(void)
 }
 
 /* The entry of a space, put in front; made where there is none. */
-static struct space_index *find(const struct memory_space *space, int64_t id)
+static struct space_index *find(struct indexes *indexes, const struct memory_space *space,
+                                int64_t id)
 {
-    pthread_mutex_lock(&list_lock);
-    struct space_index **at = &list;
+    pthread_mutex_lock(&indexes->lock);
+    struct space_index **at = &indexes->first;
     while (*at && ((*at)->space != id || strcmp((*at)->owner, space->owner) != 0 ||
                    strcmp((*at)->name, space->name) != 0)) {
         at = &(*at)->next;
@@ -77,23 +83,23 @@ static struct space_index *find(const struct memory_space *space, int64_t id)
     if (found) {
         *at = found->next;
     } else {
-        found = make(space, id);
+        found = make(indexes, space, id);
     }
     if (found) {
-        found->next = list;
-        list = found;
+        found->next = indexes->first;
+        indexes->first = found;
         found->users++;
-        drop_oldest();
+        drop_oldest(indexes);
     }
-    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_unlock(&indexes->lock);
     return found;
 }
 
 static void release_user(struct space_index *found)
 {
-    pthread_mutex_lock(&list_lock);
+    pthread_mutex_lock(&found->indexes->lock);
     found->users--;
-    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_unlock(&found->indexes->lock);
 }
 
 /* ---- catching up ---- */
@@ -132,7 +138,7 @@ static int take_removed(void *context, int64_t id)
     return OK;
 }
 
-/* Starts from nothing: what happened before the store's horizon is not told any more. */
+/* Starts from nothing: the store no longer lists what happened before its horizon. */
 static int start_again(struct space_index *one)
 {
     struct index *fresh = index_new();
@@ -145,8 +151,7 @@ static int start_again(struct space_index *one)
     return OK;
 }
 
-static int catch_up(struct store_session *session, struct space_index *one,
-                    const struct store_space *space)
+static int catch_up(struct db *db, struct space_index *one, const struct store_space *space)
 {
     int status = OK;
     if (one->seen > 0 && one->seen < space->horizon) {
@@ -156,14 +161,13 @@ static int catch_up(struct store_session *session, struct space_index *one,
     struct catching catching = {one, arena};
     while (status == OK && arena && one->seen < space->change) {
         int64_t seen = one->seen;
-        status =
-            session->backend->changes(session, arena, one->space, one->seen, LIMIT_MEMORY_CATCH_UP,
-                                      take_row, take_removed, &catching, &seen);
+        status = store_changes(db, arena, one->space, one->seen, LIMIT_MEMORY_CATCH_UP, take_row,
+                               take_removed, &catching, &seen);
         if (status == OK && seen == one->seen) {
             seen = space->change; /* the last changes left nothing behind */
         }
         one->seen = status == OK ? seen : one->seen;
-        status = status == OK ? call_check(session->call) : status;
+        status = status == OK ? call_check(db_call(db)) : status;
     }
     if (status != OK) {
         /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
@@ -177,16 +181,16 @@ static int catch_up(struct store_session *session, struct space_index *one,
     return arena ? status : ERR_NOMEM;
 }
 
-int indexes_acquire(struct store_session *session, const struct memory_space *space,
+int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
                     struct space_index **found)
 {
     struct store_space known;
     *found = NULL;
-    int status = session->backend->space(session, space, false, &known);
+    int status = store_space_of(db, space, false, &known);
     if (status != OK || known.id == 0) {
         return status;
     }
-    struct space_index *one = find(space, known.id);
+    struct space_index *one = find(indexes, space, known.id);
     if (!one) {
         return ERR_NOMEM;
     }
@@ -194,7 +198,7 @@ int indexes_acquire(struct store_session *session, const struct memory_space *sp
     while (status == OK && one->seen < known.change) {
         pthread_rwlock_unlock(&one->lock);
         pthread_rwlock_wrlock(&one->lock);
-        status = catch_up(session, one, &known);
+        status = catch_up(db, one, &known);
         pthread_rwlock_unlock(&one->lock);
         pthread_rwlock_rdlock(&one->lock);
     }
@@ -225,13 +229,25 @@ void indexes_release(struct space_index *found)
     }
 }
 
-void indexes_shutdown(void)
+struct indexes *indexes_new(void)
 {
-    pthread_mutex_lock(&list_lock);
-    while (list) {
-        struct space_index *one = list;
-        list = one->next;
+    struct indexes *indexes = calloc(1, sizeof *indexes);
+    if (indexes) {
+        pthread_mutex_init(&indexes->lock, NULL);
+    }
+    return indexes;
+}
+
+struct indexes *indexes_free(struct indexes *indexes)
+{
+    while (indexes && indexes->first) {
+        struct space_index *one = indexes->first;
+        indexes->first = one->next;
         free_one(one);
     }
-    pthread_mutex_unlock(&list_lock);
+    if (indexes) {
+        pthread_mutex_destroy(&indexes->lock);
+        free(indexes);
+    }
+    return NULL;
 }

@@ -6,16 +6,19 @@
 #include "memory/index.h"
 #include "memory/store.h"
 
+struct indexes;
 struct space_index;
 
+struct indexes *indexes_new(void);
+struct indexes *indexes_free(struct indexes *indexes);
+
 /* The index of the space, caught up with everything that is committed; it stays as it is until
- * indexes_release(). OK with one, NULL in `found` when the space is empty; a status of the session
- * or the call. */
-int indexes_acquire(struct store_session *session, const struct memory_space *space,
+ * indexes_release(). OK with one, NULL in `found` when the space is empty; a status of the
+ * connection or the call. */
+int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
                     struct space_index **found);
 const struct index *indexes_of(const struct space_index *found);
 int64_t indexes_space(const struct space_index *found);
 void indexes_release(struct space_index *found);
-void indexes_shutdown(void);
 
 #endif

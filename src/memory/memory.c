@@ -2,12 +2,12 @@
 #include "memory/memory.h"
 
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
-#include "memory/indexes.h"
-#include "memory/writer.h"
+#include "memory/memories.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,13 +56,13 @@ static int run_one(struct call *call, const struct memory_space *space, struct o
     if (status != OK) {
         return status;
     }
-    struct writer_job job = {
+    struct memories_job job = {
         .call = call,
-        .space = *space,
+        .space = space,
         .apply = apply_one,
         .context = one,
     };
-    return writer_run(&job);
+    return memories_write(&job);
 }
 
 int memory_add(struct call *call, const struct memory_space *space,
@@ -117,9 +117,9 @@ int memory_delete(struct call *call, const struct memory_space *space, const cha
                   size_t count, bool *deleted)
 {
     struct deletion deletion = {keys, count, deleted};
-    struct writer_job job = {
-        .call = call, .space = *space, .apply = apply_deletion, .context = &deletion};
-    return writer_run(&job);
+    struct memories_job job = {
+        .call = call, .space = space, .apply = apply_deletion, .context = &deletion};
+    return memories_write(&job);
 }
 
 struct import {
@@ -160,17 +160,17 @@ int memory_import(struct call *call, const struct memory_space *space,
         return status;
     }
     struct import import = {changes, count, added, replaced, wrong};
-    struct writer_job job = {
-        .call = call, .space = *space, .apply = apply_import, .context = &import};
-    return writer_run(&job);
+    struct memories_job job = {
+        .call = call, .space = space, .apply = apply_import, .context = &import};
+    return memories_write(&job);
 }
 
 /* ---- reading ---- */
 
-/* A session and the space that is read; with `space.id` 0 there is nothing. */
+/* A connection and the space that is read; with `space.id` 0 there is nothing. */
 struct reading {
     struct call *call;
-    struct store_session *session;
+    struct db *db;
     struct store_space space;
     int64_t now_ms;
 };
@@ -179,23 +179,19 @@ static int start_reading(struct reading *reading, struct call *call,
                          const struct memory_space *space)
 {
     *reading = (struct reading){.call = call, .now_ms = clock_wall_ms()};
-    int status = store_borrow(call, &reading->session);
+    int status = memories_borrow(call, &reading->db);
     if (status == OK) {
-        status = reading->session->backend->begin_reading(reading->session);
+        status = db_begin_reading(reading->db);
     }
     if (status == OK && space) {
-        status = reading->session->backend->space(reading->session, space, false, &reading->space);
+        status = store_space_of(reading->db, space, false, &reading->space);
     }
     return status;
 }
 
 static int end_reading(struct reading *reading, int status)
 {
-    if (reading->session) {
-        status = store_fail(reading->call, reading->session, status);
-        store_return(reading->session);
-    }
-    return status;
+    return memories_return(reading->call, reading->db, status);
 }
 
 /* Collects rows into an array that has room for them. */
@@ -215,7 +211,6 @@ static int collect(void *context, const struct store_row *row)
 static int read_around(struct reading *reading, const struct memory *memory, size_t neighbours,
                        struct memory_around *around)
 {
-    const struct store_backend *backend = reading->session->backend;
     struct arena *arena = call_arena(reading->call);
     struct collection before = {arena_alloc(arena, (neighbours + 1) * sizeof(struct memory)), 0};
     struct memory *items = arena_alloc(arena, (2 * neighbours + 1) * sizeof *items);
@@ -226,17 +221,15 @@ static int read_around(struct reading *reading, const struct memory *memory, siz
     if (!memory->session || neighbours == 0) {
         return OK;
     }
-    int status =
-        backend->neighbours(reading->session, arena, reading->space.id, memory->session,
-                            memory->place, true, neighbours, reading->now_ms, collect, &before);
+    int status = store_neighbours(reading->db, arena, reading->space.id, memory, true, neighbours,
+                                  reading->now_ms, collect, &before);
     for (size_t i = 0; i < before.count; i++) {
         items[i] = before.items[before.count - 1 - i];
     }
     struct collection after = {items + before.count, 0};
     if (status == OK) {
-        status =
-            backend->neighbours(reading->session, arena, reading->space.id, memory->session,
-                                memory->place, false, neighbours, reading->now_ms, collect, &after);
+        status = store_neighbours(reading->db, arena, reading->space.id, memory, false, neighbours,
+                                  reading->now_ms, collect, &after);
     }
     around->count = before.count + after.count;
     return status;
@@ -248,8 +241,8 @@ static int read_keys(struct reading *reading, const char *const *keys, size_t co
     int status = OK;
     for (size_t i = 0; i < count && status == OK; i++) {
         struct store_row row;
-        status = reading->session->backend->get(reading->session, call_arena(reading->call),
-                                                reading->space.id, keys[i], &row);
+        status =
+            store_get(reading->db, call_arena(reading->call), reading->space.id, keys[i], &row);
         bool alive =
             status == OK && (row.memory.expires_ms == 0 || row.memory.expires_ms > reading->now_ms);
         status = status == ERR_NOTFOUND ? OK : status;
@@ -289,9 +282,9 @@ int memory_list(struct call *call, const struct memory_space *space,
         return status;
     }
     if (status == OK && reading.space.id != 0) {
-        status = reading.session->backend->list(
-            reading.session, call_arena(call), reading.space.id, filter, reading.now_ms, limit,
-            offset, LIMIT_MEMORY_EXACT_TOTAL + 1, &page->total, collect, &items);
+        status =
+            store_list(reading.db, call_arena(call), reading.space.id, filter, reading.now_ms,
+                       limit, offset, LIMIT_MEMORY_EXACT_TOTAL + 1, &page->total, collect, &items);
     }
     page->count = items.count;
     page->total_is_lower_bound = page->total > LIMIT_MEMORY_EXACT_TOTAL;
@@ -332,9 +325,8 @@ int memory_export(struct call *call, const struct memory_space *space,
     }
     while (status == OK && reading.space.id != 0 && export.count > 0) {
         export.count = 0;
-        status = reading.session->backend->each(reading.session, arena, reading.space.id,
-                                                export.last, reading.now_ms, LIMIT_MEMORY_CATCH_UP,
-                                                export_row, &export);
+        status = store_each(reading.db, arena, reading.space.id, export.last, reading.now_ms,
+                            LIMIT_MEMORY_CATCH_UP, export_row, &export);
         status = status == OK ? call_check(call) : status;
     }
     arena_free(arena);
@@ -369,7 +361,7 @@ int memory_stats(struct call *call, struct memory_stats *stats)
     status = start_reading(&reading, call, NULL);
     if (status == OK) {
         const char *owner = call_caller(call) ? call_caller(call)->name : "local";
-        status = reading.session->backend->stats(reading.session, call_arena(call), owner, stats);
+        status = store_stats(reading.db, call_arena(call), owner, stats);
     }
     if (status == OK) {
         hide_unshared(call_arena(call), stats);
@@ -379,20 +371,19 @@ int memory_stats(struct call *call, struct memory_stats *stats)
 }
 
 /* Every namespace's index must hold what the store holds; both are read from one view of it. */
-static int check_indexes(struct call *call, struct store_session *session,
-                         struct memory_check *check)
+static int check_indexes(struct call *call, struct db *db, struct memory_check *check)
 {
     struct memory_stats stats;
-    int status = session->backend->begin_reading(session);
+    int status = db_begin_reading(db);
     if (status == OK) {
-        status = session->backend->stats(session, call_arena(call), NULL, &stats);
+        status = store_stats(db, call_arena(call), NULL, &stats);
     }
     for (size_t i = 0; status == OK && i < stats.namespace_count; i++) {
         const struct memory_namespace_stats *one = &stats.namespaces[i];
         struct memory_space space = {one->owner, one->name};
         struct space_index *found = NULL;
         call_progress(call, (double)i, (double)stats.namespace_count, "index of %s", one->name);
-        status = indexes_acquire(session, &space, &found);
+        status = indexes_acquire(call_parts(call)->memories->indexes, db, &space, &found);
         if (status == OK && found && index_count(indexes_of(found)) != (size_t)one->memories) {
             check->problems++;
             check->report = arena_printf(call_arena(call), "%sthe index of namespace %s is wrong\n",
@@ -401,39 +392,39 @@ static int check_indexes(struct call *call, struct store_session *session,
         }
         indexes_release(found);
     }
-    session->backend->rollback(session);
+    db_rollback(db);
     return status;
 }
 
 int memory_check(struct call *call, bool repair, struct memory_check *check)
 {
-    struct store_session *session;
-    int status = store_borrow(call, &session);
-    if (status != OK) {
-        return status;
-    }
-    status = session->backend->verify(session, call_arena(call), repair, check);
+    struct db *db;
+    int status = memories_borrow(call, &db);
     if (status == OK) {
-        status = check_indexes(call, session, check);
+        status = store_verify(db, call_arena(call), repair, check);
     }
-    status = store_fail(call, session, status);
-    store_return(session);
-    return status;
+    if (status == OK) {
+        status = check_indexes(call, db, check);
+    }
+    return memories_return(call, db, status);
 }
 
 int memory_backup(struct call *call, const char *path)
 {
-    struct store_session *session;
-    int status = store_borrow(call, &session);
+    struct db *db;
+    char problem[DB_PROBLEM_SIZE];
+    int status = memories_borrow(call, &db);
     if (status == OK) {
-        status = session->backend->backup(session, path);
-        status = status == ERR_UNSUPPORTED
-                     ? call_fail(call, CODE_CONFIG,
-                                 "the memories are in PostgreSQL, which has its own way: pg_dump")
-                     : store_fail(call, session, status);
-        store_return(session);
+        status = store_backup(db, path, problem, sizeof problem);
+        if (status == ERR_UNSUPPORTED) {
+            status = call_fail(call, CODE_CONFIG,
+                               "the memories are in PostgreSQL, which has its own way: pg_dump");
+        } else if (status == ERR_IO) {
+            status = call_fail(call, CODE_PROVIDER,
+                               "the memory store failed, nothing was changed: %s", problem);
+        }
     }
-    return status;
+    return memories_return(call, db, status);
 }
 
 bool memory_ready(char *lacks, size_t size)
@@ -445,10 +436,4 @@ bool memory_ready(char *lacks, size_t size)
     }
     snprintf(lacks, size, "FORAGE_DATABASE_URL must begin with postgresql://");
     return false;
-}
-
-void memory_shutdown(void)
-{
-    indexes_shutdown();
-    store_shutdown();
 }

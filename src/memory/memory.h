@@ -7,8 +7,8 @@
  * that it is given. What a function returned OK for is on the disk; a change is there wholly or not
  * at all.
  *
- * Behind it: store.h (the database: SQLite or PostgreSQL), index.h (the words, kept in memory and
- * caught up with the store before each search), writer.h (changes of many callers in one commit).
+ * Behind it: memories.h (connections and changes), store.h (the tables and their statements),
+ * rules.h (what a change makes of what is there), index.h (the words).
  * Texts given must be valid UTF-8; texts returned live in the call's arena. */
 #ifndef FORAGE_MEMORY_MEMORY_H
 #define FORAGE_MEMORY_MEMORY_H
@@ -18,6 +18,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The memories of one program: its connections to the database, its writer and its indexes. It
+ * reaches nothing before a call needs it; calls find it in their parts. */
+struct memories *memories_new(void);
+/* Closes everything; no call may use it any more. */
+struct memories *memories_free(struct memories *memories);
 
 /* A namespace of one owner. */
 struct memory_space {
@@ -197,14 +203,11 @@ struct memory_check {
     size_t repaired;    /* of them */
     const char *report; /* a line for each */
 };
-/* Verifies the store and the index against it, and mends what can be rebuilt. */
+/* Verifies the store and the index against it, and repairs what can be rebuilt. */
 int memory_check(struct call *call, bool repair, struct memory_check *check);
 /* A consistent copy of the whole store while it is used (SQLite; PostgreSQL has its own tools). */
 int memory_backup(struct call *call, const char *path);
 
 /* Whether the store can be used, for `ready` of the tools; quick, opens nothing. */
 bool memory_ready(char *lacks, size_t size);
-/* Closes everything; for the end of the program. */
-void memory_shutdown(void);
-
 #endif

@@ -3,7 +3,6 @@
 
 #include "call/errors.h"
 #include "core/limits.h"
-#include "memory/store_rows.h"
 #include "text/json.h"
 #include "text/text.h"
 
@@ -112,8 +111,7 @@ static bool is_dead(const struct rules_work *work, const struct store_row *row)
 /* The row of a key. What has expired is as good as absent, and its place may be taken. */
 static int find(const struct rules_work *work, const char *key, struct store_row *row, bool *dead)
 {
-    struct store_session *session = work->session;
-    int status = session->backend->get(session, work->arena, work->space, key, row);
+    int status = store_get(work->db, work->arena, work->space->id, key, row);
     *dead = status == OK && is_dead(work, row);
     return status;
 }
@@ -180,7 +178,7 @@ static int write(const struct rules_work *work, struct store_row *row, const str
     row->memory.updated_ms = work->now_ms;
     row->memory.version = old ? old->memory.version + 1 : 1;
     *work->overwrites |= row->id != 0;
-    int status = work->session->backend->put(work->session, row);
+    int status = store_put(work->db, work->space, row);
     answer(result, outcome, &row->memory);
     return status;
 }
@@ -188,7 +186,7 @@ static int write(const struct rules_work *work, struct store_row *row, const str
 static int remove_row(const struct rules_work *work, const struct store_row *row)
 {
     *work->overwrites = true;
-    return work->session->backend->remove(work->session, row);
+    return store_remove(work->db, work->space, row);
 }
 
 /* Where a memory stands in its session. */
@@ -208,8 +206,7 @@ static int choose_place(const struct rules_work *work, const struct memory_chang
         return OK;
     }
     int64_t last = -1;
-    int status =
-        work->session->backend->last_place(work->session, work->space, memory->session, &last);
+    int status = store_last_place(work->db, work->space->id, memory->session, &last);
     memory->place = last + 1;
     return status;
 }
@@ -230,9 +227,8 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
         for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
             reserved |= strcmp(memory->key, RESERVED[i]) == 0;
         }
-        status = reserved ? OK
-                          : work->session->backend->get(work->session, work->arena, work->space,
-                                                        memory->key, &taken);
+        status =
+            reserved ? OK : store_get(work->db, work->arena, work->space->id, memory->key, &taken);
         if (status != OK && status != ERR_NOTFOUND) {
             return status;
         }
@@ -247,8 +243,8 @@ static int find_duplicate(const struct rules_work *work, const struct memory_cha
     unsigned char digest[SHA256_SIZE];
     struct store_row row;
     store_digest(change->text, digest);
-    int status = work->session->backend->by_digest(work->session, work->arena, work->space, digest,
-                                                   work->now_ms, &row);
+    int status =
+        store_by_digest(work->db, work->arena, work->space->id, digest, work->now_ms, &row);
     *duplicate = status == OK;
     if (*duplicate) {
         answer(result, MEMORY_DUPLICATE, &row.memory);
@@ -279,7 +275,7 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
     }
     bool replaces = there && !dead;
     struct arena *arena = work->arena;
-    struct store_row row = {.id = there ? old.id : 0, .space = work->space};
+    struct store_row row = {.id = there ? old.id : 0, .space = work->space->id};
     row.memory = (struct memory){
         .key = change->key,
         .text = change->text,

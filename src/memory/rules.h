@@ -8,10 +8,10 @@
 
 /* Whose the change is: errors and results belong to `call`. */
 struct rules_work {
-    struct store_session *session;
+    struct db *db;
     struct call *call;
-    struct arena *arena; /* for rows and results */
-    int64_t space;
+    struct arena *arena;       /* for rows and results */
+    struct store_space *space; /* locked */
     int64_t now_ms;
     bool *overwrites; /* set when contents were replaced or removed, and must leave the disk */
 };
@@ -21,7 +21,7 @@ int rules_check(struct call *call, const struct memory_change *change, bool adds
 /* A name that a namespace may have. */
 int rules_check_namespace(struct call *call, const char *name);
 
-/* OK with a result; ERR_FAILED after call_fail(); a status of the session. */
+/* OK with a result; ERR_FAILED after call_fail(); a status of the connection. */
 int rules_add(const struct rules_work *work, const struct memory_change *change,
               struct memory_result *result);
 int rules_update(const struct rules_work *work, const struct memory_change *change,

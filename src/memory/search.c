@@ -1,16 +1,17 @@
 /* Searching: the index finds and ranks, the store has the texts. */
 #include "call/errors.h"
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "memory/excerpt.h"
 #include "memory/fulltext.h"
-#include "memory/indexes.h"
+#include "memory/memories.h"
 
 #include <string.h>
 
 struct searching {
     struct call *call;
-    struct store_session *session;
+    struct db *db;
     struct word_reader *reader;
     int64_t space;
     struct index_filter filter;
@@ -39,16 +40,12 @@ static int start(struct searching *searching, struct call *call, const struct me
     *searching = (struct searching){.call = call, .filter = narrowed(filter)};
     searching->reader = words_new();
     searching->hits = arena_alloc(call_arena(call), (limit + 1) * sizeof *searching->hits);
-    return searching->reader && searching->hits ? store_borrow(call, &searching->session)
-                                                : ERR_NOMEM;
+    return searching->reader && searching->hits ? memories_borrow(call, &searching->db) : ERR_NOMEM;
 }
 
 static int finish(struct searching *searching, int status)
 {
-    if (searching->session) {
-        status = store_fail(searching->call, searching->session, status);
-        store_return(searching->session);
-    }
+    status = memories_return(searching->call, searching->db, status);
     words_free(searching->reader);
     return status;
 }
@@ -57,8 +54,7 @@ static int finish(struct searching *searching, int status)
 static int fetch(struct searching *searching, struct arena *arena, int64_t id,
                  struct store_row *row, bool *there)
 {
-    int status =
-        searching->session->backend->by_id(searching->session, arena, searching->space, id, row);
+    int status = store_by_id(searching->db, arena, searching->space, id, row);
     *there = status == OK;
     return status == ERR_NOTFOUND ? OK : status;
 }
@@ -128,7 +124,7 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     struct index_found found = {0};
     int status = start(&searching, call, filter, limit);
     if (status == OK) {
-        status = indexes_acquire(searching.session, space, &index);
+        status = indexes_acquire(call_parts(call)->memories->indexes, searching.db, space, &index);
     }
     if (status == OK && index) {
         searching.space = indexes_space(index);
@@ -250,7 +246,7 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     status = start(&searching, call, filter, limit);
     searching.marked = true;
     if (status == OK) {
-        status = indexes_acquire(searching.session, space, &index);
+        status = indexes_acquire(call_parts(call)->memories->indexes, searching.db, space, &index);
     }
     if (status == OK && index) {
         searching.space = indexes_space(index);

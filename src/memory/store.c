@@ -1,206 +1,538 @@
-/* Sessions are kept open between calls, a few of them, and lent to whoever needs one. Where there
- * may be only so many at once, calls wait for their turn in the order in which they came. */
+/* The tables of memories and their statements. Texts are compared by their bytes everywhere, as
+ * PostgreSQL is asked to ("C"), so that the order of keys is the same in every database. */
 #include "memory/store.h"
 
-#include "call/errors.h"
-#include "config/config.h"
-#include "core/event.h"
+#include "config/places.h"
 #include "core/limits.h"
+#include "text/json.h"
 
-#include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct store_session *idle;
-static size_t idle_count;
-static size_t lent_count;
-
-/* A call that waits for its turn. */
-struct waiter {
-    struct waiter *next;
-    int event;
-    bool served; /* the turn of whoever gave a session back is now its own */
+static const char *const SQLITE_VERSIONS[] = {
+    "CREATE TABLE space ("
+    " id INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL,"
+    " change INTEGER NOT NULL DEFAULT 0, horizon INTEGER NOT NULL DEFAULT 0, UNIQUE (owner, name));"
+    "CREATE TABLE memory ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, space INTEGER NOT NULL, change INTEGER NOT NULL,"
+    " key TEXT NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL, tags TEXT, metadata TEXT,"
+    " session TEXT, place INTEGER NOT NULL, role TEXT, created INTEGER NOT NULL,"
+    " updated INTEGER NOT NULL, expires INTEGER NOT NULL, version INTEGER NOT NULL,"
+    " digest BLOB NOT NULL, UNIQUE (space, key));"
+    "CREATE UNIQUE INDEX memory_change ON memory (space, change);"
+    "CREATE INDEX memory_digest ON memory (substr(digest, 1, 8));"
+    "CREATE INDEX memory_created ON memory (space, created);"
+    "CREATE INDEX memory_session ON memory (space, session, place) WHERE session IS NOT NULL;"
+    "CREATE INDEX memory_expires ON memory (expires) WHERE expires > 0;"
+    "CREATE TABLE removed ("
+    " space INTEGER NOT NULL, change INTEGER NOT NULL, id INTEGER NOT NULL,"
+    " PRIMARY KEY (space, change)) WITHOUT ROWID;",
+    NULL,
 };
-static struct waiter *first_waiter;
-static struct waiter **last_waiter = &first_waiter;
 
-const struct store_backend *store_chosen(void)
+/* A space's row changes with every memory: it gets room to do so in place. */
+static const char *const POSTGRES_VERSIONS[] = {
+    "CREATE TABLE forage_space ("
+    " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " owner TEXT COLLATE \"C\" NOT NULL, name TEXT COLLATE \"C\" NOT NULL,"
+    " change BIGINT NOT NULL DEFAULT 0, horizon BIGINT NOT NULL DEFAULT 0,"
+    " UNIQUE (owner, name)) WITH (fillfactor = 50);"
+    "CREATE TABLE forage_memory ("
+    " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, space BIGINT NOT NULL,"
+    " change BIGINT NOT NULL, key TEXT COLLATE \"C\" NOT NULL, summary TEXT NOT NULL,"
+    " text TEXT NOT NULL, tags JSONB, metadata TEXT, session TEXT COLLATE \"C\","
+    " place BIGINT NOT NULL, role TEXT COLLATE \"C\", created BIGINT NOT NULL,"
+    " updated BIGINT NOT NULL, expires BIGINT NOT NULL, version BIGINT NOT NULL,"
+    " digest BYTEA NOT NULL, UNIQUE (space, key));"
+    "CREATE UNIQUE INDEX forage_memory_change ON forage_memory (space, change);"
+    "CREATE INDEX forage_memory_digest ON forage_memory (space, digest);"
+    "CREATE INDEX forage_memory_created ON forage_memory (space, created, id);"
+    "CREATE INDEX forage_memory_session ON forage_memory (space, session, place)"
+    " WHERE session IS NOT NULL;"
+    "CREATE INDEX forage_memory_expires ON forage_memory (expires) WHERE expires > 0;"
+    "CREATE TABLE forage_removed ("
+    " space BIGINT NOT NULL, change BIGINT NOT NULL, id BIGINT NOT NULL,"
+    " PRIMARY KEY (space, change));",
+    NULL,
+};
+
+static const struct db_schema SCHEMA = {"memory", SQLITE_VERSIONS, POSTGRES_VERSIONS};
+
+#define COLUMNS                                                                                    \
+    "id, space, change, key, summary, text, {tags|tags::text}, metadata, session, place, role, "   \
+    "created, updated, expires, version, digest"
+#define SELECT_ROWS "SELECT " COLUMNS " FROM {memory} WHERE "
+#define ALIVE       "(expires = 0 OR expires > ?2)"
+
+struct db *store_open(struct call *call, char *problem, size_t size)
 {
-    const char *url = config_text("FORAGE_DATABASE_URL");
-    return url && *url ? &STORE_POSTGRES : &STORE_SQLITE;
+    struct db_options options = {
+        .schema = &SCHEMA,
+        .erases = true, /* what is removed is overwritten, not only forgotten */
+        .cache_kib = LIMIT_MEMORY_CACHE_KIB,
+        .log_kib = LIMIT_MEMORY_LOG_KIB,
+    };
+    char *path;
+    struct db *db = NULL;
+    if (places_database(PLACES_MEMORIES, &options.url, &path, problem, size)) {
+        options.path = path;
+        db = db_open(&options, call, problem, size);
+    }
+    free(path);
+    return db;
 }
 
-static struct store_session *take_idle(void)
-{
-    pthread_mutex_lock(&idle_lock);
-    struct store_session *session = idle;
-    if (session) {
-        idle = session->next;
-        idle_count--;
-    }
-    pthread_mutex_unlock(&idle_lock);
-    return session;
-}
+/* ---- spaces ---- */
 
-/* ---- turns ---- */
-
-static void leave_queue(struct waiter *waiter)
+static int find_space(struct db *db, const struct memory_space *space, struct store_space *found)
 {
-    struct waiter **at = &first_waiter;
-    while (*at != waiter) {
-        at = &(*at)->next;
-    }
-    *at = waiter->next;
-    if (last_waiter == &waiter->next) {
-        last_waiter = at;
-    }
-}
-
-/* The turn goes to whoever waits longest. */
-static void end_turn(void)
-{
-    pthread_mutex_lock(&idle_lock);
-    struct waiter *waiter = first_waiter;
-    if (waiter) {
-        leave_queue(waiter);
-        waiter->served = true;
-        event_signal(waiter->event);
-    } else {
-        lent_count--;
-    }
-    pthread_mutex_unlock(&idle_lock);
-}
-
-static size_t most_sessions(const struct store_backend *backend)
-{
-    return backend->most_sessions ? backend->most_sessions() : SIZE_MAX;
-}
-
-/* Takes a turn that is free, or a place in the queue. */
-static void line_up(struct waiter *waiter, size_t most)
-{
-    pthread_mutex_lock(&idle_lock);
-    waiter->served = lent_count < most;
-    if (waiter->served) {
-        lent_count++;
-    } else {
-        waiter->event = event_open();
-        *last_waiter = waiter;
-        last_waiter = &waiter->next;
-    }
-    pthread_mutex_unlock(&idle_lock);
-}
-
-static int wait_turn(const struct store_backend *backend, struct call *call)
-{
-    struct waiter waiter = {.event = -1};
-    line_up(&waiter, most_sessions(backend));
-    if (waiter.event < 0 && waiter.served) {
-        return OK;
-    }
-    struct pollfd watched = {.fd = waiter.event, .events = POLLIN};
-    int status = waiter.event < 0 ? ERR_IO : call_wait(call, &watched, 1, -1);
-    pthread_mutex_lock(&idle_lock);
-    bool served = waiter.served;
-    if (!served) {
-        leave_queue(&waiter);
-    }
-    pthread_mutex_unlock(&idle_lock);
-    event_close(waiter.event);
-    if (status < 0 && served) {
-        end_turn();
-    }
+    int64_t numbers[3];
+    int status = db_numbers(
+        db_ask(db, "SELECT id, change, horizon FROM {space} WHERE owner = ?1 AND name = ?2",
+               DB_TEXT(space->owner), DB_TEXT(space->name)),
+        numbers, 3);
+    *found = (struct store_space){numbers[0], numbers[1], numbers[2]};
     return status < 0 ? status : OK;
 }
 
-/* ---- lending ---- */
-
-int store_borrow(struct call *call, struct store_session **session)
+int store_space_of(struct db *db, const struct memory_space *space, bool make,
+                   struct store_space *found)
 {
-    const struct store_backend *backend = store_chosen();
-    *session = NULL;
-    int turn = wait_turn(backend, call);
-    if (turn != OK) {
-        return turn;
+    int status = find_space(db, space, found);
+    if (status != OK || found->id != 0 || !make) {
+        return status;
     }
-    char problem[STORE_PROBLEM_SIZE] = "";
-    while ((*session = take_idle())) {
-        if (backend->work_for(*session, call) == OK) {
-            break;
+    /* Another server may be faster; then its row counts. */
+    status = db_do(db, "INSERT INTO {space} (owner, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                   DB_TEXT(space->owner), DB_TEXT(space->name));
+    return status == OK ? find_space(db, space, found) : status;
+}
+
+/* Whoever changes a space holds its row until the end of the transaction (PostgreSQL), or the whole
+ * file (SQLite). */
+int store_lock(struct db *db, struct store_space *space)
+{
+    int status = db_numbers(
+        db_ask(db, "SELECT change FROM {space} WHERE id = ?1{| FOR UPDATE}", DB_INT(space->id)),
+        &space->change, 1);
+    return status < 0 ? status : OK;
+}
+
+static int read_stats(struct db_rows *rows, struct arena *arena, struct memory_stats *stats,
+                      struct memory_namespace_stats *items)
+{
+    int status;
+    while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
+        items[stats->namespace_count++] = (struct memory_namespace_stats){
+            .name = arena_strdup(arena, db_text(rows, 0)),
+            .owner = arena_strdup(arena, db_text(rows, 1)),
+            .shared = *db_text(rows, 1) == '\0',
+            .memories = db_int(rows, 2),
+            .sessions = db_int(rows, 3),
+            .text_bytes = db_int(rows, 4),
+            .oldest_ms = db_int(rows, 5),
+            .newest_ms = db_int(rows, 6),
+        };
+    }
+    db_end(rows);
+    return arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+int store_stats(struct db *db, struct arena *arena, const char *owner, struct memory_stats *stats)
+{
+    struct memory_namespace_stats *items =
+        arena_alloc(arena, LIMIT_MEMORY_NAMESPACES * sizeof *items);
+    *stats = (struct memory_stats){
+        .backend = db_engine_name(db), .namespaces = items, .schema_version = db_version(db)};
+    if (!items) {
+        return ERR_NOMEM;
+    }
+    struct db_rows *rows =
+        db_ask(db,
+               "SELECT spaces.name, owner, count(memories.id), count(DISTINCT session),"
+               " CAST(coalesce(sum({length(CAST(text AS BLOB))|octet_length(text)}), 0) AS BIGINT),"
+               " coalesce(min(created), 0), coalesce(max(created), 0) FROM {space} AS spaces"
+               " LEFT JOIN {memory} AS memories ON memories.space = spaces.id"
+               " WHERE CAST(?1 AS TEXT) IS NULL OR owner IN (?1, '')"
+               " GROUP BY spaces.id ORDER BY spaces.name, owner LIMIT ?2",
+               DB_TEXT(owner), DB_INT(LIMIT_MEMORY_NAMESPACES));
+    int status = read_stats(rows, arena, stats, items);
+    if (status != OK || db_is_postgres(db)) {
+        return status;
+    }
+    status = db_numbers(
+        db_query(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", NULL,
+                 0),
+        &stats->file_bytes, 1);
+    return status < 0 ? status : OK;
+}
+
+/* ---- rows ---- */
+
+void store_digest(const char *text, unsigned char digest[SHA256_SIZE])
+{
+    struct sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, text, strlen(text));
+    sha256_end(&sha, digest);
+}
+
+/* Tags as the JSON that their column holds; to be freed. */
+static int write_tags(const char *const *tags, size_t count, char **text)
+{
+    *text = NULL;
+    if (count == 0) {
+        return OK;
+    }
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = doc ? yyjson_mut_arr(doc) : NULL;
+    for (size_t i = 0; list && i < count; i++) {
+        yyjson_mut_arr_add_str(doc, list, tags[i]);
+    }
+    *text = list ? yyjson_mut_val_write(list, 0, NULL) : NULL;
+    yyjson_mut_doc_free(doc);
+    return *text ? OK : ERR_NOMEM;
+}
+
+static int read_tags(struct arena *arena, const char *text, struct memory *memory)
+{
+    if (!text) {
+        return OK;
+    }
+    yyjson_val *list = yyjson_doc_get_root(json_parse(arena, text, strlen(text), NULL));
+    const char **tags = arena_alloc(arena, (yyjson_arr_size(list) + 1) * sizeof *tags);
+    size_t index, max;
+    yyjson_val *tag;
+    if (!tags) {
+        return ERR_NOMEM;
+    }
+    yyjson_arr_foreach(list, index, max, tag)
+    {
+        if (yyjson_is_str(tag)) {
+            tags[memory->tag_count++] = yyjson_get_str(tag);
         }
-        backend->disconnect(*session);
     }
-    if (!*session) {
-        *session = backend->connect(call, problem, sizeof problem);
-    }
-    if (!*session) {
-        end_turn();
-        int status = call_check(call);
-        return status != OK ? status
-                            : call_fail(call, CODE_PROVIDER,
-                                        "the memory store cannot be opened: %s", problem);
-    }
-    (*session)->call = call;
-    (*session)->problem[0] = '\0';
-    (*session)->in_doubt = false;
+    memory->tags = tags;
     return OK;
 }
 
-void store_return(struct store_session *session)
+static const char *copy(struct arena *arena, const struct db_rows *rows, int column)
 {
-    if (!session) {
-        return;
-    }
-    const struct store_backend *backend = session->backend;
-    backend->rollback(session);
-    bool usable = backend->work_for(session, NULL) == OK;
-    session->call = NULL;
-    pthread_mutex_lock(&idle_lock);
-    size_t most = backend->most_sessions ? most_sessions(backend) : LIMIT_MEMORY_IDLE_SESSIONS;
-    bool kept = usable && idle_count < most;
-    if (kept) {
-        session->next = idle;
-        idle = session;
-        idle_count++;
-    }
-    pthread_mutex_unlock(&idle_lock);
-    if (!kept) {
-        backend->disconnect(session);
-    }
-    end_turn();
+    const char *text = db_text(rows, column);
+    return text ? arena_strdup(arena, text) : NULL;
 }
 
-const char *store_problem(const struct store_session *session)
+/* The columns of COLUMNS. */
+static int read_row(const struct db_rows *rows, struct arena *arena, struct store_row *row)
 {
-    return session->problem;
+    *row = (struct store_row){
+        .id = db_int(rows, 0),
+        .space = db_int(rows, 1),
+        .change = db_int(rows, 2),
+        .memory = {.key = copy(arena, rows, 3),
+                   .summary = copy(arena, rows, 4),
+                   .text = copy(arena, rows, 5),
+                   .metadata = copy(arena, rows, 7),
+                   .session = copy(arena, rows, 8),
+                   .place = db_int(rows, 9),
+                   .role = copy(arena, rows, 10),
+                   .created_ms = db_int(rows, 11),
+                   .updated_ms = db_int(rows, 12),
+                   .expires_ms = db_int(rows, 13),
+                   .version = db_int(rows, 14)},
+    };
+    size_t length;
+    const void *digest = db_bytes(rows, 15, &length);
+    if (digest && length == sizeof row->digest) {
+        memcpy(row->digest, digest, length);
+    }
+    int status = read_tags(arena, db_text(rows, 6), &row->memory);
+    return arena_failed(arena) ? ERR_NOMEM : status;
 }
 
-int store_fail(struct call *call, const struct store_session *session, int status)
+/* A text that is no UTF-8 cannot be in a server's database, so that nothing has it. */
+static int next(struct db_rows *rows)
 {
-    if (session->in_doubt) {
-        return call_fail(call, CODE_PROVIDER,
-                         "the memory store went away while it confirmed the change, so it is not "
-                         "known whether the change was made; look before you repeat it: %s",
-                         store_problem(session));
+    int status = db_step(rows);
+    return status == ERR_INVALID ? 0 : status;
+}
+
+/* The one row of a statement; ends it. */
+static int take_one(struct db_rows *rows, struct arena *arena, struct store_row *row)
+{
+    int status = next(rows);
+    status = status > 0 ? read_row(rows, arena, row) : status == 0 ? ERR_NOTFOUND : status;
+    db_end(rows);
+    return status;
+}
+
+/* Every row of a statement; ends it. */
+static int take_all(struct db_rows *rows, struct arena *arena, store_take take, void *context)
+{
+    struct store_row row;
+    int status;
+    while ((status = next(rows)) > 0) {
+        status = read_row(rows, arena, &row);
+        if (status == OK) {
+            status = take(context, &row);
+        }
+        if (status != OK) {
+            break;
+        }
     }
-    switch (status) {
-    case ERR_IO:
-    case ERR_CLOSED:
-        return call_fail(call, CODE_PROVIDER, "the memory store failed, nothing was changed: %s",
-                         store_problem(session));
-    case ERR_BUSY:
-        call_fail(call, CODE_BUSY, "the memory store is busy with other writers; try again");
-        call_fail_retry_after(call, 1);
-        return ERR_FAILED;
-    default:
+    db_end(rows);
+    return status;
+}
+
+int store_get(struct db *db, struct arena *arena, int64_t space, const char *key,
+              struct store_row *row)
+{
+    return take_one(db_ask(db, SELECT_ROWS "space = ?1 AND key = ?2", DB_INT(space), DB_TEXT(key)),
+                    arena, row);
+}
+
+int store_by_id(struct db *db, struct arena *arena, int64_t space, int64_t id,
+                struct store_row *row)
+{
+    return take_one(db_ask(db, SELECT_ROWS "id = ?1 AND space = ?2", DB_INT(id), DB_INT(space)),
+                    arena, row);
+}
+
+int store_by_digest(struct db *db, struct arena *arena, int64_t space,
+                    const unsigned char digest[SHA256_SIZE], int64_t now_ms, struct store_row *row)
+{
+    return take_one(db_ask(db,
+                           SELECT_ROWS
+                           "space = ?1 AND {substr(digest, 1, 8) = substr(?3, 1, 8) AND |}digest "
+                           "= ?3 AND " ALIVE " ORDER BY id LIMIT 1",
+                           DB_INT(space), DB_INT(now_ms), DB_BYTES(digest, SHA256_SIZE)),
+                    arena, row);
+}
+
+int store_last_place(struct db *db, int64_t space, const char *session, int64_t *place)
+{
+    int status = db_numbers(db_ask(db,
+                                   "SELECT coalesce(max(place), -1) FROM {memory} WHERE space = ?1 "
+                                   "AND session = ?2",
+                                   DB_INT(space), DB_TEXT(session)),
+                            place, 1);
+    return status < 0 ? status : OK;
+}
+
+/* A server is asked once for all of a change, since every question is a way there and back; a file
+ * is asked for one thing after the other. */
+#define MOVE_SPACE   "UPDATE {space} SET change = ?2 WHERE id = ?1"
+#define DELETE_ROW   "DELETE FROM {memory} WHERE id = ?3 AND space = ?1"
+#define WITH_MOVE    "{|WITH moved AS (" MOVE_SPACE ") }"
+#define WITH_REMOVAL "{|WITH moved AS (" MOVE_SPACE "), gone AS (" DELETE_ROW ") }"
+
+static int move_file_space(struct db *db, const struct store_space *space)
+{
+    return db_is_postgres(db) ? OK
+                              : db_do(db, MOVE_SPACE, DB_INT(space->id), DB_INT(space->change));
+}
+
+int store_put(struct db *db, struct store_space *space, struct store_row *row)
+{
+    static const char INSERT[] = WITH_MOVE
+        "INSERT INTO {memory} (space, change, key, summary, text, tags, metadata, session, place, "
+        "role, created, updated, expires, version, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+        "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id";
+    static const char UPDATE[] = WITH_MOVE
+        "UPDATE {memory} SET change = ?2, key = ?3, summary = ?4, text = ?5, tags = ?6, metadata = "
+        "?7, session = ?8, place = ?9, role = ?10, created = ?11, updated = ?12, expires = ?13, "
+        "version = ?14, digest = ?15 WHERE space = ?1 AND id = ?16 RETURNING id";
+    const struct memory *memory = &row->memory;
+    char *tags;
+    row->change = ++space->change;
+    int status = move_file_space(db, space);
+    if (status == OK) {
+        status = write_tags(memory->tags, memory->tag_count, &tags);
+    }
+    if (status != OK) {
         return status;
     }
+    const struct db_value values[] = {
+        DB_INT(space->id),
+        DB_INT(row->change),
+        DB_TEXT(memory->key),
+        DB_TEXT(memory->summary),
+        DB_TEXT(memory->text),
+        DB_TEXT(tags),
+        DB_TEXT(memory->metadata),
+        DB_TEXT(memory->session),
+        DB_INT(memory->place),
+        DB_TEXT(memory->role),
+        DB_INT(memory->created_ms),
+        DB_INT(memory->updated_ms),
+        DB_INT(memory->expires_ms),
+        DB_INT(memory->version),
+        DB_BYTES(row->digest, sizeof row->digest),
+        DB_INT(row->id),
+    };
+    size_t count = sizeof values / sizeof *values - (row->id ? 0 : 1);
+    status = db_numbers(db_query(db, row->id ? UPDATE : INSERT, values, count), &row->id, 1);
+    free(tags);
+    return status > 0 ? OK : status == 0 ? ERR_NOTFOUND : status;
 }
 
-void store_shutdown(void)
+/* Old removals are forgotten. */
+static int forget_removals(struct db *db, int64_t space, int64_t horizon)
 {
-    struct store_session *session;
-    while ((session = take_idle())) {
-        session->backend->disconnect(session);
+    int status = db_do(db,
+                       "UPDATE {space} SET horizon = ?2 WHERE id = ?1 AND EXISTS (SELECT 1 FROM "
+                       "{removed} WHERE space = ?1 AND change <= ?2)",
+                       DB_INT(space), DB_INT(horizon));
+    return status != OK ? status
+                        : db_do(db, "DELETE FROM {removed} WHERE space = ?1 AND change <= ?2",
+                                DB_INT(space), DB_INT(horizon));
+}
+
+int store_remove(struct db *db, struct store_space *space, const struct store_row *row)
+{
+    struct db_value values[] = {DB_INT(space->id), DB_INT(++space->change), DB_INT(row->id)};
+    int status = move_file_space(db, space);
+    if (status == OK && !db_is_postgres(db)) {
+        status = db_finish(db_query(db, DELETE_ROW, values, 3));
     }
+    if (status == OK) {
+        status = db_finish(db_query(
+            db, WITH_REMOVAL "INSERT INTO {removed} (space, change, id) VALUES (?1, ?2, ?3)",
+            values, 3));
+    }
+    if (status == OK && space->change > LIMIT_MEMORY_REMOVALS) {
+        status = forget_removals(db, space->id, space->change - LIMIT_MEMORY_REMOVALS);
+    }
+    return status;
+}
+
+/* ---- walks ---- */
+
+int store_neighbours(struct db *db, struct arena *arena, int64_t space, const struct memory *memory,
+                     bool before, size_t count, int64_t now_ms, store_take take, void *context)
+{
+    return take_all(
+        db_ask(db,
+               before ? SELECT_ROWS "space = ?1 AND " ALIVE " AND session = ?3 AND place < ?4 "
+                                    "ORDER BY place DESC, id DESC LIMIT ?5"
+                      : SELECT_ROWS "space = ?1 AND " ALIVE " AND session = ?3 AND place > ?4 "
+                                    "ORDER BY place, id LIMIT ?5",
+               DB_INT(space), DB_INT(now_ms), DB_TEXT(memory->session), DB_INT(memory->place),
+               DB_INT((int64_t)count)),
+        arena, take, context);
+}
+
+/* The begin of a key is a range of keys: up to the begin with the last of all characters behind. */
+#define PREFIX "key >= ?3 AND key <= ?3 || {char|chr}(1114111)"
+#define TIMES  "created >= ?4 AND created < ?5"
+/* SQLite chooses its index by the one condition that stands by itself (FIRST); it cannot use one
+ * for `+created`. */
+#define LIST_FILTER(FIRST)                                                                         \
+    " FROM {memory} WHERE space = ?1 AND " FIRST " AND " ALIVE                                     \
+    " AND (CAST(?3 AS TEXT) IS NULL OR (" PREFIX ")) AND {+|}created >= ?4 AND {+|}created < ?5 "  \
+    "AND (CAST(?6 AS TEXT) IS NULL OR session = ?6) AND (CAST(?7 AS TEXT) IS NULL OR role = ?7) "  \
+    "AND {(?8 IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(?8) AS wanted WHERE wanted.value "    \
+    "NOT IN (SELECT value FROM json_each(memory.tags))))|(?8::jsonb IS NULL OR tags @> ?8)}"
+#define LIST(FIRST)                                                                                \
+    {                                                                                              \
+        "SELECT count(*) FROM (SELECT 1" LIST_FILTER(FIRST) " LIMIT ?9) AS counted",               \
+            "SELECT " COLUMNS LIST_FILTER(                                                         \
+                FIRST) " ORDER BY created DESC, id DESC LIMIT ?9 OFFSET ?10"                       \
+    }
+
+enum list_kind { LIST_BY_TIME, LIST_BY_PREFIX, LIST_BY_SESSION };
+static const struct {
+    const char *count;
+    const char *read;
+} LISTS[] = {
+    [LIST_BY_TIME] = LIST(TIMES),
+    [LIST_BY_PREFIX] = LIST(PREFIX),
+    [LIST_BY_SESSION] = LIST("session = ?6"),
+};
+
+int store_list(struct db *db, struct arena *arena, int64_t space,
+               const struct memory_filter *filter, int64_t now_ms, size_t limit, size_t offset,
+               size_t most, size_t *total, store_take take, void *context)
+{
+    char *tags;
+    int64_t counted = 0;
+    int status = write_tags(filter->tags, filter->tag_count, &tags);
+    if (status != OK) {
+        return status;
+    }
+    enum list_kind kind = filter->prefix    ? LIST_BY_PREFIX
+                          : filter->session ? LIST_BY_SESSION
+                                            : LIST_BY_TIME;
+    struct db_value values[] = {
+        DB_INT(space),
+        DB_INT(now_ms),
+        DB_TEXT(filter->prefix),
+        DB_INT(filter->from_ms ? filter->from_ms : INT64_MIN),
+        DB_INT(filter->until_ms ? filter->until_ms : INT64_MAX),
+        DB_TEXT(filter->session),
+        DB_TEXT(filter->role),
+        DB_TEXT(tags),
+        DB_INT((int64_t)most),
+        DB_INT((int64_t)offset),
+    };
+    status = db_numbers(db_query(db, LISTS[kind].count, values, 9), &counted, 1);
+    *total = (size_t)counted;
+    if (status > 0) {
+        values[8] = DB_INT((int64_t)limit);
+        status = take_all(db_query(db, LISTS[kind].read, values, 10), arena, take, context);
+    }
+    free(tags);
+    return status == ERR_INVALID ? OK : status;
+}
+
+int store_each(struct db *db, struct arena *arena, int64_t space, const char *after, int64_t now_ms,
+               size_t limit, store_take take, void *context)
+{
+    return take_all(
+        db_ask(db, SELECT_ROWS "space = ?1 AND " ALIVE " AND key > ?3 ORDER BY key LIMIT ?4",
+               DB_INT(space), DB_INT(now_ms), DB_TEXT(after), DB_INT((int64_t)limit)),
+        arena, take, context);
+}
+
+/* Rows and removals come from one statement: two would see two states of the database, and what
+ * happened in between could be missed for ever. A removal has no key. A server sorts what its parts
+ * leave; a file merges them, and would sort if they were cut. */
+#define SINCE "space = ?1 AND change > ?2{| ORDER BY change LIMIT ?3)}"
+
+int store_changes(struct db *db, struct arena *arena, int64_t space, int64_t since, size_t limit,
+                  store_take take, store_take_removed removed, void *context, int64_t *seen)
+{
+    struct store_row row;
+    struct db_rows *rows =
+        db_ask(db,
+               "{|(}" SELECT_ROWS SINCE " UNION ALL {|(}SELECT id, space, change, NULL, NULL, "
+               "NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, NULL FROM {removed} WHERE " SINCE
+               " ORDER BY change LIMIT ?3",
+               DB_INT(space), DB_INT(since), DB_INT((int64_t)limit));
+    *seen = since;
+    int status;
+    while ((status = db_step(rows)) > 0) {
+        int64_t change = db_int(rows, 2);
+        if (db_text(rows, 3)) {
+            status = read_row(rows, arena, &row);
+            status = status == OK ? take(context, &row) : status;
+        } else {
+            status = removed(context, db_int(rows, 0));
+        }
+        if (status != OK) {
+            break;
+        }
+        *seen = change;
+    }
+    db_end(rows);
+    return status;
+}
+
+int store_expired(struct db *db, struct arena *arena, int64_t now_ms, size_t limit, store_take take,
+                  void *context)
+{
+    return take_all(db_ask(db,
+                           SELECT_ROWS "expires > 0 AND expires <= ?1 ORDER BY expires LIMIT ?2",
+                           DB_INT(now_ms), DB_INT((int64_t)limit)),
+                    arena, take, context);
 }

@@ -1,33 +1,33 @@
-/* The keeper: one thread that writes to the store, for all calls of the process. Whoever has
- * something to write hands it over and waits; what comes together is written in one transaction,
- * and so with one wait for the disk. The thread and the store are started when they are first
- * needed, and the store is closed when there is nothing to do for a while.
+/* The keeper writes records, for all calls of the program. Whoever has something to write hands it
+ * over to the thread of a writer (db/writer.h) and waits; what comes together is one transaction,
+ * and so one wait for the disk. The thread and the database are started when they are first needed,
+ * and the database is closed when there is nothing to do for a while.
  *
- * A record is on the disk when keeper_record() returns OK. While the store fails, records stay in
- * memory (up to LIMIT_UNSAVED_RECORDS) and are written when it works again; what it says about
- * that, it says in the log, since it belongs to no call. */
+ * A record is on the disk when keeper_record() returns OK. While the database fails, records stay
+ * in memory (up to LIMIT_UNSAVED_RECORDS) and are written when it works again; what the keeper says
+ * about that, it says in the log, since it belongs to no call. */
 #ifndef FORAGE_OPS_KEEPER_H
 #define FORAGE_OPS_KEEPER_H
 
-#include "ops/store.h"
+#include "ops/records.h"
 
 struct keeper;
 
-/* Opens a store, on the keeper's thread. */
-typedef struct store *(*keeper_open)(struct call *call, char *problem, size_t size);
+/* Opens the database, on the keeper's thread. */
+typedef struct db *(*keeper_open)(struct call *call, char *problem, size_t size);
 
 struct keeper *keeper_new(keeper_open open);
 /* Writes what is left, and ends the thread. */
 struct keeper *keeper_free(struct keeper *keeper);
 
-/* Takes claims in the store, as shared_counts.take does; the context is a keeper. Claims are not
+/* Takes claims in the database, as shared_counts.take does; the context is a keeper. Claims are not
  * waited for on the disk: a power failure may forget the last of them. */
-int keeper_take(void *keeper, struct call *call, struct limit_claim *claims, size_t count,
-                struct spending *spent);
+MUST_CHECK int keeper_take(void *keeper, struct call *call, struct limit_claim *claims,
+                           size_t count, struct spending *spent);
 /* Writes a record and waits until it is on the disk, at most TIME_RECORD_WAIT_MS and only as long
  * as somebody waits for the call. OK, or a status when it will be tried again. `spent` (may be
  * NULL) is what has been spent today, this record included. */
-int keeper_record(struct keeper *keeper, struct call *call, const struct store_record *record,
-                  struct spending *spent);
+MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
+                             struct spending *spent);
 
 #endif

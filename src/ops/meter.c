@@ -126,7 +126,7 @@ static void record(const struct meter *meter, struct call *call, const struct en
                    const struct outcome *outcome)
 {
     const struct call_error *error = call_error(call);
-    struct store_record row = {
+    struct record row = {
         .caller = caller_name(call),
         .tool = entry->name,
         .at_ms = clock_wall_ms(),
@@ -216,7 +216,7 @@ static int build(struct meter *meter, char *problem, size_t size)
     snprintf(problem, size, "out of memory");
     meter->history = config_bool("FORAGE_HISTORY");
     meter->limiter = limiter_new();
-    meter->keeper = keeper_new(store_open);
+    meter->keeper = keeper_new(records_open);
     if (time_to_live_ms > 0) {
         meter->answers = answers_new(time_to_live_ms);
     }

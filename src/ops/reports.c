@@ -18,10 +18,10 @@ static double dollars(int64_t nano)
 struct usage_report {
     yyjson_mut_doc *doc;
     yyjson_mut_val *rows;
-    struct store_usage total;
+    struct record_sums total;
 };
 
-static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct store_usage *sums)
+static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct record_sums *sums)
 {
     yyjson_mut_obj_add_sint(doc, object, "calls", sums->calls);
     yyjson_mut_obj_add_sint(doc, object, "failures", sums->failures);
@@ -32,7 +32,7 @@ static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct s
     yyjson_mut_obj_add_sint(doc, object, "unpriced", sums->unpriced);
 }
 
-static void add_usage_row(void *context, const struct store_usage *row)
+static void add_usage_row(void *context, const struct record_sums *row)
 {
     struct usage_report *report = context;
     yyjson_mut_val *object = yyjson_mut_obj(report->doc);
@@ -50,13 +50,13 @@ static void add_usage_row(void *context, const struct store_usage *row)
     report->total.unpriced += row->unpriced;
 }
 
-int report_usage(struct store *store, struct call *call, const char *caller, int64_t days,
-                 yyjson_mut_doc *doc, yyjson_mut_val **result)
+int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc *doc,
+                 yyjson_mut_val **result)
 {
     char from[GATE_DAY_SIZE];
     gate_day(clock_wall_ms() - (days - 1) * DAY_MS, from);
     struct usage_report report = {.doc = doc, .rows = yyjson_mut_arr(doc)};
-    int status = store->functions->usage(store, call, caller, from, add_usage_row, &report);
+    int status = records_usage(db, caller, from, add_usage_row, &report);
     if (status != OK) {
         return status;
     }
@@ -91,7 +91,7 @@ static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, int64_t at_ms)
     yyjson_mut_obj_add_strcpy(doc, object, "at", text);
 }
 
-static void add_past_call(void *context, const struct store_past_call *row)
+static void add_past_call(void *context, const struct record_past *row)
 {
     struct history_report *report = context;
     yyjson_mut_doc *doc = report->doc;
@@ -115,13 +115,11 @@ static void add_past_call(void *context, const struct store_past_call *row)
     report->last_id = row->id;
 }
 
-int report_history(struct store *store, struct call *call, const char *caller, int64_t before,
+int report_history(struct db *db, struct arena *arena, const char *caller, int64_t before,
                    int64_t limit, yyjson_mut_doc *doc, yyjson_mut_val **result)
 {
-    struct history_report report = {
-        .arena = call_arena(call), .doc = doc, .calls = yyjson_mut_arr(doc)};
-    int status =
-        store->functions->history(store, call, caller, before, limit, add_past_call, &report);
+    struct history_report report = {.arena = arena, .doc = doc, .calls = yyjson_mut_arr(doc)};
+    int status = records_history(db, caller, before, limit, add_past_call, &report);
     if (status != OK) {
         return status;
     }

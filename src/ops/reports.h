@@ -3,7 +3,7 @@
 #define FORAGE_OPS_REPORTS_H
 
 #include "core/limits.h"
-#include "ops/store.h"
+#include "ops/records.h"
 #include "text/json.h"
 
 #define REPORT_MOST_DAYS    LIMIT_USAGE_DAYS
@@ -12,12 +12,12 @@
 /* The usage of the last `days` days, today included: {from, days, rows: [{day, caller, tool, calls,
  * failures, cached, input_tokens, output_tokens, usd, unpriced}], total: {...}}. `caller` NULL: of
  * all. A status. */
-int report_usage(struct store *store, struct call *call, const char *caller, int64_t days,
-                 yyjson_mut_doc *doc, yyjson_mut_val **report);
+int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc *doc,
+                 yyjson_mut_val **report);
 /* The newest calls of a caller's history: {calls: [{id, at, tool, arguments, error?, ms,
- * input_tokens, output_tokens, usd}], next?}; `next` is what to give as `before` for older ones. A
- * status. */
-int report_history(struct store *store, struct call *call, const char *caller, int64_t before,
+ * input_tokens, output_tokens, usd}], next?}; `next` is what to give as `before` for older ones.
+ * Their arguments are read into the arena. A status. */
+int report_history(struct db *db, struct arena *arena, const char *caller, int64_t before,
                    int64_t limit, yyjson_mut_doc *doc, yyjson_mut_val **report);
 
 #endif

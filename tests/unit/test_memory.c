@@ -3,10 +3,11 @@
 #include "memory/memory.h"
 
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/buf.h"
 #include "core/limits.h"
-#include "db/sqlite.h"
+#include "db/db.h"
 #include "guard/callers.h"
 #include "memory/lines.h"
 #include "memory/rules.h"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 static char folder[64];
+static struct parts parts;
 static const struct memory_space SPACE = {"local", "default"};
 static const struct memory_filter ALL = {0};
 
@@ -35,14 +37,15 @@ static int start(void **state)
     buf_init(&problem, KIB(4));
     assert_int_equal(config_load(environment, NULL, &problem), OK);
     buf_done(&problem);
-    return 0;
+    parts.memories = memories_new();
+    return parts.memories ? 0 : -1;
 }
 
 static int finish(void **state)
 {
     (void)state;
     static const char *const ENDS[] = {"memory.db", "memory.db-wal", "memory.db-shm", "copy.db"};
-    memory_shutdown();
+    parts.memories = memories_free(parts.memories);
     config_unload();
     for (size_t i = 0; i < COUNT(ENDS); i++) {
         char path[128];
@@ -54,7 +57,7 @@ static int finish(void **state)
 
 static struct call *new_call(void)
 {
-    return call_new(&(struct call_options){.caller = caller_local()});
+    return call_new(&(struct call_options){.caller = caller_local(), .parts = &parts});
 }
 
 /* The code of a call's error, "" without one; the call is over. */
@@ -371,7 +374,7 @@ static void keeps_owners_apart(void **state)
     struct memory_space space;
     struct memory_result result;
     struct memory_stats stats;
-    struct call *call = call_new(&(struct call_options){.caller = &ALICE});
+    struct call *call = call_new(&(struct call_options){.caller = &ALICE, .parts = &parts});
     assert_int_equal(memory_space_of(call, NULL, &space), OK);
     assert_string_equal(space.owner, "alice");
     assert_int_equal(memory_add(call, &space,
@@ -592,16 +595,14 @@ static void cancelled_is_not_begun(void **state)
 
 /* ---- looking after it ---- */
 
-static struct sqlite *open_directly(const char *name)
+static struct db *open_directly(const char *name)
 {
     char path[128], problem[256];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    static const char *const VERSIONS[] = {"", NULL}; /* it is at version 1 already */
-    return sqlite_open(&(struct sqlite_options){.path = path, .versions = VERSIONS}, NULL, problem,
-                       sizeof problem);
+    return db_open(&(struct db_options){.path = path}, NULL, problem, sizeof problem);
 }
 
-static void checks_and_mends(void **state)
+static void checks_and_repairs(void **state)
 {
     (void)state;
     struct memory_check check;
@@ -617,12 +618,13 @@ static void checks_and_mends(void **state)
     assert_int_equal(memory_backup(call, path), OK);
     assert_int_equal(memory_backup(call, path), ERR_FAILED); /* never over another file */
     call_free(call);
-    memory_shutdown();
-    struct sqlite *db = open_directly("memory.db");
-    assert_int_equal(sqlite_run(db, "UPDATE memory SET text = 'forged' WHERE key = 'a';"
-                                    "UPDATE space SET change = 0"),
+    memories_free(parts.memories);
+    parts.memories = memories_new();
+    struct db *db = open_directly("memory.db");
+    assert_int_equal(db_run(db, "UPDATE memory SET text = 'forged' WHERE key = 'a';"
+                                "UPDATE space SET change = 0"),
                      OK);
-    sqlite_close(db);
+    db_close(db);
     for (int round = 0; round < 2; round++) {
         call = new_call();
         assert_int_equal(memory_check(call, true, &check), OK);
@@ -631,11 +633,11 @@ static void checks_and_mends(void **state)
         call_free(call);
     }
     db = open_directly("copy.db");
-    struct sqlite_statement *query = sqlite_prepare(db, "SELECT count(*) FROM memory");
-    assert_int_equal(sqlite_step(query), 1);
-    assert_int_equal(sqlite_int(query, 0), 2);
-    sqlite_end(query);
-    sqlite_close(db);
+    int64_t count;
+    assert_int_equal(db_numbers(db_query(db, "SELECT count(*) FROM {memory}", NULL, 0), &count, 1),
+                     1);
+    assert_int_equal(count, 2);
+    db_close(db);
 }
 
 static void makes_summaries_and_keys(void **state)
@@ -683,7 +685,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shares_commits, start, finish),
         cmocka_unit_test_setup_teardown(loses_no_update, start, finish),
         cmocka_unit_test_setup_teardown(cancelled_is_not_begun, start, finish),
-        cmocka_unit_test_setup_teardown(checks_and_mends, start, finish),
+        cmocka_unit_test_setup_teardown(checks_and_repairs, start, finish),
         cmocka_unit_test(makes_summaries_and_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

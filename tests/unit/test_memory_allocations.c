@@ -3,6 +3,7 @@
  * same work succeeds afterwards, and what is in the store is what was said. */
 #include "unit.h"
 
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "failing_allocations.h"
@@ -19,6 +20,7 @@
 
 /* ---- the work ---- */
 
+static struct parts parts;
 static const struct memory_space SPACE = {"local", "default"};
 static const struct memory_filter ALL = {0};
 static const char *const KEYS[] = {"first", "second"};
@@ -115,7 +117,7 @@ static int (*const WORK[])(struct call *call) = {
 /* One piece of work in a call of its own. */
 static int run(int (*work)(struct call *call))
 {
-    struct call *call = call_new(&(struct call_options){.caller = caller_local()});
+    struct call *call = call_new(&(struct call_options){.caller = caller_local(), .parts = &parts});
     int status = call ? work(call) : ERR_NOMEM;
     call_free(call);
     return status;
@@ -126,7 +128,10 @@ static void fails_everywhere(int (*work)(struct call *call))
 {
     bool reached = true;
     for (long after = 0; reached && after < 100000; after += 1 + after / 60) {
-        memory_shutdown(); /* so that connections and indexes are made anew, too */
+        /* Connections and indexes are made anew, too. */
+        memories_free(parts.memories);
+        parts.memories = memories_new();
+        assert_non_null(parts.memories);
         failed = false;
         fail_after = after;
         int status = run(work);
@@ -146,7 +151,7 @@ static void survives(void **state)
         assert_true(failures > 50);
     }
     struct memory_check check;
-    struct call *call = call_new(&(struct call_options){.caller = caller_local()});
+    struct call *call = call_new(&(struct call_options){.caller = caller_local(), .parts = &parts});
     assert_int_equal(memory_check(call, false, &check), OK);
     assert_int_equal(check.problems, 0);
     assert_int_equal(check.memories, 2);
@@ -169,7 +174,7 @@ int main(void)
     int status = config_load(environment, NULL, &problem);
     buf_done(&problem);
     int result = status == OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-    memory_shutdown();
+    memories_free(parts.memories);
     config_unload();
     for (size_t i = 0; i < COUNT(NAMES); i++) {
         char path[128];

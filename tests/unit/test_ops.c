@@ -1,4 +1,4 @@
-/* Records: the store, the thread that writes to it, prices, and answers that are kept. */
+/* Records: their tables, the thread that writes to them, prices, and answers that are cached. */
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
@@ -39,15 +39,15 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static struct store *open_test_store(struct call *call, char *problem, size_t size)
+static struct db *open_test_store(struct call *call, char *problem, size_t size)
 {
-    return store_sqlite_open(path, false, call, problem, size);
+    return records_open_file(path, false, call, problem, size);
 }
 
-static struct store *open_store(void)
+static struct db *open_store(void)
 {
     char problem[512] = "";
-    struct store *store = open_test_store(NULL, problem, sizeof problem);
+    struct db *store = open_test_store(NULL, problem, sizeof problem);
     assert_string_equal(problem, "");
     return store;
 }
@@ -61,54 +61,66 @@ static struct call *new_call(const struct caller *caller)
 
 /* ---- the store ---- */
 
+static struct records_turn turn;
+
+static void begin(struct db *db, bool durable)
+{
+    assert_int_equal(records_begin(db, durable, &turn), OK);
+}
+
+static void commit(struct db *db)
+{
+    assert_int_equal(records_commit(db, &turn), OK);
+}
+
 static void windows_are_shared_and_last(void **state)
 {
     (void)state;
-    struct store *first = open_store();
-    struct store *second = open_store();
+    struct db *first = open_store();
+    struct db *second = open_store();
     struct limit_claim claim = {.key = "alice x", .calls = 3, .window_ms = 1000};
-    struct store *const turns[] = {first, second, first};
+    struct db *const turns[] = {first, second, first};
     for (size_t i = 0; i < COUNT(turns); i++) {
-        assert_int_equal(turns[i]->functions->begin(turns[i], false), OK);
-        assert_int_equal(turns[i]->functions->take(turns[i], &claim, 1, 5000), OK);
+        begin(turns[i], false);
+        assert_int_equal(records_claim(turns[i], &claim, 1, 5000), OK);
         assert_int_equal(claim.left, 2 - i);
-        assert_int_equal(turns[i]->functions->commit(turns[i]), OK);
+        commit(turns[i]);
     }
-    first->functions->close(first);
-    second->functions->close(second);
+    db_close(first);
+    db_close(second);
     first = open_store();
-    assert_int_equal(first->functions->begin(first, false), OK);
-    assert_int_equal(first->functions->take(first, &claim, 1, 5500), ERR_LIMIT);
+    begin(first, false);
+    assert_int_equal(records_claim(first, &claim, 1, 5500), ERR_LIMIT);
     assert_int_equal(claim.retry_after_ms, 500);
-    assert_int_equal(first->functions->take(first, &claim, 1, 6000), OK);
-    assert_int_equal(first->functions->commit(first), OK);
-    first->functions->close(first);
+    assert_int_equal(records_claim(first, &claim, 1, 6000), OK);
+    commit(first);
+    db_close(first);
 }
 
-static void add_row(struct store *store, const char *caller, int64_t at_ms, const char *code,
+static void add_row(struct db *store, const char *caller, int64_t at_ms, const char *code,
                     const char *arguments)
 {
-    struct store_record record = {.caller = caller,
-                                  .tool = "search_web",
-                                  .at_ms = at_ms,
-                                  .took_ms = 12,
-                                  .code = code,
-                                  .input_tokens = 100,
-                                  .output_tokens = 10,
-                                  .nano_usd = 1500,
-                                  .arguments = arguments};
-    assert_int_equal(store->functions->begin(store, true), OK);
-    assert_int_equal(store->functions->add(store, &record), OK);
-    assert_int_equal(store->functions->commit(store), OK);
+    struct record record = {.caller = caller,
+                            .tool = "search_web",
+                            .at_ms = at_ms,
+                            .took_ms = 12,
+                            .code = code,
+                            .input_tokens = 100,
+                            .output_tokens = 10,
+                            .nano_usd = 1500,
+                            .arguments = arguments};
+    begin(store, true);
+    assert_int_equal(records_add(store, &record), OK);
+    commit(store);
 }
 
-static yyjson_mut_val *read_back(struct store *store, struct call *call, const char *caller,
+static yyjson_mut_val *read_back(struct db *store, struct call *call, const char *caller,
                                  bool history)
 {
     yyjson_mut_val *report = NULL;
     yyjson_mut_doc *doc = json_new(call_arena(call));
-    int status = history ? report_history(store, call, caller, 0, 100, doc, &report)
-                         : report_usage(store, call, caller, 3, doc, &report);
+    int status = history ? report_history(store, call_arena(call), caller, 0, 100, doc, &report)
+                         : report_usage(store, caller, 3, doc, &report);
     assert_int_equal(status, OK);
     return report;
 }
@@ -123,7 +135,7 @@ static int64_t number_at(yyjson_mut_val *report, const char *pointer)
 static void usage_is_summed_by_day_caller_and_tool(void **state)
 {
     (void)state;
-    struct store *store = open_store();
+    struct db *store = open_store();
     struct call *call = new_call(caller_local());
     int64_t now = clock_wall_ms();
     add_row(store, "alice", now, NULL, NULL);
@@ -141,17 +153,17 @@ static void usage_is_summed_by_day_caller_and_tool(void **state)
     assert_int_equal(number_at(own, "/rows/0/input_tokens"), 200);
     assert_int_equal(number_at(own, "/rows/1/calls"), 1);
     struct spending spent;
-    assert_int_equal(store->functions->spent(store, "alice", now, &spent), OK);
+    assert_int_equal(records_spent(store, "alice", now, &spent), OK);
     assert_int_equal(spent.caller_nano, 3000);
     assert_int_equal(spent.total_nano, 4500);
     call_free(call);
-    store->functions->close(store);
+    db_close(store);
 }
 
 static void history_is_each_callers_own(void **state)
 {
     (void)state;
-    struct store *store = open_store();
+    struct db *store = open_store();
     struct call *call = new_call(caller_local());
     int64_t wiped = 0;
     add_row(store, "alice", 1000, NULL, "{\"query\":\"of alice\"}");
@@ -165,14 +177,14 @@ static void history_is_each_callers_own(void **state)
     assert_string_equal(yyjson_mut_get_str(yyjson_mut_ptr_get(bob, "/calls/0/at")),
                         "1970-01-01T00:00:03.000Z");
     assert_string_equal(yyjson_mut_get_str(yyjson_mut_ptr_get(bob, "/calls/1/error")), "PROVIDER");
-    assert_int_equal(store->functions->wipe(store, call, "bob", &wiped), OK);
+    assert_int_equal(records_wipe(store, "bob", &wiped), OK);
     assert_int_equal(wiped, 2);
     bob = read_back(store, call, "bob", true);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(bob, "calls")), 0);
     yyjson_mut_val *alice = read_back(store, call, "alice", true);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(alice, "calls")), 1);
     call_free(call);
-    store->functions->close(store);
+    db_close(store);
     /* What was wiped is not in the file any more. */
     char content[65536];
     FILE *file = fopen(path, "re");
@@ -185,31 +197,31 @@ static void history_is_each_callers_own(void **state)
 static void old_records_go(void **state)
 {
     (void)state;
-    struct store *store = open_store();
+    struct db *store = open_store();
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "a", .calls = 1, .window_ms = 1000};
     int64_t now = clock_wall_ms();
     add_row(store, "alice", now - (LIMIT_USAGE_DAYS + 2) * INT64_C(86400000), NULL, NULL);
-    assert_int_equal(store->functions->begin(store, true), OK);
-    assert_int_equal(store->functions->take(store, &claim, 1, now - 5000), OK);
+    begin(store, true);
+    assert_int_equal(records_claim(store, &claim, 1, now - 5000), OK);
     for (int i = 0; i < LIMIT_HISTORY_ROWS + 5; i++) {
-        struct store_record record = {
+        struct record record = {
             .caller = i % 2000 ? "bob" : "alice", .tool = "t", .at_ms = now, .arguments = "{}"};
-        assert_int_equal(store->functions->add(store, &record), OK);
+        assert_int_equal(records_add(store, &record), OK);
     }
-    assert_int_equal(store->functions->tidy(store, now), OK);
-    assert_int_equal(store->functions->commit(store), OK);
+    assert_int_equal(records_tidy(store, now), OK);
+    commit(store);
     yyjson_mut_doc *doc = json_new(call_arena(call));
     yyjson_mut_val *report = NULL;
-    assert_int_equal(report_history(store, call, "bob", 0, 20000, doc, &report), OK);
+    assert_int_equal(report_history(store, call_arena(call), "bob", 0, 20000, doc, &report), OK);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")),
                      LIMIT_HISTORY_ROWS - 1);
-    assert_int_equal(report_history(store, call, "alice", 0, 20000, doc, &report), OK);
+    assert_int_equal(report_history(store, call_arena(call), "alice", 0, 20000, doc, &report), OK);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")), 6);
-    assert_int_equal(report_usage(store, call, NULL, LIMIT_USAGE_DAYS, doc, &report), OK);
+    assert_int_equal(report_usage(store, NULL, LIMIT_USAGE_DAYS, doc, &report), OK);
     assert_int_equal(number_at(report, "/total/calls"), LIMIT_HISTORY_ROWS + 5);
     call_free(call);
-    store->functions->close(store);
+    db_close(store);
 }
 
 static void those_who_share_a_store_share_its_key(void **state)
@@ -217,9 +229,9 @@ static void those_who_share_a_store_share_its_key(void **state)
     (void)state;
     unsigned char keys[2][SHA256_SIZE];
     for (size_t i = 0; i < COUNT(keys); i++) {
-        struct store *store = open_store();
-        assert_int_equal(store->functions->secret(store, keys[i]), OK);
-        store->functions->close(store);
+        struct db *store = open_store();
+        assert_int_equal(records_secret(store, keys[i]), OK);
+        db_close(store);
     }
     assert_memory_equal(keys[0], keys[1], SHA256_SIZE);
 }
@@ -245,11 +257,11 @@ static void *call_often(void *context)
         struct spending spent = {0};
         int status = keeper_take(crowd->keeper, call, &claim, 1, &spent);
         atomic_fetch_add(crowd->passed, status == OK);
-        struct store_record record = {.caller = crowd->caller->name,
-                                      .tool = "x",
-                                      .at_ms = clock_wall_ms(),
-                                      .nano_usd = 5,
-                                      .arguments = "{}"};
+        struct record record = {.caller = crowd->caller->name,
+                                .tool = "x",
+                                .at_ms = clock_wall_ms(),
+                                .nano_usd = 5,
+                                .arguments = "{}"};
         status = status == OK ? keeper_record(crowd->keeper, call, &record, &spent) : ERR_LIMIT;
         atomic_fetch_add(crowd->recorded, status == OK && spent.caller_nano >= 5);
         call_free(call);
@@ -277,129 +289,62 @@ static void a_crowd_passes_by_the_rules(void **state)
     keeper_free(keepers[1]);
     assert_int_equal(passed, 4 * 20);
     assert_int_equal(recorded, 4 * 20);
-    struct store *store = open_store();
+    struct db *store = open_store();
     struct call *call = new_call(caller_local());
     yyjson_mut_val *report = read_back(store, call, NULL, false);
     assert_int_equal(number_at(report, "/total/calls"), 4 * 20);
     call_free(call);
-    store->functions->close(store);
+    db_close(store);
 }
 
-/* A store that fails as it is told to. */
-static atomic_int opening; /* a status */
-static atomic_int adding;  /* a status */
-static atomic_int added;   /* records that were committed */
-static int uncommitted;
-static atomic_int opened;
+/* A database that fails as the test wants it to. */
+static atomic_bool refuses_to_open;
 
-static struct store *close_told(struct store *store)
+static struct db *open_if_allowed(struct call *call, char *problem, size_t size)
 {
-    atomic_fetch_sub(&opened, 1);
-    free(store);
-    return NULL;
-}
-static const char *problem_told(const struct store *store)
-{
-    (void)store;
-    return "told to";
-}
-static int secret_told(struct store *store, unsigned char key[SHA256_SIZE])
-{
-    (void)store;
-    memset(key, 7, SHA256_SIZE);
-    return OK;
-}
-static int begin_told(struct store *store, bool durable)
-{
-    (void)store;
-    (void)durable;
-    uncommitted = 0;
-    return OK;
-}
-static int commit_told(struct store *store)
-{
-    (void)store;
-    atomic_fetch_add(&added, uncommitted);
-    return OK;
-}
-static void rollback_told(struct store *store)
-{
-    (void)store;
-    uncommitted = 0;
-}
-static int take_told(struct store *store, struct limit_claim *claims, size_t count, int64_t now_ms)
-{
-    (void)store;
-    (void)claims;
-    (void)count;
-    (void)now_ms;
-    return OK;
-}
-static int spent_told(struct store *store, const char *caller, int64_t now_ms,
-                      struct spending *spent)
-{
-    (void)store;
-    (void)caller;
-    (void)now_ms;
-    *spent = (struct spending){42, 43};
-    return OK;
-}
-static int add_told(struct store *store, const struct store_record *record)
-{
-    (void)store;
-    (void)record;
-    uncommitted++;
-    return adding;
-}
-static int tidy_told(struct store *store, int64_t now_ms)
-{
-    (void)store;
-    (void)now_ms;
-    return OK;
+    snprintf(problem, size, "not allowed to open");
+    return refuses_to_open ? NULL : open_test_store(call, problem, size);
 }
 
-static struct store *open_told(struct call *call, char *problem, size_t size)
+static void run_sql(const char *sql)
 {
-    static const struct store_functions TOLD = {
-        .close = close_told,
-        .problem = problem_told,
-        .secret = secret_told,
-        .begin = begin_told,
-        .commit = commit_told,
-        .rollback = rollback_told,
-        .take = take_told,
-        .spent = spent_told,
-        .add = add_told,
-        .tidy = tidy_told,
-    };
-    (void)call;
-    snprintf(problem, size, "told not to open");
-    struct store *store = opening == OK ? malloc(sizeof *store) : NULL;
-    if (store) {
-        *store = (struct store){&TOLD};
-        atomic_fetch_add(&opened, 1);
-    }
-    return store;
+    struct db *store = open_store();
+    assert_int_equal(db_run(store, sql), OK);
+    db_close(store);
+}
+
+/* Calls in the sums of all days. */
+static int64_t count_records(void)
+{
+    int64_t count;
+    struct db *store = open_store();
+    assert_int_equal(
+        db_numbers(db_query(store, "SELECT coalesce(sum(calls), 0) FROM {usage}", NULL, 0), &count,
+                   1),
+        1);
+    db_close(store);
+    return count;
 }
 
 static int record_one(struct keeper *keeper, int64_t nano_usd)
 {
     struct call *call = new_call(caller_local());
-    struct store_record record = {
+    struct record record = {
         .caller = "local", .tool = "x", .at_ms = clock_wall_ms(), .nano_usd = nano_usd};
     int status = keeper_record(keeper, call, &record, NULL);
     call_free(call);
     return status;
 }
 
-static void what_cannot_be_written_is_kept_and_tried_again(void **state)
+static void what_cannot_be_written_is_held_and_tried_again(void **state)
 {
     (void)state;
-    opening = OK;
-    adding = ERR_IO;
-    added = 0;
-    struct keeper *keeper = keeper_new(open_told);
-    assert_int_equal(opened, 0); /* nothing before it is needed */
+    char log[160];
+    refuses_to_open = false;
+    snprintf(log, sizeof log, "%s-wal", path);
+    struct keeper *keeper = keeper_new(open_if_allowed);
+    assert_int_equal(access(path, F_OK), -1); /* nothing before it is needed */
+    run_sql("CREATE TRIGGER no BEFORE INSERT ON usage BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_int_equal(record_one(keeper, 5), ERR_IO);
     assert_int_equal(record_one(keeper, 6), ERR_IO);
     /* The claim is left to this process, which knows what it has spent. */
@@ -409,26 +354,24 @@ static void what_cannot_be_written_is_kept_and_tried_again(void **state)
     assert_int_equal(keeper_take(keeper, call, &claim, 1, &spent), ERR_IO);
     assert_int_equal(spent.caller_nano, 11);
     call_free(call);
-    assert_int_equal(added, 0);
-    adding = OK;
+    assert_int_equal(count_records(), 0);
+    run_sql("DROP TRIGGER no");
     keeper_free(keeper);
-    assert_int_equal(added, 2);
-    assert_int_equal(opened, 0);
+    assert_int_equal(access(log, F_OK), -1); /* closed: the last one takes the log along */
+    assert_int_equal(count_records(), 2);
 }
 
 static void a_store_that_does_not_open_stops_nothing(void **state)
 {
     (void)state;
-    opening = ERR_IO;
-    added = 0;
-    struct keeper *keeper = keeper_new(open_told);
+    refuses_to_open = true;
+    struct keeper *keeper = keeper_new(open_if_allowed);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(record_one(keeper, 1), ERR_IO);
     }
-    opening = OK;
-    adding = OK;
+    refuses_to_open = false;
     keeper_free(keeper);
-    assert_int_equal(added, 20);
+    assert_int_equal(count_records(), 20);
     assert_null(keeper_free(NULL));
 }
 
@@ -439,16 +382,16 @@ static void *cancel_soon(void *context)
     return NULL;
 }
 
-static struct store *open_slowly(struct call *call, char *problem, size_t size)
+static struct db *open_slowly(struct call *call, char *problem, size_t size)
 {
     usleep(300000);
-    return open_told(call, problem, size);
+    return open_if_allowed(call, problem, size);
 }
 
 static void a_cancelled_call_does_not_wait(void **state)
 {
     (void)state;
-    opening = adding = OK;
+    refuses_to_open = false;
     struct keeper *keeper = keeper_new(open_slowly);
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};
@@ -665,9 +608,9 @@ int main(void)
         WITH_FILE(old_records_go),
         WITH_FILE(those_who_share_a_store_share_its_key),
         WITH_FILE(a_crowd_passes_by_the_rules),
-        cmocka_unit_test(what_cannot_be_written_is_kept_and_tried_again),
-        cmocka_unit_test(a_store_that_does_not_open_stops_nothing),
-        cmocka_unit_test(a_cancelled_call_does_not_wait),
+        WITH_FILE(what_cannot_be_written_is_held_and_tried_again),
+        WITH_FILE(a_store_that_does_not_open_stops_nothing),
+        WITH_FILE(a_cancelled_call_does_not_wait),
         cmocka_unit_test(prices_are_applied),
         WITH_FILE(own_prices_win),
         cmocka_unit_test(usage_is_gathered_on_the_call),

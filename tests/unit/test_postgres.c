@@ -1,7 +1,7 @@
 /* PostgreSQL without a server, or with one that does not do its part: every wait ends with its
  * call, and no words tell a password. With a real server: tests/blackbox/test_postgres.py. */
 #include "core/clock.h"
-#include "db/postgres.h"
+#include "db/db.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,10 +35,10 @@ static int listen_silently(int *port)
     return listener;
 }
 
-static struct postgres *try_open(const char *url, struct call *call, char *problem, size_t size)
+static struct db *try_open(const char *url, struct call *call, char *problem, size_t size)
 {
-    struct postgres_options options = {.url = url, .part = "test", .versions = VERSIONS};
-    return postgres_open(&options, call, problem, size);
+    static const struct db_schema SCHEMA = {"test", VERSIONS, VERSIONS};
+    return db_open(&(struct db_options){.url = url, .schema = &SCHEMA}, call, problem, size);
 }
 
 static void a_wrong_url_is_told_without_itself(void **state)

@@ -1,6 +1,6 @@
 /* Opening libpq where there is none: it is said what to install. The system's dlopen() is replaced,
  * so this is a program of its own. */
-#include "db/postgres.h"
+#include "db/db.h"
 #include "db/postgres_api.h"
 
 #include <dlfcn.h>
@@ -39,8 +39,8 @@ static void connecting_fails_with_words(void **state)
 {
     (void)state;
     char problem[256] = "";
-    struct postgres_options options = {.url = "postgresql://127.0.0.1/x", .part = "test"};
-    assert_null(postgres_open(&options, NULL, problem, sizeof problem));
+    struct db_options options = {.url = "postgresql://127.0.0.1/x"};
+    assert_null(db_open(&options, NULL, problem, sizeof problem));
     assert_non_null(strstr(problem, "install libpq5"));
 }
 

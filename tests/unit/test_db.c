@@ -1,8 +1,9 @@
-/* The layer over SQLite: several users of one file, waiting, being cancelled, and files that are
- * not well. */
+/* The seam to databases, on an SQLite file: the words of statements, several users of one file,
+ * waiting, being cancelled, marks, and files that are not well. PostgreSQL behind the same seam:
+ * test_postgres.c, and tests/blackbox/test_postgres.py. */
 #include "core/clock.h"
 #include "core/limits.h"
-#include "db/sqlite.h"
+#include "db/db.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -19,15 +20,18 @@
 static char folder[64];
 static char path[128];
 
-static const char *const FIRST[] = {"CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT)",
-                                    NULL};
-static const char *const SECOND[] = {"CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT)",
-                                     "ALTER TABLE numbers ADD COLUMN more TEXT", NULL};
+static const char *const FIRST_VERSION[] = {
+    "CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT)", NULL};
+static const struct db_schema FIRST = {"test", FIRST_VERSION, NULL};
+static const char *const SECOND_VERSION[] = {
+    "CREATE TABLE numbers (n INTEGER PRIMARY KEY, word TEXT)",
+    "ALTER TABLE numbers ADD COLUMN more TEXT", NULL};
+static const struct db_schema SECOND = {"test", SECOND_VERSION, NULL};
 
 static int make_folder(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/forage-sqlite-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/forage-db-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/test.sqlite", folder);
     return 0;
@@ -45,30 +49,26 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static struct sqlite *open_file(const char *const *versions)
+static struct db *open_file(const struct db_schema *schema)
 {
     char problem[512] = "";
-    struct sqlite *db =
-        sqlite_open(&(struct sqlite_options){.path = path, .versions = versions, .unsynced = true},
-                    NULL, problem, sizeof problem);
+    struct db *db = db_open(&(struct db_options){.path = path, .schema = schema, .unsynced = true},
+                            NULL, problem, sizeof problem);
     assert_string_equal(problem, "");
     assert_non_null(db);
     return db;
 }
 
-static int add(struct sqlite *db, const char *word)
+static int add(struct db *db, const char *word)
 {
-    struct sqlite_statement *insert = sqlite_prepare(db, "INSERT INTO numbers (word) VALUES (?)");
-    sqlite_bind_text(insert, 1, word);
-    return sqlite_finish(insert);
+    return db_do(db, "INSERT INTO {numbers} (word) VALUES (?1)", DB_TEXT(word));
 }
 
-static int64_t count(struct sqlite *db)
+static int64_t count(struct db *db)
 {
-    struct sqlite_statement *select = sqlite_prepare(db, "SELECT count(*) FROM numbers");
-    assert_int_equal(sqlite_step(select), 1);
-    int64_t found = sqlite_int(select, 0);
-    sqlite_end(select);
+    int64_t found;
+    assert_int_equal(db_numbers(db_query(db, "SELECT count(*) FROM {numbers}", NULL, 0), &found, 1),
+                     1);
     return found;
 }
 
@@ -85,91 +85,132 @@ static int64_t size_of_log(void)
 static void values_come_back(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
-    struct sqlite_statement *select =
-        sqlite_prepare(db, "SELECT ?1, ?2, ?3, ?4, NULL WHERE ?1 IS NOT NULL");
-    sqlite_bind_text(select, 1, "gr\xc3\xbc\xc3\x9f");
-    sqlite_bind_int(select, 2, INT64_MIN);
-    sqlite_bind_real(select, 3, 0.25);
-    sqlite_bind_bytes(select, 4, "a\0b", 3);
-    assert_int_equal(sqlite_step(select), 1);
+    static const char SQL[] = "SELECT ?1, ?2, ?3, NULL WHERE ?1 IS NOT NULL";
+    struct db *db = open_file(&FIRST);
+    struct db_rows *rows =
+        db_ask(db, SQL, DB_TEXT("gr\xc3\xbc\xc3\x9f"), DB_INT(INT64_MIN), DB_BYTES("a\0b", 3));
+    assert_int_equal(db_step(rows), 1);
     size_t length;
-    assert_string_equal(sqlite_text(select, 0), "gr\xc3\xbc\xc3\x9f");
-    assert_true(sqlite_int(select, 1) == INT64_MIN);
-    assert_true(sqlite_real(select, 2) == 0.25);
-    assert_memory_equal(sqlite_bytes(select, 3, &length), "a\0b", 3);
+    assert_string_equal(db_text(rows, 0), "gr\xc3\xbc\xc3\x9f");
+    assert_true(db_int(rows, 1) == INT64_MIN);
+    assert_memory_equal(db_bytes(rows, 2, &length), "a\0b", 3);
     assert_int_equal(length, 3);
-    assert_null(sqlite_text(select, 4));
-    assert_int_equal(sqlite_step(select), 0);
-    sqlite_end(select);
+    assert_null(db_text(rows, 3));
+    assert_int_equal(db_step(rows), 0);
+    db_end(rows);
     /* The same statement again: nothing of the last use is left. */
-    select = sqlite_prepare(db, "SELECT ?1, ?2, ?3, ?4, NULL WHERE ?1 IS NOT NULL");
-    assert_int_equal(sqlite_step(select), 0);
-    sqlite_end(select);
-    sqlite_close(db);
-    assert_null(sqlite_close(NULL));
+    rows = db_query(db, SQL, NULL, 0);
+    assert_int_equal(db_step(rows), 0);
+    db_end(rows);
+    db_close(db);
+    assert_null(db_close(NULL));
+}
+
+static void statements_are_put_into_the_words_of_the_engine(void **state)
+{
+    (void)state;
+    struct db *db = open_file(&FIRST);
+    assert_int_equal(add(db, "one"), OK);
+    struct db_rows *rows =
+        db_ask(db,
+               "{SELECT word || {char|chr}(33) || ?1|no SQL} FROM {numbers} WHERE {|never AND }n > "
+               "?2",
+               DB_TEXT("!"), DB_INT(0));
+    assert_int_equal(db_step(rows), 1);
+    assert_string_equal(db_text(rows, 0), "one!!");
+    db_end(rows);
+    assert_int_equal(db_run(db, "DELETE FROM {numbers}"), OK);
+    assert_int_equal(count(db), 0);
+    rows = db_query(db, "SELECT nothing FROM {nowhere}", NULL, 0);
+    assert_int_equal(db_step(rows), ERR_IO);
+    assert_non_null(strstr(db_problem(db), "SQL"));
+    db_end(rows);
+    struct db_value many[LIMIT_DB_VALUES + 1] = {{0}};
+    assert_int_equal(db_finish(db_query(db, "SELECT 1", many, COUNT(many))), ERR_LIMIT);
+    db_close(db);
+}
+
+static void one_mark_is_gone_back_to(void **state)
+{
+    (void)state;
+    struct db *db = open_file(&FIRST);
+    assert_int_equal(db_begin(db, true), OK);
+    static const struct {
+        const char *word;
+        bool stays;
+    } STEPS[] = {{"a", false}, {"b", true}, {"c", false}, {"d", true}};
+    for (size_t i = 0; i < COUNT(STEPS); i++) {
+        assert_int_equal(db_mark(db), OK);
+        assert_int_equal(add(db, STEPS[i].word), OK);
+        assert_int_equal(STEPS[i].stays ? db_drop_mark(db) : db_back_to_mark(db), OK);
+    }
+    assert_int_equal(db_commit(db), OK);
+    struct db_rows *rows = db_query(db, "SELECT group_concat(word, '') FROM {numbers}", NULL, 0);
+    assert_int_equal(db_step(rows), 1);
+    assert_string_equal(db_text(rows, 0), "bd");
+    db_end(rows);
+    db_close(db);
 }
 
 static void a_rollback_undoes(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
-    assert_int_equal(sqlite_begin(db), OK);
+    struct db *db = open_file(&FIRST);
+    assert_int_equal(db_begin(db, true), OK);
     assert_int_equal(add(db, "one"), OK);
-    assert_int_equal(sqlite_last_id(db), 1);
-    sqlite_rollback(db);
-    sqlite_rollback(db);
+    db_rollback(db);
+    db_rollback(db);
     assert_int_equal(count(db), 0);
-    assert_int_equal(sqlite_begin(db), OK);
+    assert_int_equal(db_begin(db, true), OK);
     assert_int_equal(add(db, "one"), OK);
-    assert_int_equal(sqlite_commit(db), OK);
+    assert_int_equal(db_commit(db), OK);
     assert_int_equal(count(db), 1);
-    sqlite_close(db);
+    db_close(db);
 }
 
 static void statements_are_kept_and_bounded(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
-    struct sqlite_statement *held = sqlite_prepare(db, "SELECT 'held'");
-    for (int i = 0; i < 3 * LIMIT_SQLITE_STATEMENTS; i++) {
+    struct db *db = open_file(&FIRST);
+    struct db_rows *held = db_query(db, "SELECT 'held'", NULL, 0);
+    for (int i = 0; i < 3 * LIMIT_DB_STATEMENTS; i++) {
         char sql[32];
         snprintf(sql, sizeof sql, "SELECT %d", i);
-        struct sqlite_statement *statement = sqlite_prepare(db, sql);
-        assert_int_equal(sqlite_step(statement), 1);
-        assert_int_equal(sqlite_int(statement, 0), i);
-        sqlite_end(statement);
-        assert_ptr_equal(sqlite_prepare(db, sql), statement);
-        sqlite_end(statement);
+        struct db_rows *statement = db_query(db, sql, NULL, 0);
+        assert_int_equal(db_step(statement), 1);
+        assert_int_equal(db_int(statement, 0), i);
+        db_end(statement);
+        assert_ptr_equal(db_query(db, sql, NULL, 0), statement);
+        db_end(statement);
     }
-    assert_int_equal(sqlite_step(held), 1);
-    assert_string_equal(sqlite_text(held, 0), "held");
-    sqlite_end(held);
-    sqlite_close(db);
+    assert_int_equal(db_step(held), 1);
+    assert_string_equal(db_text(held, 0), "held");
+    db_end(held);
+    db_close(db);
 }
 
 static void a_file_is_its_owners(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     struct stat about;
     assert_int_equal(stat(path, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
-    sqlite_close(db);
+    db_close(db);
 }
 
 static void versions_follow_each_other(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     assert_int_equal(add(db, "one"), OK);
-    sqlite_close(db);
-    db = open_file(SECOND);
-    assert_int_equal(sqlite_run(db, "UPDATE numbers SET more = 'two'"), OK);
-    sqlite_close(db);
+    db_close(db);
+    db = open_file(&SECOND);
+    assert_int_equal(db_run(db, "UPDATE numbers SET more = 'two'"), OK);
+    db_close(db);
     char problem[512] = "";
-    assert_null(sqlite_open(&(struct sqlite_options){.path = path, .versions = FIRST}, NULL,
-                            problem, sizeof problem));
+    assert_null(db_open(&(struct db_options){.path = path, .schema = &FIRST}, NULL, problem,
+                        sizeof problem));
     assert_non_null(strstr(problem, "newer version"));
 }
 
@@ -183,18 +224,18 @@ static void *write_often(void *context)
     atomic_int *failed = context;
     char problem[512];
     /* Each opens the file itself, while the others do. */
-    struct sqlite *db = sqlite_open(
-        &(struct sqlite_options){
-            .path = path, .versions = SECOND, .unsynced = true, .patience_ms = 120000},
+    struct db *db = db_open(
+        &(struct db_options){
+            .path = path, .schema = &SECOND, .unsynced = true, .patience_ms = 120000},
         NULL, problem, sizeof problem);
     for (int i = 0; db && i < ROUNDS; i++) {
-        int status = sqlite_begin(db);
+        int status = db_begin(db, true);
         status = status == OK ? add(db, "x") : status;
-        status = status == OK ? sqlite_commit(db) : status;
+        status = status == OK ? db_commit(db) : status;
         atomic_fetch_add(failed, status != OK);
     }
     atomic_fetch_add(failed, !db);
-    sqlite_close(db);
+    db_close(db);
     return NULL;
 }
 
@@ -210,29 +251,29 @@ static void many_threads_write_at_once(void **state)
         pthread_join(threads[i], NULL);
     }
     assert_int_equal(failed, 0);
-    struct sqlite *db = open_file(SECOND);
+    struct db *db = open_file(&SECOND);
     assert_int_equal(count(db), THREADS * ROUNDS);
-    sqlite_close(db);
+    db_close(db);
 }
 
 static void a_lock_is_waited_for_and_then_given_up(void **state)
 {
     (void)state;
     char problem[512];
-    struct sqlite *holder = open_file(FIRST);
-    struct sqlite *other =
-        sqlite_open(&(struct sqlite_options){.path = path, .versions = FIRST, .patience_ms = 50},
-                    NULL, problem, sizeof problem);
-    assert_int_equal(sqlite_begin(holder), OK);
+    struct db *holder = open_file(&FIRST);
+    struct db *other =
+        db_open(&(struct db_options){.path = path, .schema = &FIRST, .patience_ms = 50}, NULL,
+                problem, sizeof problem);
+    assert_int_equal(db_begin(holder, true), OK);
     int64_t began = clock_now_ms();
-    assert_int_equal(sqlite_begin(other), ERR_BUSY);
+    assert_int_equal(db_begin(other, true), ERR_BUSY);
     assert_true(clock_now_ms() - began >= 50);
-    assert_non_null(strstr(sqlite_problem(other), "locked"));
+    assert_non_null(strstr(db_problem(other), "locked"));
     assert_int_equal(count(other), 0); /* readers never wait */
-    sqlite_rollback(holder);
-    assert_int_equal(sqlite_begin(other), OK);
-    sqlite_close(other);
-    sqlite_close(holder);
+    db_rollback(holder);
+    assert_int_equal(db_begin(other, true), OK);
+    db_close(other);
+    db_close(holder);
 }
 
 static void *cancel_soon(void *context)
@@ -245,43 +286,44 @@ static void *cancel_soon(void *context)
 static void a_cancelled_call_stops_waiting(void **state)
 {
     (void)state;
-    struct sqlite *holder = open_file(FIRST);
-    struct sqlite *other = open_file(FIRST);
-    assert_int_equal(sqlite_begin(holder), OK);
+    struct db *holder = open_file(&FIRST);
+    struct db *other = open_file(&FIRST);
+    assert_int_equal(db_begin(holder, true), OK);
     struct call *call = call_new(&(struct call_options){0});
     pthread_t thread;
-    sqlite_work_for(other, call);
+    db_work_for(other, call);
     pthread_create(&thread, NULL, cancel_soon, call);
-    assert_int_equal(sqlite_begin(other), ERR_CANCELLED);
+    assert_int_equal(db_begin(other, true), ERR_CANCELLED);
     pthread_join(thread, NULL);
-    sqlite_work_for(other, NULL);
+    db_work_for(other, NULL);
     call_free(call);
     call = call_new(&(struct call_options){.timeout_ms = 30});
-    sqlite_work_for(other, call);
-    assert_int_equal(sqlite_begin(other), ERR_DEADLINE);
+    db_work_for(other, call);
+    assert_int_equal(db_begin(other, true), ERR_DEADLINE);
     call_free(call);
-    sqlite_close(other);
-    sqlite_close(holder);
+    db_close(other);
+    db_close(holder);
 }
 
 static void a_cancelled_call_stops_computing(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     struct call *call = call_new(&(struct call_options){0});
     pthread_t thread;
-    sqlite_work_for(db, call);
+    db_work_for(db, call);
     pthread_create(&thread, NULL, cancel_soon, call);
-    struct sqlite_statement *endless = sqlite_prepare(
-        db, "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) "
-            "FROM n");
-    assert_int_equal(sqlite_step(endless), ERR_CANCELLED);
-    sqlite_end(endless);
+    struct db_rows *endless = db_query(
+        db,
+        "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+        NULL, 0);
+    assert_int_equal(db_step(endless), ERR_CANCELLED);
+    db_end(endless);
     pthread_join(thread, NULL);
-    sqlite_work_for(db, NULL);
+    db_work_for(db, NULL);
     assert_int_equal(count(db), 0);
     call_free(call);
-    sqlite_close(db);
+    db_close(db);
 }
 
 /* ---- files that are not well ---- */
@@ -300,8 +342,8 @@ static void what_is_no_database_is_said(void **state)
     static const char TEXT[] =
         "This is a letter to my aunt, and by no means a database. It is long.";
     write_file(TEXT, sizeof TEXT - 1);
-    assert_null(sqlite_open(&(struct sqlite_options){.path = path, .versions = FIRST}, NULL,
-                            problem, sizeof problem));
+    assert_null(db_open(&(struct db_options){.path = path, .schema = &FIRST}, NULL, problem,
+                        sizeof problem));
     assert_non_null(strstr(problem, "not a database"));
     assert_non_null(strstr(problem, path));
 }
@@ -309,13 +351,13 @@ static void what_is_no_database_is_said(void **state)
 static void a_damaged_file_is_said(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
-    assert_int_equal(sqlite_begin(db), OK);
+    struct db *db = open_file(&FIRST);
+    assert_int_equal(db_begin(db, true), OK);
     for (int i = 0; i < 2000; i++) {
         assert_int_equal(add(db, "a word that fills the pages of the table"), OK);
     }
-    assert_int_equal(sqlite_commit(db), OK);
-    sqlite_close(db);
+    assert_int_equal(db_commit(db), OK);
+    db_close(db);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     char noise[4096];
     memset(noise, 0x5a, sizeof noise);
@@ -323,20 +365,20 @@ static void a_damaged_file_is_said(void **state)
         assert_int_equal(pwrite(fd, noise, sizeof noise, page * 4096), sizeof noise);
     }
     close(fd);
-    db = open_file(FIRST);
-    struct sqlite_statement *select = sqlite_prepare(db, "SELECT sum(length(word)) FROM numbers");
-    assert_int_equal(sqlite_step(select), ERR_IO);
-    assert_non_null(strstr(sqlite_problem(db), "damaged"));
-    sqlite_end(select);
-    sqlite_close(db);
+    db = open_file(&FIRST);
+    struct db_rows *select = db_query(db, "SELECT sum(length(word)) FROM numbers", NULL, 0);
+    assert_int_equal(db_step(select), ERR_IO);
+    assert_non_null(strstr(db_problem(db), "damaged"));
+    db_end(select);
+    db_close(db);
 }
 
 static void a_folder_that_is_missing_is_said(void **state)
 {
     (void)state;
     char problem[512] = "";
-    assert_null(sqlite_open(&(struct sqlite_options){.path = "/nonexistent/x.sqlite"}, NULL,
-                            problem, sizeof problem));
+    assert_null(db_open(&(struct db_options){.path = "/nonexistent/x.sqlite", .schema = &FIRST},
+                        NULL, problem, sizeof problem));
     assert_non_null(strstr(problem, "cannot be opened: No such file"));
 }
 
@@ -344,43 +386,43 @@ static void a_folder_that_is_missing_is_said(void **state)
 static void a_full_disk_is_said(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     struct rlimit before;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     struct rlimit small = {.rlim_cur = 65536, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    int status = sqlite_begin(db);
+    int status = db_begin(db, true);
     for (int i = 0; status == OK && i < 100000; i++) {
         status = add(db, "a word that fills the pages of the table until there is no more room");
     }
     if (status == OK) {
-        status = sqlite_commit(db);
+        status = db_commit(db);
     }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(status, ERR_IO);
-    assert_true(*sqlite_problem(db));
-    sqlite_rollback(db);
+    assert_true(*db_problem(db));
+    db_rollback(db);
     /* With room again, it goes on as if nothing had been. */
     assert_int_equal(count(db), 0);
     assert_int_equal(add(db, "one"), OK);
     assert_int_equal(count(db), 1);
-    sqlite_close(db);
+    db_close(db);
 }
 
 /* A commit waits much longer where its file becomes longer. */
 static void a_commit_rarely_makes_the_log_longer(void **state)
 {
     (void)state;
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     int grown = 0;
     int64_t largest = 0;
     for (int i = 0; i < 3000; i++) {
         int64_t before = size_of_log();
-        assert_int_equal(sqlite_begin(db), OK);
+        assert_int_equal(db_begin(db, true), OK);
         assert_int_equal(add(db, "once more"), OK);
         int64_t begun = size_of_log();
-        assert_int_equal(sqlite_commit(db), OK);
+        assert_int_equal(db_commit(db), OK);
         assert_true(size_of_log() >= before); /* where it begins anew it is not cut */
         grown += size_of_log() != before;
         assert_true(i < 2 || size_of_log() == begun);
@@ -388,7 +430,7 @@ static void a_commit_rarely_makes_the_log_longer(void **state)
     }
     assert_in_range(grown, 1, 12);
     assert_in_range(largest, KIB(2048), KIB(LIMIT_SQLITE_LOG_KIB + 64));
-    sqlite_close(db);
+    db_close(db);
 }
 
 static void copy_file(const char *from, const char *to)
@@ -413,25 +455,25 @@ static void room_in_the_log_is_nothing_to_recover(void **state)
     snprintf(log, sizeof log, "%s-wal", path);
     snprintf(copy, sizeof copy, "%s/copy", folder);
     snprintf(copied_log, sizeof copied_log, "%s-wal", copy);
-    struct sqlite *db = open_file(FIRST);
+    struct db *db = open_file(&FIRST);
     for (int i = 0; i < 6; i++) {
-        assert_int_equal(sqlite_begin(db), OK);
+        assert_int_equal(db_begin(db, true), OK);
         assert_int_equal(add(db, "word"), OK);
         if (i < 5) {
-            assert_int_equal(sqlite_commit(db), OK);
+            assert_int_equal(db_commit(db), OK);
         }
     }
     assert_true(size_of_log() > 100000);
     copy_file(path, copy);
     copy_file(log, copied_log);
-    sqlite_close(db);
-    db = sqlite_open(&(struct sqlite_options){.path = copy, .versions = FIRST}, NULL, problem,
-                     sizeof problem);
+    db_close(db);
+    db = db_open(&(struct db_options){.path = copy, .schema = &FIRST}, NULL, problem,
+                 sizeof problem);
     assert_non_null(db);
     assert_int_equal(count(db), 5);
     assert_int_equal(add(db, "one more"), OK);
     assert_int_equal(count(db), 6);
-    sqlite_close(db);
+    db_close(db);
     unlink(copy);
 }
 
@@ -441,6 +483,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(values_come_back),
+        TEST(statements_are_put_into_the_words_of_the_engine),
+        TEST(one_mark_is_gone_back_to),
         TEST(a_rollback_undoes),
         TEST(statements_are_kept_and_bounded),
         TEST(a_commit_rarely_makes_the_log_longer),

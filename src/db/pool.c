@@ -1,0 +1,130 @@
+/* Lending connections. */
+#include "db/pool.h"
+
+#include "call/line.h"
+#include "db/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct db_pool {
+    struct db_pool_options options;
+    struct line line; /* where calls wait for a turn */
+    pthread_mutex_t lock;
+    struct db *idle;
+    size_t idle_count;
+};
+
+struct db_pool *db_pool_new(const struct db_pool_options *options)
+{
+    struct db_pool *pool = calloc(1, sizeof *pool);
+    if (pool) {
+        pool->options = *options;
+        line_init(&pool->line, options->most);
+        pthread_mutex_init(&pool->lock, NULL);
+    }
+    return pool;
+}
+
+static struct db *take_idle(struct db_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct db *db = pool->idle;
+    if (db) {
+        pool->idle = db->next_idle;
+        pool->idle_count--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return db;
+}
+
+struct db_pool *db_pool_free(struct db_pool *pool)
+{
+    if (pool) {
+        struct db *db;
+        while ((db = take_idle(pool))) {
+            db_close(db);
+        }
+        line_done(&pool->line);
+        pthread_mutex_destroy(&pool->lock);
+        free(pool);
+    }
+    return NULL;
+}
+
+static void end_turn(struct place *place)
+{
+    if (place) {
+        line_leave(place);
+        free(place);
+    }
+}
+
+/* A turn, where only so many may have one: NULL in `place` otherwise. */
+static int take_turn(struct db_pool *pool, struct call *call, struct place **place)
+{
+    *place = NULL;
+    if (pool->options.most == 0) {
+        return OK;
+    }
+    struct place *mine = calloc(1, sizeof *mine);
+    if (!mine) {
+        return ERR_NOMEM;
+    }
+    mine->call = call;
+    int status = line_enter(&pool->line, mine, -1);
+    if (status != OK) {
+        free(mine);
+        return status;
+    }
+    *place = mine;
+    return OK;
+}
+
+int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char *problem,
+                   size_t size)
+{
+    struct place *place;
+    *db = NULL;
+    int status = take_turn(pool, call, &place);
+    if (status != OK) {
+        return status;
+    }
+    while ((*db = take_idle(pool)) && !db_alive(*db)) {
+        db_close(*db);
+    }
+    if (!*db) {
+        *db = pool->options.open(pool->options.context, call, problem, size);
+    }
+    if (!*db) {
+        end_turn(place);
+        status = call_check(call);
+        return status == OK ? ERR_IO : status;
+    }
+    (*db)->place = place;
+    db_work_for(*db, call);
+    return OK;
+}
+
+void db_pool_return(struct db_pool *pool, struct db *db)
+{
+    if (!db) {
+        return;
+    }
+    struct place *place = db->place;
+    db_rollback(db);
+    db_work_for(db, NULL);
+    bool usable = db_alive(db);
+    pthread_mutex_lock(&pool->lock);
+    bool stays = usable && pool->idle_count < pool->options.idle;
+    if (stays) {
+        db->next_idle = pool->idle;
+        pool->idle = db;
+        pool->idle_count++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!stays) {
+        db_close(db);
+    }
+    end_turn(place);
+}

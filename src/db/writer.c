@@ -1,0 +1,425 @@
+/* Group commit. The queue has one leader at a time, a caller or the writer's thread: it takes what
+ * waits, writes it, reports, and passes the lead on. */
+#include "db/writer.h"
+
+#include "core/clock.h"
+#include "core/event.h"
+#include "core/limits.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define MOST_TRIES 3
+
+enum stage { WAITS, LEADS, TAKEN, DONE };
+
+struct list {
+    struct writer_job *first;
+    struct writer_job **end;
+};
+
+struct writer {
+    struct writer_options options;
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t work;
+    struct list waiting;
+    bool led; /* somebody is the leader */
+    bool started;
+    bool stopping;
+    pthread_t thread;
+    /* Only for the leader. */
+    struct list late;
+    size_t late_count;
+    size_t lost_count;
+    int64_t next_try_ms;
+};
+
+/* ---- lists ---- */
+
+static void list_init(struct list *list)
+{
+    *list = (struct list){NULL, &list->first};
+}
+
+static void list_add(struct list *list, struct writer_job *job)
+{
+    job->next = NULL;
+    *list->end = job;
+    list->end = &job->next;
+}
+
+static struct writer_job *list_take(struct list *list)
+{
+    struct writer_job *job = list->first;
+    if (job) {
+        list->first = job->next;
+        list->end = list->first ? list->end : &list->first;
+    }
+    return job;
+}
+
+static void list_remove(struct list *list, struct writer_job *job)
+{
+    struct writer_job **at = &list->first;
+    while (*at != job) {
+        at = &(*at)->next;
+    }
+    *at = job->next;
+    list->end = list->end == &job->next ? at : list->end;
+}
+
+/* ---- one transaction ---- */
+
+static bool is_own_failure(const struct writer *writer, int status)
+{
+    return writer->options.undoes_one &&
+           (status == ERR_FAILED || status == ERR_NOMEM || status == ERR_NOTFOUND);
+}
+
+/* One job, between two marks where it may have to be undone by itself. What cannot be undone so is
+ * undone with the whole. */
+static int apply(struct writer *writer, struct db *db, struct writer_job *job)
+{
+    const struct writer_options *options = &writer->options;
+    int status = options->undoes_one ? db_mark(db) : OK;
+    if (status != OK) {
+        return status;
+    }
+    status = options->hooks->apply(options->context, db, job);
+    if (!options->undoes_one) {
+        return status;
+    }
+    int ended = status == OK ? db_drop_mark(db) : db_back_to_mark(db);
+    return status == OK || (ended != OK && is_own_failure(writer, status)) ? ended : status;
+}
+
+static int write_all(struct writer *writer, struct db *db, struct writer_job *jobs)
+{
+    const struct writer_options *options = &writer->options;
+    const struct writer_hooks *hooks = options->hooks;
+    bool durable = false;
+    for (const struct writer_job *job = jobs; job; job = job->next) {
+        durable |= job->durable;
+    }
+    int status = hooks->begin ? hooks->begin(options->context, db, durable) : db_begin(db, durable);
+    for (struct writer_job *job = jobs; job && status == OK; job = job->next) {
+        job->status = apply(writer, db, job);
+        status = is_own_failure(writer, job->status) ? OK : job->status;
+    }
+    if (status == OK) {
+        status = hooks->commit ? hooks->commit(options->context, db) : db_commit(db);
+    }
+    if (status != OK) {
+        db_rollback(db);
+    }
+    return status;
+}
+
+/* The server gave the transaction up in favour of another, or went away before it could have
+ * committed: nothing has happened yet. */
+static bool may_repeat(const struct db *db, int status)
+{
+    return (status == ERR_BUSY || status == ERR_CLOSED) && db_is_postgres(db) && !db_in_doubt(db);
+}
+
+/* A job that stays is tried again later; whoever waits for it has been told. */
+static void hold(struct writer *writer, struct writer_job *job)
+{
+    const struct writer_options *options = &writer->options;
+    if (writer->late_count == options->most_late) {
+        options->hooks->drop(options->context, list_take(&writer->late));
+        writer->late_count--;
+        writer->lost_count++;
+    }
+    list_add(&writer->late, job);
+    writer->late_count++;
+}
+
+static void finish(struct writer *writer, struct db *db, struct call *writing,
+                   struct writer_job *jobs, int status)
+{
+    const struct writer_options *options = &writer->options;
+    while (jobs) {
+        struct writer_job *job = jobs;
+        jobs = job->next;
+        if (!job->reported) {
+            job->reported = true;
+            job->status = options->hooks->report(options->context, db, writing, job,
+                                                 status == OK ? job->status : status);
+        }
+        if (status != OK && job->stays) {
+            hold(writer, job);
+        } else if (options->hooks->drop) {
+            options->hooks->drop(options->context, job);
+        }
+    }
+}
+
+/* Writes the jobs, for a call that lasts as long as all of it may take. */
+static void write_jobs(struct writer *writer, struct call *writing, struct writer_job *jobs)
+{
+    const struct writer_options *options = &writer->options;
+    struct db *db = NULL;
+    int status = options->hooks->borrow(options->context, writing, &db);
+    for (int tries = 0; db && tries < MOST_TRIES; tries++) {
+        status = write_all(writer, db, jobs);
+        if (!may_repeat(db, status)) {
+            break;
+        }
+    }
+    if (options->hooks->wrote) {
+        options->hooks->wrote(options->context, db, jobs, status);
+    }
+    finish(writer, db, writing, jobs, status);
+    if (db) {
+        options->hooks->give_back(options->context, db);
+    }
+    if (options->retry_ms) {
+        writer->next_try_ms = status == OK ? 0 : clock_now_ms() + options->retry_ms;
+    }
+}
+
+/* A group works for a call of its own: a caller that is cancelled must not undo the changes of the
+ * others. */
+static void write_group(struct writer *writer, struct writer_job *jobs)
+{
+    const struct writer_options *options = &writer->options;
+    if (options->retry_ms && clock_now_ms() < writer->next_try_ms) {
+        finish(writer, NULL, NULL, jobs, ERR_IO); /* nobody waits for it to fail again */
+        return;
+    }
+    struct call *writing = NULL;
+    if (options->time_ms) {
+        writing = call_new(&(struct call_options){.timeout_ms = options->time_ms});
+        if (!writing) {
+            finish(writer, NULL, NULL, jobs, ERR_NOMEM);
+            return;
+        }
+    }
+    write_jobs(writer, writing, jobs);
+    call_free(writing);
+}
+
+/* ---- the lead ---- */
+
+/* Takes what waits, as far as it fits into one transaction. What is late comes first: it is older.
+ */
+static struct writer_job *take_group(struct writer *writer)
+{
+    struct list group = writer->late;
+    size_t count = 0;
+    if (!group.first) {
+        list_init(&group);
+    }
+    list_init(&writer->late);
+    writer->late_count = 0;
+    while (writer->waiting.first &&
+           (writer->options.most_jobs == 0 || count < writer->options.most_jobs)) {
+        struct writer_job *job = list_take(&writer->waiting);
+        job->stage = TAKEN;
+        list_add(&group, job);
+        count++;
+    }
+    return group.first;
+}
+
+/* After its own group a leader leaves; whoever waits longest leads on. */
+static void pass_lead(struct writer *writer)
+{
+    struct writer_job *next = writer->waiting.first;
+    writer->led = next && next->event >= 0;
+    if (writer->led) {
+        next->stage = LEADS;
+        event_signal(next->event);
+    } else if (next) {
+        pthread_cond_signal(&writer->work);
+    }
+}
+
+/* Reports to those who wait in writer_run(): from then on a job is its owner's, who may be gone. */
+static void wake(struct writer_job *jobs)
+{
+    while (jobs) {
+        struct writer_job *job = jobs;
+        jobs = job->next;
+        job->stage = DONE;
+        event_signal(job->event);
+    }
+}
+
+/* With the lock. A caller leads for callers, and the thread for what was posted. */
+static void lead(struct writer *writer, bool posted)
+{
+    struct writer_job *group = take_group(writer);
+    pthread_mutex_unlock(&writer->lock);
+    if (group) {
+        write_group(writer, group);
+    }
+    pthread_mutex_lock(&writer->lock);
+    if (!posted) {
+        wake(group);
+    }
+    pass_lead(writer);
+}
+
+/* ---- callers ---- */
+
+/* Waits to be done or to lead. */
+static int wait_turn(struct writer *writer, struct call *call, struct writer_job *job)
+{
+    struct pollfd watched = {.fd = job->event, .events = POLLIN};
+    while (job->stage == WAITS || job->stage == TAKEN) {
+        bool taken = job->stage == TAKEN;
+        pthread_mutex_unlock(&writer->lock);
+        int status = taken ? poll(&watched, 1, -1) : call_wait(call, &watched, 1, -1);
+        pthread_mutex_lock(&writer->lock);
+        if (status < 0 && !taken && (job->stage == WAITS || job->stage == LEADS)) {
+            bool leads = job->stage == LEADS;
+            list_remove(&writer->waiting, job);
+            if (leads) {
+                pass_lead(writer);
+            }
+            return status;
+        }
+    }
+    return OK;
+}
+
+static int run_grouped(struct writer *writer, struct call *call, struct writer_job *job)
+{
+    job->event = event_open();
+    if (job->event < 0) {
+        return ERR_IO;
+    }
+    pthread_mutex_lock(&writer->lock);
+    list_add(&writer->waiting, job);
+    int status = OK;
+    if (writer->led) {
+        status = wait_turn(writer, call, job);
+    } else {
+        writer->led = true;
+        job->stage = LEADS;
+    }
+    if (status == OK && job->stage == LEADS) {
+        lead(writer, false);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    event_close(job->event);
+    return status == OK ? job->status : status;
+}
+
+int writer_run(struct writer *writer, struct call *call, struct writer_job *job, bool alone)
+{
+    int status = call_check(call);
+    if (status != OK) {
+        return status;
+    }
+    if (!alone) {
+        return run_grouped(writer, call, job);
+    }
+    write_jobs(writer, call, job);
+    return job->status;
+}
+
+/* ---- the thread ---- */
+
+static void *serve(void *context)
+{
+    struct writer *writer = context;
+    const struct writer_options *options = &writer->options;
+    bool goes_on = true;
+    pthread_mutex_lock(&writer->lock);
+    while (goes_on) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += (writer->late_count ? options->retry_ms : options->idle_ms) / 1000;
+        int waited = 0;
+        while ((!writer->waiting.first || writer->led) && !writer->stopping && waited == 0) {
+            waited = pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+        }
+        bool nothing = !writer->waiting.first && !writer->late_count;
+        goes_on = writer->waiting.first || !writer->stopping;
+        if (!goes_on) {
+            writer->next_try_ms = 0; /* what is late is tried a last time */
+        }
+        writer->led = true;
+        lead(writer, true);
+        if (nothing && options->hooks->rest) {
+            options->hooks->rest(options->context);
+        }
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+int writer_post(struct writer *writer, struct writer_job *job)
+{
+    job->event = -1;
+    pthread_mutex_lock(&writer->lock);
+    if (!writer->started) {
+        writer->started = pthread_create(&writer->thread, NULL, serve, writer) == 0;
+    }
+    bool taken = writer->started && !writer->stopping;
+    if (taken) {
+        list_add(&writer->waiting, job);
+        pthread_cond_signal(&writer->work);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    if (!taken) {
+        writer->options.hooks->drop(writer->options.context, job);
+    }
+    return taken ? OK : ERR_IO;
+}
+
+const struct writer_job *writer_late(const struct writer *writer)
+{
+    return writer->late.first;
+}
+
+/* ---- its life ---- */
+
+struct writer *writer_new(const struct writer_options *options)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    if (writer) {
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&writer->work, &attributes);
+        pthread_condattr_destroy(&attributes);
+        pthread_mutex_init(&writer->lock, NULL);
+        writer->options = *options;
+        list_init(&writer->waiting);
+        list_init(&writer->late);
+    }
+    return writer;
+}
+
+struct writer *writer_free(struct writer *writer)
+{
+    if (!writer) {
+        return NULL;
+    }
+    const struct writer_options *options = &writer->options;
+    pthread_mutex_lock(&writer->lock);
+    writer->stopping = true;
+    pthread_cond_signal(&writer->work);
+    pthread_mutex_unlock(&writer->lock);
+    if (writer->started) {
+        pthread_join(writer->thread, NULL);
+    }
+    size_t lost = writer->late_count + writer->lost_count;
+    if (lost) {
+        options->hooks->lost(options->context, lost);
+    }
+    struct writer_job *job;
+    while ((job = list_take(&writer->late)) != NULL) {
+        options->hooks->drop(options->context, job);
+    }
+    pthread_mutex_destroy(&writer->lock);
+    pthread_cond_destroy(&writer->work);
+    free(writer);
+    return NULL;
+}

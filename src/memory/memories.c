@@ -1,0 +1,247 @@
+/* Connections and changes of the memories of one program. */
+#include "memory/memories.h"
+
+#include "call/errors.h"
+#include "call/parts.h"
+#include "config/config.h"
+#include "core/clock.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+
+static struct memories *memories_of(const struct call *call)
+{
+    return call_parts(call)->memories;
+}
+
+/* ---- connections ---- */
+
+static struct db *open_store(void *context, struct call *call, char *problem, size_t size)
+{
+    (void)context;
+    return store_open(call, problem, size);
+}
+
+static int borrow(struct memories *memories, struct call *call, struct db **db)
+{
+    char problem[DB_PROBLEM_SIZE] = "";
+    int status = db_pool_borrow(memories->pool, call, db, problem, sizeof problem);
+    return status == ERR_IO && *problem
+               ? call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s", problem)
+               : status;
+}
+
+int memories_borrow(struct call *call, struct db **db)
+{
+    return borrow(memories_of(call), call, db);
+}
+
+static int fail(struct call *call, const struct db *db, int status)
+{
+    if (db_in_doubt(db)) {
+        return call_fail(call, CODE_PROVIDER,
+                         "the memory store went away while it confirmed the change, so it is not "
+                         "known whether the change was made; look before you repeat it: %s",
+                         db_problem(db));
+    }
+    switch (status) {
+    case ERR_IO:
+    case ERR_CLOSED:
+        return call_fail(call, CODE_PROVIDER, "the memory store failed, nothing was changed: %s",
+                         db_problem(db));
+    case ERR_BUSY:
+        call_fail(call, CODE_BUSY, "the memory store is busy with other writers; try again");
+        call_fail_retry_after(call, 1);
+        return ERR_FAILED;
+    default:
+        return status;
+    }
+}
+
+int memories_return(struct call *call, struct db *db, int status)
+{
+    if (db) {
+        status = fail(call, db, status);
+        db_pool_return(memories_of(call)->pool, db);
+    }
+    return status;
+}
+
+/* ---- what has expired ---- */
+
+struct expired_rows {
+    struct {
+        int64_t id, space;
+    } items[LIMIT_MEMORY_SWEEP];
+    size_t count;
+};
+
+static int note_expired(void *context, const struct store_row *row)
+{
+    struct expired_rows *rows = context;
+    rows->items[rows->count].id = row->id;
+    rows->items[rows->count++].space = row->space;
+    return OK;
+}
+
+/* Removes one of them, unless it was changed before its space was locked. */
+static int remove_expired(struct db *db, struct arena *arena, int64_t id, int64_t space_id,
+                          int64_t now_ms)
+{
+    struct store_row row;
+    struct store_space space = {.id = space_id};
+    int status = store_lock(db, &space);
+    if (status == OK) {
+        status = store_by_id(db, arena, space.id, id, &row);
+    }
+    if (status == OK && row.memory.expires_ms > 0 && row.memory.expires_ms <= now_ms) {
+        status = store_remove(db, &space, &row);
+    }
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
+static int sweep_rows(struct db *db, struct arena *arena, int64_t now_ms, struct expired_rows *rows)
+{
+    int status = db_begin(db, true);
+    if (status == OK) {
+        status = store_expired(db, arena, now_ms, LIMIT_MEMORY_SWEEP, note_expired, rows);
+    }
+    for (size_t i = 0; i < rows->count && status == OK; i++) {
+        status = remove_expired(db, arena, rows->items[i].id, rows->items[i].space, now_ms);
+    }
+    if (status == OK && rows->count > 0) {
+        status = db_commit(db);
+    }
+    db_rollback(db);
+    return status;
+}
+
+/* Deletes what has expired, now and then, a few at a time. Nobody finds it any more in any case, so
+ * that a failure only leaves it for the next time. Whether something was deleted. */
+static bool sweep(struct memories *memories, struct db *db)
+{
+    int64_t now_ms = clock_wall_ms();
+    int64_t due = atomic_load(&memories->next_sweep_ms);
+    if (now_ms < due || !atomic_compare_exchange_strong(&memories->next_sweep_ms, &due,
+                                                        now_ms + TIME_MEMORY_SWEEP_MS)) {
+        return false;
+    }
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct expired_rows rows = {.count = 0};
+    int status = arena ? sweep_rows(db, arena, now_ms, &rows) : ERR_NOMEM;
+    arena_free(arena);
+    if (status == OK && rows.count == LIMIT_MEMORY_SWEEP) {
+        atomic_store(&memories->next_sweep_ms, now_ms); /* there may be more */
+    }
+    return status == OK && rows.count > 0;
+}
+
+/* ---- changes ---- */
+
+static int borrow_for_group(void *context, struct call *call, struct db **db)
+{
+    return borrow(context, call, db);
+}
+
+static void give_back(void *context, struct db *db)
+{
+    struct memories *memories = context;
+    db_pool_return(memories->pool, db);
+}
+
+static int apply(void *context, struct db *db, struct writer_job *job)
+{
+    (void)context;
+    struct memories_job *own = (struct memories_job *)job;
+    struct store_space found;
+    int status = store_space_of(db, own->space, true, &found);
+    if (status == OK) {
+        status = store_lock(db, &found);
+    }
+    if (status != OK) {
+        return status;
+    }
+    struct rules_work work = {.db = db,
+                              .call = own->call,
+                              .arena = call_arena(own->call),
+                              .space = &found,
+                              .now_ms = clock_wall_ms(),
+                              .overwrites = &own->overwrites};
+    return own->apply(&work, own->context);
+}
+
+static void wrote(void *context, struct db *db, const struct writer_job *jobs, int status)
+{
+    bool overwrites = status == OK && sweep(context, db);
+    for (const struct writer_job *job = jobs; job; job = job->next) {
+        overwrites |= ((const struct memories_job *)job)->overwrites;
+    }
+    if (status == OK && overwrites) {
+        store_scrub(db);
+    }
+}
+
+/* A failure of the whole becomes the error of each of its callers. */
+static int report(void *context, struct db *db, struct call *writing, struct writer_job *job,
+                  int status)
+{
+    (void)context;
+    struct call *call = ((struct memories_job *)job)->call;
+    const struct call_error *error = writing && writing != call ? call_error(writing) : NULL;
+    if (status == OK || status == ERR_FAILED || status == ERR_NOTFOUND) {
+        /* an outcome of its own, or words that were said where no connection could be had */
+        return status == ERR_FAILED && error && !call_error(call)
+                   ? call_fail(call, error->code, "%s", error->message)
+                   : status;
+    }
+    return db ? fail(call, db, status) : status;
+}
+
+static const struct writer_hooks HOOKS = {
+    .borrow = borrow_for_group,
+    .give_back = give_back,
+    .apply = apply,
+    .wrote = wrote,
+    .report = report,
+};
+
+int memories_write(struct memories_job *job)
+{
+    struct memories *memories = memories_of(job->call);
+    job->job.durable = true;
+    return writer_run(memories->writer, job->call, &job->job, memories->alone);
+}
+
+/* ---- its life ---- */
+
+struct memories *memories_new(void)
+{
+    struct memories *memories = calloc(1, sizeof *memories);
+    if (!memories) {
+        return NULL;
+    }
+    const char *url = config_text("FORAGE_DATABASE_URL");
+    memories->alone = url && *url;
+    size_t most = memories->alone ? (size_t)config_int("FORAGE_DATABASE_CONNECTIONS") : 0;
+    memories->pool = db_pool_new(&(struct db_pool_options){
+        .open = open_store, .most = most, .idle = most ? most : LIMIT_MEMORY_IDLE_CONNECTIONS});
+    memories->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
+                                                           .context = memories,
+                                                           .undoes_one = true,
+                                                           .most_jobs = LIMIT_MEMORY_GROUP,
+                                                           .time_ms = TIME_MEMORY_WRITE_MS});
+    memories->indexes = indexes_new();
+    return memories->pool && memories->writer && memories->indexes ? memories
+                                                                   : memories_free(memories);
+}
+
+struct memories *memories_free(struct memories *memories)
+{
+    if (memories) {
+        writer_free(memories->writer);
+        indexes_free(memories->indexes);
+        db_pool_free(memories->pool);
+        free(memories);
+    }
+    return NULL;
+}

@@ -1,0 +1,44 @@
+/* Inside of the memory engine: the part of a program that holds its connections, its writer and its
+ * indexes, and how a call comes to use them. */
+#ifndef FORAGE_MEMORY_MEMORIES_H
+#define FORAGE_MEMORY_MEMORIES_H
+
+#include "db/pool.h"
+#include "db/writer.h"
+#include "memory/indexes.h"
+#include "memory/rules.h"
+
+#include <stdatomic.h>
+
+struct memories {
+    struct db_pool *pool;
+    struct writer *writer;
+    struct indexes *indexes;
+    bool alone; /* the database groups the commits of many connections by itself */
+    _Atomic int64_t next_sweep_ms;
+};
+
+/* A connection for the call, which waits while all that there may be are in use. OK with one;
+ * ERR_FAILED after call_fail() when the database cannot be reached; as of the call. */
+MUST_CHECK int memories_borrow(struct call *call, struct db **db);
+/* Gives it back, and turns a status of the connection into the call's error: what happened and what
+ * to do. */
+int memories_return(struct call *call, struct db *db, int status);
+
+/* A change, which memories_write() makes. */
+struct memories_job {
+    struct writer_job job; /* first */
+    struct call *call;
+    const struct memory_space *space;
+    /* Does the work inside a transaction. OK, ERR_FAILED after call_fail(work->call), or a status
+     * of the connection; then nothing of it is written. It may be called again when the database
+     * asks for another try. */
+    int (*apply)(const struct rules_work *work, void *context);
+    void *context;
+    bool overwrites; /* contents were replaced or removed, and must leave the disk */
+};
+/* OK when it is on the disk; ERR_FAILED with the call's error set; ERR_CANCELLED or ERR_DEADLINE
+ * when it was not begun. */
+MUST_CHECK int memories_write(struct memories_job *job);
+
+#endif

@@ -1,0 +1,371 @@
+/* The tables of records and their statements. */
+#include "ops/records.h"
+
+#include "config/config.h"
+#include "config/places.h"
+#include "core/clock.h"
+#include "core/id.h"
+#include "core/limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_MS        INT64_C(86400000)
+#define TOKEN_LIFE_MS INT64_C(3600000)
+
+static const char *const SQLITE_VERSIONS[] = {
+    "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE windows (key TEXT PRIMARY KEY, ends_ms INTEGER NOT NULL, used INTEGER NOT NULL)"
+    " WITHOUT ROWID;"
+    "CREATE TABLE usage (day TEXT NOT NULL, caller TEXT NOT NULL, tool TEXT NOT NULL,"
+    " calls INTEGER NOT NULL, failures INTEGER NOT NULL, recalled INTEGER NOT NULL,"
+    " input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, nano_usd INTEGER NOT NULL,"
+    " unpriced INTEGER NOT NULL, PRIMARY KEY (day, caller, tool)) WITHOUT ROWID;"
+    "CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, caller TEXT NOT NULL,"
+    " at_ms INTEGER NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL, code TEXT,"
+    " took_ms INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,"
+    " nano_usd INTEGER NOT NULL);"
+    "CREATE INDEX history_caller ON history (caller, id);",
+    NULL,
+};
+
+static const char *const POSTGRES_VERSIONS[] = {
+    "CREATE TABLE forage_secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL);"
+    "CREATE TABLE forage_windows (key TEXT COLLATE \"C\" PRIMARY KEY, ends_ms BIGINT NOT NULL,"
+    " used BIGINT NOT NULL) WITH (fillfactor = 50);"
+    "CREATE TABLE forage_usage (day TEXT COLLATE \"C\" NOT NULL,"
+    " caller TEXT COLLATE \"C\" NOT NULL, tool TEXT COLLATE \"C\" NOT NULL,"
+    " calls BIGINT NOT NULL, failures BIGINT NOT NULL, recalled BIGINT NOT NULL,"
+    " input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, nano_usd BIGINT NOT NULL,"
+    " unpriced BIGINT NOT NULL, PRIMARY KEY (day, caller, tool)) WITH (fillfactor = 50);"
+    "CREATE TABLE forage_history (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " caller TEXT COLLATE \"C\" NOT NULL, at_ms BIGINT NOT NULL, tool TEXT NOT NULL,"
+    " arguments TEXT NOT NULL, code TEXT, took_ms BIGINT NOT NULL, input_tokens BIGINT NOT NULL,"
+    " output_tokens BIGINT NOT NULL, nano_usd BIGINT NOT NULL);"
+    "CREATE INDEX forage_history_caller ON forage_history (caller, id);"
+    "CREATE TABLE forage_commits (token BYTEA PRIMARY KEY, at_ms BIGINT NOT NULL);",
+    NULL,
+};
+
+static const struct db_schema SCHEMA = {"records", SQLITE_VERSIONS, POSTGRES_VERSIONS};
+
+static struct db *open_at(const char *url, const char *path, bool synced, struct call *call,
+                          char *problem, size_t size)
+{
+    struct db_options options = {
+        .url = url, .path = path, .schema = &SCHEMA, .unsynced = !synced, .erases = true};
+    struct db *db = db_open(&options, call, problem, size);
+    if (db) {
+        db_work_for(db, call);
+    }
+    return db;
+}
+
+struct db *records_open_file(const char *path, bool synced, struct call *call, char *problem,
+                             size_t size)
+{
+    return open_at(NULL, path, synced, call, problem, size);
+}
+
+struct db *records_open(struct call *call, char *problem, size_t size)
+{
+    const char *url;
+    char *path;
+    bool known = places_database(PLACES_RECORDS, &url, &path, problem, size);
+    struct db *db =
+        known ? open_at(url, path, config_bool("FORAGE_STORE_SYNC"), call, problem, size) : NULL;
+    free(path);
+    return db;
+}
+
+/* 1 with the key, 0 when there is none yet. */
+static int find_secret(struct db *db, unsigned char key[SHA256_SIZE])
+{
+    struct db_rows *rows =
+        db_query(db, "SELECT value FROM {secrets} WHERE name = 'fingerprint'", NULL, 0);
+    int found = db_step(rows);
+    if (found > 0) {
+        size_t length;
+        const void *bytes = db_bytes(rows, 0, &length);
+        found = length == SHA256_SIZE ? 1 : ERR_INVALID;
+        if (found > 0) {
+            memcpy(key, bytes, SHA256_SIZE);
+        }
+    }
+    db_end(rows);
+    return found;
+}
+
+int records_secret(struct db *db, unsigned char key[SHA256_SIZE])
+{
+    unsigned char fresh[SHA256_SIZE];
+    int found = find_secret(db, key);
+    if (found != 0) {
+        return found < 0 ? found : OK;
+    }
+    if (id_random(fresh, sizeof fresh) != OK) {
+        return ERR_IO;
+    }
+    /* Another process or server may be faster; then its key counts. */
+    int status = db_do(db,
+                       "INSERT INTO {secrets} (name, value) VALUES ('fingerprint', ?1) ON CONFLICT "
+                       "DO NOTHING",
+                       DB_BYTES(fresh, sizeof fresh));
+    found = status == OK ? find_secret(db, key) : status;
+    return found > 0 ? OK : found == 0 ? ERR_IO : found;
+}
+
+/* ---- writing ---- */
+
+/* Those who write to a server take turns, as with a file: windows are read and then written, and
+ * rows that two of them write in different order would block both. A turn is short, and ends with a
+ * server that falls silent. The number is "records". */
+#define TAKE_TURN                                                                                  \
+    "SET LOCAL idle_in_transaction_session_timeout = 10000; "                                      \
+    "SELECT pg_advisory_xact_lock(32199625090950259)"
+
+int records_begin(struct db *db, bool durable, struct records_turn *turn)
+{
+    turn->has_token =
+        db_is_postgres(db) && durable && id_random(turn->token, sizeof turn->token) == OK;
+    int status = db_begin(db, durable);
+    return status == OK && db_is_postgres(db) ? db_run(db, TAKE_TURN) : status;
+}
+
+/* A transaction on a server that is not repeated harmlessly leaves its token. 1: it was written; 0:
+ * there is one like it. */
+static int write_token(struct db *db, const struct records_turn *turn)
+{
+    struct db_rows *rows =
+        db_ask(db,
+               "INSERT INTO {commits} (token, at_ms) VALUES (?1, ?2) ON "
+               "CONFLICT DO NOTHING RETURNING 1",
+               DB_BYTES(turn->token, sizeof turn->token), DB_INT(clock_wall_ms()));
+    int written = db_step(rows);
+    db_end(rows);
+    return written;
+}
+
+/* The server went away while it committed. Whoever writes the token first has decided: when it can
+ * be written now, the other transaction did not happen, and never will; when it is there, it did.
+ */
+static int settle(struct db *db, const struct records_turn *turn)
+{
+    int status = db_begin(db, true);
+    int written = status == OK ? write_token(db, turn) : status;
+    if (written == 1) {
+        status = db_commit(db);
+    }
+    db_rollback(db);
+    return written == 0 ? OK : ERR_CLOSED;
+}
+
+int records_commit(struct db *db, const struct records_turn *turn)
+{
+    if (turn->has_token) {
+        int written = write_token(db, turn);
+        if (written < 0) {
+            return written;
+        }
+    }
+    int status = db_commit(db);
+    return status != OK && turn->has_token && db_in_doubt(db) ? settle(db, turn) : status;
+}
+
+static int read_window(struct db *db, const char *key, struct limit_window *window)
+{
+    int64_t numbers[2];
+    int found = db_numbers(
+        db_ask(db, "SELECT ends_ms, used FROM {windows} WHERE key = ?1", DB_TEXT(key)), numbers, 2);
+    *window = (struct limit_window){numbers[0], numbers[1]};
+    return found < 0 ? found : OK;
+}
+
+static int write_window(struct db *db, const char *key, const struct limit_window *window)
+{
+    return db_do(db,
+                 "INSERT INTO {windows} (key, ends_ms, used) VALUES (?1, ?2, ?3) ON CONFLICT (key) "
+                 "DO UPDATE SET ends_ms = excluded.ends_ms, used = excluded.used",
+                 DB_TEXT(key), DB_INT(window->ends_ms), DB_INT(window->used));
+}
+
+int records_claim(struct db *db, struct limit_claim *claims, size_t count, int64_t now_ms)
+{
+    struct limit_window windows[LIMIT_WINDOW_CLAIMS];
+    bool used_up = false;
+    for (size_t i = 0; i < count; i++) {
+        int status = read_window(db, claims[i].key, &windows[i]);
+        if (status != OK) {
+            return status;
+        }
+        limit_look(&claims[i], &windows[i], now_ms);
+        used_up |= claims[i].retry_after_ms > 0;
+    }
+    for (size_t i = 0; !used_up && i < count; i++) {
+        windows[i].used++;
+        claims[i].left--;
+        int status = write_window(db, claims[i].key, &windows[i]);
+        if (status != OK) {
+            return status;
+        }
+    }
+    return used_up ? ERR_LIMIT : OK;
+}
+
+int records_spent(struct db *db, const char *caller, int64_t now_ms, struct spending *spent)
+{
+    char day[GATE_DAY_SIZE];
+    int64_t numbers[2];
+    gate_day(now_ms, day);
+    int found = db_numbers(
+        db_ask(db,
+               "SELECT CAST(coalesce(sum(CASE WHEN caller = ?2 THEN nano_usd END), 0) AS BIGINT), "
+               "CAST(coalesce(sum(nano_usd), 0) AS BIGINT) FROM {usage} WHERE day = ?1",
+               DB_TEXT(day), DB_TEXT(caller)),
+        numbers, 2);
+    *spent = (struct spending){numbers[0], numbers[1]};
+    return found < 0 ? found : OK;
+}
+
+static int add_usage(struct db *db, const struct record *record)
+{
+    char day[GATE_DAY_SIZE];
+    gate_day(record->at_ms, day);
+    return db_do(
+        db,
+        "INSERT INTO {usage} AS sums VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT "
+        "(day, caller, tool) DO UPDATE SET calls = sums.calls + 1,"
+        " failures = sums.failures + excluded.failures,"
+        " recalled = sums.recalled + excluded.recalled,"
+        " input_tokens = sums.input_tokens + excluded.input_tokens,"
+        " output_tokens = sums.output_tokens + excluded.output_tokens,"
+        " nano_usd = sums.nano_usd + excluded.nano_usd,"
+        " unpriced = sums.unpriced + excluded.unpriced",
+        DB_TEXT(day), DB_TEXT(record->caller), DB_TEXT(record->tool), DB_INT(record->code != NULL),
+        DB_INT(record->recalled), DB_INT(record->input_tokens), DB_INT(record->output_tokens),
+        DB_INT(record->nano_usd), DB_INT(record->unpriced));
+}
+
+int records_add(struct db *db, const struct record *record)
+{
+    int status = add_usage(db, record);
+    if (status != OK || !record->arguments) {
+        return status;
+    }
+    return db_do(db,
+                 "INSERT INTO {history} (caller, at_ms, tool, arguments, code, took_ms, "
+                 "input_tokens, output_tokens, nano_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                 "?9)",
+                 DB_TEXT(record->caller), DB_INT(record->at_ms), DB_TEXT(record->tool),
+                 DB_TEXT(record->arguments), DB_TEXT(record->code), DB_INT(record->took_ms),
+                 DB_INT(record->input_tokens), DB_INT(record->output_tokens),
+                 DB_INT(record->nano_usd));
+}
+
+int records_tidy(struct db *db, int64_t now_ms)
+{
+    char day[GATE_DAY_SIZE];
+    gate_day(now_ms - LIMIT_USAGE_DAYS * DAY_MS, day);
+    const struct {
+        const char *sql;
+        struct db_value beyond;
+        bool on_servers_only;
+    } OLD[] = {
+        {"DELETE FROM {windows} WHERE ends_ms <= ?1", DB_INT(now_ms), false},
+        {"DELETE FROM {commits} WHERE at_ms < ?1", DB_INT(now_ms - TOKEN_LIFE_MS), true},
+        {"DELETE FROM {usage} WHERE day < ?1", DB_TEXT(day), false},
+        {"DELETE FROM {history} WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
+         "(PARTITION BY caller ORDER BY id DESC) AS place FROM {history}) AS placed WHERE place > "
+         "?1)",
+         DB_INT(LIMIT_HISTORY_ROWS), false},
+    };
+    int status = OK;
+    for (size_t i = 0; status == OK && i < sizeof OLD / sizeof *OLD; i++) {
+        if (!OLD[i].on_servers_only || db_is_postgres(db)) {
+            status = db_finish(db_query(db, OLD[i].sql, &OLD[i].beyond, 1));
+        }
+    }
+    return status;
+}
+
+/* ---- reading ---- */
+
+int records_usage(struct db *db, const char *caller, const char *from_day, records_take_sums take,
+                  void *context)
+{
+    struct db_rows *rows =
+        db_ask(db,
+               "SELECT day, caller, tool, calls, failures, recalled, input_tokens, output_tokens, "
+               "nano_usd, unpriced FROM {usage} WHERE day >= ?1 AND (CAST(?2 AS TEXT) IS NULL OR "
+               "caller = ?2) ORDER BY day DESC, caller, tool",
+               DB_TEXT(from_day), DB_TEXT(caller));
+    int found;
+    while ((found = db_step(rows)) > 0) {
+        take(context, &(struct record_sums){
+                          .day = db_text(rows, 0),
+                          .caller = db_text(rows, 1),
+                          .tool = db_text(rows, 2),
+                          .calls = db_int(rows, 3),
+                          .failures = db_int(rows, 4),
+                          .recalled = db_int(rows, 5),
+                          .input_tokens = db_int(rows, 6),
+                          .output_tokens = db_int(rows, 7),
+                          .nano_usd = db_int(rows, 8),
+                          .unpriced = db_int(rows, 9),
+                      });
+    }
+    db_end(rows);
+    return found;
+}
+
+int records_history(struct db *db, const char *caller, int64_t before, int64_t limit,
+                    records_take_past take, void *context)
+{
+    struct db_rows *rows =
+        db_ask(db,
+               "SELECT id, at_ms, tool, arguments, code, took_ms, input_tokens, output_tokens, "
+               "nano_usd FROM {history} WHERE caller = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
+               DB_TEXT(caller), DB_INT(before > 0 ? before : INT64_MAX), DB_INT(limit));
+    int found;
+    while ((found = db_step(rows)) > 0) {
+        take(context, &(struct record_past){
+                          .id = db_int(rows, 0),
+                          .at_ms = db_int(rows, 1),
+                          .tool = db_text(rows, 2),
+                          .arguments = db_text(rows, 3),
+                          .code = db_text(rows, 4),
+                          .took_ms = db_int(rows, 5),
+                          .input_tokens = db_int(rows, 6),
+                          .output_tokens = db_int(rows, 7),
+                          .nano_usd = db_int(rows, 8),
+                      });
+    }
+    db_end(rows);
+    return found;
+}
+
+/* What was wiped must not be found in the file either: freed pages are overwritten, and the log is
+ * written back and emptied. Old contents of a server leave its disk when it vacuums. To delete
+ * twice is to delete once, so that a commit in doubt is nobody's trouble. */
+int records_wipe(struct db *db, const char *caller, int64_t *wiped)
+{
+    *wiped = 0;
+    int status = db_begin(db, true);
+    if (status == OK) {
+        struct db_rows *rows =
+            db_ask(db, "DELETE FROM {history} WHERE caller = ?1 RETURNING id", DB_TEXT(caller));
+        while ((status = db_step(rows)) > 0) {
+            ++*wiped;
+        }
+        db_end(rows);
+    }
+    if (status == OK) {
+        status = db_commit(db);
+    }
+    db_rollback(db);
+    if (status == OK && !db_is_postgres(db) &&
+        db_run(db, "PRAGMA wal_checkpoint(TRUNCATE)") != OK) {
+        /* somebody reads: the log is emptied with a later checkpoint */
+    }
+    return status;
+}

@@ -1,0 +1,96 @@
+/* What outlives a process: windows of limits, usage, history. The tables and every statement that
+ * touches them, in SQLite or, for servers on several machines, in PostgreSQL; connections are
+ * db/db.h's. Functions return a status; db_problem() has the words of the last failure, for an
+ * operator. */
+#ifndef FORAGE_OPS_RECORDS_H
+#define FORAGE_OPS_RECORDS_H
+
+#include "core/sha256.h"
+#include "db/db.h"
+#include "guard/gate.h"
+
+/* One call, as it is recorded. */
+struct record {
+    const char *caller;
+    const char *tool;
+    int64_t at_ms; /* since 1970 */
+    int64_t took_ms;
+    const char *code; /* of its error; NULL: it succeeded */
+    bool recalled;    /* answered from the cache of answers */
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t nano_usd;
+    int64_t unpriced;      /* services and models that the price table does not know */
+    const char *arguments; /* JSON, for the history; NULL: only the sums are stored */
+};
+
+/* The sums of one caller, tool and day. */
+struct record_sums {
+    const char *day; /* "2026-11-15", UTC */
+    const char *caller;
+    const char *tool;
+    int64_t calls;
+    int64_t failures;
+    int64_t recalled;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t nano_usd;
+    int64_t unpriced;
+};
+
+/* A call of the history. */
+struct record_past {
+    int64_t id; /* grows with time */
+    int64_t at_ms;
+    const char *tool;
+    const char *arguments;
+    const char *code; /* NULL: it succeeded */
+    int64_t took_ms;
+    int64_t input_tokens;
+    int64_t output_tokens;
+    int64_t nano_usd;
+};
+
+typedef void (*records_take_sums)(void *context, const struct record_sums *row);
+typedef void (*records_take_past)(void *context, const struct record_past *row);
+
+/* Opens the database of the configuration: FORAGE_DATABASE_URL or FORAGE_DATA_DIR,
+ * FORAGE_STORE_SYNC. It works for `call`, which may be NULL. NULL with the reason in `problem`. */
+struct db *records_open(struct call *call, char *problem, size_t size);
+/* The same, of the file at `path`. */
+struct db *records_open_file(const char *path, bool synced, struct call *call, char *problem,
+                             size_t size);
+
+/* The key of fingerprints, which all who share the database share; made when there is none. */
+MUST_CHECK int records_secret(struct db *db, unsigned char key[SHA256_SIZE]);
+
+/* ---- writing, between begin and commit ---- */
+
+/* What is written between the two is there wholly or not at all, and those who write take turns.
+ * Tells a commit that is in doubt from one that did not happen; see records.c. */
+struct records_turn {
+    bool has_token;
+    unsigned char token[16];
+};
+MUST_CHECK int records_begin(struct db *db, bool durable, struct records_turn *turn);
+MUST_CHECK int records_commit(struct db *db, const struct records_turn *turn);
+/* Takes one of every claim's window, or none of any. OK or ERR_LIMIT, or a failure. */
+MUST_CHECK int records_claim(struct db *db, struct limit_claim *claims, size_t count,
+                             int64_t now_ms);
+MUST_CHECK int records_spent(struct db *db, const char *caller, int64_t now_ms,
+                             struct spending *spent);
+MUST_CHECK int records_add(struct db *db, const struct record *record);
+/* Removes what is older or more than the ceilings say. */
+MUST_CHECK int records_tidy(struct db *db, int64_t now_ms);
+
+/* ---- reading, and wiping, at any time ---- */
+
+/* From that day on, newest first; `caller` NULL: of all. */
+MUST_CHECK int records_usage(struct db *db, const char *caller, const char *from_day,
+                             records_take_sums take, void *context);
+/* Newest first, at most `limit`, those with ids below `before` (0: from the newest). */
+MUST_CHECK int records_history(struct db *db, const char *caller, int64_t before, int64_t limit,
+                               records_take_past take, void *context);
+MUST_CHECK int records_wipe(struct db *db, const char *caller, int64_t *wiped);
+
+#endif
