@@ -4,13 +4,12 @@
 #include "call/parts.h"
 #include "call/side.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "cli/terminal.h"
-#include "cli/watch.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/signals.h"
 #include "page/browser/browser.h"
-#include "proc/proc.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,19 +70,26 @@ static int print_report(const struct doctor *doctor, bool online)
     return code;
 }
 
-static int examine(struct call *call, const struct doctor_options *options, bool json)
+struct examination {
+    struct doctor_options options;
+    bool json;
+};
+
+static int examine(struct app *app, struct call *call, void *context)
 {
+    (void)app;
+    const struct examination *examination = context;
     terminal_progress("looking at %zu things", doctor_check_count(NULL));
-    struct doctor *doctor = doctor_run(call, options);
+    struct doctor *doctor = doctor_run(call, &examination->options);
     terminal_progress_end();
     if (!doctor) {
         fputs("forage: the examination was given up\n", stderr);
         return EXIT_FAILED;
     }
-    yyjson_mut_doc *doc = json ? json_new(call_arena(call)) : NULL;
-    int code = doc    ? print_json(call_arena(call), doctor_describe(doctor, doc))
-               : json ? EXIT_FAILED
-                      : print_report(doctor, options->online);
+    yyjson_mut_doc *doc = examination->json ? json_new(call_arena(call)) : NULL;
+    int code = doc                 ? print_json(call_arena(call), doctor_describe(doctor, doc))
+               : examination->json ? EXIT_FAILED
+                                   : print_report(doctor, examination->options.online);
     code = code == EXIT_OK && !doctor_is_well(doctor) ? EXIT_FAILED : code;
     doctor_free(doctor);
     return code;
@@ -111,36 +117,28 @@ int command_doctor(const struct arguments *arguments)
     if (option_given(arguments, "--markdown")) {
         return print_page();
     }
-    struct doctor_options options = {.online = option_given(arguments, "--online")};
-    struct call_options call_options = watch_options();
+    struct examination examination = {.options.online = option_given(arguments, "--online"),
+                                      .json = option_given(arguments, "--json")};
+    struct call_options options = run_options(NULL);
     struct buf refused;
     char failed[512] = "";
-    call_options.timeout_ms = TIME_DOCTOR_MS;
+    options.timeout_ms = TIME_DOCTOR_MS;
     buf_init(&refused, KIB(64));
     if (read_configuration(&refused) != EXIT_OK) {
-        options.refused = refused.data ? refused.data : "the settings cannot be loaded";
+        examination.options.refused = refused.data ? refused.data : "the settings cannot be loaded";
     }
-    log_set_level(LOG_LEVEL_ERROR); /* what is wrong is told by the checks */
+    log_set_level(LOG_LEVEL_ERROR); /* the checks report what is wrong */
     int signals = signals_open();
     struct app_options app_options = {.name = "forage", .title = "forage"};
-    struct app *app = options.refused ? NULL : app_new(&app_options, failed, sizeof failed);
-    if (!options.refused && !app) {
-        options.failed = failed;
+    struct app *app =
+        examination.options.refused ? NULL : app_new(&app_options, failed, sizeof failed);
+    if (!examination.options.refused && !app) {
+        examination.options.failed = failed;
     }
-    struct watch watch;
-    struct parts parts = {.browser = options.failed ? browser_new(NULL) : NULL};
-    call_options.parts = app ? app_parts(app) : &parts;
-    struct call *call = call_new(&call_options);
-    int code = EXIT_FAILED;
-    if (call && signals >= 0 && watch_start(&watch, call, signals) == OK) {
-        code = examine(call, &options, option_given(arguments, "--json"));
-        watch_stop(&watch);
-    }
-    call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    if (app) {
-        app_free(app);
-    } else {
+    struct parts parts = {.browser = examination.options.failed ? browser_new(NULL) : NULL};
+    options.parts = &parts;
+    int code = run_call(app, signals, &options, examine, &examination);
+    if (!app) {
         end_all(&parts);
     }
     buf_done(&refused);

@@ -1,24 +1,33 @@
 /* `forage memory ...`: memories for people. What a tool does is done by the tool, as any client
- * would call it; the result is printed as text, or as it is with --json. */
-#include "cli/memory.h"
-
-#include "cli/terminal.h"
-#include "cli/watch.h"
-#include "config/config.h"
-#include "core/limits.h"
-#include "core/log.h"
-#include "core/redact.h"
-#include "core/signals.h"
+ * would call it; import, export, check and backup work on the whole store, with a bar that shows
+ * how far they are. */
 #include "memory/memory.h"
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "cli/terminal.h"
+#include "core/limits.h"
+#include "memory/fields.h"
+#include "memory/lines.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define BAR_WIDTH 30
+#define BAR_WIDTH   30
+#define PIECE_BYTES KIB(256)
 
-/* ---- telling ---- */
+/* One run of the command. */
+struct memory_command {
+    const struct action *action;
+    struct call *call;
+    const struct arguments *arguments;
+    const char *space; /* --namespace, or NULL */
+};
 
-void memory_command_bar(void *context, double done, double total, const char *message)
+static void show_bar(void *context, double done, double total, const char *message)
 {
     (void)context;
     if (total <= 0) {
@@ -31,26 +40,13 @@ void memory_command_bar(void *context, double done, double total, const char *me
                       BAR_WIDTH - filled, "..............................", part * 100, message);
 }
 
-int memory_command_failed(struct memory_command *command, int status)
+static int fail(struct memory_command *command, int status)
 {
     call_fail_status(command->call, status);
-    const struct call_error *error = call_error(command->call);
-    struct buf text;
-    buf_init(&text, KIB(64));
-    buf_printf(&text, "forage: %s\n", error ? error->message : status_name(status));
-    redact_buf(&text, 0);
-    fputs(text.data ? text.data : "forage: out of memory\n", stderr);
-    buf_done(&text);
-    return EXIT_FAILED;
+    return print_call_error(command->call);
 }
 
-static const char *text_of(yyjson_mut_val *object, const char *name)
-{
-    const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(object, name));
-    return text ? text : "";
-}
-
-/* ---- what each prints ---- */
+/* ---- what each tool prints ---- */
 
 static void print_changed(struct buf *out, yyjson_mut_val *data)
 {
@@ -119,6 +115,165 @@ static void print_hits(struct buf *out, yyjson_mut_val *data)
     }
 }
 
+/* ---- the whole store ---- */
+
+/* The file that is named; NULL: none, which is standard input or output. */
+static const char *named_file(const struct memory_command *command)
+{
+    const char *path = command->arguments->count ? command->arguments->words[0] : NULL;
+    return path && strcmp(path, "-") == 0 ? NULL : path;
+}
+
+static int fail_file(const char *path)
+{
+    fprintf(stderr, "forage: %s: %s\n", path ? path : "standard input", strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int feed_file(struct memory_command *command, struct lines *lines, int fd, double size)
+{
+    static char piece[PIECE_BYTES];
+    double done = 0;
+    ssize_t got;
+    int status = OK;
+    while (status == OK && (got = read(fd, piece, sizeof piece)) > 0) {
+        status = lines_feed(lines, piece, (size_t)got);
+        done += (double)got;
+        call_progress(command->call, done, size, "%zu memories", lines_count(lines).lines);
+    }
+    if (status == OK && got < 0) {
+        status = ERR_IO;
+    }
+    return status == OK ? lines_end(lines) : status;
+}
+
+static int run_import(struct memory_command *command)
+{
+    const char *path = named_file(command);
+    struct memory_space space;
+    int status = memory_space_of(command->call, command->space, &space);
+    if (status != OK) {
+        return fail(command, status);
+    }
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    struct stat about = {0};
+    if (fd < 0 || fstat(fd, &about) != 0) {
+        return fail_file(path);
+    }
+    struct lines *lines = lines_new(command->call, &space);
+    double size = S_ISREG(about.st_mode) ? (double)about.st_size : 0;
+    status = lines ? feed_file(command, lines, fd, size) : ERR_NOMEM;
+    struct lines_counts counts = lines ? lines_count(lines) : (struct lines_counts){0};
+    lines_free(lines);
+    if (path) {
+        close(fd);
+    }
+    if (status != OK) {
+        int code = fail(command, status);
+        fprintf(stderr, "forage: %zu memories were imported before that\n", counts.lines);
+        return code;
+    }
+    printf("%zu memories: %zu added, %zu replaced, %zu unchanged\n", counts.lines, counts.added,
+           counts.replaced, counts.unchanged);
+    return EXIT_OK;
+}
+
+struct export
+{
+    struct memory_command *command;
+    struct arena *arena;
+    struct buf line;
+    FILE *out;
+    size_t count;
+};
+
+static int write_memory(void *context, const struct memory *memory)
+{
+    struct export *export = context;
+    buf_clear(&export->line);
+    int status = fields_write_line(&export->line, export->arena, memory);
+    arena_reset(export->arena);
+    if (status == OK &&
+        fwrite(export->line.data, 1, export->line.length, export->out) != export->line.length) {
+        status = ERR_IO;
+    }
+    if (++export->count % 1000 == 0) {
+        call_progress(export->command->call, (double)export->count, 0, "%zu memories",
+                      export->count);
+    }
+    return status;
+}
+
+static int export_to(struct memory_command *command, FILE *out, size_t *count)
+{
+    struct memory_space space;
+    struct export export = {
+        .command = command, .arena = arena_new(4 * LIMIT_MEMORY_LINE_BYTES), .out = out};
+    buf_init(&export.line, LIMIT_MEMORY_LINE_BYTES);
+    int status = export.arena ? memory_space_of(command->call, command->space, &space) : ERR_NOMEM;
+    if (status == OK) {
+        status = memory_export(command->call, &space, write_memory, &export);
+    }
+    if (status == OK && fflush(out) != 0) {
+        status = ERR_IO;
+    }
+    *count = export.count;
+    buf_done(&export.line);
+    arena_free(export.arena);
+    return status;
+}
+
+static int run_export(struct memory_command *command)
+{
+    const char *path = named_file(command);
+    size_t count = 0;
+    /* A new file, for its owner only: memories are private. */
+    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    FILE *out = path ? (fd >= 0 ? fdopen(fd, "w") : NULL) : stdout;
+    if (!out) {
+        return fail_file(path);
+    }
+    int status = export_to(command, out, &count);
+    if (path && (fsync(fd) != 0 || fclose(out) != 0) && status == OK) {
+        status = ERR_IO;
+    }
+    if (status != OK) {
+        return fail(command, status);
+    }
+    if (path) {
+        printf("%zu memories\n", count);
+    }
+    return EXIT_OK;
+}
+
+static int run_check(struct memory_command *command)
+{
+    struct memory_check check;
+    bool repair = !option_given(command->arguments, "--no-repair");
+    int status = memory_check(command->call, repair, &check);
+    if (status != OK) {
+        return fail(command, status);
+    }
+    printf("%s%lld memories, %zu problems, %zu repaired\n", check.report, (long long)check.memories,
+           check.problems, check.repaired);
+    return check.problems > check.repaired ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run_backup(struct memory_command *command)
+{
+    const char *path = named_file(command);
+    if (!path) {
+        return usage_error("memory backup needs a file that is not there");
+    }
+    call_progress(command->call, 0, 0, "copying");
+    int status = memory_backup(command->call, path);
+    if (status != OK) {
+        return fail(command, status);
+    }
+    printf("%s\n", path);
+    return EXIT_OK;
+}
+
 /* ---- the tools ---- */
 
 /* What to do, by its name. */
@@ -135,45 +290,20 @@ static const struct action {
     {"list", "memory_list", NULL, false, print_list, NULL},
     {"search", "memory_search", "query", false, print_hits, NULL},
     {"delete", "memory_delete", "keys", true, print_deleted, NULL},
-    {.name = "import", .run = memory_command_import},
-    {.name = "export", .run = memory_command_export},
-    {.name = "check", .run = memory_command_check},
-    {.name = "backup", .run = memory_command_backup},
+    {.name = "import", .run = run_import},
+    {.name = "export", .run = run_export},
+    {.name = "check", .run = run_check},
+    {.name = "backup", .run = run_backup},
 };
 
-static const struct action *find_action(const char *name)
+static const struct action *find_action(const struct arguments *arguments)
 {
-    for (size_t i = 0; i < sizeof ACTIONS / sizeof *ACTIONS; i++) {
-        if (strcmp(ACTIONS[i].name, name) == 0) {
-            return &ACTIONS[i];
-        }
+    const char *name = arguments_command(arguments)->name;
+    size_t i = 0;
+    while (strcmp(ACTIONS[i].name, name) != 0) {
+        i++; /* every part of the command in commands.c has its row */
     }
-    return NULL;
-}
-
-/* Every option of the command itself is a parameter: "--created-at" is created_at. */
-static int add_options(const struct memory_command *command, yyjson_mut_doc *doc,
-                       yyjson_mut_val *object)
-{
-    const struct option *option = arguments_command(command->arguments)->options;
-    for (; option->name; option++) {
-        int64_t number;
-        const char *value = option_text(command->arguments, option->name);
-        char *name = arena_strdup(call_arena(command->call), option->name + 2);
-        if (!name) {
-            return EXIT_FAILED;
-        }
-        for (char *at = name; *at; at++) {
-            *at = *at == '-' ? '_' : *at;
-        }
-        if (value && strcmp(option->value, "N") == 0) {
-            option_number(command->arguments, option->name, &number);
-            yyjson_mut_obj_add_int(doc, object, name, number);
-        } else if (value) {
-            yyjson_mut_obj_add_str(doc, object, name, value);
-        }
-    }
-    return EXIT_OK;
+    return &ACTIONS[i];
 }
 
 static const char *read_input(struct arena *arena)
@@ -194,123 +324,65 @@ static const char *read_input(struct arena *arena)
 }
 
 /* The words become the parameter that takes them. */
-static void add_words(const struct memory_command *command, const struct action *action,
-                      yyjson_mut_doc *doc, yyjson_mut_val *object)
+static void add_words(struct tool_run *run)
 {
-    struct arena *arena = call_arena(command->call);
-    const struct arguments *arguments = command->arguments;
+    struct arena *arena = call_arena(run->call);
+    const struct arguments *given = run->given;
+    const struct action *action = find_action(given);
+    json_add_string(run->doc, run->parameters, "namespace", option_text(given, "--namespace"));
     if (!action->rest) {
         return;
     }
     if (action->several) {
-        yyjson_mut_val *list = yyjson_mut_arr(doc);
-        for (int i = 0; i < arguments->count; i++) {
-            yyjson_mut_arr_add_str(doc, list, arguments->words[i]);
+        yyjson_mut_val *list = yyjson_mut_obj_add_arr(run->doc, run->parameters, action->rest);
+        for (int i = 0; i < given->count; i++) {
+            yyjson_mut_arr_add_str(run->doc, list, given->words[i]);
         }
-        yyjson_mut_obj_add_val(doc, object, action->rest, list);
         return;
     }
-    const char *text = arguments->count ? arguments->words[0] : read_input(arena);
-    for (int i = 1; i < arguments->count && text; i++) {
-        text = arena_printf(arena, "%s %s", text, arguments->words[i]);
+    const char *text = given->count ? given->words[0] : read_input(arena);
+    for (int i = 1; i < given->count && text; i++) {
+        text = arena_printf(arena, "%s %s", text, given->words[i]);
     }
-    json_add_string(doc, object, action->rest, text);
+    json_add_string(run->doc, run->parameters, action->rest, text);
 }
 
-static yyjson_val *finish_arguments(struct arena *arena, yyjson_mut_val *object)
-{
-    struct buf text;
-    buf_init(&text, 2 * LIMIT_MESSAGE_BYTES);
-    yyjson_doc *parsed = json_write(&text, arena, object) == OK
-                             ? json_parse(arena, text.data, text.length, NULL)
-                             : NULL;
-    buf_done(&text);
-    return yyjson_doc_get_root(parsed);
-}
-
-static int print_reply(struct memory_command *command, const struct action *action,
-                       const struct reply *reply)
+static int print_result(const struct tool_run *run)
 {
     struct buf out;
     buf_init(&out, LIMIT_CALL_ARENA_BYTES);
-    if (command->json) {
-        json_write_pretty(&out, call_arena(command->call), reply->structured);
-        buf_putc(&out, '\n');
-    } else if (!reply->is_error) {
-        action->print(&out, yyjson_mut_obj_get(reply->structured, "data"));
-    }
+    find_action(run->given)->print(&out, yyjson_mut_obj_get(run->result, "data"));
     int code = print_buf(&out);
     buf_done(&out);
-    if (reply->is_error && !command->json) {
-        return memory_command_failed(command, ERR_FAILED);
-    }
-    return reply->is_error ? EXIT_FAILED : code;
-}
-
-static int run_tool(struct memory_command *command, const struct action *action)
-{
-    struct registry *registry = app_registry(command->app);
-    const struct entry *entry = registry_tool(registry, action->tool);
-    struct arena *arena = call_arena(command->call);
-    yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *object = doc ? yyjson_mut_obj(doc) : NULL;
-    if (!entry || !object) {
-        fprintf(stderr, "forage: %s is switched off (FORAGE_TOOLS)\n", action->tool);
-        return EXIT_FAILED;
-    }
-    json_add_string(doc, object, "namespace", command->space);
-    int code = add_options(command, doc, object);
-    if (code != EXIT_OK) {
-        return code;
-    }
-    add_words(command, action, doc, object);
-    yyjson_val *arguments = finish_arguments(arena, object);
-    struct reply reply;
-    if (!arguments || registry_run(registry, entry, command->call, arguments, &reply) != OK) {
-        return usage_error("the arguments are not valid UTF-8, or too long");
-    }
-    return print_reply(command, action, &reply);
+    return code;
 }
 
 /* ---- the command ---- */
 
-static int run_action(const struct action *action, struct memory_command *command, int signals)
+static int run_action(struct app *app, struct call *call, void *context)
 {
-    struct watch watch;
-    struct call_options options = watch_options();
-    if (options.hooks.progress) {
-        options.hooks.progress = memory_command_bar;
+    struct memory_command *command = context;
+    command->call = call;
+    if (command->action->run) {
+        return command->action->run(command);
     }
-    options.parts = app_parts(command->app);
-    command->call = call_new(&options);
-    if (!command->call || watch_start(&watch, command->call, signals) != OK) {
-        call_free(command->call);
-        return EXIT_FAILED;
-    }
-    int code = action->run ? action->run(command) : run_tool(command, action);
-    watch_stop(&watch);
-    call_free(command->call);
-    return code;
+    struct tool_command tool = {
+        .tool = command->action->tool, .add = add_words, .print = print_result};
+    return run_tool(&tool, command->arguments, app, call);
 }
 
 int command_memory(const struct arguments *arguments)
 {
     struct memory_command command = {
+        .action = find_action(arguments),
         .arguments = arguments,
         .space = option_text(arguments, "--namespace"),
-        .json = option_given(arguments, "--json"),
     };
-    const struct action *action = find_action(arguments_command(arguments)->name);
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
     }
-    if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("FORAGE_DEBUG")) {
-        log_set_level(LOG_LEVEL_WARN); /* a person wants the result, not the call's log line */
-    }
-    int signals = signals_open();
-    command.app = open_app();
-    code = command.app && signals >= 0 ? run_action(action, &command, signals) : EXIT_USAGE;
-    app_free(command.app);
-    return code;
+    log_quietly();
+    struct call_options options = run_options(show_bar);
+    return run_in_app(&options, run_action, &command);
 }

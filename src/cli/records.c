@@ -1,5 +1,6 @@
 /* `forage usage` and `forage history`: what was used and asked, for people and for scripts. */
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "core/limits.h"
 #include "guard/callers.h"
 #include "ops/reports.h"
@@ -15,14 +16,14 @@
 
 /* ---- what both need ---- */
 
-/* The records, and a call that reading them belongs to. */
-struct reading {
+/* The open records, and the call in whose time they are read. */
+struct opened {
     struct db *db;
     struct call *call;
     yyjson_mut_doc *doc;
 };
 
-static int begin_reading(struct reading *reading)
+static int open_records(struct opened *opened)
 {
     char problem[640] = "out of memory";
     int code = load_configuration();
@@ -30,41 +31,30 @@ static int begin_reading(struct reading *reading)
         return code;
     }
     struct call_options options = {.caller = caller_local()};
-    *reading = (struct reading){.call = call_new(&options)};
-    reading->doc = reading->call ? json_new(call_arena(reading->call)) : NULL;
-    reading->db = reading->doc ? records_open(reading->call, problem, sizeof problem) : NULL;
-    if (!reading->db) {
+    *opened = (struct opened){.call = call_new(&options)};
+    opened->doc = opened->call ? json_new(call_arena(opened->call)) : NULL;
+    opened->db = opened->doc ? records_open(opened->call, problem, sizeof problem) : NULL;
+    if (!opened->db) {
         fprintf(stderr, "forage: the records cannot be opened: %s\n", problem);
-        call_free(reading->call);
+        call_free(opened->call);
         return EXIT_FAILED;
     }
     return EXIT_OK;
 }
 
-static void end_reading(struct reading *reading)
+static void close_records(struct opened *opened)
 {
-    db_close(reading->db);
-    call_free(reading->call);
+    db_close(opened->db);
+    call_free(opened->call);
 }
 
-static int say_failure(const struct reading *reading)
+static int print_records_error(const struct opened *opened)
 {
-    fprintf(stderr, "forage: the records cannot be read: %s\n", db_problem(reading->db));
+    fprintf(stderr, "forage: the records cannot be read: %s\n", db_problem(opened->db));
     return EXIT_FAILED;
 }
 
 /* ---- usage ---- */
-
-static int64_t number(yyjson_mut_val *object, const char *key)
-{
-    return yyjson_mut_get_sint(yyjson_mut_obj_get(object, key));
-}
-
-static const char *word(yyjson_mut_val *object, const char *key)
-{
-    const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(object, key));
-    return text ? text : "";
-}
 
 /* "12,345", or a dash for nothing at all. */
 static const char *grouped(int64_t value, char out[32])
@@ -97,10 +87,10 @@ static void put_sums(struct buf *out, yyjson_mut_val *sums)
 {
     char calls[32], failures[32], input[32], output[32];
     double usd = yyjson_mut_get_num(yyjson_mut_obj_get(sums, "usd"));
-    buf_printf(out, " %9s %7s %11s %11s ", grouped(number(sums, "calls"), calls),
-               grouped(number(sums, "failures"), failures),
-               grouped(number(sums, "input_tokens"), input),
-               grouped(number(sums, "output_tokens"), output));
+    buf_printf(out, " %9s %7s %11s %11s ", grouped(number_of(sums, "calls"), calls),
+               grouped(number_of(sums, "failures"), failures),
+               grouped(number_of(sums, "input_tokens"), input),
+               grouped(number_of(sums, "output_tokens"), output));
     if (usd > 0) {
         buf_printf(out, "%10.4f", usd);
     } else {
@@ -119,19 +109,20 @@ static int print_usage(yyjson_mut_val *report, bool all_callers)
     buf_init(&text, MIB(8));
     yyjson_mut_arr_foreach(rows, index, max, row)
     {
-        most = number(row, "calls") > most ? number(row, "calls") : most;
+        most = number_of(row, "calls") > most ? number_of(row, "calls") : most;
     }
     buf_printf(&text, "%-10s  %-*s%-20s %9s %7s %11s %11s %10s\n", "day (UTC)",
                all_callers ? 14 : 0, all_callers ? "caller" : "", "tool", "calls", "failed",
                "tokens in", "out", "USD");
     yyjson_mut_arr_foreach(rows, index, max, row)
     {
-        const char *day = word(row, "day");
+        const char *day = text_of(row, "day");
         buf_printf(&text, "%-10s  %-*s%-20s", strcmp(day, last_day) ? day : "",
-                   all_callers ? 14 : 0, all_callers ? word(row, "caller") : "", word(row, "tool"));
+                   all_callers ? 14 : 0, all_callers ? text_of(row, "caller") : "",
+                   text_of(row, "tool"));
         put_sums(&text, row);
         buf_puts(&text, "  ");
-        put_bar(&text, number(row, "calls"), most);
+        put_bar(&text, number_of(row, "calls"), most);
         buf_putc(&text, '\n');
         last_day = day;
     }
@@ -139,9 +130,9 @@ static int print_usage(yyjson_mut_val *report, bool all_callers)
     buf_printf(&text, "%-10s  %-*s%-20s", "total", all_callers ? 14 : 0, "", "");
     put_sums(&text, total);
     buf_putc(&text, '\n');
-    if (number(total, "unpriced")) {
+    if (number_of(total, "unpriced")) {
         buf_printf(&text, "Without a price: %lld uses of models or services (FORAGE_PRICES).\n",
-                   (long long)number(total, "unpriced"));
+                   (long long)number_of(total, "unpriced"));
     }
     int code = print_buf(&text);
     buf_done(&text);
@@ -150,29 +141,29 @@ static int print_usage(yyjson_mut_val *report, bool all_callers)
 
 int command_usage(const struct arguments *arguments)
 {
-    struct reading reading;
+    struct opened opened;
     yyjson_mut_val *report = NULL;
     int64_t days = DEFAULT_DAYS;
     const char *caller = option_text(arguments, "--caller");
     option_number(arguments, "--days", &days);
-    int code = begin_reading(&reading);
+    int code = open_records(&opened);
     if (code != EXIT_OK) {
         return code;
     }
-    if (report_usage(reading.db, caller, days, reading.doc, &report) != OK) {
-        code = say_failure(&reading);
+    if (report_usage(opened.db, caller, days, opened.doc, &report) != OK) {
+        code = print_records_error(&opened);
     } else {
-        code = option_given(arguments, "--json") ? print_json(call_arena(reading.call), report)
+        code = option_given(arguments, "--json") ? print_json(call_arena(opened.call), report)
                                                  : print_usage(report, caller == NULL);
     }
-    end_reading(&reading);
+    close_records(&opened);
     return code;
 }
 
 /* ---- history ---- */
 
 /* What was asked for: the query, or else the arguments as they are. */
-static const char *asked(const struct reading *reading, yyjson_mut_val *past)
+static const char *asked(const struct opened *opened, yyjson_mut_val *past)
 {
     static const char *const NAMES[] = {"query", "topic", "url", "keywords", "cut"};
     yyjson_mut_val *arguments = yyjson_mut_obj_get(past, "arguments");
@@ -183,11 +174,11 @@ static const char *asked(const struct reading *reading, yyjson_mut_val *past)
         }
     }
     size_t length;
-    const char *text = json_text(call_arena(reading->call), arguments, &length);
+    const char *text = json_text(call_arena(opened->call), arguments, &length);
     return text ? text : "";
 }
 
-static int list_history(struct reading *reading, const struct arguments *arguments,
+static int list_history(struct opened *opened, const struct arguments *arguments,
                         const char *caller)
 {
     yyjson_mut_val *report = NULL;
@@ -195,12 +186,12 @@ static int list_history(struct reading *reading, const struct arguments *argumen
     yyjson_mut_val *past;
     int64_t limit = DEFAULT_CALLS;
     option_number(arguments, "--limit", &limit);
-    if (report_history(reading->db, call_arena(reading->call), caller, 0, limit, reading->doc,
+    if (report_history(opened->db, call_arena(opened->call), caller, 0, limit, opened->doc,
                        &report) != OK) {
-        return say_failure(reading);
+        return print_records_error(opened);
     }
     if (option_given(arguments, "--json")) {
-        return print_json(call_arena(reading->call), report);
+        return print_json(call_arena(opened->call), report);
     }
     struct buf text;
     buf_init(&text, MIB(8));
@@ -208,12 +199,12 @@ static int list_history(struct reading *reading, const struct arguments *argumen
     {
         char quoted[512];
         struct text_out out;
-        const char *query = asked(reading, past);
+        const char *query = asked(opened, past);
         text_start(&out, quoted, sizeof quoted);
         text_put_quoted(&out, query, strlen(query), 80);
-        buf_printf(&text, "%6lld  %.19s  %-18s %-12s %s\n", (long long)number(past, "id"),
-                   word(past, "at"), word(past, "tool"),
-                   *word(past, "error") ? word(past, "error") : "ok", quoted);
+        buf_printf(&text, "%6lld  %.19s  %-18s %-12s %s\n", (long long)number_of(past, "id"),
+                   text_of(past, "at"), text_of(past, "tool"),
+                   *text_of(past, "error") ? text_of(past, "error") : "ok", quoted);
     }
     int code = print_buf(&text);
     buf_done(&text);
@@ -221,7 +212,7 @@ static int list_history(struct reading *reading, const struct arguments *argumen
 }
 
 /* Every call on a line of its own, newest first, a page at a time. */
-static int export_history(struct reading *reading, const struct arguments *arguments,
+static int export_history(struct opened *opened, const struct arguments *arguments,
                           const char *caller)
 {
     (void)arguments;
@@ -233,10 +224,10 @@ static int export_history(struct reading *reading, const struct arguments *argum
         yyjson_mut_val *past;
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
         yyjson_mut_doc *doc = call ? json_new(call_arena(call)) : NULL;
-        if (!doc || report_history(reading->db, call_arena(call), caller, before, PAGE_CALLS, doc,
+        if (!doc || report_history(opened->db, call_arena(call), caller, before, PAGE_CALLS, doc,
                                    &report) != OK) {
             call_free(call);
-            return say_failure(reading);
+            return print_records_error(opened);
         }
         struct buf text;
         buf_init(&text, LIMIT_CALL_ARENA_BYTES);
@@ -245,7 +236,7 @@ static int export_history(struct reading *reading, const struct arguments *argum
             json_write(&text, call_arena(call), past);
             buf_putc(&text, '\n');
         }
-        before = number(report, "next");
+        before = number_of(report, "next");
         code = print_buf(&text);
         buf_done(&text);
         call_free(call);
@@ -253,13 +244,13 @@ static int export_history(struct reading *reading, const struct arguments *argum
     return code;
 }
 
-static int wipe_history(struct reading *reading, const struct arguments *arguments,
+static int wipe_history(struct opened *opened, const struct arguments *arguments,
                         const char *caller)
 {
     (void)arguments;
     int64_t wiped = 0;
-    if (records_wipe(reading->db, caller, &wiped) != OK) {
-        return say_failure(reading);
+    if (records_wipe(opened->db, caller, &wiped) != OK) {
+        return print_records_error(opened);
     }
     printf("The history of %s is gone: %lld calls.\n", caller, (long long)wiped);
     return EXIT_OK;
@@ -269,19 +260,19 @@ int command_history(const struct arguments *arguments)
 {
     static const struct {
         const char *name;
-        int (*run)(struct reading *reading, const struct arguments *arguments, const char *caller);
+        int (*run)(struct opened *opened, const struct arguments *arguments, const char *caller);
     } PARTS[] = {{"list", list_history}, {"export", export_history}, {"wipe", wipe_history}};
-    struct reading reading;
+    struct opened opened;
     const char *caller = option_text(arguments, "--caller");
-    int code = begin_reading(&reading);
+    int code = open_records(&opened);
     if (code != EXIT_OK) {
         return code;
     }
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         if (strcmp(arguments_command(arguments)->name, PARTS[i].name) == 0) {
-            code = PARTS[i].run(&reading, arguments, caller ? caller : caller_local()->name);
+            code = PARTS[i].run(&opened, arguments, caller ? caller : caller_local()->name);
         }
     }
-    end_reading(&reading);
+    close_records(&opened);
     return code;
 }

@@ -1,0 +1,198 @@
+/* `forage read`, `forage answer` and `forage research`: each runs a tool and prints its result for
+ * people. The result goes to standard output, everything else to standard error. */
+#include "cli/cli.h"
+#include "cli/run.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "text/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- read: a page as Markdown ---- */
+
+/* The title goes before the beginning of a page that does not begin with it. */
+static const char *title_to_show(const struct tool_run *run)
+{
+    int64_t start = 0;
+    option_number(run->given, "--start", &start);
+    bool beginning =
+        start == 0 && !option_given(run->given, "--outline") && !*text_of(run->result, "section");
+    bool has_one = strncmp(text_of(run->result, "page_content"), "# ", 2) == 0;
+    return beginning && !has_one ? text_of(run->result, "title") : "";
+}
+
+static int print_page(const struct tool_run *run)
+{
+    struct buf text;
+    const char *title = title_to_show(run);
+    const char *content = text_of(run->result, "page_content");
+    if (yyjson_mut_get_bool(yyjson_mut_obj_get(run->result, "failed"))) {
+        fprintf(stderr, "%s\n", content); /* a note in the place of the page */
+        return EXIT_FAILED;
+    }
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    if (*title) {
+        buf_printf(&text, "# %s\n\n", title);
+    }
+    buf_puts(&text, content);
+    if (text.length && text.data[text.length - 1] != '\n') {
+        buf_putc(&text, '\n');
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    if (yyjson_mut_obj_get(run->result, "next_start")) {
+        fprintf(stderr, "forage: there is more: --start %lld\n",
+                (long long)number_of(run->result, "next_start"));
+    }
+    return code;
+}
+
+int command_read(const struct arguments *arguments)
+{
+    static const struct tool_command COMMAND = {.tool = "get_content",
+                                                .word = "url",
+                                                .print = print_page,
+                                                .quiet = true,
+                                                .takes_any_size = true};
+    return run_tool_command(&COMMAND, arguments, NULL);
+}
+
+/* ---- answer: a short answer with its sources ---- */
+
+/* The citation whose marker begins at a position of the text; NULL: none. */
+static yyjson_mut_val *citation_at(yyjson_mut_val *citations, int64_t position)
+{
+    size_t index, most;
+    yyjson_mut_val *citation;
+    yyjson_mut_arr_foreach(citations, index, most, citation)
+    {
+        if (number_of(citation, "startIndex") == position &&
+            number_of(citation, "endIndex") > position) {
+            return citation;
+        }
+    }
+    return NULL;
+}
+
+/* The text, with [1] in place of each marker. Characters that could disturb a terminal are left
+ * out. */
+static void put_text(struct buf *out, const char *text, yyjson_mut_val *citations)
+{
+    const char *end = text + strlen(text);
+    int64_t position = 0;
+    while (text < end) {
+        yyjson_mut_val *citation = citation_at(citations, position);
+        if (citation) {
+            int64_t skipped = number_of(citation, "endIndex") - position;
+            text += text_prefix(text, (size_t)(end - text), (size_t)skipped);
+            position += skipped;
+            buf_printf(out, "[%d]", (int)number_of(citation, "rank"));
+            continue;
+        }
+        const char *start = text;
+        uint32_t point = text_next(&text, end);
+        bool control =
+            (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7F && point < 0xA0);
+        if (!control) {
+            buf_append(out, start, (size_t)(text - start));
+        }
+        position++;
+    }
+}
+
+static int print_answer(const struct tool_run *run)
+{
+    struct buf out;
+    buf_init(&out, LIMIT_CALL_ARENA_BYTES);
+    yyjson_mut_val *citations = yyjson_mut_obj_get(run->result, "citations");
+    const char *text = text_of(run->result, "text");
+    if (*text) {
+        put_text(&out, text, citations);
+        buf_puts(&out, "\n\n");
+    }
+    size_t index, most;
+    yyjson_mut_val *citation;
+    yyjson_mut_arr_foreach(citations, index, most, citation)
+    {
+        const char *published = text_of(citation, "published");
+        buf_printf(&out, "[%d] ", (int)number_of(citation, "rank"));
+        put_text(&out, text_of(citation, "title"), NULL);
+        buf_printf(&out, "%s%s%s\n    %s\n", *published ? " (" : "", published,
+                   *published ? ")" : "", text_of(citation, "url"));
+    }
+    int code = print_buf(&out);
+    buf_done(&out);
+    yyjson_mut_val *note;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(run->result, "notes"), index, most, note)
+    {
+        fprintf(stderr, "forage: %s\n", yyjson_mut_get_str(note));
+    }
+    return code;
+}
+
+static void add_answer_parameters(struct tool_run *run)
+{
+    yyjson_mut_obj_add_bool(run->doc, run->parameters, "includeAnswers",
+                            !option_given(run->given, "--sources-only"));
+}
+
+int command_answer(const struct arguments *arguments)
+{
+    static const char *const RENAMED[][2] = {
+        {"--max", "maxResults"}, {"--fresh", "freshnessHours"}, {NULL}};
+    static const struct tool_command COMMAND = {.tool = "search_web",
+                                                .word = "query",
+                                                .renamed = RENAMED,
+                                                .add = add_answer_parameters,
+                                                .print = print_answer};
+    return run_tool_command(&COMMAND, arguments, NULL);
+}
+
+/* ---- research: the report of deep_search or, quickly, of search ---- */
+
+/* Each step on a line of its own: what was done stays to be read. */
+static void show_step(void *context, double done, double total, const char *message)
+{
+    (void)context;
+    (void)total;
+    struct buf line;
+    buf_init(&line, KIB(8));
+    buf_printf(&line, "%5.1f s  %s\n", done, message);
+    redact_buf(&line, 0);
+    fputs(line.data ? line.data : "", stderr);
+    buf_done(&line);
+}
+
+static int print_report(const struct tool_run *run)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    bool quick = option_given(run->given, "--quick");
+    buf_printf(&text, "%s\n", text_of(run->result, quick ? "result" : "report"));
+    yyjson_mut_val *metadata = yyjson_mut_obj_get(run->result, "metadata");
+    size_t index, most;
+    yyjson_mut_val *source;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(metadata, "sources_visited"), index, most, source)
+    {
+        buf_printf(&text, "%s- %s\n", index ? "" : "\nPages read:\n", yyjson_mut_get_str(source));
+    }
+    int code = print_buf(&text);
+    buf_done(&text);
+    return code;
+}
+
+int command_research(const struct arguments *arguments)
+{
+    static const char *const RENAMED[][2] = {{"--max-iterations", "maxIterations"}, {NULL}};
+    bool quick = option_given(arguments, "--quick");
+    if (quick &&
+        (option_text(arguments, "--depth") || option_text(arguments, "--max-iterations"))) {
+        return usage_error("--quick is one round; --depth and --max-iterations are for more");
+    }
+    struct tool_command command = {.tool = quick ? "search" : "deep_search",
+                                   .word = quick ? "query" : "topic",
+                                   .renamed = RENAMED,
+                                   .print = print_report};
+    return run_tool_command(&command, arguments, show_step);
+}

@@ -1,0 +1,354 @@
+/* Runs calls for people: the watch over signals, the way from options to the parameters of a tool,
+ * and `forage call TOOL key=value...`, which takes the parameters as they are. */
+#include "cli/run.h"
+
+#include "cli/cli.h"
+#include "cli/terminal.h"
+#include "core/event.h"
+#include "core/limits.h"
+#include "core/redact.h"
+#include "core/signals.h"
+#include "guard/callers.h"
+#include "proc/proc.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- watching a call ---- */
+
+struct watch {
+    struct call *call;
+    int signals;
+    int done;
+    pthread_t thread;
+};
+
+static void show_progress(void *context, double done, double total, const char *message)
+{
+    (void)context;
+    if (total > 0) {
+        terminal_progress("[%.0f/%.0f] %s", done, total, message);
+    } else {
+        terminal_progress("%s", message);
+    }
+}
+
+static void *watch_signals(void *context)
+{
+    struct watch *watch = context;
+    struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
+                               {.fd = watch->done, .events = POLLIN}};
+    while (poll(watched, 2, -1) < 0) {
+    }
+    if (watched[0].revents) {
+        call_cancel(watch->call);
+    }
+    return NULL;
+}
+
+struct call_options run_options(void (*progress)(void *context, double done, double total,
+                                                 const char *message))
+{
+    struct call_options options = {.caller = caller_local()};
+    if (terminal_has_progress()) {
+        options.hooks.progress = progress ? progress : show_progress;
+    }
+    return options;
+}
+
+/* Lets the body work on the call while a thread waits for signals. */
+static int run_watched(struct app *app, struct call *call, int signals, run_body body,
+                       void *context)
+{
+    struct watch watch = {.call = call, .signals = signals, .done = event_open()};
+    if (signals < 0 || watch.done < 0 ||
+        pthread_create(&watch.thread, NULL, watch_signals, &watch) != 0) {
+        fputs("forage: cannot watch for signals\n", stderr);
+        event_close(watch.done);
+        return EXIT_FAILED;
+    }
+    int code = body(app, call, context);
+    event_signal(watch.done);
+    pthread_join(watch.thread, NULL);
+    event_close(watch.done);
+    terminal_progress_end();
+    return code;
+}
+
+int run_call(struct app *app, int signals, const struct call_options *options, run_body body,
+             void *context)
+{
+    int code = EXIT_FAILED;
+    struct call_options ours = *options;
+    ours.parts = app ? app_parts(app) : options->parts;
+    struct call *call = call_new(&ours);
+    if (call) {
+        code = run_watched(app, call, signals, body, context);
+    } else {
+        fputs("forage: out of memory\n", stderr);
+    }
+    call_free(call);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    app_free(app);
+    return code;
+}
+
+int run_in_app(const struct call_options *options, run_body body, void *context)
+{
+    int signals = signals_open(); /* before there are threads, which inherit what is blocked */
+    struct app *app = open_app();
+    if (!app || signals < 0) {
+        app_free(app);
+        return EXIT_USAGE;
+    }
+    return run_call(app, signals, options, body, context);
+}
+
+/* ---- results ---- */
+
+const char *text_of(yyjson_mut_val *object, const char *key)
+{
+    const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(object, key));
+    return text ? text : "";
+}
+
+int64_t number_of(yyjson_mut_val *object, const char *key)
+{
+    return yyjson_mut_get_sint(yyjson_mut_obj_get(object, key));
+}
+
+int print_call_error(const struct call *call)
+{
+    const struct call_error *error = call_error(call);
+    struct buf text;
+    buf_init(&text, KIB(64));
+    buf_printf(&text, "forage: %s\n", error ? error->message : "the call failed");
+    redact_buf(&text, 0);
+    fputs(text.data ? text.data : "forage: out of memory\n", stderr);
+    buf_done(&text);
+    return EXIT_FAILED;
+}
+
+/* ---- from options to parameters ---- */
+
+/* The parameter that an option sets, if it sets one. */
+static const char *parameter_of(const struct tool_command *command, const struct option *option,
+                                struct arena *arena)
+{
+    for (size_t i = 0; command->renamed && command->renamed[i][0]; i++) {
+        if (strcmp(command->renamed[i][0], option->name) == 0) {
+            return command->renamed[i][1];
+        }
+    }
+    char *name = arena_strdup(arena, option->name + strlen("--"));
+    for (char *at = name; at && *at; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
+    return name;
+}
+
+/* "a.org,b.org" */
+static void add_list(struct tool_run *run, const char *parameter, const char *value)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(run->doc, run->parameters, parameter);
+    while (*value) {
+        size_t length = strcspn(value, ",");
+        if (length) {
+            yyjson_mut_arr_add_strn(run->doc, list, value, length);
+        }
+        value += length + (value[length] == ',');
+    }
+}
+
+static void add_options(struct tool_run *run, const struct tool_command *command,
+                        yyjson_val *properties)
+{
+    const struct option *option = arguments_command(run->given)->options;
+    for (; option->name; option++) {
+        const char *parameter = parameter_of(command, option, call_arena(run->call));
+        yyjson_val *property = parameter ? yyjson_obj_get(properties, parameter) : NULL;
+        const char *value = option_text(run->given, option->name);
+        int64_t number = 0;
+        if (!property || !option_given(run->given, option->name)) {
+            continue;
+        }
+        if (!option->value) {
+            yyjson_mut_obj_add_bool(run->doc, run->parameters, parameter, true);
+        } else if (strcmp(option->value, "N") == 0) {
+            option_number(run->given, option->name, &number);
+            yyjson_mut_obj_add_int(run->doc, run->parameters, parameter, number);
+        } else if (yyjson_equals_str(yyjson_obj_get(property, "type"), "array")) {
+            add_list(run, parameter, value);
+        } else {
+            json_add_string(run->doc, run->parameters, parameter, value);
+        }
+    }
+}
+
+/* ---- running a tool ---- */
+
+/* Runs a tool with parameters that become JSON as a client would send it. */
+static int run_entry(struct app *app, const struct entry *entry, struct call *call,
+                     yyjson_mut_val *parameters, struct reply *reply)
+{
+    size_t length;
+    struct json_problem problem = {.text = "not valid UTF-8, or too long"};
+    const char *text = json_text(call_arena(call), parameters, &length);
+    yyjson_doc *doc = text && length <= 2 * LIMIT_MESSAGE_BYTES
+                          ? json_parse(call_arena(call), text, length, &problem)
+                          : NULL;
+    if (!doc) {
+        return usage_error("the arguments are wrong: %s", problem.text);
+    }
+    yyjson_val *arguments = yyjson_doc_get_root(doc);
+    int status = registry_run(app_registry(app), entry, call, arguments, reply);
+    terminal_progress_end();
+    if (status != OK) {
+        fputs("forage: this tool has to ask its client something, which a command line cannot "
+              "answer\n",
+              stderr);
+        return EXIT_FAILED;
+    }
+    return EXIT_OK;
+}
+
+int run_tool(const struct tool_command *command, const struct arguments *given, struct app *app,
+             struct call *call)
+{
+    struct reply reply;
+    struct tool_run run = {.given = given, .call = call, .doc = json_new(call_arena(call))};
+    const struct entry *entry = registry_tool(app_registry(app), command->tool);
+    run.parameters = run.doc ? yyjson_mut_obj(run.doc) : NULL;
+    if (!entry || !run.parameters) {
+        return usage_error("%s is switched off; see FORAGE_TOOLS", command->tool);
+    }
+    if (command->word) {
+        json_add_string(run.doc, run.parameters, command->word, given->words[0]);
+    }
+    add_options(&run, command, yyjson_obj_get(entry->input_schema, "properties"));
+    if (command->add) {
+        command->add(&run);
+    }
+    int code = run_entry(app, entry, call, run.parameters, &reply);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    run.result = reply.structured;
+    bool failed = reply.is_error || yyjson_mut_get_bool(yyjson_mut_obj_get(run.result, "failed"));
+    if (option_given(given, "--json")) {
+        code = print_json(call_arena(call), run.result);
+    } else {
+        code = reply.is_error ? print_call_error(call) : command->print(&run);
+    }
+    return failed ? EXIT_FAILED : code;
+}
+
+struct tool_task {
+    const struct tool_command *command;
+    const struct arguments *given;
+};
+
+static int run_task(struct app *app, struct call *call, void *context)
+{
+    const struct tool_task *task = context;
+    return run_tool(task->command, task->given, app, call);
+}
+
+int run_tool_command(const struct tool_command *command, const struct arguments *given,
+                     void (*progress)(void *context, double done, double total,
+                                      const char *message))
+{
+    struct tool_task task = {command, given};
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    if (command->quiet) {
+        log_quietly();
+    }
+    struct call_options options = run_options(progress);
+    options.takes_any_size = command->takes_any_size;
+    return run_in_app(&options, run_task, &task);
+}
+
+/* ---- forage call ---- */
+
+/* Whether a schema property takes plain text: then a value needs no quotes. */
+static bool takes_text(yyjson_val *property)
+{
+    yyjson_val *type = yyjson_obj_get(property, "type");
+    return !type || yyjson_equals_str(type, "string");
+}
+
+static yyjson_mut_val *parse_value(struct arena *arena, yyjson_mut_doc *doc, const char *text)
+{
+    yyjson_doc *parsed = json_parse(arena, text, strlen(text), NULL);
+    return parsed ? json_copy(doc, yyjson_doc_get_root(parsed)) : NULL;
+}
+
+/* One key=value (text, or JSON where the tool wants another type) or key:=json. */
+static int add_pair(struct arena *arena, const struct entry *entry, yyjson_mut_doc *doc,
+                    yyjson_mut_val *object, const char *pair)
+{
+    const char *equals = strchr(pair, '=');
+    if (!equals || equals == pair) {
+        return usage_error("\"%s\" is not key=value", pair);
+    }
+    bool json = equals[-1] == ':';
+    char *key = arena_strndup(arena, pair, (size_t)(equals - pair) - (json ? 1 : 0));
+    yyjson_val *property = yyjson_obj_get(yyjson_obj_get(entry->input_schema, "properties"), key);
+    yyjson_mut_val *value = NULL;
+    if (json || !takes_text(property)) {
+        value = parse_value(arena, doc, equals + 1);
+        if (!value && json) {
+            return usage_error("%s:= wants JSON, but \"%s\" came", key, equals + 1);
+        }
+    }
+    if (!value) {
+        value = yyjson_mut_str(doc, equals + 1);
+    }
+    yyjson_mut_obj_add(object, yyjson_mut_str(doc, key), value);
+    return EXIT_OK;
+}
+
+static int call_in(struct app *app, struct call *call, void *context)
+{
+    const struct arguments *given = context;
+    struct arena *arena = call_arena(call);
+    struct reply reply;
+    const struct entry *entry = registry_tool(app_registry(app), given->words[0]);
+    if (!entry) {
+        return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->words[0]);
+    }
+    const char *whole = option_text(given, "--json");
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *parameters = parse_value(arena, doc, whole ? whole : "{}");
+    if (!yyjson_mut_is_obj(parameters)) {
+        return usage_error("--json wants a JSON object");
+    }
+    int code = EXIT_OK;
+    for (int i = 1; i < given->count && code == EXIT_OK; i++) {
+        code = add_pair(arena, entry, doc, parameters, given->words[i]);
+    }
+    if (code == EXIT_OK) {
+        code = run_entry(app, entry, call, parameters, &reply);
+    }
+    if (code == EXIT_OK) {
+        code = print_json(arena, reply.structured ? reply.structured : reply.content);
+        code = code == EXIT_OK && reply.is_error ? EXIT_FAILED : code;
+    }
+    return code;
+}
+
+int command_call(const struct arguments *arguments)
+{
+    int code = load_configuration();
+    if (code != EXIT_OK) {
+        return code;
+    }
+    struct call_options options = run_options(NULL);
+    struct arguments given = *arguments;
+    return run_in_app(&options, call_in, &given);
+}

@@ -1,0 +1,61 @@
+/* Running one call for a person and waiting for it: Ctrl-C cancels the call, and progress is shown
+ * where it can be seen. Most such commands run a tool as any client would, so limits, cost and
+ * history hold here too; a struct tool_command says what is particular about one. */
+#ifndef FORAGE_CLI_RUN_H
+#define FORAGE_CLI_RUN_H
+
+#include "app/app.h"
+#include "call/call.h"
+#include "cli/arguments.h"
+
+typedef int (*run_body)(struct app *app, struct call *call, void *context);
+
+/* Options for a call of this command: who asks, and where progress goes. `progress`, unless NULL,
+ * takes the place of the one line that is overwritten. */
+struct call_options run_options(void (*progress)(void *context, double done, double total,
+                                                 const char *message));
+/* Makes a call in `app` (NULL: without one), lets `body` do the work while signals (of
+ * signals_open()) cancel it, and ends everything, `app` too. An exit code. */
+int run_call(struct app *app, int signals, const struct call_options *options, run_body body,
+             void *context);
+/* The same for a command that needs the program, which is opened. The configuration must be loaded.
+ */
+int run_in_app(const struct call_options *options, run_body body, void *context);
+
+/* One run of a tool by a command. */
+struct tool_run {
+    const struct arguments *given;
+    struct call *call;
+    yyjson_mut_doc *doc; /* of the parameters */
+    yyjson_mut_val *parameters;
+    yyjson_mut_val *result;
+};
+
+struct tool_command {
+    const char *tool;
+    const char *word; /* the parameter that takes the first word; NULL: `add` sees to the words */
+    /* Options, and the parameters that they set, where the names differ; NULL ends them. */
+    const char *const (*renamed)[2];
+    void (*add)(struct tool_run *run);        /* further parameters, or NULL */
+    int (*print)(const struct tool_run *run); /* for people; an exit code */
+    bool quiet;          /* only warnings and worse are logged: the answer is news enough */
+    bool takes_any_size; /* the result may be as long as it is */
+};
+
+/* Runs a tool. Every option of the command that is a parameter of the tool sets it: "--max-chars"
+ * is max_chars. The result is printed as JSON with --json, otherwise by `print`; an error goes to
+ * standard error. An exit code. */
+int run_tool(const struct tool_command *command, const struct arguments *given, struct app *app,
+             struct call *call);
+/* The whole of a command that runs a tool, from loading the configuration on. */
+int run_tool_command(const struct tool_command *command, const struct arguments *given,
+                     void (*progress)(void *context, double done, double total,
+                                      const char *message));
+
+/* Says on standard error why the call failed, redacted; EXIT_FAILED. */
+int print_call_error(const struct call *call);
+/* A member of a result: its text, or ""; its number, or 0. */
+const char *text_of(yyjson_mut_val *object, const char *key);
+int64_t number_of(yyjson_mut_val *object, const char *key);
+
+#endif
