@@ -4,7 +4,7 @@
 #include "answer/answer.h"
 #include "app/resources.h"
 #include "call/parts.h"
-#include "call/side.h"
+#include "call/pool.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -15,6 +15,8 @@
 #include "ops/meter.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
+#include "page/reader.h"
+#include "page/source/source.h"
 #include "proc/proc.h"
 #include "research/research.h"
 #include "tools/tools.h"
@@ -51,6 +53,19 @@ static int add_everything(struct registry *registry)
     return status;
 }
 
+/* Makes every part but the policy, which is there already. False without memory. */
+static bool make_parts(struct parts *parts)
+{
+    parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
+    parts->net = net_new();
+    parts->source = source_new();
+    parts->reader = reader_new();
+    parts->browser = browser_new(parts->policy);
+    parts->memories = memories_new();
+    return parts->side_threads && parts->net && parts->source && parts->reader && parts->browser &&
+           parts->memories;
+}
+
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
 {
     snprintf(problem, size, "out of memory");
@@ -74,13 +89,9 @@ static int build(struct app *app, const struct app_options *options, char *probl
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
-    app->parts.memories = memories_new();
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    app->parts.net = net_new();
-    app->parts.browser = browser_new(app->parts.policy);
-    if (!app->pool || !app->registry || !app->parts.net || !app->parts.browser ||
-        !app->parts.memories) {
+    if (!app->pool || !app->registry || !make_parts(&app->parts)) {
         return ERR_NOMEM;
     }
     int status = options->add_everything ? options->add_everything(app->registry)
@@ -123,7 +134,7 @@ struct app *app_free(struct app *app)
 {
     if (app) {
         pool_free(app->pool);
-        side_shutdown();
+        pool_free(app->parts.side_threads);
         route_reset();
         mcp_free(app->mcp);
         registry_free(app->registry);
@@ -131,6 +142,8 @@ struct app *app_free(struct app *app)
         callers_free(app->callers);
         browser_free(app->parts.browser);
         memories_free(app->parts.memories);
+        reader_free(app->parts.reader);
+        source_free(app->parts.source);
         net_free(app->parts.net);
         answer_stop();
         policy_free(app->parts.policy);

@@ -12,7 +12,8 @@ struct parts {
     struct pool *side_threads;   /* call/side.h: pieces of calls */
     struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
-    struct reader *reader;       /* page/reader.h: pages, their cache, turns at hosts */
+    struct source *source;       /* page/source/source.h: cached pages, lines of hosts */
+    struct reader *reader;       /* page/reader.h: turns at the extractor */
     struct browser *browser;     /* page/browser/browser.h */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */

@@ -3,6 +3,7 @@
 #include "call/side.h"
 
 #include "call/call.h"
+#include "call/parts.h"
 #include "call/pool.h"
 #include "core/event.h"
 #include "core/limits.h"
@@ -33,31 +34,6 @@ struct side {
     size_t done;
     struct piece pieces[];
 };
-
-/* ---- the threads of all calls ---- */
-
-static pthread_mutex_t crew_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pool *crew;
-
-static struct pool *get_crew(void)
-{
-    pthread_mutex_lock(&crew_lock);
-    if (!crew) {
-        crew = pool_new(LIMIT_SIDE_THREADS);
-    }
-    struct pool *pool = crew;
-    pthread_mutex_unlock(&crew_lock);
-    return pool;
-}
-
-void side_shutdown(void)
-{
-    pthread_mutex_lock(&crew_lock);
-    struct pool *pool = crew;
-    crew = NULL;
-    pthread_mutex_unlock(&crew_lock);
-    pool_free(pool);
-}
 
 /* ---- life ---- */
 
@@ -149,7 +125,7 @@ static int start_piece(struct side *side, struct piece *piece)
         .caller = call_caller(side->parent),
         .parts = call_parts(side->parent),
     };
-    struct pool *pool = get_crew();
+    struct pool *pool = call_parts(side->parent)->side_threads;
     piece->keep = piece->keep ? piece->keep : arena_new(side->keep_bytes);
     struct call *call = pool && piece->keep ? call_new(&options) : NULL;
     if (!call) {

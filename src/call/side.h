@@ -5,8 +5,9 @@
  * leaves the rest behind, cancelled. What a piece is given may live in the parent's arena, which
  * stays until the last piece has ended, but only the parent allocates from that arena.
  *
- * Threads come from a pool that all calls share and that nobody in it waits for, so that calls
- * cannot lock each other out. A piece that finds the pool full starts a little later. */
+ * Threads come from a pool that all calls of a program share (parts.side_threads) and in which
+ * nobody waits for another piece, so that calls cannot lock each other out. A piece that finds the
+ * pool full starts a little later. */
 #ifndef FORAGE_CALL_SIDE_H
 #define FORAGE_CALL_SIDE_H
 
@@ -36,8 +37,5 @@ int side_run(struct side *side, int64_t reserve_ms, side_report report, void *co
 bool side_finished(struct side *side, size_t index);
 /* What the pieces kept goes with it. */
 struct side *side_free(struct side *side);
-
-/* Waits for the threads, for the end of the program: no piece may be started any more. */
-void side_shutdown(void);
 
 #endif

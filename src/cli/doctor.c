@@ -2,7 +2,7 @@
 #include "doctor/doctor.h"
 
 #include "call/parts.h"
-#include "call/side.h"
+#include "call/pool.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
@@ -98,7 +98,7 @@ static int examine(struct app *app, struct call *call, void *context)
 /* Ends everything that the checks may have started, where there is no program to end it. */
 static void end_all(struct parts *parts)
 {
-    side_shutdown();
+    pool_free(parts->side_threads);
     browser_free(parts->browser);
 }
 
@@ -135,7 +135,10 @@ int command_doctor(const struct arguments *arguments)
     if (!examination.options.refused && !app) {
         examination.options.failed = failed;
     }
-    struct parts parts = {.browser = examination.options.failed ? browser_new(NULL) : NULL};
+    struct parts parts = {
+        .side_threads = app ? NULL : pool_new(LIMIT_SIDE_THREADS),
+        .browser = examination.options.failed ? browser_new(NULL) : NULL,
+    };
     options.parts = &parts;
     int code = run_call(app, signals, &options, examine, &examination);
     if (!app) {

@@ -3,6 +3,7 @@
 
 #include "call/errors.h"
 #include "call/line.h"
+#include "call/parts.h"
 #include "core/limits.h"
 #include "net/fetch.h"
 #include "page/browser/browser.h"
@@ -15,7 +16,7 @@
 #include "text/text.h"
 #include "text/url.h"
 
-#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -148,13 +149,27 @@ static int put_result(struct reading *reading, const struct extract_result *resu
 
 /* A page takes many times its size while it is read, and reading is work for a processor: more at
  * once than there are processors would only take more memory. */
-static pthread_once_t extractors_once = PTHREAD_ONCE_INIT;
-static struct line extractors;
+struct reader {
+    struct line extractors;
+};
 
-static void set_up_extractors(void)
+struct reader *reader_new(void)
 {
+    struct reader *reader = calloc(1, sizeof *reader);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    line_init(&extractors, processors > 0 ? (size_t)processors : 1);
+    if (reader) {
+        line_init(&reader->extractors, processors > 0 ? (size_t)processors : 1);
+    }
+    return reader;
+}
+
+struct reader *reader_free(struct reader *reader)
+{
+    if (reader) {
+        line_done(&reader->extractors);
+        free(reader);
+    }
+    return NULL;
 }
 
 /* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
@@ -166,8 +181,7 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .url = fetched->url,
                                   .content_type = fetched->content_type};
     struct place place = {.call = reading->call};
-    pthread_once(&extractors_once, set_up_extractors);
-    int status = line_enter(&extractors, &place, -1);
+    int status = line_enter(&call_parts(reading->call)->reader->extractors, &place, -1);
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
         line_leave(&place);

@@ -7,6 +7,12 @@
 #include "call/call.h"
 #include "page/document.h"
 
+/* The turns at the extractor of one program. */
+struct reader;
+
+struct reader *reader_new(void);
+struct reader *reader_free(struct reader *reader);
+
 enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
 
 /* OK with a document (which may be a note); ERR_FAILED after call_fail() for an invalid or

@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include "call/call.h"
+#include "call/parts.h"
+#include "call/pool.h"
 #include "call/side.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -35,10 +37,20 @@ static void work(struct call *call, void *item, struct arena *keep)
     ended++;
 }
 
+static struct parts parts;
+
+/* Ends the threads, and makes room for new ones. */
+static void wait_for_threads(void)
+{
+    pool_free(parts.side_threads);
+    parts.side_threads = pool_new(LIMIT_SIDE_THREADS);
+    assert_non_null(parts.side_threads);
+}
+
 static struct call *new_call(int64_t timeout_ms)
 {
     running = most_running = ended = 0;
-    struct call *call = call_new(&(struct call_options){.timeout_ms = timeout_ms});
+    struct call *call = call_new(&(struct call_options){.timeout_ms = timeout_ms, .parts = &parts});
     assert_non_null(call);
     return call;
 }
@@ -120,7 +132,7 @@ static void at_the_deadline_the_rest_is_left_behind(void **state)
     assert_true(side_finished(side, 2));
     side_free(side);
     call_free(call);
-    side_shutdown(); /* waits for the one that was left */
+    wait_for_threads(); /* waits for the one that was left */
     assert_int_equal(ended, 3);
 }
 
@@ -144,7 +156,7 @@ static void a_cancelled_call_ends_its_pieces(void **state)
     assert_in_range(clock_now_ms() - began, 0, SOON_MS);
     pthread_join(thread, NULL);
     side_free(side);
-    side_shutdown();
+    wait_for_threads();
     assert_int_equal(pieces[0].status, ERR_CANCELLED);
     assert_int_equal(pieces[1].status, ERR_CANCELLED);
     call_free(call);
@@ -159,7 +171,7 @@ static void *run_one(void *context)
 {
     (void)context;
     struct piece pieces[PIECES] = {{0}};
-    struct call *call = call_new(&(struct call_options){.timeout_ms = 60000});
+    struct call *call = call_new(&(struct call_options){.timeout_ms = 60000, .parts = &parts});
     struct side *side = new_side(call, pieces, PIECES, PIECES);
     for (size_t i = 0; i < PIECES; i++) {
         pieces[i].sleep_ms = 20;
@@ -183,7 +195,7 @@ static void more_pieces_than_threads_wait_for_their_turn(void **state)
         pthread_join(threads[i], &failed);
         assert_null(failed);
     }
-    side_shutdown();
+    wait_for_threads();
     assert_int_equal(ended, CALLS * PIECES);
     assert_in_range(most_running, 1, LIMIT_SIDE_THREADS);
 }
@@ -197,7 +209,8 @@ int main(void)
         cmocka_unit_test(a_cancelled_call_ends_its_pieces),
         cmocka_unit_test(more_pieces_than_threads_wait_for_their_turn),
     };
+    parts.side_threads = pool_new(LIMIT_SIDE_THREADS);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    side_shutdown();
+    pool_free(parts.side_threads);
     return failed;
 }

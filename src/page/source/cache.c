@@ -1,16 +1,27 @@
-/* The files of the cache: how they are found, written and cleared away. cache_file.c knows what is
- * in one. */
+/* The cache on disk: its folder, what is in one file, and how files are cleared away.
+ *
+ * A file is a few lines of text, a checksum over everything, and the body:
+ *
+ *   forage-cache 1
+ *   key 9f86d0...
+ *   url https://example.org/
+ *   header content-type: text/html
+ *   body 1256
+ *   sum 0123456789abcdef
+ *   (an empty line, then the body) */
 #include "page/source/cache.h"
 
+#include "core/buf.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/sha256.h"
 #include "core/status.h"
-#include "page/source/cache_file.h"
+#include "core/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,9 +31,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FIRST_LINE          "forage-cache 1"
+#define MOST_HEADERS        16
 #define UNFINISHED          "new-" /* what a file is called while it is written */
 #define UNFINISHED_TIME_S   3600   /* after which nobody is writing it any more */
 #define KEEPS_BETWEEN_SCANS 64     /* other processes write too: look again from time to time */
+
+static const char DIGITS[] = "0123456789abcdef";
+
+/* Headers of an answer that somebody may want later. */
+static const char *const STORED_HEADERS[] = {
+    "cache-control",
+    "content-disposition",
+    "content-language",
+    "content-type",
+    "etag",
+    "last-modified",
+    "link",
+};
 
 struct cache {
     int folder;
@@ -94,7 +120,6 @@ struct cache *cache_close(struct cache *cache)
 
 void cache_key(char key[CACHE_KEY_SIZE], const char *const *parts)
 {
-    static const char DIGITS[] = "0123456789abcdef";
     struct sha256 sha;
     unsigned char digest[SHA256_SIZE];
     sha256_init(&sha);
@@ -135,8 +160,7 @@ static int by_use(const void *first, const void *second)
 
 static bool is_key(const char *name)
 {
-    return strlen(name) == CACHE_KEY_SIZE - 1 &&
-           strspn(name, "0123456789abcdef") == CACHE_KEY_SIZE - 1;
+    return strlen(name) == CACHE_KEY_SIZE - 1 && strspn(name, DIGITS) == CACHE_KEY_SIZE - 1;
 }
 
 static void note_file(struct cache *cache, struct found_files *found, const char *name)
@@ -214,7 +238,206 @@ static void count_kept(struct cache *cache, uint64_t size)
     pthread_mutex_unlock(&cache->lock);
 }
 
-/* ---- one file ---- */
+/* ---- writing a file ---- */
+
+/* FNV-1a, 64 bits: it shall notice a torn or damaged file, not an enemy, who cannot write here. */
+static uint64_t checksum(uint64_t sum, const char *data, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        sum = (sum ^ (unsigned char)data[i]) * 0x100000001b3u;
+    }
+    return sum;
+}
+
+static uint64_t checksum_of(const char *head, size_t head_length, const char *body,
+                            size_t body_length)
+{
+    return checksum(checksum(0xcbf29ce484222325u, head, head_length), body, body_length);
+}
+
+/* A line break in a value would make lines of its own. */
+static bool is_line(const char *text)
+{
+    return !strpbrk(text, "\r\n");
+}
+
+/* OK with the file's size; ERR_IO with errno set, ERR_LIMIT, ERR_NOMEM. */
+static int write_file(int fd, const char *key, const struct fetch_response *answer, uint64_t *size)
+{
+    struct buf head;
+    bool lines = is_line(answer->url);
+    buf_init(&head, KIB(64));
+    buf_printf(&head, FIRST_LINE "\nkey %s\nurl %s\n", key, answer->url);
+    for (size_t i = 0; i < sizeof STORED_HEADERS / sizeof *STORED_HEADERS; i++) {
+        const char *value = fetch_header_value(answer, STORED_HEADERS[i]);
+        if (value) {
+            lines &= is_line(value);
+            buf_printf(&head, "header %s: %s\n", STORED_HEADERS[i], value);
+        }
+    }
+    buf_printf(&head, "body %zu\n", answer->body_length);
+    if (!buf_error(&head)) {
+        uint64_t sum = checksum_of(head.data, head.length, answer->body, answer->body_length);
+        buf_printf(&head, "sum %016" PRIx64 "\n\n", sum);
+    }
+    int status = buf_error(&head);
+    if (status == OK && (!lines || head.length + answer->body_length > LIMIT_CACHE_ENTRY_BYTES)) {
+        status = ERR_LIMIT;
+    }
+    if (status == OK) {
+        status = write_all(fd, head.data, head.length);
+    }
+    if (status == OK) {
+        status = write_all(fd, answer->body, answer->body_length);
+    }
+    *size = head.length + answer->body_length;
+    buf_done(&head);
+    return status;
+}
+
+/* ---- reading a file ---- */
+
+struct reading {
+    struct fetch_response *answer;
+    struct fetch_header *headers;
+    const char *key;
+    size_t size; /* of the file */
+    bool keyed;
+    bool sized;
+};
+
+static char *read_all(int fd, size_t size, struct arena *arena)
+{
+    char *data = arena_alloc(arena, size + 1);
+    size_t length = 0;
+    while (data && length < size) {
+        ssize_t got = read(fd, data + length, size - length);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break; /* it is shorter than it was a moment ago, which its checksum will tell */
+        }
+        length += (size_t)got;
+    }
+    if (data) {
+        memset(data + length, 0, size + 1 - length);
+    }
+    return data;
+}
+
+static int take_key(struct reading *reading, char *value)
+{
+    reading->keyed = strcmp(value, reading->key) == 0;
+    return reading->keyed ? OK : ERR_INVALID;
+}
+
+static int take_url(struct reading *reading, char *value)
+{
+    reading->answer->url = value;
+    return OK;
+}
+
+static int take_header(struct reading *reading, char *value)
+{
+    char *colon = strstr(value, ": ");
+    if (!colon || reading->answer->header_count == MOST_HEADERS) {
+        return ERR_INVALID;
+    }
+    *colon = '\0';
+    reading->headers[reading->answer->header_count++] =
+        (struct fetch_header){value, colon + 2, false};
+    return OK;
+}
+
+static int take_body(struct reading *reading, char *value)
+{
+    size_t length = 0;
+    for (; *value >= '0' && *value <= '9' && length <= LIMIT_CACHE_ENTRY_BYTES; value++) {
+        length = length * 10 + (size_t)(*value - '0');
+    }
+    reading->sized = *value == '\0' && length < reading->size;
+    reading->answer->body_length = length;
+    return reading->sized ? OK : ERR_INVALID;
+}
+
+static const struct {
+    const char *word;
+    int (*take)(struct reading *reading, char *value);
+} LINES[] = {
+    {"key ", take_key},
+    {"url ", take_url},
+    {"header ", take_header},
+    {"body ", take_body},
+};
+
+static int take_line(struct reading *reading, char *line)
+{
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        size_t length = strlen(LINES[i].word);
+        if (strncmp(line, LINES[i].word, length) == 0) {
+            return LINES[i].take(reading, line + length);
+        }
+    }
+    return ERR_INVALID;
+}
+
+/* The body stands at the end of the file, so its place is known before its size. */
+static bool is_whole(const char *file, size_t size)
+{
+    static const char SUM[] = "\nsum ";
+    const char *head_end = memmem(file, size, "\n\n", 2);
+    const char *sum =
+        head_end ? memmem(file, (size_t)(head_end - file), SUM, sizeof SUM - 1) : NULL;
+    if (!sum || head_end - sum != (ptrdiff_t)(sizeof SUM - 1) + 16) {
+        return false;
+    }
+    char expected[17];
+    const char *body = head_end + 2;
+    uint64_t found =
+        checksum_of(file, (size_t)(sum + 1 - file), body, (size_t)(file + size - body));
+    for (int i = 15; i >= 0; i--, found >>= 4) {
+        expected[i] = DIGITS[found & 15];
+    }
+    expected[16] = '\0';
+    return memcmp(sum + sizeof SUM - 1, expected, 16) == 0;
+}
+
+/* OK; ERR_INVALID for a file that is broken, of another version or for another key; ERR_NOMEM. */
+static int read_file(int fd, size_t size, const char *key, struct arena *arena,
+                     struct fetch_response *answer)
+{
+    char *file = read_all(fd, size, arena);
+    struct fetch_header *headers = arena_zalloc(arena, MOST_HEADERS * sizeof *headers);
+    *answer = (struct fetch_response){.status = 200, .headers = headers};
+    if (!file || !headers) {
+        return ERR_NOMEM;
+    }
+    struct reading reading = {.answer = answer, .headers = headers, .key = key, .size = size};
+    size_t first = strlen(FIRST_LINE);
+    if (strncmp(file, FIRST_LINE "\n", first + 1) != 0 || !is_whole(file, size)) {
+        return ERR_INVALID;
+    }
+    char *line = file + first + 1;
+    while (strncmp(line, "sum ", 4) != 0) {
+        char *end = strchr(line, '\n');
+        if (!end) {
+            return ERR_INVALID;
+        }
+        *end = '\0';
+        if (take_line(&reading, line) != OK) {
+            return ERR_INVALID;
+        }
+        line = end + 1;
+    }
+    const char *body = line + 4 + 16 + 2;
+    answer->body = body;
+    answer->content_type = fetch_header_value(answer, "content-type");
+    bool fits = reading.sized && answer->body_length == (size_t)(file + size - body);
+    return reading.keyed && answer->url && fits ? OK : ERR_INVALID;
+}
+
+/* ---- finding and storing ---- */
 
 static int open_file(struct cache *cache, const char *key, struct stat *about)
 {
@@ -230,29 +453,30 @@ static int open_file(struct cache *cache, const char *key, struct stat *about)
     return fd;
 }
 
-int cache_find(struct cache *cache, struct arena *arena, const char *key, struct cache_entry *entry)
+int cache_find(struct cache *cache, struct arena *arena, const char *key,
+               struct fetch_response *answer, int64_t *age_s)
 {
     struct stat about;
     int fd = open_file(cache, key, &about);
     if (fd < 0) {
         return ERR_NOTFOUND;
     }
-    int status = cache_file_read(fd, (size_t)about.st_size, key, arena, entry);
+    int status = read_file(fd, (size_t)about.st_size, key, arena, answer);
     if (status == OK) {
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
         futimens(fd, times);
         int64_t age = (int64_t)time(NULL) - (int64_t)about.st_mtime;
-        entry->age_s = age > 0 ? age : 0;
+        *age_s = age > 0 ? age : 0;
     }
     close(fd);
     return status == ERR_INVALID ? ERR_NOTFOUND : status;
 }
 
-int cache_keep(struct cache *cache, const char *key, const struct cache_entry *entry)
+int cache_keep(struct cache *cache, const char *key, const struct fetch_response *answer)
 {
     char id[ID_SIZE];
     char name[sizeof UNFINISHED + ID_SIZE];
-    if (entry->body_length > cache->max_bytes / 4) {
+    if (answer->body_length > cache->max_bytes / 4) {
         return ERR_LIMIT;
     }
     id_make(id);
@@ -263,7 +487,7 @@ int cache_keep(struct cache *cache, const char *key, const struct cache_entry *e
         return ERR_IO;
     }
     uint64_t size = 0;
-    int status = cache_file_write(fd, key, entry, &size);
+    int status = write_file(fd, key, answer, &size);
     int problem = errno;
     if (close(fd) != 0 && status == OK) {
         problem = errno;

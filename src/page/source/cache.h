@@ -1,14 +1,14 @@
 /* A bounded cache of answers on disk, shared by every forage process of a user: one file for each
  * answer, named by a hash of what was asked, written aside and renamed, so that a reader sees a
  * whole file or none. What was not used for longest goes first. A file that is broken or not ours
- * is ignored. It knows nothing of HTTP: who may be kept, and for how long, others decide.
+ * is ignored. What may be stored, and for how long it is good, others decide.
  *
  * A file's time of modification is when its answer was last known to be true; its time of access,
  * which is set explicitly, when it was last used. */
 #ifndef FORAGE_PAGE_SOURCE_CACHE_H
 #define FORAGE_PAGE_SOURCE_CACHE_H
 
-#include "core/arena.h"
+#include "net/fetch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,20 +16,6 @@
 #define CACHE_KEY_SIZE 65 /* hexadecimal digits of a SHA-256 and a NUL */
 
 struct cache;
-
-struct cache_header {
-    const char *name;
-    const char *value;
-};
-
-struct cache_entry {
-    const char *url; /* where the answer came from, after redirects */
-    const struct cache_header *headers;
-    size_t header_count;
-    const char *body;
-    size_t body_length;
-    int64_t age_s; /* since it was last known to be true */
-};
 
 /* Opens the folder; it and its parent are made where they are missing. NULL with the reason in
  * `problem` when it cannot be used: no memory, no permission, not ours alone. */
@@ -39,12 +25,15 @@ struct cache *cache_close(struct cache *cache);
 /* The name of what was asked: every part counts, NULL ends them. */
 void cache_key(char key[CACHE_KEY_SIZE], const char *const *parts);
 
-/* OK with the entry in the arena, ERR_NOTFOUND, or ERR_NOMEM. A find counts as a use. */
+/* OK with the answer in the arena and its age: the time since it was last known to be true.
+ * ERR_NOTFOUND, ERR_NOMEM. A find counts as a use. */
 int cache_find(struct cache *cache, struct arena *arena, const char *key,
-               struct cache_entry *entry);
-/* Keeps an answer in place of an older one. OK; ERR_LIMIT when it is too large to be worth it;
- * ERR_IO with errno set, for example on a full disk. `age_s` is not looked at. */
-int cache_keep(struct cache *cache, const char *key, const struct cache_entry *entry);
+               struct fetch_response *answer, int64_t *age_s);
+/* Stores an answer in place of an older one, with the headers that somebody may want later. OK;
+ * ERR_LIMIT when it is too large to be worth it; ERR_IO with errno set, for example on a full disk.
+ */
+MUST_CHECK int cache_keep(struct cache *cache, const char *key,
+                          const struct fetch_response *answer);
 /* The answer is as true as if it had just come. */
 void cache_confirm(struct cache *cache, const char *key);
 

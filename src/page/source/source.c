@@ -1,14 +1,14 @@
-/* What is sent with a request, what may be kept of an answer, and when a kept one is good enough.
+/* What is sent with a request, which answers may be cached, and when a cached one is good enough.
  */
 #include "page/source/source.h"
 
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/redact.h"
 #include "page/source/cache.h"
 #include "page/source/redirects.h"
-#include "text/url.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -25,14 +25,38 @@
 #define SHARE_KEPT_BACK   10   /* a tenth of the time that is left, */
 #define MOST_KEPT_BACK_MS 2000 /* but no more than this, to tell that there was too little */
 
-/* ---- what the process shares ---- */
+/* ---- the part ---- */
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct line hosts;   /* of transfers, by host and port */
-static struct cache *cache; /* NULL: nothing is kept */
-static _Atomic bool cache_works = true;
+struct source {
+    struct line hosts; /* of transfers, by host and port */
+    pthread_mutex_t lock;
+    bool opened;
+    struct cache *cache; /* NULL: nothing is cached */
+    _Atomic bool cache_works;
+};
 
-/* The folder of the cache, to be freed; NULL when there is no place for it. */
+struct source *source_new(void)
+{
+    struct source *source = calloc(1, sizeof *source);
+    if (source) {
+        line_init(&source->hosts, LIMIT_HOST_TRANSFERS);
+        pthread_mutex_init(&source->lock, NULL);
+        source->cache_works = true;
+    }
+    return source;
+}
+
+struct source *source_free(struct source *source)
+{
+    if (source) {
+        cache_close(source->cache);
+        pthread_mutex_destroy(&source->lock);
+        line_done(&source->hosts);
+        free(source);
+    }
+    return NULL;
+}
+
 char *source_cache_folder(void)
 {
     const char *chosen = config_text("FORAGE_CACHE_DIR");
@@ -50,32 +74,40 @@ char *source_cache_folder(void)
     return length < 0 ? NULL : folder;
 }
 
-static void set_up(void)
+static struct cache *open_cache(void)
 {
-    line_init(&hosts, LIMIT_HOST_TRANSFERS);
-    if (config_duration_ms("FORAGE_CACHE_TTL") == 0) {
-        return;
-    }
     char problem[512] = "there is no home folder";
     char *folder = source_cache_folder();
-    if (folder) {
-        uint64_t most = (uint64_t)config_int("FORAGE_CACHE_MAX_MB") * MIB(1);
-        cache = cache_open(folder, most, problem, sizeof problem);
-    }
+    uint64_t most = (uint64_t)config_int("FORAGE_CACHE_MAX_MB") * MIB(1);
+    struct cache *cache = folder ? cache_open(folder, most, problem, sizeof problem) : NULL;
     if (!cache) {
         log_warn(NULL, "pages are not kept: %s (FORAGE_CACHE_DIR)", problem);
     }
     free(folder);
+    return cache;
+}
+
+/* The cache, which is opened for the first page. */
+static struct cache *cache_of(struct source *source)
+{
+    pthread_mutex_lock(&source->lock);
+    if (!source->opened && config_duration_ms("FORAGE_CACHE_TTL") > 0) {
+        source->cache = open_cache();
+    }
+    source->opened = true;
+    pthread_mutex_unlock(&source->lock);
+    return source->cache;
 }
 
 /* ---- the request ---- */
 
 struct plan {
     struct call *call;
+    struct source *source;
     const struct source_request *request;
     struct fetch_request fetch;
     struct fetch_header *headers;
-    bool kept; /* its answer may be kept and found */
+    struct cache *cache; /* NULL: its answer is neither stored nor found */
     char key[CACHE_KEY_SIZE];
 };
 
@@ -163,8 +195,9 @@ static int make_plan(struct plan *plan, const char *method)
     if (status != OK) {
         return status;
     }
-    plan->kept = cache && !request->body && !request->uncached && !carries_secret(plan);
-    if (plan->kept) {
+    plan->source = call_parts(plan->call)->source;
+    if (!request->body && !request->uncached && !carries_secret(plan)) {
+        plan->cache = cache_of(plan->source);
         status = make_key(plan, method);
     }
     plan->fetch.url = request->url;
@@ -176,20 +209,7 @@ static int make_plan(struct plan *plan, const char *method)
     return status;
 }
 
-/* ---- what is kept ---- */
-
-/* Headers of an answer that somebody may want later. */
-static const char *const KEPT_HEADERS[] = {
-    "cache-control",
-    "content-disposition",
-    "content-language",
-    "content-type",
-    "etag",
-    "last-modified",
-    "link",
-};
-
-#define KEPT_HEADER_COUNT (sizeof KEPT_HEADERS / sizeof *KEPT_HEADERS)
+/* ---- what is cached ---- */
 
 /* Whether a list such as "no-cache, max-age=0" holds a word. */
 static bool list_holds(const char *list, const char *word)
@@ -205,20 +225,10 @@ static bool list_holds(const char *list, const char *word)
     return false;
 }
 
-static const char *entry_header(const struct cache_entry *entry, const char *name)
+static bool is_young(const struct source_response *old)
 {
-    for (size_t i = 0; i < entry->header_count; i++) {
-        if (strcmp(entry->headers[i].name, name) == 0) {
-            return entry->headers[i].value;
-        }
-    }
-    return NULL;
-}
-
-static bool is_young(const struct cache_entry *entry)
-{
-    return entry->age_s < config_duration_ms("FORAGE_CACHE_TTL") / 1000 &&
-           !list_holds(entry_header(entry, "cache-control"), "no-cache");
+    return old->age_s < config_duration_ms("FORAGE_CACHE_TTL") / 1000 &&
+           !list_holds(fetch_header_value(&old->fetched, "cache-control"), "no-cache");
 }
 
 static bool may_keep(const struct fetch_response *fetched)
@@ -234,65 +244,29 @@ static bool may_keep(const struct fetch_response *fetched)
 /* A cache that cannot be written is worth one warning, and none of the work. */
 static void keep(const struct plan *plan, const struct fetch_response *fetched)
 {
-    struct cache_header headers[KEPT_HEADER_COUNT];
-    struct cache_entry entry = {
-        .url = fetched->url,
-        .headers = headers,
-        .body = fetched->body,
-        .body_length = fetched->body_length,
-    };
-    for (size_t i = 0; i < KEPT_HEADER_COUNT; i++) {
-        const char *value = fetch_header_value(fetched, KEPT_HEADERS[i]);
-        if (value) {
-            headers[entry.header_count++] = (struct cache_header){KEPT_HEADERS[i], value};
-        }
-    }
-    int status = cache_keep(cache, plan->key, &entry);
-    bool worked = status != ERR_IO;
-    if (atomic_exchange(&cache_works, worked) && !worked) {
+    bool worked = cache_keep(plan->cache, plan->key, fetched) != ERR_IO;
+    if (atomic_exchange(&plan->source->cache_works, worked) && !worked) {
         log_warn(call_request_id(plan->call), "the cache of pages cannot be written: %s",
                  strerror(errno));
     }
 }
 
-static int answer_from(const struct plan *plan, const struct cache_entry *entry, int64_t age_s,
-                       struct source_response *response)
+static int find(const struct plan *plan, struct source_response *response)
 {
-    size_t count = entry->header_count;
-    struct fetch_header *headers =
-        arena_zalloc(call_arena(plan->call), (count + 1) * sizeof *headers);
-    if (!headers) {
-        return ERR_NOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        headers[i] =
-            (struct fetch_header){.name = entry->headers[i].name, .value = entry->headers[i].value};
-    }
-    *response = (struct source_response){
-        .fetched =
-            {
-                .status = 200,
-                .url = entry->url,
-                .content_type = entry_header(entry, "content-type"),
-                .headers = headers,
-                .header_count = count,
-                .body = entry->body,
-                .body_length = entry->body_length,
-            },
-        .from_cache = true,
-        .age_s = age_s,
-    };
-    return OK;
+    *response = (struct source_response){.from_cache = true};
+    return plan->cache ? cache_find(plan->cache, call_arena(plan->call), plan->key,
+                                    &response->fetched, &response->age_s)
+                       : ERR_NOTFOUND;
 }
 
 /* ---- asking ---- */
 
 /* Adds what makes a server answer 304 when nothing changed. False when the old answer has nothing
  * to compare by. */
-static bool ask_for_change(struct plan *plan, const struct cache_entry *entry)
+static bool ask_for_change(struct plan *plan, const struct fetch_response *old)
 {
-    const char *etag = entry_header(entry, "etag");
-    const char *modified = entry_header(entry, "last-modified");
+    const char *etag = fetch_header_value(old, "etag");
+    const char *modified = fetch_header_value(old, "last-modified");
     if (etag) {
         add_header(plan, "If-None-Match", etag);
     }
@@ -302,83 +276,74 @@ static bool ask_for_change(struct plan *plan, const struct cache_entry *entry)
     return etag || modified;
 }
 
-static int ask(struct plan *plan, const struct cache_entry *old, struct source_response *response)
+/* A request for what is not in the cache, or for a change of the `old` answer that is (or NULL). */
+static int ask(struct plan *plan, const struct source_response *old,
+               struct source_response *response)
 {
     struct fetch_response *fetched = &response->fetched;
+    struct line *hosts = &plan->source->hosts;
+    bool configured = plan->request->configured;
     size_t unconditional = plan->fetch.header_count;
-    bool conditional = old && ask_for_change(plan, old);
-    int status =
-        redirects_follow(plan->call, &hosts, &plan->fetch, plan->request->configured, fetched);
+    bool conditional = old && ask_for_change(plan, &old->fetched);
+    *response = (struct source_response){0};
+    int status = redirects_follow(plan->call, hosts, &plan->fetch, configured, fetched);
     if (conditional && status == OK && fetched->status == 304) {
-        if (strcmp(fetched->url, old->url) == 0) {
-            cache_confirm(cache, plan->key);
-            return answer_from(plan, old, 0, response);
+        if (strcmp(fetched->url, old->fetched.url) == 0) {
+            cache_confirm(plan->cache, plan->key);
+            *response = *old;
+            response->age_s = 0;
+            return OK;
         }
         /* Another page answers there now, and it knows nothing of the old one. */
         plan->fetch.header_count = unconditional;
-        status =
-            redirects_follow(plan->call, &hosts, &plan->fetch, plan->request->configured, fetched);
+        status = redirects_follow(plan->call, hosts, &plan->fetch, configured, fetched);
     }
-    if (status == OK && plan->kept && may_keep(fetched)) {
+    if (status == OK && plan->cache && may_keep(fetched)) {
         keep(plan, fetched);
     }
     return status;
-}
-
-static int refuse(struct source_response *response, const struct url *url)
-{
-    response->fetched = (struct fetch_response){
-        .failure = FETCH_NOMEM, .error = "out of memory", .url = url->text, .body = ""};
-    return ERR_FAILED;
 }
 
 int source_get(struct call *call, const struct source_request *request,
                struct source_response *response)
 {
     struct plan plan = {.call = call, .request = request};
-    struct cache_entry old;
-    memset(response, 0, sizeof *response);
-    pthread_once(&once, set_up);
+    struct source_response old;
     if (make_plan(&plan, "GET") != OK) {
-        return refuse(response, request->url);
+        *response = (struct source_response){.fetched = {.failure = FETCH_NOMEM,
+                                                         .error = "out of memory",
+                                                         .url = request->url->text,
+                                                         .body = ""}};
+        return ERR_FAILED;
     }
-    int status = plan.kept ? cache_find(cache, call_arena(call), plan.key, &old) : ERR_NOTFOUND;
-    if (status == OK && request->max_bytes && old.body_length > request->max_bytes) {
-        status = ERR_NOTFOUND;
+    bool found = find(&plan, &old) == OK &&
+                 (!request->max_bytes || old.fetched.body_length <= request->max_bytes);
+    if (found && is_young(&old)) {
+        *response = old;
+        return OK;
     }
-    if (status == OK && is_young(&old)) {
-        status = answer_from(&plan, &old, old.age_s, response);
-        return status == OK ? OK : refuse(response, request->url);
-    }
-    return ask(&plan, status == OK ? &old : NULL, response);
+    return ask(&plan, found ? &old : NULL, response);
 }
 
 /* ---- rendered pages ---- */
 
-/* The plan of a rendering: only its key is of use. */
+/* The plan of a rendering: only its key is of use. ERR_NOTFOUND: it is not cached. */
 static int plan_rendering(struct call *call, const struct source_request *request,
                           struct plan *plan)
 {
     *plan = (struct plan){.call = call, .request = request};
-    pthread_once(&once, set_up);
-    int status = make_plan(plan, "RENDER");
-    return status == OK && plan->kept ? OK : ERR_NOTFOUND;
+    return make_plan(plan, "RENDER") == OK && plan->cache ? OK : ERR_NOTFOUND;
 }
 
 int source_find_rendered(struct call *call, const struct url *url, struct source_response *response)
 {
     struct source_request request = {.url = url};
     struct plan plan;
-    struct cache_entry entry;
     int status = plan_rendering(call, &request, &plan);
     if (status == OK) {
-        status = cache_find(cache, call_arena(call), plan.key, &entry);
+        status = find(&plan, response);
     }
-    if (status == OK) {
-        status =
-            is_young(&entry) ? answer_from(&plan, &entry, entry.age_s, response) : ERR_NOTFOUND;
-    }
-    return status;
+    return status == OK && !is_young(response) ? ERR_NOTFOUND : status;
 }
 
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,

@@ -7,6 +7,13 @@
 
 #include "net/fetch.h"
 
+/* The cache and the lines of hosts of one program. */
+struct source;
+
+/* Opens nothing yet. NULL without memory. */
+struct source *source_new(void);
+struct source *source_free(struct source *source);
+
 struct source_request {
     const struct url *url;
     const char *accept;                 /* NULL: Markdown, HTML, then anything */
@@ -30,15 +37,15 @@ struct source_response {
 int source_get(struct call *call, const struct source_request *request,
                struct source_response *response);
 
-/* The folder that answers are kept in. To be freed; NULL when there is no home folder, or no
+/* The folder of the cache. To be freed; NULL when there is no home folder, or no
  * memory. */
 char *source_cache_folder(void);
 
-/* What a browser made of a page is kept like any answer, so that the parts of one reading are parts
- * of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
+/* What a browser made of a page is cached like any answer, so that the parts of one reading are
+ * parts of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
 int source_find_rendered(struct call *call, const struct url *url,
                          struct source_response *response);
-/* `plain` is the page as the server sent it, which says whether it may be kept. */
+/* `plain` is the page as the server sent it, which says whether it may be cached. */
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,
                           const struct url *url, const struct fetch_response *rendered);
 
