@@ -254,8 +254,10 @@ int64_t openai_retry_after_ms(const char *retry_after_ms, const char *retry_afte
 
 int64_t openai_backoff_ms(int retry)
 {
-    uint32_t chance = 0;
-    id_random(&chance, sizeof chance);
+    uint32_t chance;
+    if (id_random(&chance, sizeof chance) != OK) {
+        chance = 0; /* the shortest pause, as for everybody whose system has no dice */
+    }
     int64_t most = (int64_t)TIME_ANSWER_BACKOFF_MS << retry;
     return most / 2 + chance % (uint32_t)(most / 2);
 }

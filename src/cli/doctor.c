@@ -6,9 +6,9 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
+#include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "core/signals.h"
 #include "page/browser/browser.h"
 
 #include <stdio.h>

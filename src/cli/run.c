@@ -7,7 +7,6 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/redact.h"
-#include "core/signals.h"
 #include "guard/callers.h"
 #include "proc/proc.h"
 

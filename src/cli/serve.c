@@ -1,7 +1,7 @@
 /* `forage mcp` and `forage serve`: opening a door. */
 #include "cli/cli.h"
+#include "core/event.h"
 #include "core/log.h"
-#include "core/signals.h"
 #include "doors/doors.h"
 #include "research/research.h"
 

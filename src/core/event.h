@@ -1,12 +1,24 @@
-/* An event that poll() can wait for: signalled by any thread, it stays readable until cleared. */
+/* Two descriptors for poll(): an event that any thread signals and that stays readable until it is
+ * cleared, and the signals that end the program. */
 #ifndef FORAGE_CORE_EVENT_H
 #define FORAGE_CORE_EVENT_H
 
+#include "core/status.h"
+
 /* The descriptor to poll for POLLIN, close-on-exec; negative on failure. */
-int event_open(void);
+MUST_CHECK int event_open(void);
 void event_signal(int event);
 void event_clear(int event);
 /* Accepts a negative number; returns -1. */
 int event_close(int event);
+
+/* Signals are blocked in every thread and taken where the main loop waits, so that no code runs in
+ * a signal handler. */
+
+/* Blocks SIGINT, SIGTERM and SIGHUP, ignores SIGPIPE. To be called before any thread is started. A
+ * descriptor that becomes readable when one of them arrives, close-on-exec; negative on failure. */
+MUST_CHECK int signals_open(void);
+/* The signal that has arrived, or 0. */
+MUST_CHECK int signals_take(int signals);
 
 #endif

@@ -1,5 +1,6 @@
-/* Identifiers. The cheap ones mix a counter with a random start, so that they look unlike each
- * other in a log but cost no system call. */
+/* Identifiers and fingerprints. A cheap identifier mixes a counter with a random start, so that two
+ * look unlike each other in a log but cost no system call. A fingerprint is HMAC-SHA-256 with a key
+ * of the process. */
 #include "core/id.h"
 
 #include "core/clock.h"
@@ -8,7 +9,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/random.h>
 
 static const char DIGITS[] = "0123456789abcdef";
@@ -77,4 +80,38 @@ int id_make_secret(char out[ID_SECRET_SIZE])
     int status = id_random(bytes, sizeof bytes);
     to_hex(bytes, sizeof bytes, out);
     return status;
+}
+
+/* ---- fingerprints ---- */
+
+static pthread_mutex_t key_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned char process_key[SHA256_SIZE];
+static bool key_known;
+
+void fingerprint_set_key(const unsigned char key[SHA256_SIZE])
+{
+    pthread_mutex_lock(&key_lock);
+    memcpy(process_key, key, SHA256_SIZE);
+    key_known = true;
+    pthread_mutex_unlock(&key_lock);
+}
+
+static void make_digest(const void *data, size_t length, unsigned char digest[SHA256_SIZE])
+{
+    unsigned char key[SHA256_SIZE];
+    pthread_mutex_lock(&key_lock);
+    if (!key_known) {
+        key_known = id_random(process_key, sizeof process_key) == OK;
+    }
+    memcpy(key, process_key, SHA256_SIZE);
+    pthread_mutex_unlock(&key_lock);
+    sha256_hmac(key, sizeof key, data, length, digest);
+}
+
+const char *fingerprint(const char *text, size_t length, char out[FINGERPRINT_SIZE])
+{
+    unsigned char digest[SHA256_SIZE];
+    make_digest(text, length, digest);
+    to_hex(digest, FINGERPRINT_SIZE / 2, out);
+    return out;
 }

@@ -3,10 +3,10 @@
 
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/files.h"
 #include "core/limits.h"
 #include "core/redact.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -55,21 +55,6 @@ static void flatten(struct buf *line, size_t from)
     }
 }
 
-static void write_all(const char *data, size_t length)
-{
-    while (length) {
-        ssize_t written = write(STDERR_FILENO, data, length);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return; /* nobody reads stderr: there is nowhere left to say so */
-        }
-        data += written;
-        length -= (size_t)written;
-    }
-}
-
 __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, const char *request_id,
                                                        const char *format, va_list args)
 {
@@ -89,7 +74,8 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, con
         flatten(&line, start);
         redact_buf(&line, 0);
         buf_putc(&line, '\n');
-        write_all(line.data, line.length);
+        /* Where nobody reads stderr there is nowhere left to say so. */
+        (void)!write_all(STDERR_FILENO, line.data, line.length);
     }
     buf_done(&line);
 }

@@ -1,7 +1,7 @@
 /* Opening libpq and finding its functions. */
 #include "db/postgres_api.h"
 
-#include "core/own_files.h"
+#include "core/files.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The doors: how calls come in. Each function serves until it is told to stop and returns an exit
- * code for the program. `signals` is a descriptor of core/signals.h. */
+ * code for the program. `signals` is a descriptor of core/event.h. */
 #ifndef FORAGE_DOORS_DOORS_H
 #define FORAGE_DOORS_DOORS_H
 

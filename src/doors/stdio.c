@@ -5,9 +5,9 @@
  * When standard input ends or a signal comes, what runs gets a few seconds to finish, so that
  * `echo '...' | forage mcp` shows its answer. */
 #include "app/app.h"
+#include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "core/signals.h"
 #include "doors/doors.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Opening libcurl and finding its functions. */
 #include "net/curl_api.h"
 
-#include "core/own_files.h"
+#include "core/files.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  * certificates are trusted. */
 #include "net/surroundings.h"
 
-#include "core/own_files.h"
+#include "core/files.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

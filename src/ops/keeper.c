@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "core/event.h"
-#include "core/fingerprint.h"
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "db/writer.h"

@@ -2,7 +2,7 @@
  * records, counts and the one log line. */
 #include "call/errors.h"
 #include "core/clock.h"
-#include "core/fingerprint.h"
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "guard/callers.h"

@@ -4,11 +4,10 @@
 
 #include "config/config.h"
 #include "core/buf.h"
+#include "core/files.h"
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/own_files.h"
 #include "core/status.h"
-#include "core/write_all.h"
 #include "embedded.h"
 #include "text/json.h"
 

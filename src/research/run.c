@@ -4,10 +4,10 @@
 #include "call/errors.h"
 #include "config/config.h"
 #include "core/clock.h"
+#include "core/files.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "core/remove_folder.h"
 #include "research/progress.h"
 #include "text/text.h"
 

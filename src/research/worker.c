@@ -3,7 +3,7 @@
 
 #include "config/config.h"
 #include "config/variables.h"
-#include "core/on_path.h"
+#include "core/files.h"
 #include "text/json.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* The table of clients, and where their files are on this machine. */
 #include "setup/clients.h"
 
-#include "core/on_path.h"
+#include "core/files.h"
 #include "core/status.h"
 
 #include <stdio.h>

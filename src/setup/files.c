@@ -1,10 +1,10 @@
 /* Reading and replacing files. */
 #include "setup/files.h"
 
+#include "core/files.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "core/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,8 @@
 /* Which command a client is told. */
 #include "setup/launch.h"
 
+#include "core/files.h"
 #include "core/limits.h"
-#include "core/on_path.h"
-#include "core/own_files.h"
 #include "core/status.h"
 
 #include <limits.h>

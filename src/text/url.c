@@ -62,7 +62,7 @@ static bool ends_path(char c)
     return c == '\0' || c == '?' || c == '#';
 }
 
-static int hex_value(char c)
+int url_hex_value(char c)
 {
     if (is_digit(c)) {
         return c - '0';
@@ -95,23 +95,28 @@ int url_encode(struct buf *out, const char *text, size_t length)
     return buf_error(out);
 }
 
+size_t url_unescape(const char *text, size_t length, char *out, size_t size)
+{
+    size_t written = 0;
+    for (size_t i = 0; i < length; i++, written++) {
+        int high = i + 2 < length && text[i] == '%' ? url_hex_value(text[i + 1]) : -1;
+        int low = high >= 0 ? url_hex_value(text[i + 2]) : -1;
+        if (written == size) {
+            return size + 1;
+        }
+        out[written] = low >= 0 ? (char)(high * 16 + low) : text[i];
+        i += low >= 0 ? 2 : 0;
+    }
+    return written;
+}
+
 char *url_decode(struct arena *arena, const char *text, size_t length, size_t *decoded_length)
 {
     char *decoded = arena_alloc(arena, length + 1);
     if (!decoded) {
         return NULL;
     }
-    size_t written = 0;
-    for (size_t i = 0; i < length; i++) {
-        int high = i + 2 < length && text[i] == '%' ? hex_value(text[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text[i + 2]) : -1;
-        if (low >= 0) {
-            decoded[written++] = (char)(high * 16 + low);
-            i += 2;
-        } else {
-            decoded[written++] = text[i];
-        }
-    }
+    size_t written = url_unescape(text, length, decoded, length);
     decoded[written] = '\0';
     if (decoded_length) {
         *decoded_length = written;

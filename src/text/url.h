@@ -50,5 +50,9 @@ int url_encode(struct buf *out, const char *text, size_t length);
 /* The opposite, NUL-terminated in the arena; what is no valid escape stays as it is. NULL without
  * memory. */
 char *url_decode(struct arena *arena, const char *text, size_t length, size_t *decoded_length);
+/* The same into memory of the caller, without a NUL; `size` + 1 when it does not fit. */
+size_t url_unescape(const char *text, size_t length, char *out, size_t size);
+/* The value of a hexadecimal digit, or -1. */
+int url_hex_value(char c);
 
 #endif

@@ -1,6 +1,5 @@
 /* Hosts of URLs: domain names in any script, IPv4 addresses in any spelling, IPv6 addresses. */
 #include "core/status.h"
-#include "text/punycode.h"
 #include "text/text.h"
 #include "text/url.h"
 
@@ -18,15 +17,6 @@ static int invalid(const char **problem, const char *words)
         *problem = words;
     }
     return ERR_INVALID;
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 /* ---- IPv6 ---- */
@@ -113,7 +103,7 @@ static bool read_number(const char *text, size_t length, uint64_t *number)
     }
     *number = 0;
     for (size_t i = 0; i < length; i++) {
-        int value = hex_value(text[i]);
+        int value = url_hex_value(text[i]);
         if (value < 0 || value >= base) {
             return false;
         }
@@ -245,23 +235,6 @@ static uint32_t fold(uint32_t point)
     return forbidden ? FORBIDDEN : point;
 }
 
-/* Undoes percent-encoding: hosts are compared by what they mean. False when it is too long for a
- * name in any encoding. */
-static bool decode_escapes(const char *text, size_t length, char *out, size_t size, size_t *used)
-{
-    *used = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (*used == size) {
-            return false;
-        }
-        int high = i + 2 < length && text[i] == '%' ? hex_value(text[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text[i + 2]) : -1;
-        out[(*used)++] = low >= 0 ? (char)(high * 16 + low) : text[i];
-        i += low >= 0 ? 2 : 0;
-    }
-    return true;
-}
-
 /* Folds the bytes of a name into code points. False when one of them cannot stand in a name. */
 static bool fold_name(const char *bytes, size_t length, uint32_t points[URL_HOST_SIZE],
                       size_t *count)
@@ -279,6 +252,127 @@ static bool fold_name(const char *bytes, size_t length, uint32_t points[URL_HOST
     }
     return true;
 }
+
+/* ---- Punycode, the encoding half; names follow RFC 3492, section 6 ---- */
+
+#define BASE           36u
+#define THRESHOLD_LOW  1u
+#define THRESHOLD_HIGH 26u
+#define SKEW           38u
+#define DAMP           700u
+#define INITIAL_BIAS   72u
+#define INITIAL_N      0x80u
+
+struct label_writer {
+    char *out;
+    size_t size;
+    size_t length;
+};
+
+static int put(struct label_writer *writer, char c)
+{
+    if (writer->length + 1 >= writer->size) {
+        return ERR_LIMIT;
+    }
+    writer->out[writer->length++] = c;
+    writer->out[writer->length] = '\0';
+    return OK;
+}
+
+static char punycode_digit(uint32_t value)
+{
+    return (char)(value < 26 ? 'a' + (int)value : '0' + (int)(value - 26));
+}
+
+static uint32_t adapt(uint32_t delta, uint32_t handled, int first)
+{
+    delta = first ? delta / DAMP : delta / 2;
+    delta += delta / handled;
+    uint32_t k = 0;
+    while (delta > (BASE - THRESHOLD_LOW) * THRESHOLD_HIGH / 2) {
+        delta /= BASE - THRESHOLD_LOW;
+        k += BASE;
+    }
+    return k + (BASE - THRESHOLD_LOW + 1) * delta / (delta + SKEW);
+}
+
+/* Writes one number with digits of growing weight. */
+static int put_number(struct label_writer *writer, uint32_t number, uint32_t bias)
+{
+    int status = OK;
+    for (uint32_t k = BASE; status == OK; k += BASE) {
+        uint32_t threshold = k <= bias                    ? THRESHOLD_LOW
+                             : k >= bias + THRESHOLD_HIGH ? THRESHOLD_HIGH
+                                                          : k - bias;
+        if (number < threshold) {
+            return put(writer, punycode_digit(number));
+        }
+        status = put(writer, punycode_digit(threshold + (number - threshold) % (BASE - threshold)));
+        number = (number - threshold) / (BASE - threshold);
+    }
+    return status;
+}
+
+/* The characters of ASCII come first, as they are, with a hyphen after them. */
+static int put_basic(struct label_writer *writer, const uint32_t *points, size_t count)
+{
+    int status = OK;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        if (points[i] < INITIAL_N) {
+            status = put(writer, (char)points[i]);
+        }
+    }
+    return status == OK && writer->length ? put(writer, '-') : status;
+}
+
+static uint32_t next_point(const uint32_t *points, size_t count, uint32_t at_least)
+{
+    uint32_t next = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (points[i] >= at_least && points[i] < next) {
+            next = points[i];
+        }
+    }
+    return next;
+}
+
+/* Writes a label beyond ASCII in ASCII, NUL-terminated, without its "xn--". OK, or ERR_LIMIT when
+ * it does not fit `size` bytes. */
+static int punycode_encode(const uint32_t *points, size_t count, char *out, size_t size)
+{
+    struct label_writer writer = {.out = out, .size = size};
+    /* A label that fits has fewer characters than bytes; it also keeps the sums below 32 bits. */
+    if (count >= size) {
+        return ERR_LIMIT;
+    }
+    out[0] = '\0';
+    int status = put_basic(&writer, points, count);
+    uint32_t basic = writer.length ? (uint32_t)writer.length - 1 : 0;
+    uint32_t handled = basic;
+    uint32_t n = INITIAL_N;
+    uint32_t delta = 0;
+    uint32_t bias = INITIAL_BIAS;
+    while (status == OK && handled < count) {
+        uint32_t point = next_point(points, count, n);
+        delta += (point - n) * (handled + 1);
+        n = point;
+        for (size_t i = 0; i < count && status == OK; i++) {
+            if (points[i] < n) {
+                delta++;
+            } else if (points[i] == n) {
+                status = put_number(&writer, delta, bias);
+                bias = adapt(delta, handled + 1, handled == basic);
+                delta = 0;
+                handled++;
+            }
+        }
+        delta++;
+        n++;
+    }
+    return status;
+}
+
+/* ---- names ---- */
 
 static int write_label(const uint32_t *points, size_t count, char out[LABEL_SIZE])
 {
@@ -329,7 +423,6 @@ int url_host(const char *text, size_t length, char out[URL_HOST_SIZE], const cha
 {
     char bytes[4 * URL_HOST_SIZE];
     uint32_t points[URL_HOST_SIZE];
-    size_t byte_count;
     size_t count;
     if (length == 0) {
         return invalid(problem, "has no host");
@@ -337,8 +430,11 @@ int url_host(const char *text, size_t length, char out[URL_HOST_SIZE], const cha
     if (text[0] == '[') {
         return read_ipv6(text, length, out, problem);
     }
-    if (!decode_escapes(text, length, bytes, sizeof bytes, &byte_count) ||
-        !fold_name(bytes, byte_count, points, &count) || write_name(points, count, out) != OK) {
+    /* Hosts are compared by what they mean, so escapes are undone first. What then is longer than
+     * `bytes` is too long for a name in any encoding. */
+    size_t byte_count = url_unescape(text, length, bytes, sizeof bytes);
+    if (byte_count > sizeof bytes || !fold_name(bytes, byte_count, points, &count) ||
+        write_name(points, count, out) != OK) {
         return invalid(problem, "has a host that is not a valid name");
     }
     return ends_in_number(out) ? read_ipv4(out, problem) : OK;

@@ -3,7 +3,7 @@
  * is configured as forage is; a number behind that is the size of the pages that lists come in. */
 #include "app/app.h"
 #include "cli/cli.h"
-#include "core/signals.h"
+#include "core/event.h"
 #include "doors/doors.h"
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
 /* Finding what came with the program, from where the program is. */
-#include "core/own_files.h"
+#include "core/files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
 
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/files.h"
 #include "core/limits.h"
-#include "core/remove_folder.h"
 #include "core/status.h"
 #include "embedded.h"
 #include "research/failures.h"

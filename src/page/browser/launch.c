@@ -3,9 +3,8 @@
 #include "page/browser/launch.h"
 
 #include "config/config.h"
+#include "core/files.h"
 #include "core/id.h"
-#include "core/on_path.h"
-#include "core/remove_folder.h"
 #include "core/status.h"
 
 #include <dirent.h>

@@ -12,11 +12,11 @@
 #include "page/source/cache.h"
 
 #include "core/buf.h"
+#include "core/files.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/sha256.h"
 #include "core/status.h"
-#include "core/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>

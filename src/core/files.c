@@ -1,0 +1,148 @@
+/* Files and programs: finding them, writing all of something, removing a folder. */
+#include "core/files.h"
+
+#include "core/status.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- what came with the program ---- */
+
+bool own_program(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length > 0 && (size_t)length < size - 1) {
+        path[length] = '\0';
+        return true;
+    }
+    /* Where /proc is not mounted: as it was started. */
+    char *found = realpath((const char *)getauxval(AT_EXECFN), NULL);
+    int written = found ? snprintf(path, size, "%s", found) : 0;
+    free(found);
+    return written > 0 && (size_t)written < size;
+}
+
+bool own_file(const char *folder, const char *name, char *path, size_t size)
+{
+    char program[OWN_PATH_SIZE];
+    char *slash = own_program(program, sizeof program) ? strrchr(program, '/') : NULL;
+    if (!slash) {
+        return false;
+    }
+    *slash = '\0';
+    int length = snprintf(path, size, "%s/../%s/%s", program, folder, name);
+    if (length > 0 && (size_t)length < size && access(path, R_OK) == 0) {
+        return true;
+    }
+    length = snprintf(path, size, "%s/%s", program, name);
+    return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+void *own_network_library(void)
+{
+    char path[OWN_PATH_SIZE];
+    return own_file("lib/forage", "libforage-net.so", path, sizeof path)
+               ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
+               : NULL;
+}
+
+/* ---- programs by their names ---- */
+
+bool is_program(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
+}
+
+bool find_on_path(const char *name, char *path, size_t size)
+{
+    const char *folder = getenv("PATH");
+    while (folder && *folder) {
+        size_t length = strcspn(folder, ":");
+        int written = snprintf(path, size, "%.*s/%s", (int)length, folder, name);
+        if (*folder == '/' && written > 0 && (size_t)written < size && is_program(path)) {
+            return true;
+        }
+        folder += length + (folder[length] == ':');
+    }
+    return false;
+}
+
+/* ---- writing ---- */
+
+int write_all(int fd, const char *data, size_t length)
+{
+    while (length) {
+        ssize_t written = write(fd, data, length);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return ERR_IO;
+        }
+        data += written;
+        length -= (size_t)written;
+    }
+    return OK;
+}
+
+/* ---- removing ---- */
+
+#define MOST_DEPTH 64
+#define PAUSE_MS   25
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static void remove_contents(int folder, unsigned depth)
+{
+    DIR *listing = fdopendir(folder);
+    if (!listing) {
+        close(folder);
+        return;
+    }
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        if (is_dots(entry->d_name) || unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) {
+            continue;
+        }
+        int below = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below >= 0) {
+            remove_contents(below, depth - 1);
+        }
+        unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+    }
+    closedir(listing);
+}
+
+static bool remove_once(const char *path)
+{
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder >= 0) {
+        remove_contents(folder, MOST_DEPTH);
+    }
+    return rmdir(path) == 0 || errno == ENOENT;
+}
+
+bool remove_folder(const char *path, int tries)
+{
+    for (int i = 0; i < tries; i++) {
+        if (i) {
+            poll(NULL, 0, PAUSE_MS);
+        }
+        if (remove_once(path)) {
+            return true;
+        }
+    }
+    return false;
+}

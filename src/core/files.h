@@ -1,0 +1,42 @@
+/* Files and programs: what came with the program, what is on PATH, writing all of something to a
+ * descriptor, and removing a folder with everything in it. */
+#ifndef FORAGE_CORE_FILES_H
+#define FORAGE_CORE_FILES_H
+
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { OWN_PATH_SIZE = 4096 };
+
+/* An archive or a package for one system is unpacked anywhere, so what came along is looked for
+ * from the program's own place. */
+
+/* Writes the absolute path of the running program, links followed; false when the system does not
+ * say, or it does not fit. */
+bool own_program(char *path, size_t size);
+
+/* The path of a file that came along: in `folder` ("lib/forage") beside the program's own, or next
+ * to the program; false when it is in neither. */
+bool own_file(const char *folder, const char *name, char *path, size_t size);
+
+/* The library that holds libcurl and libpq where they came along, opened; NULL where they did
+ * not. */
+void *own_network_library(void);
+
+/* Whether the path is a file that can be run. */
+bool is_program(const char *path);
+/* Writes the path of the first program of this name on PATH; false when there is none. Only folders
+ * with a whole path count: a name must not mean whatever lies in the current one. */
+bool find_on_path(const char *name, char *path, size_t size);
+
+/* Writes every byte, whatever interrupts it. OK, or ERR_IO with errno saying why. */
+MUST_CHECK int write_all(int fd, const char *data, size_t length);
+
+/* Removes it by descriptors: a link that somebody puts in the place of a folder is removed, not
+ * followed. Whoever used it may still be writing while it dies, so it is tried up to `tries` times
+ * with a short pause between. Whether it is gone. */
+bool remove_folder(const char *path, int tries);
+
+#endif
