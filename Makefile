@@ -16,13 +16,13 @@ docs: all ## the documentation as a web site, in build-site/
 	@scripts/docs && scripts/site
 
 check: ## for the minute between two edits: builds, lints what changed, runs the tests of the touched parts
-	@scripts/test --changed
+	@scripts/setup build && scripts/test --changed
 
-test: ## everything that must hold before a change lands; the last line counts
-	@scripts/test
+test: ## everything that must hold before a change lands; the last line counts (STAGES=unit: only these stages)
+	@scripts/setup build && scripts/test $(STAGES)
 
 test-clients: ## connect the real clients of the vendors
-	@scripts/test clients
+	@scripts/setup build && scripts/test clients
 
 .PHONY: test-packages
 test-packages: ## install and use every package in a bare Debian (needs root)
@@ -32,13 +32,13 @@ soak: ## the tests that kill servers and load databases, ten times as long
 	@scripts/soak
 
 bench: ## measure against the peers
-	@scripts/bench
+	@scripts/setup build && scripts/bench
 
 asan: ## unit and black-box tests under AddressSanitizer and UBSan
-	@scripts/test asan
+	@scripts/setup build && scripts/test asan
 
 tsan: ## unit and black-box tests under ThreadSanitizer
-	@scripts/test tsan
+	@scripts/setup build && scripts/test tsan
 
 fuzz: ## fuzz every parser for FUZZ_SECONDS (60) and print the coverage reached
 	@scripts/setup test && scripts/fuzz
