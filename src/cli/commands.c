@@ -77,7 +77,7 @@ static const struct command MEMORY_PARTS[] = {
     {.name = "export", .words = "[FILE]", .summary = "write memories, one a line as JSON"},
     {
         .name = "check",
-        .summary = "verify the store and its indexes, and mend what can be rebuilt",
+        .summary = "verify the store and its indexes, and repair what can be rebuilt",
         .about = "The exit code is 1 when a problem is left.",
         .options = {FLAG("--no-repair", "only look")},
     },
@@ -247,7 +247,7 @@ static const struct command COMMANDS[] = {
     },
     {
         .name = "doctor",
-        .summary = "say what works here, what is missing and how to mend it",
+        .summary = "say what works here, what is missing and how to repair it",
         .about = "The exit code is 1 when something is broken; what is merely missing is not. "
                  "Nothing is sent anywhere unless --online asks for it.",
         .group = COMMANDS_LOOK,

@@ -14,57 +14,60 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum terminal_style style_of(enum finding_state state)
-{
-    static const enum terminal_style STYLES[FINDING_STATES] = {
-        [FINDING_OK] = STYLE_FINE,         [FINDING_MISSING] = STYLE_FAINT,
-        [FINDING_WARNING] = STYLE_WARNING, [FINDING_BROKEN] = STYLE_WRONG,
-        [FINDING_UNUSED] = STYLE_FAINT,
-    };
-    return STYLES[state];
-}
+/* The states of a check, in the order in which the last line counts them. */
+static const struct {
+    const char *state;
+    enum terminal_style style;
+    const char *counted; /* in the last line; NULL: it is not */
+} STATES[] = {
+    {"ok", STYLE_FINE, "ok"},
+    {"missing", STYLE_FAINT, "missing"},
+    {"warning", STYLE_WARNING, "to look at"},
+    {"broken", STYLE_WRONG, "broken"},
+    {"unused", STYLE_FAINT, NULL},
+};
 
-static void put_check(struct buf *out, const struct doctor *doctor, size_t index)
+#define STATE_COUNT (sizeof STATES / sizeof *STATES)
+
+/* Appends a check; which of the states it is in. */
+static size_t put_check(struct buf *out, yyjson_mut_val *check)
 {
-    const struct finding *finding = doctor_finding(doctor, index);
-    buf_printf(out, "  %s%-8s%s %s: %s\n", terminal_style(stdout, style_of(finding->state)),
-               doctor_state_word(finding->state), terminal_style(stdout, STYLE_PLAIN),
-               doctor_check_title(index), finding->text);
-    if (*finding->mend) {
-        buf_printf(out, "           $ %s\n", finding->mend);
+    size_t state = 0;
+    while (state < STATE_COUNT - 1 && strcmp(STATES[state].state, text_of(check, "state")) != 0) {
+        state++;
     }
-}
-
-static void put_group(struct buf *out, const struct doctor *doctor, enum doctor_group group)
-{
-    bool first = true;
-    for (size_t i = 0; i < doctor_check_count(doctor); i++) {
-        if (doctor_check_group(i) != group) {
-            continue;
-        }
-        if (first) {
-            buf_printf(out, "%s%s: %s%s\n", terminal_style(stdout, STYLE_HEADING),
-                       doctor_group_title(group),
-                       doctor_group_word(doctor_group_state(doctor, group)),
-                       terminal_style(stdout, STYLE_PLAIN));
-        }
-        first = false;
-        put_check(out, doctor, i);
+    buf_printf(out, "  %s%-8s%s %s: %s\n", terminal_style(stdout, STATES[state].style),
+               STATES[state].state, terminal_style(stdout, STYLE_PLAIN), text_of(check, "title"),
+               text_of(check, "text"));
+    if (*text_of(check, "mend")) {
+        buf_printf(out, "           $ %s\n", text_of(check, "mend"));
     }
-    buf_puts(out, first ? "" : "\n");
+    return state;
 }
 
-static int print_report(const struct doctor *doctor, bool online)
+static int print_report(yyjson_mut_val *report)
 {
     struct buf out;
+    size_t counts[STATE_COUNT] = {0};
+    size_t at, most, index, max;
+    yyjson_mut_val *group, *check;
     buf_init(&out, MIB(1));
-    for (int group = 0; group < DOCTOR_GROUPS; group++) {
-        put_group(&out, doctor, (enum doctor_group)group);
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(report, "groups"), at, most, group)
+    {
+        buf_printf(&out, "%s%s: %s%s\n", terminal_style(stdout, STYLE_HEADING),
+                   text_of(group, "title"), text_of(group, "state"),
+                   terminal_style(stdout, STYLE_PLAIN));
+        yyjson_mut_arr_foreach(yyjson_mut_obj_get(group, "checks"), index, max, check)
+        {
+            counts[put_check(&out, check)]++;
+        }
+        buf_putc(&out, '\n');
     }
-    buf_printf(&out, "%zu ok, %zu missing, %zu to look at, %zu broken.%s\n",
-               doctor_count(doctor, FINDING_OK), doctor_count(doctor, FINDING_MISSING),
-               doctor_count(doctor, FINDING_WARNING), doctor_count(doctor, FINDING_BROKEN),
-               online ? "" : " `forage doctor --online` tries the keys.");
+    for (size_t i = 0; i < STATE_COUNT && STATES[i].counted; i++) {
+        buf_printf(&out, "%s%zu %s", i ? ", " : "", counts[i], STATES[i].counted);
+    }
+    bool online = yyjson_mut_get_bool(yyjson_mut_obj_get(report, "online"));
+    buf_printf(&out, ".%s\n", online ? "" : " `forage doctor --online` tries the keys.");
     int code = print_buf(&out);
     buf_done(&out);
     return code;
@@ -79,20 +82,17 @@ static int examine(struct app *app, struct call *call, void *context)
 {
     (void)app;
     const struct examination *examination = context;
-    terminal_progress("looking at %zu things", doctor_check_count(NULL));
-    struct doctor *doctor = doctor_run(call, &examination->options);
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    terminal_progress("looking at %zu things", doctor_check_count());
+    yyjson_mut_val *report = doc ? doctor_examine(call, &examination->options, doc) : NULL;
     terminal_progress_end();
-    if (!doctor) {
+    if (!report) {
         fputs("forage: the examination was given up\n", stderr);
         return EXIT_FAILED;
     }
-    yyjson_mut_doc *doc = examination->json ? json_new(call_arena(call)) : NULL;
-    int code = doc                 ? print_json(call_arena(call), doctor_describe(doctor, doc))
-               : examination->json ? EXIT_FAILED
-                                   : print_report(doctor, examination->options.online);
-    code = code == EXIT_OK && !doctor_is_well(doctor) ? EXIT_FAILED : code;
-    doctor_free(doctor);
-    return code;
+    int code = examination->json ? print_json(call_arena(call), report) : print_report(report);
+    bool well = yyjson_mut_get_bool(yyjson_mut_obj_get(report, "ok"));
+    return code == EXIT_OK && !well ? EXIT_FAILED : code;
 }
 
 /* Ends everything that the checks may have started, where there is no program to end it. */

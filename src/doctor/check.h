@@ -6,6 +6,33 @@
 #include "net/fetch.h"
 #include "websearch/provider.h"
 
+enum finding_state {
+    FINDING_OK,
+    FINDING_MISSING, /* not there, and nothing that was asked for needs it */
+    FINDING_WARNING, /* works, but somebody should look at it */
+    FINDING_BROKEN,  /* set up, or needed, and does not work */
+    FINDING_UNUSED,  /* does not matter with these settings */
+};
+
+/* What came of one check. */
+struct finding {
+    enum finding_state state;
+    char text[512]; /* a phrase */
+    char fix[512];  /* the command that repairs it, or "" */
+};
+
+enum doctor_group {
+    DOCTOR_PROGRAM,
+    DOCTOR_SEARCH,
+    DOCTOR_PAGES,
+    DOCTOR_ANSWERS,
+    DOCTOR_RESEARCH,
+    DOCTOR_KEPT,
+    DOCTOR_SERVING,
+    DOCTOR_CLIENTS,
+    DOCTOR_GROUPS,
+};
+
 /* How much a group depends on a check. */
 enum check_need {
     NEEDED, /* without it the group does not work */
@@ -33,16 +60,22 @@ struct look {
     struct finding finding;
 };
 
-void say(struct look *look, enum finding_state state, const char *format, ...)
+/* Says what came of the check; the last report counts. */
+void report(struct look *look, enum finding_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void mend(struct look *look, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Names the command that repairs it. */
+void suggest(struct look *look, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- looking at programs (programs.c) ---- */
+/* A folder that forage writes to (storage.c). */
+struct folder {
+    const char *path;
+    int made;             /* so many of its last parts are made where they are missing */
+    const char *variable; /* names it */
+    bool private;         /* nobody else may look into it */
+};
 
-/* Runs "PROGRAM ARGUMENT" and takes the first version number that it prints, "20.11.1". A status as
- * of proc_run; ERR_FAILED when it ends badly, with its words in `out`. */
-int ask_version(struct look *look, const char *program, const char *argument, char *out,
-                size_t size);
+/* Reports whether the folder can be used, or could be made. Makes nothing. */
+void look_at_folder(struct look *look, const struct folder *folder);
 
 /* ---- the checks ---- */
 

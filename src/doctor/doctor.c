@@ -1,4 +1,4 @@
-/* The table of checks, and how they are run and told. */
+/* The table of checks, how they run, and the description of what they found. */
 #include "doctor/doctor.h"
 
 #include "call/side.h"
@@ -114,7 +114,7 @@ put(char *out, size_t size, const char *format, va_list args)
     buf_done(&text);
 }
 
-void say(struct look *look, enum finding_state state, const char *format, ...)
+void report(struct look *look, enum finding_state state, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -123,11 +123,11 @@ void say(struct look *look, enum finding_state state, const char *format, ...)
     va_end(args);
 }
 
-void mend(struct look *look, const char *format, ...)
+void suggest(struct look *look, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    put(look->finding.mend, sizeof look->finding.mend, format, args);
+    put(look->finding.fix, sizeof look->finding.fix, format, args);
     va_end(args);
 }
 
@@ -148,7 +148,7 @@ static void work(struct call *call, void *item, struct arena *keep)
 static void replace_unfinished(struct doctor *doctor, size_t index)
 {
     struct look late = {.check = &CHECKS[index]};
-    say(&late, FINDING_BROKEN, "no answer within %d seconds", TIME_DOCTOR_CHECK_MS / 1000);
+    report(&late, FINDING_BROKEN, "no answer within %d seconds", TIME_DOCTOR_CHECK_MS / 1000);
     doctor->looks[index] = late;
 }
 
@@ -176,80 +176,19 @@ static int run_all(struct call *call, struct doctor *doctor)
     return status == ERR_DEADLINE ? OK : status;
 }
 
-struct doctor *doctor_run(struct call *call, const struct doctor_options *options)
-{
-    struct doctor *doctor = calloc(1, sizeof *doctor);
-    if (!doctor) {
-        return NULL;
-    }
-    doctor->options = *options;
-    doctor->count = options->refused ? 1 : CHECK_COUNT;
-    if (options->refused) {
-        doctor->looks[0] = (struct look){.check = &CHECKS[0], .options = &doctor->options};
-        look_at_settings(&doctor->looks[0]);
-        return doctor;
-    }
-    return run_all(call, doctor) == OK ? doctor : doctor_free(doctor);
-}
+/* ---- describing ---- */
 
-struct doctor *doctor_free(struct doctor *doctor)
+static bool has_broken(const struct doctor *doctor)
 {
-    free(doctor);
-    return NULL;
-}
-
-/* ---- telling ---- */
-
-size_t doctor_count(const struct doctor *doctor, enum finding_state state)
-{
-    size_t count = 0;
     for (size_t i = 0; i < doctor->count; i++) {
-        count += doctor->looks[i].finding.state == state;
+        if (doctor->looks[i].finding.state == FINDING_BROKEN) {
+            return true;
+        }
     }
-    return count;
+    return false;
 }
 
-bool doctor_is_well(const struct doctor *doctor)
-{
-    return doctor_count(doctor, FINDING_BROKEN) == 0;
-}
-
-size_t doctor_check_count(const struct doctor *doctor)
-{
-    return doctor ? doctor->count : CHECK_COUNT;
-}
-
-const struct finding *doctor_finding(const struct doctor *doctor, size_t index)
-{
-    return &doctor->looks[index].finding;
-}
-
-enum doctor_group doctor_check_group(size_t index)
-{
-    return CHECKS[index].group;
-}
-
-const char *doctor_check_id(size_t index)
-{
-    return CHECKS[index].id;
-}
-
-const char *doctor_check_title(size_t index)
-{
-    return CHECKS[index].title;
-}
-
-const char *doctor_check_about(size_t index)
-{
-    return CHECKS[index].about;
-}
-
-const char *doctor_group_title(enum doctor_group group)
-{
-    return GROUPS[group].title;
-}
-
-enum group_state doctor_group_state(const struct doctor *doctor, enum doctor_group group)
+static const char *group_state(const struct doctor *doctor, enum doctor_group group)
 {
     bool lacks = false;
     bool has_choice = false;
@@ -260,68 +199,162 @@ enum group_state doctor_group_state(const struct doctor *doctor, enum doctor_gro
             continue;
         }
         if (state == FINDING_BROKEN) {
-            return GROUP_BROKEN;
+            return "broken";
         }
         lacks = lacks || (CHECKS[i].need == NEEDED && state == FINDING_MISSING);
         has_choice = has_choice || CHECKS[i].need == ONE_OF;
         has_one = has_one || (CHECKS[i].need == ONE_OF && state <= FINDING_WARNING &&
                               state != FINDING_MISSING);
     }
-    return lacks || (has_choice && !has_one) ? GROUP_NOT_SET_UP : GROUP_WORKS;
+    return lacks || (has_choice && !has_one) ? "not set up" : "works";
 }
 
-const char *doctor_state_word(enum finding_state state)
+static void describe_check(const struct look *look, yyjson_mut_doc *doc, yyjson_mut_val *checks)
 {
-    static const char *const WORDS[FINDING_STATES] = {"ok", "missing", "warning", "broken",
-                                                      "unused"};
-    return WORDS[state];
-}
-
-const char *doctor_group_word(enum group_state state)
-{
-    static const char *const WORDS[] = {"works", "not set up", "broken"};
-    return WORDS[state];
-}
-
-static yyjson_mut_val *describe_check(const struct doctor *doctor, yyjson_mut_doc *doc,
-                                      size_t index)
-{
-    const struct finding *finding = &doctor->looks[index].finding;
-    yyjson_mut_val *check = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_str(doc, check, "id", CHECKS[index].id);
-    yyjson_mut_obj_add_str(doc, check, "title", CHECKS[index].title);
-    yyjson_mut_obj_add_str(doc, check, "state", doctor_state_word(finding->state));
-    yyjson_mut_obj_add_strcpy(doc, check, "text", finding->text);
-    if (*finding->mend) {
-        yyjson_mut_obj_add_strcpy(doc, check, "mend", finding->mend);
+    static const char *const STATES[] = {[FINDING_OK] = "ok",
+                                         [FINDING_MISSING] = "missing",
+                                         [FINDING_WARNING] = "warning",
+                                         [FINDING_BROKEN] = "broken",
+                                         [FINDING_UNUSED] = "unused"};
+    yyjson_mut_val *check = yyjson_mut_arr_add_obj(doc, checks);
+    yyjson_mut_obj_add_str(doc, check, "id", look->check->id);
+    yyjson_mut_obj_add_str(doc, check, "title", look->check->title);
+    yyjson_mut_obj_add_str(doc, check, "state", STATES[look->finding.state]);
+    yyjson_mut_obj_add_strcpy(doc, check, "text", look->finding.text);
+    if (*look->finding.fix) {
+        yyjson_mut_obj_add_strcpy(doc, check, "mend", look->finding.fix);
     } else {
         yyjson_mut_obj_add_null(doc, check, "mend");
     }
-    return check;
 }
 
-yyjson_mut_val *doctor_describe(const struct doctor *doctor, yyjson_mut_doc *doc)
+static yyjson_mut_val *describe(const struct doctor *doctor, yyjson_mut_doc *doc)
 {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, root, "version", FORAGE_VERSION);
     yyjson_mut_obj_add_bool(doc, root, "online", doctor->options.online);
-    yyjson_mut_obj_add_bool(doc, root, "ok", doctor_is_well(doctor));
+    yyjson_mut_obj_add_bool(doc, root, "ok", !has_broken(doctor));
     yyjson_mut_val *groups = yyjson_mut_obj_add_arr(doc, root, "groups");
-    for (int group = 0; group < DOCTOR_GROUPS; group++) {
-        yyjson_mut_val *checks = yyjson_mut_arr(doc);
-        for (size_t i = 0; i < doctor->count; i++) {
-            if ((int)CHECKS[i].group == group) {
-                yyjson_mut_arr_append(checks, describe_check(doctor, doc, i));
-            }
-        }
-        if (yyjson_mut_arr_size(checks)) {
-            enum group_state state = doctor_group_state(doctor, (enum doctor_group)group);
+    yyjson_mut_val *checks = NULL;
+    for (size_t i = 0; i < doctor->count; i++) {
+        enum doctor_group group = CHECKS[i].group;
+        if (i == 0 || CHECKS[i - 1].group != group) {
             yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, groups);
             yyjson_mut_obj_add_str(doc, one, "id", GROUPS[group].id);
             yyjson_mut_obj_add_str(doc, one, "title", GROUPS[group].title);
-            yyjson_mut_obj_add_str(doc, one, "state", doctor_group_word(state));
-            yyjson_mut_obj_add_val(doc, one, "checks", checks);
+            yyjson_mut_obj_add_str(doc, one, "state", group_state(doctor, group));
+            checks = yyjson_mut_obj_add_arr(doc, one, "checks");
         }
+        describe_check(&doctor->looks[i], doc, checks);
     }
     return root;
+}
+
+size_t doctor_check_count(void)
+{
+    return CHECK_COUNT;
+}
+
+yyjson_mut_val *doctor_examine(struct call *call, const struct doctor_options *options,
+                               yyjson_mut_doc *doc)
+{
+    struct doctor *doctor = calloc(1, sizeof *doctor);
+    int status = OK;
+    if (!doctor) {
+        return NULL;
+    }
+    doctor->options = *options;
+    doctor->count = options->refused ? 1 : CHECK_COUNT;
+    if (options->refused) {
+        doctor->looks[0] = (struct look){.check = &CHECKS[0], .options = &doctor->options};
+        look_at_settings(&doctor->looks[0]);
+    } else {
+        status = run_all(call, doctor);
+    }
+    yyjson_mut_val *described = status == OK ? describe(doctor, doc) : NULL;
+    free(doctor);
+    return described;
+}
+
+/* ---- docs/doctor.md ---- */
+
+static const char HEAD[] =
+    "# forage doctor\n"
+    "\n"
+    "<!-- Made by `forage doctor --markdown`; change src/doctor/ instead. -->\n"
+    "\n"
+    "`forage doctor` looks at this machine and says what works, what is missing and what is\n"
+    "broken, each with the one command that repairs it. It takes a second or two, at most twelve,\n"
+    "changes nothing, and sends nothing anywhere.\n"
+    "\n"
+    "```sh\n"
+    "forage doctor            # everything that can be seen from here\n"
+    "forage doctor --online   # and ask every service that has a key whether it accepts it\n"
+    "forage doctor --json     # for programs\n"
+    "```\n"
+    "\n"
+    "```text\n"
+    "Web search: works\n"
+    "  ok       order: Serper\n"
+    "  ok       Serper: SERPER_API_KEY is set (environment)\n"
+    "  missing  Tavily: TAVILY_API_KEY is not set\n"
+    "           $ export TAVILY_API_KEY=YOUR-KEY\n"
+    "```\n"
+    "\n"
+    "| state | what it means |\n"
+    "|---|---|\n"
+    "| `ok` | works |\n"
+    "| `missing` | not there, and nothing that was set up needs it |\n"
+    "| `warning` | works, but somebody should look at it |\n"
+    "| `broken` | set up, or needed, and does not work |\n"
+    "| `unused` | does not matter with these settings |\n"
+    "\n"
+    "The exit code is 0 when nothing is broken and 1 when something is; 2 is for wrong\n"
+    "arguments. A group works when nothing in it is broken, everything that it needs is there\n"
+    "and, for web search, there is one provider. A key is never printed.\n";
+
+static const char TAIL[] =
+    "\n"
+    "## As JSON\n"
+    "\n"
+    "```json\n"
+    "{\n"
+    "  \"version\": \"0.8.0\",\n"
+    "  \"online\": false,\n"
+    "  \"ok\": true,\n"
+    "  \"groups\": [\n"
+    "    {\n"
+    "      \"id\": \"search\",\n"
+    "      \"title\": \"Web search\",\n"
+    "      \"state\": \"works\",\n"
+    "      \"checks\": [\n"
+    "        {\n"
+    "          \"id\": \"search.serper\",\n"
+    "          \"title\": \"Serper\",\n"
+    "          \"state\": \"missing\",\n"
+    "          \"text\": \"SERPER_API_KEY is not set\",\n"
+    "          \"mend\": \"export SERPER_API_KEY=YOUR-KEY\"\n"
+    "        }\n"
+    "      ]\n"
+    "    }\n"
+    "  ]\n"
+    "}\n"
+    "```\n"
+    "\n"
+    "`ok` is false when something is broken. A group's `state` is `works`, `not set up` or\n"
+    "`broken`; `mend` is null where there is nothing to repair. Groups and checks come in this\n"
+    "order and keep their ids; new ones may be added, and texts may change. When the settings\n"
+    "themselves are refused, `program.settings` is the only check.\n";
+
+void doctor_write_markdown(struct buf *out)
+{
+    buf_puts(out, HEAD);
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        if (i == 0 || CHECKS[i - 1].group != CHECKS[i].group) {
+            buf_printf(out, "\n## %s\n\n| check | what is looked at |\n|---|---|\n",
+                       GROUPS[CHECKS[i].group].title);
+        }
+        buf_printf(out, "| `%s` | %s |\n", CHECKS[i].id, CHECKS[i].about);
+    }
+    buf_puts(out, TAIL);
 }

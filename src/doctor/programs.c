@@ -1,9 +1,10 @@
-/* Checks of programs that forage starts: the browser, pdftotext, the research worker and what that
- * needs. */
+/* Checks of programs: forage itself (its settings, the library that it fetches with, certificates),
+ * and those that it starts (the browser, pdftotext, the research worker and what that needs). */
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
-#include "doctor/folders.h"
+#include "net/curl_api.h"
+#include "net/surroundings.h"
 #include "page/browser/browser.h"
 #include "proc/proc.h"
 #include "research/folder.h"
@@ -18,6 +19,113 @@
 
 #define PATH_PARTS 64 /* however many are missing */
 #define NODE_LEAST 20 /* what the Gemini CLI asks for; Claude Code is content with less */
+
+/* ---- forage itself ---- */
+
+/* "NAME must be ..." or "unknown variable NAME ...": the name, and where it came from, say how to
+ * be rid of it. */
+static void suggest_variable(struct look *look, const char *words)
+{
+    static const char UNKNOWN[] = "unknown variable ";
+    const char *name =
+        strncmp(words, UNKNOWN, sizeof UNKNOWN - 1) == 0 ? words + sizeof UNKNOWN - 1 : words;
+    int length = (int)strcspn(name, " :=");
+    if (strstr(words, "(environment)")) {
+        suggest(look, "unset %.*s", length, name);
+    } else if (config_file()) {
+        suggest(look, "${EDITOR:-vi} %s", config_file());
+    } else {
+        suggest(look, "forage config --env-example");
+    }
+}
+
+static bool is_about_mode(const char *warning)
+{
+    return strstr(warning, "others can read it") != NULL;
+}
+
+void look_at_settings(struct look *look)
+{
+    const char *refused = look->options->refused;
+    size_t odd = 0;
+    const char *first = NULL;
+    if (refused) {
+        report(look, FINDING_BROKEN, "%.*s", (int)strcspn(refused, "\n"), refused);
+        suggest_variable(look, refused);
+        return;
+    }
+    for (size_t i = 0; i < config_warning_count(); i++) {
+        if (!is_about_mode(config_warning(i)) && odd++ == 0) {
+            first = config_warning(i);
+        }
+    }
+    if (!first) {
+        report(look, FINDING_OK, "every variable is known, and every value fits");
+        return;
+    }
+    if (odd > 1) {
+        report(look, FINDING_WARNING, "%s (and %zu more: forage config)", first, odd - 1);
+    } else {
+        report(look, FINDING_WARNING, "%s", first);
+    }
+    suggest_variable(look, first);
+}
+
+void look_at_file(struct look *look)
+{
+    const char *file = config_file();
+    if (!file) {
+        report(look, FINDING_OK, "none; settings come from the environment");
+        return;
+    }
+    report(look, FINDING_OK, "%s", file);
+    for (size_t i = 0; i < config_warning_count(); i++) {
+        if (is_about_mode(config_warning(i))) {
+            report(look, FINDING_WARNING, "%s holds keys, and others can read it", file);
+            suggest(look, "chmod 600 %s", file);
+        }
+    }
+}
+
+void look_at_start(struct look *look)
+{
+    if (look->options->failed) {
+        report(look, FINDING_BROKEN, "%s", look->options->failed);
+        suggest(look, "forage config");
+    } else {
+        report(look, FINDING_OK, "version %s starts with these settings", FORAGE_VERSION);
+    }
+}
+
+void look_at_curl(struct look *look)
+{
+    const char *problem = NULL;
+    const struct curl_api *api = curl_api_open(&problem);
+    if (!api) {
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest(look, "apt-get install libcurl4");
+        return;
+    }
+    const curl_version_info_data *info = api->version_info(CURLVERSION_NOW);
+    report(look, FINDING_OK, "%s with %s", info->version,
+           info->ssl_version ? info->ssl_version : "no TLS");
+}
+
+void look_at_certificates(struct look *look)
+{
+    const char *source = NULL;
+    if (!curl_api_open(NULL)) {
+        report(look, FINDING_UNUSED, "not without libcurl");
+    } else if (trust_found(&source)) {
+        report(look, FINDING_OK, "%s", source);
+    } else if (source) {
+        report(look, FINDING_BROKEN, "%s, which the environment names, cannot be read", source);
+        suggest(look, "unset CURL_CA_BUNDLE SSL_CERT_FILE");
+    } else {
+        report(look, FINDING_BROKEN, "there are none: no server can be trusted");
+        suggest(look, "apt-get install ca-certificates");
+    }
+}
 
 /* ---- running one ---- */
 
@@ -35,8 +143,10 @@ static bool find_version(const char *text, char *out, size_t size)
     return false;
 }
 
-int ask_version(struct look *look, const char *program, const char *argument, char *out,
-                size_t size)
+/* Runs "PROGRAM ARGUMENT" and takes the first version number that it prints, "20.11.1". A status as
+ * of proc_run; ERR_FAILED when it ends badly, with its words in `out`. */
+static int ask_version(struct look *look, const char *program, const char *argument, char *out,
+                       size_t size)
 {
     const char *const arguments[] = {program, argument, NULL};
     const char *path = getenv("PATH");
@@ -78,28 +188,28 @@ void look_at_browser(struct look *look)
     if (!browser_found(lacks, sizeof lacks)) {
         bool named = config_text("FORAGE_BROWSER_PATH") || config_text("CHROME_BIN");
         bool snap = strstr(lacks, "is a Snap") != NULL;
-        say(look, named ? FINDING_BROKEN : FINDING_MISSING, "%.*s", (int)strcspn(lacks, ";:"),
-            lacks);
+        report(look, named ? FINDING_BROKEN : FINDING_MISSING, "%.*s", (int)strcspn(lacks, ";:"),
+               lacks);
         if (snap) {
-            say(look, named ? FINDING_BROKEN : FINDING_MISSING,
-                "the browser here is a Snap, which cannot be used");
+            report(look, named ? FINDING_BROKEN : FINDING_MISSING,
+                   "the browser here is a Snap, which cannot be used");
         }
         if (named && !snap) {
             const char *written = config_name_used("FORAGE_BROWSER_PATH");
-            mend(look, "unset %s CHROME_BIN", written ? written : "FORAGE_BROWSER_PATH");
+            suggest(look, "unset %s CHROME_BIN", written ? written : "FORAGE_BROWSER_PATH");
         } else {
-            mend(look, "apt-get install chromium-headless-shell");
+            suggest(look, "apt-get install chromium-headless-shell");
         }
         return;
     }
     int status = browser_try(look->call, lacks, sizeof lacks, &problem);
     if (status == OK) {
-        say(look, FINDING_OK, "%s starts", lacks);
+        report(look, FINDING_OK, "%s starts", lacks);
         return;
     }
-    say(look, FINDING_BROKEN, "%s does not start: %s", lacks,
-        problem ? problem : status_name(status));
-    mend(look, "apt-get install --reinstall chromium-headless-shell");
+    report(look, FINDING_BROKEN, "%s does not start: %s", lacks,
+           problem ? problem : status_name(status));
+    suggest(look, "apt-get install --reinstall chromium-headless-shell");
 }
 
 void look_at_pdf(struct look *look)
@@ -107,14 +217,14 @@ void look_at_pdf(struct look *look)
     char version[200];
     int status = ask_version(look, "pdftotext", "-v", version, sizeof version);
     if (status == OK) {
-        say(look, FINDING_OK, "pdftotext %s", version);
+        report(look, FINDING_OK, "pdftotext %s", version);
     } else if (status == ERR_NOTFOUND) {
-        say(look, FINDING_MISSING, "pdftotext is not on PATH");
-        mend(look, "apt-get install poppler-utils");
+        report(look, FINDING_MISSING, "pdftotext is not on PATH");
+        suggest(look, "apt-get install poppler-utils");
     } else {
-        say(look, FINDING_BROKEN, "pdftotext does not run: %s",
-            status == ERR_FAILED ? version : status_name(status));
-        mend(look, "apt-get install --reinstall poppler-utils");
+        report(look, FINDING_BROKEN, "pdftotext does not run: %s",
+               status == ERR_FAILED ? version : status_name(status));
+        suggest(look, "apt-get install --reinstall poppler-utils");
     }
 }
 
@@ -140,21 +250,21 @@ void look_at_worker(struct look *look)
         const char *named = config_text(worker->path_variable);
         if (named) {
             const char *written = config_name_used(worker->path_variable);
-            say(look, FINDING_BROKEN, "%s names %s, which is no program", written, named);
-            mend(look, "unset %s", written);
+            report(look, FINDING_BROKEN, "%s names %s, which is no program", written, named);
+            suggest(look, "unset %s", written);
         } else {
-            say(look, FINDING_MISSING, "there is no `%s` on PATH", worker->program);
-            mend(look, "npm install -g %s", worker_package());
+            report(look, FINDING_MISSING, "there is no `%s` on PATH", worker->program);
+            suggest(look, "npm install -g %s", worker_package());
         }
         return;
     }
     int status = ask_version(look, path, "--version", version, sizeof version);
     if (status == OK) {
-        say(look, FINDING_OK, "%s %s", worker->title, version);
+        report(look, FINDING_OK, "%s %s", worker->title, version);
     } else {
-        say(look, FINDING_BROKEN, "%s does not run: %s", path,
-            status == ERR_FAILED ? version : status_name(status));
-        mend(look, "npm install -g %s", worker_package());
+        report(look, FINDING_BROKEN, "%s does not run: %s", path,
+               status == ERR_FAILED ? version : status_name(status));
+        suggest(look, "npm install -g %s", worker_package());
     }
 }
 
@@ -178,19 +288,19 @@ void look_at_node(struct look *look)
     char version[200];
     bool found = find_worker(path);
     if (found && !is_for_node(path)) {
-        say(look, FINDING_UNUSED, "the worker does not need it");
+        report(look, FINDING_UNUSED, "the worker does not need it");
         return;
     }
     int status = ask_version(look, "node", "--version", version, sizeof version);
     enum finding_state bad = found ? FINDING_BROKEN : FINDING_MISSING;
     if (status == OK && strtol(version, NULL, 10) >= NODE_LEAST) {
-        say(look, FINDING_OK, "%s", version);
+        report(look, FINDING_OK, "%s", version);
     } else if (status == OK) {
-        say(look, bad, "%s is too old: the worker needs %d", version, NODE_LEAST);
-        mend(look, "npm install -g n && n lts");
+        report(look, bad, "%s is too old: the worker needs %d", version, NODE_LEAST);
+        suggest(look, "npm install -g n && n lts");
     } else {
-        say(look, bad, status == ERR_NOTFOUND ? "it is not on PATH" : "it does not run");
-        mend(look, "apt-get install nodejs npm");
+        report(look, bad, status == ERR_NOTFOUND ? "it is not on PATH" : "it does not run");
+        suggest(look, "apt-get install nodejs npm");
     }
 }
 
@@ -200,11 +310,11 @@ void look_at_worker_folder(struct look *look)
     char problem[512];
     char program[WORKER_PATH_SIZE];
     if (!find_worker(program) && !config_is_set("FORAGE_RESEARCH_DIR")) {
-        say(look, FINDING_UNUSED, "not without the worker");
+        report(look, FINDING_UNUSED, "not without the worker");
     } else if (folder_find(path, problem, sizeof problem) != OK) {
-        say(look, FINDING_BROKEN, "%s", problem);
-        mend(look, "export FORAGE_RESEARCH_DIR=~/.config/gemini-search-mcp");
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest(look, "export FORAGE_RESEARCH_DIR=~/.config/gemini-search-mcp");
     } else {
-        folders_look(look, &(struct folder){path, PATH_PARTS, "FORAGE_RESEARCH_DIR", false});
+        look_at_folder(look, &(struct folder){path, PATH_PARTS, "FORAGE_RESEARCH_DIR", false});
     }
 }

@@ -50,23 +50,23 @@ static void ask_service(struct look *look, const char *url, struct fetch_request
     if (status == ERR_DEADLINE) {
         response.failure = FETCH_TIMEOUT;
     } else if (status != OK && status != ERR_FAILED) {
-        say(look, FINDING_BROKEN, "%s could not be tried: %s", what, status_name(status));
+        report(look, FINDING_BROKEN, "%s could not be tried: %s", what, status_name(status));
         return;
     }
     enum route_outcome outcome = route_judge(provider ? provider : &NOBODY, &response);
     enum finding_state state = ANSWERS[outcome].state;
     if (response.status) {
-        say(look, state, "%s %s (HTTP %d)", what, ANSWERS[outcome].words, response.status);
+        report(look, state, "%s %s (HTTP %d)", what, ANSWERS[outcome].words, response.status);
     } else {
-        say(look, state, "%s %s%s%s", what, ANSWERS[outcome].words, response.error ? ": " : "",
-            response.error ? response.error : "");
+        report(look, state, "%s %s%s%s", what, ANSWERS[outcome].words, response.error ? ": " : "",
+               response.error ? response.error : "");
     }
     if (outcome == ROUTE_NO_JSON) {
-        mend(look, "add json to search.formats in its settings.yml");
+        suggest(look, "add json to search.formats in its settings.yml");
     } else if (outcome == ROUTE_NO_ACCESS || outcome == ROUTE_REFUSED) {
-        mend(look, "export %s=YOUR-KEY", variable);
+        suggest(look, "export %s=YOUR-KEY", variable);
     } else if (state == FINDING_BROKEN) {
-        mend(look, "curl -v %.*s", (int)strcspn(url, "?"), url);
+        suggest(look, "curl -v %.*s", (int)strcspn(url, "?"), url);
     }
 }
 
@@ -96,9 +96,9 @@ static void ask_with_header(struct look *look, const char *base, const char *pat
     }
 }
 
-static void say_set(struct look *look, const char *variable)
+static void report_set(struct look *look, const char *variable)
 {
-    say(look, FINDING_OK, "%s is set (%s)", variable, config_origin(variable));
+    report(look, FINDING_OK, "%s is set (%s)", variable, config_origin(variable));
 }
 
 static const char *set_text(const char *variable)
@@ -115,9 +115,9 @@ void look_at_order(struct look *look)
     const char *unknown = NULL;
     char names[200] = "";
     if (providers_chosen(chosen, &unknown) != OK) {
-        say(look, FINDING_BROKEN, "FORAGE_SEARCH_PROVIDERS names %s, which is no provider",
-            unknown);
-        mend(look, "unset FORAGE_SEARCH_PROVIDERS");
+        report(look, FINDING_BROKEN, "FORAGE_SEARCH_PROVIDERS names %s, which is no provider",
+               unknown);
+        suggest(look, "unset FORAGE_SEARCH_PROVIDERS");
         return;
     }
     for (size_t i = 0; chosen[i]; i++) {
@@ -126,9 +126,9 @@ void look_at_order(struct look *look)
                  chosen[i]->title);
     }
     if (*names) {
-        say(look, FINDING_OK, "%s", names);
+        report(look, FINDING_OK, "%s", names);
     } else {
-        say(look, FINDING_UNUSED, "no provider is set up");
+        report(look, FINDING_UNUSED, "no provider is set up");
     }
 }
 
@@ -181,16 +181,16 @@ void look_at_provider(struct look *look)
     const char *variable =
         provider->key_variable ? provider->key_variable : provider->base_variable;
     if (is_left_out(provider)) {
-        say(look, FINDING_UNUSED, "FORAGE_SEARCH_PROVIDERS leaves it out");
+        report(look, FINDING_UNUSED, "FORAGE_SEARCH_PROVIDERS leaves it out");
         return;
     }
     if (!provider_configured(provider)) {
-        say(look, FINDING_MISSING, "%s is not set", variable);
-        mend(look, "export %s=%s", variable,
-             provider->key_variable ? "YOUR-KEY" : "https://searx.example.org");
+        report(look, FINDING_MISSING, "%s is not set", variable);
+        suggest(look, "export %s=%s", variable,
+                provider->key_variable ? "YOUR-KEY" : "https://searx.example.org");
         return;
     }
-    say_set(look, variable);
+    report_set(look, variable);
     if (!look->options->online) {
         return;
     }
@@ -216,11 +216,11 @@ static void look_at_service(struct look *look, const struct service *service)
 {
     const char *key = set_text(service->variable);
     if (!key) {
-        say(look, FINDING_MISSING, "%s", service->without);
-        mend(look, "export %s=YOUR-KEY", service->variable);
+        report(look, FINDING_MISSING, "%s", service->without);
+        suggest(look, "export %s=YOUR-KEY", service->variable);
         return;
     }
-    say_set(look, service->variable);
+    report_set(look, service->variable);
     if (look->options->online) {
         ask_with_header(look,
                         strstr(service->base, "://") ? service->base : config_text(service->base),
@@ -259,7 +259,7 @@ void look_at_stackexchange(struct look *look)
 void look_at_openai(struct look *look)
 {
     if (!set_text("OPENAI_API_KEY") && config_is_set("OPENAI_BASE_URL")) {
-        say_set(look, "OPENAI_BASE_URL");
+        report_set(look, "OPENAI_BASE_URL");
         if (look->options->online) {
             ask_with_header(look, config_text("OPENAI_BASE_URL"), "/models", "Authorization",
                             "OPENAI_API_KEY", NULL);
@@ -276,7 +276,7 @@ void look_at_firecrawl(struct look *look)
 {
     const char *own = set_text("FIRECRAWL_API_URL");
     if (own && !set_text("FIRECRAWL_API_KEY")) {
-        say_set(look, "FIRECRAWL_API_URL");
+        report_set(look, "FIRECRAWL_API_URL");
         if (look->options->online) {
             ask_with_header(look, own, "/", "Authorization", "FIRECRAWL_API_URL", NULL);
         }
@@ -355,20 +355,20 @@ void look_at_sign_in(struct look *look)
             continue;
         }
         if (WAYS[i].words) {
-            say(look, FINDING_OK, "%s", WAYS[i].words);
+            report(look, FINDING_OK, "%s", WAYS[i].words);
         } else {
-            say_set(look, WAYS[i].variable);
+            report_set(look, WAYS[i].variable);
             if (look->options->online) {
                 try_worker_key(look, WAYS[i].variable);
             }
         }
         return;
     }
-    say(look, FINDING_MISSING, "%s has neither a key nor an account", worker->title);
+    report(look, FINDING_MISSING, "%s has neither a key nor an account", worker->title);
     if (found) {
-        mend(look, "%s", worker->program);
+        suggest(look, "%s", worker->program);
     } else {
-        mend(look, "export %s=YOUR-KEY",
-             worker == &WORKER_CLAUDE ? "ANTHROPIC_API_KEY" : "GEMINI_API_KEY");
+        suggest(look, "export %s=YOUR-KEY",
+                worker == &WORKER_CLAUDE ? "ANTHROPIC_API_KEY" : "GEMINI_API_KEY");
     }
 }

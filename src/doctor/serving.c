@@ -49,20 +49,20 @@ void look_at_port(struct look *look)
     if (fd >= 0) {
         close(fd);
         if (wanted) {
-            say(look, FINDING_OK, "%d is free on %s", wanted, host);
+            report(look, FINDING_OK, "%d is free on %s", wanted, host);
         } else {
-            say(look, FINDING_OK, "any free one on %s", host);
+            report(look, FINDING_OK, "any free one on %s", host);
         }
         return;
     }
     if (is_ours(look, host, wanted)) {
-        say(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
+        report(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
         return;
     }
     /* Whoever never asked for the port may live without it. */
     bool asked = config_is_set("FORAGE_PORT") || config_is_set("FORAGE_HOST");
-    say(look, asked ? FINDING_BROKEN : FINDING_WARNING, "%s", problem);
-    mend(look, "export FORAGE_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
+    report(look, asked ? FINDING_BROKEN : FINDING_WARNING, "%s", problem);
+    suggest(look, "export FORAGE_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
 }
 
 /* ---- tokens ---- */
@@ -75,19 +75,19 @@ void look_at_tokens(struct look *look)
     struct callers *callers =
         callers_new(config_list("FORAGE_TOKENS", NULL), file, problem, sizeof problem);
     if (!callers) {
-        say(look, FINDING_BROKEN, "%s", problem);
-        mend(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
         return;
     }
     size_t count = callers_count(callers);
     callers_free(callers);
     if (count) {
-        say(look, FINDING_OK, "%zu caller%s with a token", count, count == 1 ? "" : "s");
+        report(look, FINDING_OK, "%zu caller%s with a token", count, count == 1 ? "" : "s");
     } else if (is_loopback_host(host)) {
-        say(look, FINDING_OK, "none, and none needed on %s", host);
+        report(look, FINDING_OK, "none, and none needed on %s", host);
     } else {
-        say(look, FINDING_BROKEN, "there are none, but %s can be reached by others", host);
-        mend(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+        report(look, FINDING_BROKEN, "there are none, but %s can be reached by others", host);
+        suggest(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
     }
 }
 
@@ -118,22 +118,22 @@ static bool starts_a_program(const char *command)
     return false;
 }
 
-static bool say_clients(struct look *look, const struct setup_state *states, int count)
+static bool report_clients(struct look *look, const struct setup_state *states, int count)
 {
     char with[300] = "";
     char without[300] = "";
     const char *next = NULL;
     for (int i = 0; i < count; i++) {
         if (states[i].problem[0] && states[i].found) {
-            say(look, FINDING_WARNING, "%s: %s: %s", states[i].title, states[i].path,
-                states[i].problem);
-            mend(look, "${EDITOR:-vi} %s", states[i].path);
+            report(look, FINDING_WARNING, "%s: %s: %s", states[i].title, states[i].path,
+                   states[i].problem);
+            suggest(look, "${EDITOR:-vi} %s", states[i].path);
             return true;
         }
         if (states[i].configured && !starts_a_program(states[i].command)) {
-            say(look, FINDING_WARNING, "%s starts %s, which is no program", states[i].title,
-                states[i].command);
-            mend(look, "forage setup %s", states[i].id);
+            report(look, FINDING_WARNING, "%s starts %s, which is no program", states[i].title,
+                   states[i].command);
+            suggest(look, "forage setup %s", states[i].id);
             return true;
         }
         if (states[i].configured) {
@@ -144,11 +144,11 @@ static bool say_clients(struct look *look, const struct setup_state *states, int
         }
     }
     if (*with) {
-        say(look, FINDING_OK, "%s%s%s%s", with, *without ? "; not " : "", without,
-            *without ? " (forage setup)" : "");
+        report(look, FINDING_OK, "%s%s%s%s", with, *without ? "; not " : "", without,
+               *without ? " (forage setup)" : "");
     } else if (*without) {
-        say(look, FINDING_MISSING, "no client has forage; here are %s", without);
-        mend(look, "forage setup %s", next);
+        report(look, FINDING_MISSING, "no client has forage; here are %s", without);
+        suggest(look, "forage setup %s", next);
     }
     return *with || *without;
 }
@@ -157,9 +157,9 @@ void look_at_clients(struct look *look)
 {
     struct setup_state *states = calloc(SETUP_MOST_CLIENTS, sizeof *states);
     int count = states ? setup_survey(states) : 0;
-    if (!say_clients(look, states, count)) {
-        say(look, FINDING_MISSING, "no client is found here");
-        mend(look, "forage setup --help");
+    if (!report_clients(look, states, count)) {
+        report(look, FINDING_MISSING, "no client is found here");
+        suggest(look, "forage setup --help");
     }
     free(states);
 }

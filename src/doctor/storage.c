@@ -1,4 +1,4 @@
-/* The check of the database, whichever it is. */
+/* Checks of what forage keeps: its folders, and the database, whichever it is. */
 #include "config/config.h"
 #include "config/places.h"
 #include "core/limits.h"
@@ -6,11 +6,127 @@
 #include "db/postgres_api.h"
 #include "doctor/check.h"
 #include "memory/memory.h"
+#include "page/source/source.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#define LITTLE_ROOM_MB 64
+
+/* Whether a file can be made in it: permissions do not tell of file systems that are read-only. */
+static bool can_write(const char *folder)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/.doctor-XXXXXX", folder) >= (int)sizeof path) {
+        return false;
+    }
+    int fd = mkstemp(path);
+    if (fd >= 0) {
+        unlink(path);
+        close(fd);
+    }
+    return fd >= 0;
+}
+
+static void cannot(struct look *look, const struct folder *folder, const char *why)
+{
+    report(look, FINDING_BROKEN, "%s %s", folder->path, why);
+    suggest(look, "export %s=/a/folder/that/can/be/written/to", folder->variable);
+}
+
+/* The folder is not there: one above it must be, and let it be made. */
+static void look_at_absent(struct look *look, const struct folder *folder)
+{
+    char above[4096];
+    struct stat about;
+    snprintf(above, sizeof above, "%s", folder->path);
+    for (int i = 0; i < folder->made; i++) {
+        char *slash = strrchr(above, '/');
+        if (!slash) {
+            break;
+        }
+        slash[slash == above] = '\0';
+        if (stat(above, &about) == 0) {
+            break;
+        }
+    }
+    if (stat(above, &about) != 0 || !S_ISDIR(about.st_mode) || access(above, W_OK | X_OK) != 0) {
+        cannot(look, folder, "is not there and cannot be made");
+    } else {
+        report(look, FINDING_OK, "%s, made at first use", folder->path);
+    }
+}
+
+void look_at_folder(struct look *look, const struct folder *folder)
+{
+    const char *path = folder->path;
+    struct stat about;
+    struct statvfs room;
+    if (stat(path, &about) != 0 && errno == ENOENT) {
+        look_at_absent(look, folder);
+        return;
+    }
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        cannot(look, folder, "is no folder");
+        return;
+    }
+    if (!can_write(path)) {
+        cannot(look, folder, "cannot be written to");
+        return;
+    }
+    report(look, FINDING_OK, "%s", path);
+    if (folder->private && (about.st_mode & 077)) {
+        report(look, FINDING_WARNING, "%s is open to others (mode %04o)", path,
+               (unsigned)about.st_mode & 07777);
+        suggest(look, "chmod 700 %s", path);
+    }
+    unsigned long long free_mb = statvfs(path, &room) == 0
+                                     ? (unsigned long long)room.f_bavail * room.f_frsize >> 20
+                                     : LITTLE_ROOM_MB;
+    if (free_mb < LITTLE_ROOM_MB) {
+        report(look, FINDING_WARNING, "%s has only %llu MB left", path, free_mb);
+        suggest(look, "df -h %s", path);
+    }
+}
+
+void look_at_data(struct look *look)
+{
+    const char *url = config_text("FORAGE_DATABASE_URL");
+    if (url && *url) {
+        report(look, FINDING_UNUSED, "everything is kept in the database of FORAGE_DATABASE_URL");
+        return;
+    }
+    int made = 0;
+    char *path = places_data_name(&made);
+    if (path) {
+        look_at_folder(look, &(struct folder){path, made, "FORAGE_DATA_DIR", true});
+    } else {
+        report(look, FINDING_BROKEN, "there is no home folder");
+        suggest(look, "export FORAGE_DATA_DIR=/var/lib/forage");
+    }
+    free(path);
+}
+
+void look_at_cache(struct look *look)
+{
+    if (config_duration_ms("FORAGE_CACHE_TTL") == 0) {
+        report(look, FINDING_UNUSED, "FORAGE_CACHE_TTL is 0: pages are not kept");
+        return;
+    }
+    char *path = source_cache_folder();
+    if (path) {
+        look_at_folder(look, &(struct folder){path, 2, "FORAGE_CACHE_DIR", true});
+    } else {
+        report(look, FINDING_MISSING, "there is no home folder: pages are not kept");
+        suggest(look, "export FORAGE_CACHE_DIR=/var/cache/forage");
+    }
+    free(path);
+}
 
 /* ---- SQLite ---- */
 
@@ -23,8 +139,8 @@ static bool is_sound(struct look *look, const char *path)
     struct db_options options = {.path = path};
     struct db *db = db_open(&options, look->call, problem, sizeof problem);
     if (!db) {
-        say(look, FINDING_BROKEN, "%s", problem);
-        mend(look, "mv %s %s.broken", path, path);
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest(look, "mv %s %s.broken", path, path);
         return false;
     }
     db_work_for(db, look->call);
@@ -41,11 +157,11 @@ static bool is_sound(struct look *look, const char *path)
     db_close(db);
     if (!whole) {
         bool memories = strstr(path, PLACES_MEMORIES) != NULL; /* which has a repair of its own */
-        say(look, FINDING_BROKEN, "%s", problem);
+        report(look, FINDING_BROKEN, "%s", problem);
         if (memories) {
-            mend(look, "forage memory check");
+            suggest(look, "forage memory check");
         } else {
-            mend(look, "mv %s %s.broken", path, path);
+            suggest(look, "mv %s %s.broken", path, path);
         }
     }
     return whole;
@@ -58,7 +174,7 @@ static void look_at_sqlite(struct look *look)
     bool sound = true;
     char *folder = places_data_name(&made);
     if (!folder) {
-        say(look, FINDING_UNUSED, "not without a data folder");
+        report(look, FINDING_UNUSED, "not without a data folder");
         return;
     }
     for (size_t i = 0; sound && i < sizeof FILES / sizeof *FILES; i++) {
@@ -73,14 +189,15 @@ static void look_at_sqlite(struct look *look)
         free(path);
     }
     if (sound) {
-        say(look, FINDING_OK, there ? "SQLite, whole and writable" : "SQLite, made at first use");
+        report(look, FINDING_OK,
+               there ? "SQLite, whole and writable" : "SQLite, made at first use");
     }
     free(folder);
 }
 
 /* ---- PostgreSQL ---- */
 
-static void say_tables(struct look *look, struct db *db)
+static void report_tables(struct look *look, struct db *db)
 {
     char words[200] = "";
     int64_t there = 0;
@@ -97,9 +214,9 @@ static void say_tables(struct look *look, struct db *db)
         db_end(rows);
     }
     if (*words) {
-        say(look, FINDING_OK, "PostgreSQL answers; versions of its tables: %s", words);
+        report(look, FINDING_OK, "PostgreSQL answers; versions of its tables: %s", words);
     } else {
-        say(look, FINDING_OK, "PostgreSQL answers; its tables are made at first use");
+        report(look, FINDING_OK, "PostgreSQL answers; its tables are made at first use");
     }
 }
 
@@ -108,24 +225,24 @@ static void look_at_postgres(struct look *look, const char *url)
     const char *missing = NULL;
     char problem[512];
     if (!postgres_api_open(&missing)) {
-        say(look, FINDING_BROKEN, "%s", missing);
-        mend(look, "apt-get install libpq5");
+        report(look, FINDING_BROKEN, "%s", missing);
+        suggest(look, "apt-get install libpq5");
         return;
     }
     if (!memory_ready(problem, sizeof problem)) {
-        say(look, FINDING_BROKEN, "%s", problem);
-        mend(look, "export FORAGE_DATABASE_URL=postgresql://USER:PASSWORD@HOST/DATABASE");
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest(look, "export FORAGE_DATABASE_URL=postgresql://USER:PASSWORD@HOST/DATABASE");
         return;
     }
     struct db_options options = {.url = url};
     struct db *db = db_open(&options, look->call, problem, sizeof problem);
     if (!db) {
-        say(look, FINDING_BROKEN, "PostgreSQL cannot be used: %s", problem);
-        mend(look, "psql \"$FORAGE_DATABASE_URL\"");
+        report(look, FINDING_BROKEN, "PostgreSQL cannot be used: %s", problem);
+        suggest(look, "psql \"$FORAGE_DATABASE_URL\"");
         return;
     }
     db_work_for(db, look->call);
-    say_tables(look, db);
+    report_tables(look, db);
     db_close(db);
 }
 
