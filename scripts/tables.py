@@ -13,7 +13,7 @@ on where the one above it ended. What is in the brackets is the name of the tabl
     related: related taboola                          a word under two classes gets both values, by OR
     advert: ads taboola
 
-    [path_kinds POINTS() from page/html/choose/kind.h]   the value is POINTS(ARTICLE, 3)
+    [path_kinds POINTS() from page/html/choose/choose.h]   the value is POINTS(ARTICLE, 3)
     article 3: blog post
 
     [meta_names META ordered from page/html/metadata.h]  the value is WORD_RANK(META_TITLE, 1), then 2, ...

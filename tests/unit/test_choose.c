@@ -1,7 +1,6 @@
 /* Choosing: the kind of a page is decided right, its content is kept, and what surrounds it is
  * dropped. Each case is a small page of its own making. */
 #include "page/html/choose/hints.h"
-#include "page/html/choose/labels.h"
 
 #include "core/arena.h"
 #include "core/buf.h"
@@ -11,6 +10,7 @@
 #include "page/html/jsonld.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
+#include "tables.h"
 
 #include <lexbor/dom/dom.h>
 #include <setjmp.h>
@@ -368,7 +368,7 @@ static void reads_names(void **state)
         {"side bar", 0},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        uint64_t hints = hints_of((const unsigned char *)CASES[i].name, strlen(CASES[i].name));
+        uint32_t hints = hints_of((const unsigned char *)CASES[i].name, strlen(CASES[i].name));
         if (hints != CASES[i].hints) {
             fail_msg("\"%s\": %#llx", CASES[i].name, (unsigned long long)hints);
         }
@@ -392,7 +392,8 @@ static void reads_labels(void **state)
         {"", LABEL_NONE},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        enum label_effect effect = label_effect(CASES[i].label, strlen(CASES[i].label));
+        enum label_effect effect =
+            (enum label_effect)words_match(&page_labels, CASES[i].label, strlen(CASES[i].label));
         if (effect != CASES[i].effect) {
             fail_msg("\"%s\": %d", CASES[i].label, (int)effect);
         }

@@ -2,7 +2,6 @@
 #include "tables.h"
 
 #include "page/html/choose/hints.h"
-#include "page/html/choose/labels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -152,7 +152,7 @@ lxb_dom_node_t *dom_closest(lxb_dom_node_t *node, lxb_tag_id_t tag)
     return node;
 }
 
-lxb_dom_node_t *dom_find(lxb_dom_node_t *root, lxb_tag_id_t tag)
+lxb_dom_node_t *dom_find(const lxb_dom_node_t *root, lxb_tag_id_t tag)
 {
     for (lxb_dom_node_t *node = root->first_child; node; node = dom_next(node, root, true)) {
         if (dom_tag(node) == tag) {
@@ -269,12 +269,12 @@ static bool collect_text(struct collecting *to, const char *text, size_t count)
     return true;
 }
 
-size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most)
+size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most)
 {
     struct collecting to = {.out = out, .most = most};
     bool below = true;
     bool room = true;
-    for (lxb_dom_node_t *at = node; at && room; at = dom_next(at, node, below)) {
+    for (const lxb_dom_node_t *at = node; at && room; at = dom_next(at, node, below)) {
         lxb_tag_id_t tag = dom_tag(at);
         below = !holds_no_text(tag) && (at == node || !(node_marks(at) & NODE_HIDDEN));
         to.space = to.space || dom_is_block(tag) || tag == LXB_TAG_BR;
@@ -288,7 +288,7 @@ size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most)
     return to.length;
 }
 
-const char *dom_collect_text(struct arena *arena, lxb_dom_node_t *node)
+const char *dom_collect_text(struct arena *arena, const lxb_dom_node_t *node)
 {
     char small[512];
     size_t length = dom_collect(node, small, sizeof small);
@@ -306,7 +306,7 @@ const char *dom_collect_text(struct arena *arena, lxb_dom_node_t *node)
     return large;
 }
 
-bool dom_has_text(lxb_dom_node_t *node)
+bool dom_has_text(const lxb_dom_node_t *node)
 {
     char text[8];
     return dom_collect(node, text, sizeof text) > 0;

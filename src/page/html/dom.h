@@ -30,7 +30,8 @@ static inline const char *dom_text(const lxb_dom_node_t *node, size_t *length)
 
 /* What comes after `node` in the order of the page, below `root` only; NULL at the end. With
  * `below` false the children of `node` are passed over. */
-static inline lxb_dom_node_t *dom_next(lxb_dom_node_t *node, const lxb_dom_node_t *root, bool below)
+static inline lxb_dom_node_t *dom_next(const lxb_dom_node_t *node, const lxb_dom_node_t *root,
+                                       bool below)
 {
     if (below && node->first_child) {
         return node->first_child;
@@ -73,7 +74,7 @@ bool dom_within(const lxb_dom_node_t *node, const lxb_dom_node_t *ancestor);
 /* The nearest element with the tag, `node` itself included; NULL when there is none. */
 lxb_dom_node_t *dom_closest(lxb_dom_node_t *node, lxb_tag_id_t tag);
 /* The first element with the tag below `root`; NULL when there is none. */
-lxb_dom_node_t *dom_find(lxb_dom_node_t *root, lxb_tag_id_t tag);
+lxb_dom_node_t *dom_find(const lxb_dom_node_t *root, lxb_tag_id_t tag);
 /* The next or previous sibling that is an element, whatever text is between. */
 lxb_dom_node_t *dom_next_element(const lxb_dom_node_t *node);
 lxb_dom_node_t *dom_previous_element(const lxb_dom_node_t *node);
@@ -93,10 +94,10 @@ static inline int dom_heading_level(const lxb_dom_node_t *node)
 /* Collects the text below `node`, white space collapsed and trimmed, without scripts, styles and
  * what is hidden, into `out`; at most `most` bytes, cut between characters. Returns the length,
  * without the NUL. */
-size_t dom_collect(lxb_dom_node_t *node, char *out, size_t most);
+size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most);
 /* The same, in the arena, all of it up to 64 kB. NULL when there is no text. */
-const char *dom_collect_text(struct arena *arena, lxb_dom_node_t *node);
+const char *dom_collect_text(struct arena *arena, const lxb_dom_node_t *node);
 /* Whether there is anything but white space below. */
-bool dom_has_text(lxb_dom_node_t *node);
+bool dom_has_text(const lxb_dom_node_t *node);
 
 #endif

@@ -1,23 +1,74 @@
-/* The order of things: measure, decide the kind of page, find the content, clean it; looser when
- * little is left. */
-#include "page/html/choose/clean.h"
-#include "page/html/choose/kind.h"
-#include "page/html/choose/lead.h"
-#include "page/html/choose/root.h"
-#include "page/html/hidden.h"
+/* Choosing a page's content: measure, decide the kind of page, find the content, clean it; looser
+ * when little is left. */
+#include "page/html/choose/choose.h"
 
 #include "core/status.h"
+#include "page/html/hidden.h"
+
+/* ---- how each kind of page is read ---- */
+
+/* Never content, whatever the page. */
+#define HINTS_ALWAYS                                                                               \
+    (HINT_NAVIGATION | HINT_FOOTER | HINT_HEADER | HINT_SIDEBAR | HINT_RELATED | HINT_SHARE |      \
+     HINT_ADVERT | HINT_COOKIE | HINT_NEWSLETTER | HINT_POPUP | HINT_PAGER | HINT_ACCOUNT |        \
+     HINT_UNSEEN | HINT_FILTER | HINT_BREADCRUMB | HINT_SEARCH)
+
+/* Percentages are higher where content is spread over siblings, and lists of links are content
+ * where list_percent is 0. */
+static const struct profile PROFILES[] = {
+    [PAGE_ARTICLE] = {.dropped =
+                          HINTS_ALWAYS | HINT_COMMENT | HINT_BYLINE | HINT_BIOGRAPHY | HINT_TAGS,
+                      .descend_percent = 85,
+                      .list_percent = 60,
+                      .drops_sections = true},
+    [PAGE_DOCUMENTATION] = {.dropped = HINTS_ALWAYS | HINT_COMMENT | HINT_BYLINE,
+                            .descend_percent = 90,
+                            .list_percent = 80},
+    [PAGE_SERVICE] = {.dropped = HINTS_ALWAYS | HINT_COMMENT,
+                      .descend_percent = 95,
+                      .holds_title = true,
+                      .list_percent = 70,
+                      .drops_sections = true},
+    [PAGE_FORUM] = {.dropped = HINTS_ALWAYS | HINT_SIGNATURE | HINT_POSTER | HINT_QUOTE,
+                    .descend_percent = 90,
+                    .list_percent = 70,
+                    .drops_sections = true,
+                    .drops_details = true},
+    [PAGE_COLLECTION] = {.dropped = HINTS_ALWAYS, .descend_percent = 95, .holds_title = true},
+    [PAGE_LISTING] = {.dropped = HINTS_ALWAYS, .descend_percent = 95, .holds_title = true},
+    [PAGE_PRODUCT] = {.dropped = HINTS_ALWAYS | HINT_COMMENT | HINT_REVIEW,
+                      .descend_percent = 90,
+                      .holds_title = true,
+                      .list_percent = 70,
+                      .drops_reviews = true,
+                      .drops_sections = true},
+};
+
+/* What is left out before the kind is known. */
+static const struct profile ANY_KIND = {
+    .dropped = HINTS_ALWAYS & ~(HINT_FILTER | HINT_RELATED | HINT_SIDEBAR),
+};
+
+/* Where the profile of its kind leaves next to nothing of a page, names mean something else. */
+static const struct profile LOOSE = {
+    .dropped = HINT_NAVIGATION | HINT_FOOTER | HINT_COOKIE | HINT_POPUP | HINT_SHARE | HINT_ADVERT |
+               HINT_UNSEEN | HINT_BREADCRUMB,
+    .descend_percent = 95,
+    .holds_title = true,
+};
 
 const char *page_kind_name(enum page_kind kind)
 {
-    static const char *const names[] = {
+    static const char *const NAMES[] = {
         [PAGE_ARTICLE] = "article",       [PAGE_DOCUMENTATION] = "documentation",
         [PAGE_SERVICE] = "service",       [PAGE_FORUM] = "forum",
         [PAGE_COLLECTION] = "collection", [PAGE_LISTING] = "listing",
         [PAGE_PRODUCT] = "product",
     };
-    return names[kind];
+    return NAMES[kind];
 }
+
+/* ---- the order of things ---- */
 
 /* A page with less text than this may be an empty shell: the text is elsewhere, or nowhere. */
 enum { LITTLE_TEXT = 400, SHELL_TEXT = 80 };
@@ -43,15 +94,15 @@ static int choose_once(struct page *page, struct choice *choice, enum stats_reac
     if (status != OK) {
         return status;
     }
-    clean_boilerplate(&choice->stats, profile_of_any());
+    clean_boilerplate(&choice->stats, &ANY_KIND);
     choice->kind = kind_decide(&choice->stats);
-    return choose_with(choice, profile_of(choice->kind));
+    return choose_with(choice, &PROFILES[choice->kind]);
 }
 
 static int choose_loosely(struct page *page, struct choice *choice)
 {
     int status = stats_collect(page, &choice->stats, REACH_SHOWN);
-    return status == OK ? choose_with(choice, profile_loose()) : status;
+    return status == OK ? choose_with(choice, &LOOSE) : status;
 }
 
 static uint32_t text_of(const struct choice *choice)
@@ -66,11 +117,11 @@ static bool has_scripts(const struct choice *choice)
     }
     const lxb_html_head_element_t *head =
         lxb_html_document_head_element(choice->stats.page->document);
-    const lxb_dom_node_t *node = head == NULL ? NULL : ((const lxb_dom_node_t *)head)->first_child;
-    while (node != NULL && node->local_name != LXB_TAG_SCRIPT) {
+    const lxb_dom_node_t *node = !head ? NULL : ((const lxb_dom_node_t *)head)->first_child;
+    while (node && node->local_name != LXB_TAG_SCRIPT) {
         node = node->next;
     }
-    return node != NULL;
+    return node;
 }
 
 /* A few words and scripts that would fetch the rest: nothing on it is content. */
@@ -85,7 +136,7 @@ static int set_roots(struct page *page, struct choice *choice)
     const struct element *elements = choice->stats.elements;
     uint32_t lead = choice->kind == PAGE_ARTICLE ? lead_find(&choice->stats, choice->root) : 0;
     page->roots = arena_alloc(page->arena, 2 * sizeof *page->roots);
-    if (page->roots == NULL) {
+    if (!page->roots) {
         return ERR_NOMEM;
     }
     if (lead != 0) {

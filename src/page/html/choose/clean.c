@@ -1,7 +1,9 @@
-/* What is dropped, by tags, roles, names and the share of links. */
-#include "page/html/choose/clean.h"
+/* What is dropped: by tags, roles, names, labels and the share of links, and because the page said
+ * it before. */
+#include "page/html/choose/choose.h"
 
-#include "page/html/choose/labels.h"
+#include "core/status.h"
+#include "tables.h"
 
 enum {
     LARGE_PLAIN_PERCENT = 50, /* of the page's text that is not links */
@@ -16,6 +18,7 @@ enum {
     LONGEST_ACTION = 40,
     MOST_BEFORE = 16,   /* elements that are looked at to see whether a heading comes first */
     MOST_IN_LABEL = 40, /* elements in a label */
+    SHORTEST_REPEAT = 40,
 };
 
 static uint32_t plain_text(const struct element *element)
@@ -55,18 +58,8 @@ static bool is_foreign(const struct stats *stats, const struct element *element,
 
 static bool is_named_boilerplate(const struct element *element)
 {
-    switch (element->role) {
-    case ROLE_NAVIGATION:
-    case ROLE_BANNER:
-    case ROLE_FOOTER:
-    case ROLE_SIDE:
-    case ROLE_SEARCH:
-    case ROLE_DIALOG:
-    case ROLE_MENU:
-    case ROLE_ALERT:
+    if (element->role > ROLE_NONE && element->role < ROLE_MAIN) {
         return true;
-    default:
-        break;
     }
     switch (element->tag) {
     case LXB_TAG_NAV:
@@ -323,7 +316,7 @@ static bool label_fits(const struct stats *stats, const struct element *element,
     }
     char label[LONGEST_LABEL];
     size_t length = stats_label(stats, number, label, sizeof label);
-    *effect = label_effect(label, length);
+    *effect = (enum label_effect)words_match(&page_labels, label, length);
     switch (*effect) {
     case LABEL_SECTION:
         return profile->drops_sections;
@@ -379,4 +372,66 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
         i++;
     }
     stats_sum(stats);
+}
+
+/* ---- what stands on the page twice ---- */
+
+struct seen {
+    struct seen_text {
+        uint32_t hash, letters, parent;
+    } *slots;
+    uint32_t mask;
+};
+
+/* Whether the text was seen before; remembers it. Plain text that repeats what
+ * is beside it means to. */
+static bool remember(struct seen *seen, const struct element *element)
+{
+    uint32_t hash = element->text_hash;
+    uint32_t at = (hash ^ hash >> 15) & seen->mask;
+    for (; seen->slots[at].letters != 0; at = (at + 1) & seen->mask) {
+        const struct seen_text *text = &seen->slots[at];
+        if (text->hash == hash && text->letters == element->all.text) {
+            return element->all.links + element->all.images > 0 || text->parent != element->parent;
+        }
+    }
+    seen->slots[at] = (struct seen_text){hash, element->all.text, element->parent};
+    return false;
+}
+
+/* Code repeats itself, and so do people who quote. */
+static bool may_repeat(const struct element *element)
+{
+    return !element_has(element, FLAG_BLOCK) || element_has(element, FLAG_IN_CODE) ||
+           element->tag == LXB_TAG_BLOCKQUOTE || element->all.text < SHORTEST_REPEAT;
+}
+
+int clean_repeats(struct stats *stats, uint32_t root)
+{
+    uint32_t end = stats->elements[root].end;
+    struct seen seen = {.mask = 63};
+    while (seen.mask < 2 * (end - root)) {
+        seen.mask = seen.mask * 2 + 1;
+    }
+    seen.slots = arena_zalloc(stats->page->arena, (seen.mask + 1) * sizeof *seen.slots);
+    if (!seen.slots) {
+        return ERR_NOMEM;
+    }
+    for (uint32_t i = root + 1; i < end;) {
+        const struct element *element = &stats->elements[i];
+        if (element->dropped || element->tag == LXB_TAG_BLOCKQUOTE) {
+            i = element->end;
+            continue;
+        }
+        const struct element *parent = &stats->elements[element->parent];
+        bool only_child = parent->text_hash == element->text_hash;
+        if (!may_repeat(element) && !only_child && remember(&seen, element)) {
+            stats_drop(stats, i);
+            i = element->end;
+            continue;
+        }
+        i++;
+    }
+    stats_sum(stats);
+    return OK;
 }

@@ -1,6 +1,7 @@
-/* What the words in an element's class and id say about it: "navbar", "sidebar",
- * "related-posts". Words only hint; clean.c and kind.c weigh them against the text that is really
- * there. */
+/* What words say about an element: those of its class and id ("navbar", "sidebar",
+ * "related-posts"), and those that it shows. The words are in data/page-hints.txt and
+ * data/page-labels.txt. They only hint; clean.c and kind.c weigh them against the text that is
+ * really there. */
 #ifndef FORAGE_PAGE_HTML_CHOOSE_HINTS_H
 #define FORAGE_PAGE_HTML_CHOOSE_HINTS_H
 
@@ -39,6 +40,18 @@
 #define HINT_QUOTE     (1u << 27) /* of another post */
 /* Content, whatever else it is called */
 #define HINT_FORMULA (1u << 28)
+
+/* What a block is by its whole text: the classes of data/page-labels.txt ("Related articles",
+ * "Share this", "Leave a reply"). */
+enum label_effect {
+    LABEL_NONE,
+    LABEL_SCRAP,   /* the block itself is not content */
+    LABEL_SECTION, /* nor is what it heads */
+    LABEL_REVIEWS, /* the same, where others say what they think of a product */
+    LABEL_DETAIL,  /* what forums say of a person: "Posts: 12" */
+};
+
+enum { LONGEST_LABEL = 64 };
 
 /* All hints of the words in `text`, an attribute's value: separated by anything but letters, or by
  * camel case. Two or three words in a row also count as one, so that "side-bar" and "sideBar" are

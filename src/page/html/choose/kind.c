@@ -1,12 +1,11 @@
 /* The kind of a page, by points: what it says of itself (JSON-LD, OpenGraph, microdata), what its
  * address and the names on its body hint at, and what its text looks like. The kind with the most
  * points wins; an article needs none to win. */
-#include "page/html/choose/kind.h"
+#include "page/html/choose/choose.h"
 
+#include "page/html/dom.h"
 #include "tables.h"
 
-#include <lexbor/dom/dom.h>
-#include <string.h>
 #include <strings.h>
 
 enum {
@@ -27,7 +26,7 @@ struct points {
 static void add_word(struct points *points, const struct word_table *table, const char *word,
                      size_t length)
 {
-    uint32_t value = words_value(table, word, length);
+    uint32_t value = word ? words_value(table, word, length) : 0;
     for (int kind = 0; value != 0; kind++, value >>= 4) {
         points->of[kind] += (int)(value & 0xf);
     }
@@ -35,16 +34,12 @@ static void add_word(struct points *points, const struct word_table *table, cons
 
 static void add_type(struct points *points, yyjson_val *type)
 {
-    if (yyjson_is_str(type)) {
-        add_word(points, &page_types, yyjson_get_str(type), yyjson_get_len(type));
-    }
+    add_word(points, &page_types, yyjson_get_str(type), yyjson_get_len(type));
     size_t i, count;
     yyjson_val *item;
     yyjson_arr_foreach(type, i, count, item)
     {
-        if (yyjson_is_str(item)) {
-            add_word(points, &page_types, yyjson_get_str(item), yyjson_get_len(item));
-        }
+        add_word(points, &page_types, yyjson_get_str(item), yyjson_get_len(item));
     }
 }
 
@@ -58,10 +53,7 @@ static void add_json_ld(struct points *points, const struct page *page)
     {
         struct points one = {{0}};
         add_type(&one, yyjson_obj_get(object, "@type"));
-        yyjson_val *main = yyjson_obj_get(object, "mainEntity");
-        if (yyjson_is_obj(main)) {
-            add_type(&one, yyjson_obj_get(main, "@type"));
-        }
+        add_type(&one, yyjson_obj_get(yyjson_obj_get(object, "mainEntity"), "@type"));
         products += one.of[PAGE_PRODUCT] > 0;
         for (int kind = 0; kind < KINDS; kind++) {
             if (one.of[kind] > seen.of[kind]) {
@@ -78,34 +70,15 @@ static void add_json_ld(struct points *points, const struct page *page)
     }
 }
 
-static bool attribute_is(lxb_dom_node_t *node, const char *name, const char *value)
-{
-    size_t length;
-    const lxb_char_t *found = lxb_dom_element_get_attribute(
-        lxb_dom_interface_element(node), (const lxb_char_t *)name, strlen(name), &length);
-    return found != NULL && strcasecmp((const char *)found, value) == 0;
-}
-
 static void add_open_graph(struct points *points, const struct page *page)
 {
-    const lxb_html_head_element_t *head = lxb_html_document_head_element(page->document);
-    if (head == NULL) {
-        return;
-    }
-    const lxb_dom_node_t *root = (const lxb_dom_node_t *)head;
-    for (lxb_dom_node_t *node = root->first_child; node != NULL; node = node->next) {
-        if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node->local_name != LXB_TAG_META) {
-            continue;
-        }
-        size_t length;
-        const lxb_char_t *content = lxb_dom_element_get_attribute(
-            lxb_dom_interface_element(node), (const lxb_char_t *)"content", 7, &length);
-        if (content == NULL) {
-            continue;
-        }
-        if (attribute_is(node, "property", "og:type")) {
-            add_word(points, &open_graph_types, (const char *)content, length);
-        } else if (attribute_is(node, "property", "article:published_time")) {
+    const lxb_dom_node_t *head = lxb_dom_interface_node(page->document->head);
+    for (lxb_dom_node_t *node = head ? head->first_child : NULL; node; node = node->next) {
+        const char *property = dom_tag(node) == LXB_TAG_META ? dom_attr(node, "property") : NULL;
+        const char *content = property ? dom_known_attr(node, LXB_DOM_ATTR_CONTENT) : NULL;
+        if (content && strcasecmp(property, "og:type") == 0) {
+            add_word(points, &open_graph_types, content, strlen(content));
+        } else if (content && strcasecmp(property, "article:published_time") == 0) {
             points->of[PAGE_ARTICLE] += 2;
         }
     }
@@ -115,11 +88,11 @@ static void add_open_graph(struct points *points, const struct page *page)
 
 static void add_address(struct points *points, const char *url)
 {
-    if (url == NULL) {
+    if (!url) {
         return;
     }
     const char *host = strstr(url, "://");
-    host = host == NULL ? url : host + 3;
+    host = !host ? url : host + 3;
     add_word(points, &host_words, host, strcspn(host, "./"));
     const char *path = host + strcspn(host, "/");
     size_t length = strcspn(path, "?#");
@@ -140,7 +113,7 @@ static void add_address(struct points *points, const char *url)
     if (last > begin) {
         add_word(points, &last_words, path + begin, last - begin);
     }
-    size_t year = 0;
+    bool dated = false;
     for (size_t at = 0; at < length;) {
         size_t word = strspn(path + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
         if (word > 0) {
@@ -148,11 +121,11 @@ static void add_address(struct points *points, const char *url)
         }
         size_t digits = strspn(path + at, "0123456789");
         if (digits == 4 && (memcmp(path + at, "20", 2) == 0 || memcmp(path + at, "19", 2) == 0)) {
-            year = 1;
+            dated = true;
         }
         at += word + digits + (word + digits == 0);
     }
-    points->of[PAGE_ARTICLE] += year ? 2 : 0;
+    points->of[PAGE_ARTICLE] += dated ? 2 : 0;
 }
 
 /* ---- the text ---- */
@@ -232,12 +205,8 @@ static struct shape shape_of(const struct stats *stats)
         if (element->all.links >= 3) {
             find_rows(stats, i, &shape);
         }
-        if (!element_has(element, FLAG_BLOCK)) {
-            continue;
-        }
-        if (element_is(element, HINT_POST) && element->all.prose > 0) {
-            shape.posts++;
-        }
+        shape.posts += element_has(element, FLAG_BLOCK) && element_is(element, HINT_POST) &&
+                       element->all.prose > 0;
     }
     return shape;
 }

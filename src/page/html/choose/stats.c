@@ -15,7 +15,7 @@ enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000, WIDEST_BLANK = 
 
 enum tag_class { TAG_INLINE, TAG_BLOCK, TAG_SKIPPED };
 
-static const uint8_t tag_classes[LXB_TAG__LAST_ENTRY] = {
+static const uint8_t TAG_CLASSES[LXB_TAG__LAST_ENTRY] = {
     [LXB_TAG_ADDRESS] = TAG_BLOCK,    [LXB_TAG_ARTICLE] = TAG_BLOCK,
     [LXB_TAG_ASIDE] = TAG_BLOCK,      [LXB_TAG_BLOCKQUOTE] = TAG_BLOCK,
     [LXB_TAG_BODY] = TAG_BLOCK,       [LXB_TAG_BUTTON] = TAG_BLOCK,
@@ -50,7 +50,7 @@ static const uint8_t tag_classes[LXB_TAG__LAST_ENTRY] = {
 
 enum letter_class { LETTER, SPACE, CONTINUATION, STOP, COMMA, CURRENCY, DIGIT };
 
-static const uint8_t letter_classes[256] = {
+static const uint8_t LETTER_CLASSES[256] = {
     [' '] = SPACE,    ['\t'] = SPACE,
     ['\n'] = SPACE,   ['\r'] = SPACE,
     ['\f'] = SPACE,   ['.'] = STOP,
@@ -75,7 +75,7 @@ static lxb_dom_attr_id_t attribute_number(lxb_dom_document_t *document, const ch
 {
     const lxb_dom_attr_data_t *data =
         lxb_dom_attr_data_by_local_name(document->attrs, (const lxb_char_t *)name, strlen(name));
-    return data == NULL ? LXB_DOM_ATTR__UNDEF : data->attr_id;
+    return !data ? LXB_DOM_ATTR__UNDEF : data->attr_id;
 }
 
 static uint16_t property_flags(const lxb_char_t *value, size_t length)
@@ -94,11 +94,11 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
 static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t length)
 {
     size_t at = 0;
-    while (at < length && letter_classes[value[at]] == SPACE) {
+    while (at < length && LETTER_CLASSES[value[at]] == SPACE) {
         at++;
     }
-    for (; at < length && letter_classes[value[at]] != SPACE; at++) {
-        if (letter_classes[value[at]] != DIGIT) {
+    for (; at < length && LETTER_CLASSES[value[at]] != SPACE; at++) {
+        if (LETTER_CLASSES[value[at]] != DIGIT) {
             shape = (shape ^ value[at]) * 16777619u;
         }
     }
@@ -108,9 +108,9 @@ static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t le
 static void read_attributes(struct element *element, const struct attribute_names *names)
 {
     const lxb_dom_element_t *dom = lxb_dom_interface_element(element->node);
-    for (const lxb_dom_attr_t *attr = dom->first_attr; attr != NULL; attr = attr->next) {
+    for (const lxb_dom_attr_t *attr = dom->first_attr; attr; attr = attr->next) {
         lxb_dom_attr_id_t name = attr->node.local_name;
-        if (attr->value == NULL || attr->value->length == 0) {
+        if (!attr->value || attr->value->length == 0) {
             continue;
         }
         const lxb_char_t *value = attr->value->data;
@@ -161,14 +161,14 @@ static bool is_price(const lxb_char_t *data, size_t length, size_t at)
     while (next < last && (data[next] == ' ' || data[next] == 0xc2 || data[next] == 0xa0)) {
         next++;
     }
-    if (next < length && letter_classes[data[next]] == DIGIT) {
+    if (next < length && LETTER_CLASSES[data[next]] == DIGIT) {
         return true;
     }
     size_t before = at, first = at > WIDEST_BLANK ? at - WIDEST_BLANK : 0;
     while (before > first && (data[before - 1] == ' ' || data[before - 1] >= 0x80)) {
         before--;
     }
-    return before > 0 && letter_classes[data[before - 1]] == DIGIT;
+    return before > 0 && LETTER_CLASSES[data[before - 1]] == DIGIT;
 }
 
 static void read_text(struct element *element, struct element *block, const lxb_char_t *data,
@@ -176,12 +176,12 @@ static void read_text(struct element *element, struct element *block, const lxb_
 {
     uint32_t letters = 0, commas = 0, stops = 0, prices = 0, hash = block->flow_hash;
     for (size_t i = 0; i < length; i++) {
-        switch (letter_classes[data[i]]) {
+        switch (LETTER_CLASSES[data[i]]) {
         case SPACE:
         case CONTINUATION:
             continue;
         case STOP:
-            if (i + 1 == length || letter_classes[data[i + 1]] == SPACE) {
+            if (i + 1 == length || LETTER_CLASSES[data[i + 1]] == SPACE) {
                 stops++;
             }
             break;
@@ -223,46 +223,31 @@ static void read_text(struct element *element, struct element *block, const lxb_
 
 /* ---- the walk ---- */
 
-static uint16_t flags_of_tag(uint16_t tag)
-{
-    switch (tag) {
-    case LXB_TAG_A:
-        return FLAG_IN_LINK;
-    case LXB_TAG_H1:
-    case LXB_TAG_H2:
-    case LXB_TAG_H3:
-    case LXB_TAG_H4:
-    case LXB_TAG_H5:
-    case LXB_TAG_H6:
-        return FLAG_IN_HEADING;
-    case LXB_TAG_PRE:
-    case LXB_TAG_CODE:
-        return FLAG_IN_CODE;
-    default:
-        return 0;
-    }
-}
-
-static void count_tag(struct element *element)
+/* What a tag alone says. */
+static void read_tag(struct element *element)
 {
     switch (element->tag) {
     case LXB_TAG_A:
+        element->flags |= FLAG_IN_LINK;
         element->own.links = 1;
+        break;
+    case LXB_TAG_PRE:
+    case LXB_TAG_CODE:
+        element->flags |= FLAG_IN_CODE;
         break;
     case LXB_TAG_MAIN:
     case LXB_TAG_ARTICLE:
         element->own.landmarks = 1;
         break;
     case LXB_TAG_H1:
-        element->own.landmarks = 1;
-        element->own.headings = 1;
-        break;
     case LXB_TAG_H2:
     case LXB_TAG_H3:
     case LXB_TAG_H4:
     case LXB_TAG_H5:
     case LXB_TAG_H6:
+        element->flags |= FLAG_IN_HEADING;
         element->own.headings = 1;
+        element->own.landmarks = element->tag == LXB_TAG_H1;
         break;
     case LXB_TAG_IMG:
         element->own.images = 1;
@@ -282,7 +267,7 @@ static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_no
         size_t old = *room * sizeof *stats->elements;
         struct element *grown =
             arena_realloc(stats->page->arena, stats->elements, old, old == 0 ? 0 : old * 2);
-        if (grown == NULL) {
+        if (!grown) {
             return NULL;
         }
         stats->elements = grown;
@@ -298,44 +283,30 @@ static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_no
     element->tag = node->local_name < LXB_TAG__LAST_ENTRY ? (uint16_t)node->local_name : 0;
     node->user =
         (void *)((node_marks(node) & ((1u << USER_SHIFT) - 1)) | ((uintptr_t)number << USER_SHIFT));
-    bool block = tag_classes[element->tag] == TAG_BLOCK || element->tag == 0;
+    bool block = TAG_CLASSES[element->tag] == TAG_BLOCK || element->tag == 0;
     if (number > 0) {
         const struct element *above = &stats->elements[parent];
         element->flags = above->flags & (FLAG_IN_LINK | FLAG_IN_HEADING | FLAG_IN_CODE);
         element->depth = (uint16_t)(above->depth + (above->depth < UINT16_MAX));
         element->block = block ? number : above->block;
     }
-    element->flags |= flags_of_tag(element->tag) | (block ? FLAG_BLOCK : 0);
-    count_tag(element);
+    element->flags |= block ? FLAG_BLOCK : 0;
+    read_tag(element);
     return element;
 }
 
 /* Large parts that fade and slide in when a script says so begin invisible and moved aside. */
 static bool waits_for_script(lxb_dom_node_t *node)
 {
-    size_t length;
-    const lxb_char_t *style = lxb_dom_element_get_attribute(
-        lxb_dom_interface_element(node), (const lxb_char_t *)"style", 5, &length);
-    if (style == NULL || strstr((const char *)style, "opacity") == NULL ||
-        strstr((const char *)style, "transform") == NULL) {
+    const char *style = dom_known_attr(node, LXB_DOM_ATTR_STYLE);
+    if (!style || !strstr(style, "opacity") || !strstr(style, "transform")) {
         return false;
     }
     size_t text = 0;
-    for (const lxb_dom_node_t *at = node; text < LARGE_PART;) {
+    for (const lxb_dom_node_t *at = node; at && text < LARGE_PART; at = dom_next(at, node, true)) {
         if (at->type == LXB_DOM_NODE_TYPE_TEXT) {
             text += ((const lxb_dom_character_data_t *)at)->data.length;
         }
-        if (at->first_child != NULL) {
-            at = at->first_child;
-            continue;
-        }
-        while (at != node && at->next == NULL) {
-            at = at->parent;
-        }
-        if (at == node) {
-            break;
-        }
-        at = at->next;
     }
     return text >= LARGE_PART;
 }
@@ -344,19 +315,13 @@ static bool waits_for_script(lxb_dom_node_t *node)
  * hides. */
 static bool waits_for_click(lxb_dom_node_t *node)
 {
-    const lxb_dom_element_t *element = lxb_dom_interface_element(node);
-    uint32_t hints = 0;
-    if (element->attr_class != NULL && element->attr_class->value != NULL) {
-        hints |= hints_of(element->attr_class->value->data, element->attr_class->value->length);
+    const char *words = dom_class(node), *id = dom_id(node);
+    /* A page that a server streams comes in hidden pieces, which a script puts in place. */
+    if (id && id[0] == 'S' && id[1] == ':' && id[2]) {
+        return true;
     }
-    if (element->attr_id != NULL && element->attr_id->value != NULL) {
-        const lexbor_str_t *id = element->attr_id->value;
-        /* A page that a server streams comes in hidden pieces, which a script puts in place. */
-        if (id->length > 2 && id->data[0] == 'S' && id->data[1] == ':') {
-            return true;
-        }
-        hints |= hints_of(id->data, id->length);
-    }
+    uint32_t hints = words ? hints_of((const unsigned char *)words, strlen(words)) : 0;
+    hints |= id ? hints_of((const unsigned char *)id, strlen(id)) : 0;
     return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
 }
 
@@ -370,7 +335,7 @@ struct walk {
 
 static bool holds_landmark(lxb_dom_node_t *root)
 {
-    for (lxb_dom_node_t *node = root; node != NULL; node = dom_next(node, root, true)) {
+    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
         lxb_tag_id_t tag = dom_tag(node);
         if (tag == LXB_TAG_H1 || tag == LXB_TAG_MAIN || tag == LXB_TAG_ARTICLE) {
             return true;
@@ -398,7 +363,7 @@ static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
     if (walk->reach != REACH_SHOWN && node->local_name == LXB_TAG_NOSCRIPT) {
         return false;
     }
-    if (node->local_name < LXB_TAG__LAST_ENTRY && tag_classes[node->local_name] == TAG_SKIPPED) {
+    if (node->local_name < LXB_TAG__LAST_ENTRY && TAG_CLASSES[node->local_name] == TAG_SKIPPED) {
         return true;
     }
     if ((node_marks(node) & NODE_HIDDEN) == 0) {
@@ -432,7 +397,7 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
         return OK;
     }
     struct element *element = add_element(stats, &walk->room, node, walk->at);
-    if (element == NULL) {
+    if (!element) {
         return ERR_NOMEM;
     }
     read_attributes(element, &walk->names);
@@ -454,7 +419,7 @@ static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
             }
             walk->at = stats->elements[walk->at].parent;
         }
-        if (node->next != NULL) {
+        if (node->next) {
             return node->next;
         }
         node = node->parent;
@@ -476,14 +441,14 @@ int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach
         .reach = reach,
     };
     stats->elements = arena_alloc(page->arena, walk.room * sizeof *stats->elements);
-    if (stats->elements == NULL || add_element(stats, &walk.room, page->body, 0) == NULL) {
+    if (!stats->elements || !add_element(stats, &walk.room, page->body, 0)) {
         return ERR_NOMEM;
     }
     lxb_dom_node_t *node = page->body;
     bool enter = true;
     for (;;) {
-        node = enter && node->first_child != NULL ? node->first_child : leave(&walk, node);
-        if (node == NULL) {
+        node = enter && node->first_child ? node->first_child : leave(&walk, node);
+        if (!node) {
             break;
         }
         if (visit(&walk, node, &enter) != OK) {
@@ -566,7 +531,7 @@ static void label_add(struct label *label, const lxb_char_t *data, size_t length
 {
     for (size_t i = 0; i < length && label->length + 2 < label->capacity; i++) {
         unsigned char letter = data[i];
-        bool blank = letter_classes[letter] == SPACE ||
+        bool blank = LETTER_CLASSES[letter] == SPACE ||
                      (letter == 0xc2 && i + 1 < length && data[i + 1] == 0xa0);
         if (blank) {
             i += letter == 0xc2;
@@ -588,29 +553,17 @@ size_t stats_label(const struct stats *stats, uint32_t number, char *text, size_
 {
     struct label label = {.text = text, .capacity = capacity};
     const lxb_dom_node_t *root = stats->elements[number].node;
-    const lxb_dom_node_t *node = root;
-    for (;;) {
-        bool skipped =
-            node->type == LXB_DOM_NODE_TYPE_ELEMENT && (node_marks(node) & NODE_DROPPED) != 0;
+    bool enter = true;
+    for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, enter)) {
+        bool element = node->type == LXB_DOM_NODE_TYPE_ELEMENT;
         if (node->type == LXB_DOM_NODE_TYPE_TEXT) {
             const lexbor_str_t *data = &((const lxb_dom_character_data_t *)node)->data;
             label_add(&label, data->data, data->length);
-        } else if (node->type == LXB_DOM_NODE_TYPE_ELEMENT &&
-                   tag_classes[node->local_name < LXB_TAG__LAST_ENTRY ? node->local_name : 0] ==
-                       TAG_BLOCK) {
+        } else if (element && node->local_name < LXB_TAG__LAST_ENTRY &&
+                   TAG_CLASSES[node->local_name] == TAG_BLOCK) {
             label.space = label.length > 0;
         }
-        if (node->first_child != NULL && !skipped && label.length + 2 < capacity) {
-            node = node->first_child;
-            continue;
-        }
-        while (node != root && node->next == NULL) {
-            node = node->parent;
-        }
-        if (node == root) {
-            break;
-        }
-        node = node->next;
+        enter = !(element && (node_marks(node) & NODE_DROPPED)) && label.length + 2 < capacity;
     }
     text[label.length] = '\0';
     return label.length;

@@ -19,8 +19,9 @@ enum element_role {
     ROLE_SEARCH,
     ROLE_DIALOG,
     ROLE_MENU,
-    ROLE_MAIN,
     ROLE_ALERT,
+    /* Those above are never content. */
+    ROLE_MAIN,
     ROLE_BUTTON,
 };
 

@@ -36,7 +36,7 @@ static bool is_own_anchor(const lxb_dom_node_t *node)
     }
     const char *href = dom_known_attr(node, LXB_DOM_ATTR_HREF);
     char text[16];
-    size_t length = dom_collect((lxb_dom_node_t *)(uintptr_t)node, text, sizeof text);
+    size_t length = dom_collect(node, text, sizeof text);
     if (!href || !strchr(href, '#')) {
         return length == 0;
     }

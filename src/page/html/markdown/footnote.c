@@ -161,7 +161,7 @@ static bool leads_back(lxb_dom_node_t *definition, const lxb_dom_node_t *referen
                 return true;
             }
         }
-        const lxb_dom_node_t *inner = dom_find((lxb_dom_node_t *)(uintptr_t)reference, LXB_TAG_A);
+        const lxb_dom_node_t *inner = dom_find(reference, LXB_TAG_A);
         const char *id = inner ? dom_id(inner) : NULL;
         if (id && strcmp(id, hash + 1) == 0) {
             return true;

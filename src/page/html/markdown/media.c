@@ -115,9 +115,8 @@ static bool stands_in(const lxb_dom_node_t *image)
         }
         const lxb_dom_node_t *next = dom_next_element(node);
         for (int looked = 0; next && looked < 4; looked++, next = dom_next_element(next)) {
-            lxb_dom_node_t *real = dom_tag(next) == LXB_TAG_NOSCRIPT
-                                       ? dom_find((lxb_dom_node_t *)(uintptr_t)next, LXB_TAG_IMG)
-                                       : NULL;
+            lxb_dom_node_t *real =
+                dom_tag(next) == LXB_TAG_NOSCRIPT ? dom_find(next, LXB_TAG_IMG) : NULL;
             if (real && !is_decoration(real)) {
                 return true;
             }

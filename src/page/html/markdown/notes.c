@@ -10,7 +10,7 @@
 
 /* ---- titles ---- */
 
-bool notes_is_title(lxb_dom_node_t *node)
+bool notes_is_title(const lxb_dom_node_t *node)
 {
     char text[40];
     size_t length = dom_collect(node, text, sizeof text);
@@ -42,7 +42,8 @@ lxb_dom_node_t *notes_title_before(const lxb_dom_node_t *node)
 
 /* The number that a paragraph begins with, set apart from its text: <sup>1</sup>,
  * <strong>1</strong> or <b><sup>1</sup> ...</b>. `bold` tells whether it was only bold. */
-static lxb_dom_node_t *leading_number(lxb_dom_node_t *block, char *number, size_t size, bool *bold)
+static lxb_dom_node_t *leading_number(const lxb_dom_node_t *block, char *number, size_t size,
+                                      bool *bold)
 {
     lxb_dom_node_t *node = block->first_child;
     for (int steps = 0; node && steps < 6; steps++) {
@@ -88,7 +89,7 @@ static bool is_behind(const lxb_dom_node_t *block)
             return true;
         }
         if (dom_heading_level(node)) {
-            return notes_is_title((lxb_dom_node_t *)(uintptr_t)node);
+            return notes_is_title(node);
         }
     }
     return false;
@@ -102,7 +103,7 @@ static bool is_note_box(const lxb_dom_node_t *node)
 
 bool notes_begins_block(const lxb_dom_node_t *reference)
 {
-    lxb_dom_node_t *block = (lxb_dom_node_t *)(uintptr_t)reference;
+    const lxb_dom_node_t *block = reference;
     while (block && dom_tag(block) != LXB_TAG_P && dom_tag(block) != LXB_TAG_LI) {
         block = block->parent;
     }
@@ -160,7 +161,7 @@ static bool is_back_link(const lxb_dom_node_t *link)
         return false;
     }
     char text[24];
-    size_t length = dom_collect((lxb_dom_node_t *)(uintptr_t)link, text, sizeof text);
+    size_t length = dom_collect(link, text, sizeof text);
     if (length == 0 || length > 16) {
         return length == 0;
     }

@@ -17,7 +17,7 @@ lxb_dom_node_t *notes_next(lxb_dom_node_t *node);
 /* Drops the mark at the beginning and the links back to the text. */
 void notes_clean(lxb_dom_node_t *definition);
 /* Whether the text is a usual title of notes. */
-bool notes_is_title(lxb_dom_node_t *node);
+bool notes_is_title(const lxb_dom_node_t *node);
 /* The title of notes right before an element, past a rule; NULL when there is none. */
 lxb_dom_node_t *notes_title_before(const lxb_dom_node_t *node);
 
