@@ -90,7 +90,7 @@ static void fuzz_http(struct test_server *server, const char *text, const char *
     char *name = take_line(&text, end);
     char *label = take_line(&text, end);
     struct mcp_headers headers = {.protocol_version = version, .method = method, .name = name};
-    struct mcp_peer peer = {.headers = &headers, .session_label = label, .caller = caller_local()};
+    struct mcp_peer peer = {.headers = &headers, .label = label, .caller = caller_local()};
     send(server, &peer, text, (size_t)(end - text));
     free(version);
     free(method);
@@ -100,7 +100,7 @@ static void fuzz_http(struct test_server *server, const char *text, const char *
 
 static void fuzz_stdio(struct test_server *server, const char *text, const char *end)
 {
-    struct mcp_peer peer = {.session = server->session, .caller = caller_local()};
+    struct mcp_peer peer = {.client = server->client, .caller = caller_local()};
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         const char *stop = newline ? newline : end;

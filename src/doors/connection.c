@@ -2,13 +2,13 @@
  * end. All of it runs on the reactor's thread. A function that may close the connection says so,
  * and its caller touches it no more. */
 #include "core/status.h"
-#include "doors/poller.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,20 +49,21 @@ bool connection_idle(const struct connection *connection)
 
 /* ---- what it waits for, and how long ---- */
 
-static void watch(struct connection *connection, unsigned what)
-{
-    connection->wanted = what;
-    if (what & ~connection->watched) {
-        connection->watched = what;
-        poller_change(connection->reactor->poller, connection->fd, what, connection);
-    }
-}
-
-/* The poller told more than is wanted: now it is worth a system call to make it stop. */
-static void watch_less(struct connection *connection)
+static void tell_poller(struct connection *connection)
 {
     connection->watched = connection->wanted;
-    poller_change(connection->reactor->poller, connection->fd, connection->wanted, connection);
+    reactor_watch(connection->reactor, EPOLL_CTL_MOD, connection->fd, connection->wanted,
+                  connection);
+}
+
+/* Waits for these events. The poller may go on watching for more: it is told only when it reports
+ * them, so that most steps need no system call. */
+static void watch(struct connection *connection, uint32_t events)
+{
+    connection->wanted = events;
+    if (events & ~connection->watched) {
+        tell_poller(connection);
+    }
 }
 
 int64_t connection_due(const struct connection *connection)
@@ -129,7 +130,7 @@ void connection_close(struct connection *connection)
     }
     /* Explicitly: a child between fork and exec still holds the descriptor, and would keep it
      * watched. */
-    poller_remove(reactor->poller, connection->fd);
+    reactor_watch(reactor, EPOLL_CTL_DEL, connection->fd, 0, NULL);
     close(connection->fd);
     deadlines_remove(&reactor->deadlines, &connection->alarm);
     if (connection->previous) {
@@ -157,7 +158,7 @@ static void linger(struct connection *connection)
         return;
     }
     connection->phase = PHASE_LINGER;
-    watch(connection, POLLER_READ);
+    watch(connection, EPOLLIN);
     allow(connection, LINGER_MS);
 }
 
@@ -210,8 +211,8 @@ static enum outcome settle(struct connection *connection)
     }
     connection->phase = PHASE_ANSWER;
     time_writing(connection, &state);
-    watch(connection, (state.answer == ANSWER_DONE ? 0u : (unsigned)POLLER_LEFT) |
-                          (state.unsent ? (unsigned)POLLER_WRITE : 0u));
+    watch(connection,
+          (state.answer == ANSWER_DONE ? 0u : EPOLLRDHUP) | (state.unsent ? EPOLLOUT : 0u));
     return OUTCOME_WAITS;
 }
 
@@ -289,7 +290,7 @@ static void await_head(struct connection *connection, const char *data, size_t l
         }
         connection->begun = true;
     }
-    watch(connection, POLLER_READ | POLLER_LEFT);
+    watch(connection, EPOLLIN | EPOLLRDHUP);
 }
 
 /* Waits for the rest of a body. May close the connection. */
@@ -299,7 +300,7 @@ static void await_body(struct connection *connection, bool nothing_yet)
     struct exchange *exchange = connection->exchange;
     connection->phase = PHASE_BODY;
     allow(connection, connection->reactor->server->options.body_ms);
-    watch(connection, POLLER_READ | POLLER_LEFT);
+    watch(connection, EPOLLIN | EPOLLRDHUP);
     if (exchange->head.expect_continue && nothing_yet) {
         struct iovec all = {go_on, sizeof go_on - 1};
         if (socket_send(connection->fd, &all, 1) != (ssize_t)all.iov_len) {
@@ -521,7 +522,7 @@ void connection_ready(struct connection *connection)
 void connection_adopt(struct connection *connection, struct reactor *reactor)
 {
     connection->reactor = reactor;
-    connection->watched = connection->wanted = POLLER_READ | POLLER_LEFT;
+    connection->watched = connection->wanted = EPOLLIN | EPOLLRDHUP;
     connection->previous = NULL;
     connection->next = reactor->connections;
     if (deadlines_add(&reactor->deadlines, &connection->alarm) != OK) {
@@ -535,7 +536,8 @@ void connection_adopt(struct connection *connection, struct reactor *reactor)
         connection->next->previous = connection;
     }
     reactor->connections = connection;
-    if (poller_add(reactor->poller, connection->fd, connection->watched, connection) != OK) {
+    if (reactor_watch(reactor, EPOLL_CTL_ADD, connection->fd, connection->watched, connection) !=
+        OK) {
         connection_close(connection);
         return;
     }
@@ -557,14 +559,14 @@ static void client_left(struct connection *connection)
     }
 }
 
-void connection_event(struct connection *connection, unsigned what)
+void connection_event(struct connection *connection, uint32_t events)
 {
-    if (what & POLLER_BROKEN) {
+    if (events & (EPOLLERR | EPOLLHUP)) {
         connection_close(connection);
         return;
     }
-    if (!(what & connection->wanted)) {
-        watch_less(connection);
+    if (!(events & connection->wanted)) {
+        tell_poller(connection);
         return;
     }
     switch (connection->phase) {
@@ -575,7 +577,7 @@ void connection_event(struct connection *connection, unsigned what)
         read_body(connection);
         break;
     case PHASE_ANSWER:
-        if (what & connection->wanted & POLLER_LEFT) {
+        if (events & connection->wanted & EPOLLRDHUP) {
             client_left(connection);
         } else {
             write_answer(connection);

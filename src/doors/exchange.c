@@ -2,7 +2,7 @@
  * callback goes straight to the socket; what other threads write waits in `out` until the reactor
  * comes. */
 #include "core/status.h"
-#include "doors/answers.h"
+#include "doors/http_write.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"
 
@@ -62,10 +62,9 @@ struct exchange *exchange_free(struct exchange *exchange)
 
 void exchange_begin(struct exchange *exchange, struct connection *connection)
 {
-    struct slice method = exchange->head.request.method;
     exchange->connection = connection;
     exchange->body_ceiling = LIMIT_MESSAGE_BYTES;
-    exchange->is_head_method = method.length == 4 && memcmp(method.data, "HEAD", 4) == 0;
+    exchange->is_head_method = slice_is(exchange->head.request.method, "HEAD");
     exchange->minor_version = exchange->head.minor_version;
     id_make(exchange->id);
     memcpy(exchange->peer, connection->peer, sizeof exchange->peer);
@@ -107,8 +106,7 @@ struct slice exchange_header(const struct exchange *exchange, const char *name, 
     struct slice found = {NULL, 0};
     size_t seen = 0;
     for (size_t i = 0; i < request->header_count; i++) {
-        struct slice given = request->headers[i].name;
-        if (given.length == wanted.length && http_same_name(given, wanted) && seen++ == 0) {
+        if (slice_same_any_case(request->headers[i].name, wanted) && seen++ == 0) {
             found = request->headers[i].value;
         }
     }
@@ -309,17 +307,17 @@ static struct iovec piece(const char *data, size_t length)
 }
 
 /* Puts the head of an answer, and of a body as much as there is. */
-static int put_answer(struct exchange *exchange, struct answer_head *head, const char *headers,
+static int put_answer(struct exchange *exchange, struct http_answer *head, const char *headers,
                       struct slice body)
 {
-    char words[ANSWER_HEAD_SIZE];
+    char words[HTTP_ANSWER_HEAD_SIZE];
     bool unbounded = head->streamed && exchange->minor_version == 0;
     head->request_id = exchange->id;
     head->minor_version = exchange->minor_version;
     head->close = exchange->unread || unbounded || !exchange->head.keep_alive ||
                   exchange->reactor->server->stopping;
     exchange->close = head->close;
-    size_t length = answer_write_head(words, head);
+    size_t length = http_write_head(words, head);
     struct iovec pieces[PIECES] = {
         piece(words, length),
         piece(headers ? headers : "", headers ? strlen(headers) : 0),
@@ -348,8 +346,8 @@ int exchange_respond(struct exchange *exchange, int status, const char *headers,
     int begun = why_not(exchange, ANSWER_NONE);
     int result = begun;
     if (begun == OK) {
-        struct answer_head head = {.status = status, .length = length};
-        bool silent = exchange->is_head_method || !answer_has_body(status);
+        struct http_answer head = {.status = status, .length = length};
+        bool silent = exchange->is_head_method || !http_has_body(status);
         result = put_answer(exchange, &head, headers, (struct slice){body, silent ? 0 : length});
     }
     if (begun != ERR_INVALID) {
@@ -362,9 +360,9 @@ int exchange_respond(struct exchange *exchange, int status, const char *headers,
 
 int exchange_refuse(struct exchange *exchange, int status, const char *problem)
 {
-    char body[ANSWER_ERROR_SIZE];
+    char body[HTTP_ERROR_SIZE];
     const char *headers;
-    size_t length = answer_write_error(body, status, problem, exchange->id, &headers);
+    size_t length = http_write_error(body, status, problem, exchange->id, &headers);
     return exchange_respond(exchange, status, headers, body, length);
 }
 
@@ -374,7 +372,7 @@ int exchange_stream_start(struct exchange *exchange, int status, const char *hea
     bool ring = false;
     int result = why_not(exchange, ANSWER_NONE);
     if (result == OK) {
-        struct answer_head head = {.status = status, .streamed = true};
+        struct http_answer head = {.status = status, .streamed = true};
         exchange->answer = ANSWER_STREAM;
         result = put_answer(exchange, &head, headers, (struct slice){"", 0});
         ring = leave(exchange);
@@ -413,12 +411,7 @@ int exchange_stream_send(struct exchange *exchange, const char *data, size_t len
     return result;
 }
 
-void exchange_stream_end(struct exchange *exchange)
-{
-    exchange_stream_end_with(exchange, "", 0);
-}
-
-void exchange_stream_end_with(struct exchange *exchange, const char *data, size_t length)
+void exchange_stream_end(struct exchange *exchange, const char *data, size_t length)
 {
     pthread_mutex_lock(&exchange->lock);
     bool ring = false;

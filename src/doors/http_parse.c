@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <strings.h>
 
 #define METHOD_CHARS         32
 #define CHUNK_LINE_BYTES     256
@@ -57,38 +56,6 @@ static bool all_are(struct slice text, unsigned char class)
     return true;
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-bool http_same_name(struct slice a, struct slice b)
-{
-    return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
-}
-
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
-
-static struct slice trim(struct slice text)
-{
-    while (text.length && is_blank(text.data[0])) {
-        text.data++;
-        text.length--;
-    }
-    while (text.length && is_blank(text.data[text.length - 1])) {
-        text.length--;
-    }
-    return text;
-}
-
-static bool is_word(struct slice text, const char *word)
-{
-    return http_same_name(text, (struct slice){word, strlen(word)});
-}
-
 /* One head while it is read. */
 struct reader {
     const char *data;
@@ -126,61 +93,66 @@ static int skip_blank_line(struct reader *reader)
     return 1;
 }
 
-static int read_method(struct reader *reader)
+/* What a word of the request line is made of, and what is said of one that is not. */
+struct word_form {
+    unsigned char class;
+    size_t most;
+    const char *wrong;
+    int too_long_status;
+    const char *too_long;
+};
+
+static const struct word_form METHOD = {TOKEN, METHOD_CHARS,
+                                        "the request does not begin with a method", 501,
+                                        "the method is not known"};
+static const struct word_form REQUEST_TARGET = {
+    TARGET, LIMIT_HTTP_TARGET_BYTES, "the request target has a character that must be encoded", 414,
+    "the request target is too long"};
+
+/* Reads a word and the blank behind it. */
+static int read_word(struct reader *reader, const struct word_form *form, struct slice *word)
 {
     size_t start = reader->at;
-    while (reader->at < reader->length) {
+    for (; reader->at < reader->length; reader->at++) {
         char byte = reader->data[reader->at];
         size_t length = reader->at - start;
         if (byte == ' ' && length) {
-            reader->head->request.method = (struct slice){reader->data + start, length};
+            *word = (struct slice){reader->data + start, length};
             reader->at++;
             return 1;
         }
-        if (!is(byte, TOKEN)) {
-            return refuse(reader, 400, "the request does not begin with a method");
+        if (!is(byte, form->class)) {
+            return refuse(reader, 400, form->wrong);
         }
-        if (length >= METHOD_CHARS) {
-            return refuse(reader, 501, "the method is not known");
+        if (length >= form->most) {
+            return refuse(reader, form->too_long_status, form->too_long);
         }
-        reader->at++;
     }
     return 0;
 }
 
-static void split_target(struct http_request *request, struct slice target)
+static int read_method(struct reader *reader)
 {
-    const char *mark = memchr(target.data, '?', target.length);
-    size_t path = mark ? (size_t)(mark - target.data) : target.length;
-    request->path = (struct slice){target.data, path};
-    if (mark) {
-        request->query = (struct slice){mark + 1, target.length - path - 1};
-    }
+    return read_word(reader, &METHOD, &reader->head->request.method);
 }
 
 static int read_target(struct reader *reader)
 {
-    size_t start = reader->at;
-    while (reader->at < reader->length) {
-        char byte = reader->data[reader->at];
-        size_t length = reader->at - start;
-        if (length == 0 && byte != '/') {
-            return refuse(reader, 400, "the request target must begin with /");
-        }
-        if (byte == ' ') {
-            split_target(&reader->head->request, (struct slice){reader->data + start, length});
-            reader->at++;
-            return 1;
-        }
-        if (!is(byte, TARGET)) {
-            return refuse(reader, 400, "the request target has a character that must be encoded");
-        }
-        if (length >= LIMIT_HTTP_TARGET_BYTES) {
-            return refuse(reader, 414, "the request target is too long");
-        }
-        reader->at++;
+    struct http_request *request = &reader->head->request;
+    struct slice target;
+    if (reader->at < reader->length && reader->data[reader->at] != '/') {
+        return refuse(reader, 400, "the request target must begin with /");
     }
-    return 0;
+    int step = read_word(reader, &REQUEST_TARGET, &target);
+    if (step == 1) {
+        const char *mark = memchr(target.data, '?', target.length);
+        size_t path = mark ? (size_t)(mark - target.data) : target.length;
+        request->path = (struct slice){target.data, path};
+        if (mark) {
+            request->query = (struct slice){mark + 1, target.length - path - 1};
+        }
+    }
+    return step;
 }
 
 static int read_version(struct reader *reader)
@@ -226,13 +198,12 @@ static int see_content_length(struct reader *reader, struct slice value)
         value.length--;
     }
     int64_t length = 0;
-    for (size_t i = 0; i < value.length; i++) {
-        if (value.data[i] < '0' || value.data[i] > '9') {
-            return refuse(reader, 400, "the Content-Length header is not a number");
-        }
+    bool number = value.length > 0;
+    for (size_t i = 0; number && i < value.length; i++) {
+        number = value.data[i] >= '0' && value.data[i] <= '9';
         length = i < CONTENT_LENGTH_CHARS ? length * 10 + (value.data[i] - '0') : INT64_MAX;
     }
-    if (value.length == 0) {
+    if (!number) {
         return refuse(reader, 400, "the Content-Length header is not a number");
     }
     reader->head->request.content_length = length;
@@ -247,7 +218,7 @@ static int see_transfer_encoding(struct reader *reader, struct slice value)
     if (reader->head->minor_version == 0) {
         return refuse(reader, 400, "HTTP/1.0 has no Transfer-Encoding");
     }
-    if (!is_word(value, "chunked")) {
+    if (!slice_is_any_case(value, "chunked")) {
         return refuse(reader, 501, "the only Transfer-Encoding understood is chunked");
     }
     return 1;
@@ -258,9 +229,9 @@ static int see_connection(struct reader *reader, struct slice value)
     while (value.length) {
         const char *comma = memchr(value.data, ',', value.length);
         size_t length = comma ? (size_t)(comma - value.data) : value.length;
-        struct slice option = trim((struct slice){value.data, length});
-        reader->asks_close |= is_word(option, "close");
-        reader->asks_keep_alive |= is_word(option, "keep-alive");
+        struct slice option = slice_trim((struct slice){value.data, length});
+        reader->asks_close |= slice_is_any_case(option, "close");
+        reader->asks_keep_alive |= slice_is_any_case(option, "keep-alive");
         length += comma ? 1 : 0;
         value.data += length;
         value.length -= length;
@@ -270,7 +241,7 @@ static int see_connection(struct reader *reader, struct slice value)
 
 static int see_expect(struct reader *reader, struct slice value)
 {
-    if (!is_word(value, "100-continue")) {
+    if (!slice_is_any_case(value, "100-continue")) {
         return refuse(reader, 417, "the only expectation understood is 100-continue");
     }
     reader->head->expect_continue = reader->head->minor_version == 1;
@@ -328,9 +299,9 @@ static int read_header(struct reader *reader, struct slice line)
         return refuse(reader, 431, "there are too many headers");
     }
     struct http_header *header = &reader->head->headers[request->header_count++];
-    *header = (struct http_header){{line.data, name}, trim(value)};
+    *header = (struct http_header){{line.data, name}, slice_trim(value)};
     for (size_t i = 0; i < sizeof FRAMING / sizeof FRAMING[0]; i++) {
-        if (http_same_name(header->name, FRAMING[i].name)) {
+        if (slice_same_any_case(header->name, FRAMING[i].name)) {
             return FRAMING[i].see(reader, header->value);
         }
     }
@@ -413,7 +384,7 @@ enum chunk_state {
 
 static unsigned hex_value(char digit)
 {
-    return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)(lower(digit) - 'a') + 10;
+    return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)((digit | 0x20) - 'a') + 10;
 }
 
 /* A byte of the line that says how long the next chunk is. 0, or minus a status. */

@@ -22,9 +22,6 @@ struct http_head {
  * request.headers into `head`. */
 int http_parse_head(const char *data, size_t length, struct http_head *head, const char **problem);
 
-/* Whether two names are the same but for the case of their letters. */
-bool http_same_name(struct slice a, struct slice b);
-
 /* Undoes chunked coding, piece by piece. Begins as all zeros. */
 struct http_chunks {
     int state;

@@ -45,7 +45,7 @@ static void send_comment(struct exchange *exchange, void *context)
 static void start_stream(struct post *post)
 {
     struct buf lines;
-    const char *label = mcp_work_new_label(post->work);
+    const char *label = mcp_work_answer(post->work).new_label;
     answer_headers(&lines, post->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");
     if (label) {
         buf_printf(&lines, "Mcp-Session-Id: %s\r\n", label);
@@ -65,7 +65,7 @@ static void send_event(struct post *post, const char *message, size_t length, bo
     buf_append(&event, message, length);
     bool written = buf_puts(&event, "\n\n") == OK;
     if (last) {
-        exchange_stream_end_with(post->exchange, event.data, written ? event.length : 0);
+        exchange_stream_end(post->exchange, event.data, written ? event.length : 0);
     } else if (written) {
         exchange_stream_send(post->exchange, event.data, event.length);
     }
@@ -93,7 +93,7 @@ static void end_stream(void *context)
     struct post *post = context;
     pthread_mutex_lock(&post->lock);
     post->ended = true;
-    exchange_stream_end(post->exchange);
+    exchange_stream_end(post->exchange, NULL, 0);
     pthread_mutex_unlock(&post->lock);
 }
 
@@ -116,27 +116,25 @@ static void open_stream(struct exchange *exchange, void *context)
 
 static void send_answer(struct post *post)
 {
-    size_t length = 0;
-    const char *answer = mcp_work_answer(post->work, &length);
-    int status = mcp_work_http_status(post->work);
-    const char *label = mcp_work_new_label(post->work);
+    struct mcp_answer answer = mcp_work_answer(post->work);
     pthread_mutex_lock(&post->lock);
     post->ended = true;
-    if (!post->streaming && post->wants_events_only && answer && status == 200) {
+    if (!post->streaming && post->wants_events_only && answer.text && answer.http_status == 200) {
         start_stream(post);
     }
-    if (post->streaming) {
-        if (answer) {
-            send_event(post, answer, length, true);
-        } else {
-            exchange_stream_end(post->exchange);
-        }
+    if (post->streaming && answer.text) {
+        send_event(post, answer.text, answer.length, true);
+    } else if (post->streaming) {
+        exchange_stream_end(post->exchange, NULL, 0);
     } else {
-        const char *headers =
-            label ? arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", label) : NULL;
-        headers = status == 503 ? "Retry-After: 1\r\n" : headers;
-        respond(post->exchange, status, headers, answer ? "application/json" : NULL, answer,
-                length);
+        const char *headers = NULL;
+        if (answer.http_status == 503) {
+            headers = "Retry-After: 1\r\n";
+        } else if (answer.new_label) {
+            headers = arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", answer.new_label);
+        }
+        respond(post->exchange, answer.http_status, headers,
+                answer.text ? "application/json" : NULL, answer.text, answer.length);
     }
     pthread_mutex_unlock(&post->lock);
 }
@@ -267,7 +265,7 @@ static void receive(struct post *post, const struct caller *caller, const char *
     };
     struct mcp_peer peer = {
         .headers = &headers,
-        .session_label = label,
+        .label = label,
         .caller = caller,
         .request_id = exchange_id(exchange),
     };

@@ -366,8 +366,8 @@ static void run_export(struct rest_call *rest)
             call_fail_status(rest->call, status);
             end_with_error(&export);
         }
-        exchange_stream_end_with(rest->exchange, export.lines.data ? export.lines.data : "",
-                                 export.lines.length);
+        exchange_stream_end(rest->exchange, export.lines.data ? export.lines.data : "",
+                            export.lines.length);
     }
     buf_done(&export.lines);
     arena_free(export.arena);

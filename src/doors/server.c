@@ -5,15 +5,16 @@
 #include "core/clock.h"
 #include "core/event.h"
 #include "core/status.h"
-#include "doors/poller.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #define MOST_REACTORS       4
@@ -31,6 +32,12 @@ struct reactor *reactor_here(void)
 
 /* ---- a reactor ---- */
 
+int reactor_watch(struct reactor *reactor, int operation, int fd, uint32_t events, void *owner)
+{
+    struct epoll_event event = {.events = events, .data.ptr = owner};
+    return epoll_ctl(reactor->poller, operation, fd, &event) == 0 ? OK : ERR_IO;
+}
+
 static struct reactor *reactor_new(struct server *server)
 {
     struct reactor *reactor = calloc(1, sizeof *reactor);
@@ -39,10 +46,10 @@ static struct reactor *reactor_new(struct server *server)
     }
     reactor->server = server;
     reactor->references = 1;
-    reactor->poller = poller_open();
+    reactor->poller = epoll_create1(EPOLL_CLOEXEC);
     reactor->bell = event_open();
     if (reactor->poller < 0 || reactor->bell < 0 ||
-        poller_add(reactor->poller, reactor->bell, POLLER_READ, &reactor->bell) != OK) {
+        reactor_watch(reactor, EPOLL_CTL_ADD, reactor->bell, EPOLLIN, &reactor->bell) != OK) {
         return reactor_free(reactor);
     }
     return reactor;
@@ -105,7 +112,7 @@ void reactor_ring(struct reactor *reactor)
 static void stop_listening(struct server *server)
 {
     if (server->listening >= 0) {
-        poller_remove(server->reactors[0]->poller, server->listening);
+        reactor_watch(server->reactors[0], EPOLL_CTL_DEL, server->listening, 0, NULL);
         close(server->listening);
         server->listening = -1;
     }
@@ -150,15 +157,14 @@ static void welcome(struct server *server, int fd, const char *peer)
  * so that the reactor does not spin. */
 static void pause_accepting(struct server *server)
 {
-    poller_remove(server->reactors[0]->poller, server->listening);
+    reactor_watch(here, EPOLL_CTL_DEL, server->listening, 0, NULL);
     server->accept_again_at = here->now + ACCEPT_PAUSE_MS;
 }
 
 static void resume_accepting(struct server *server)
 {
     server->accept_again_at = DEADLINE_NEVER;
-    if (poller_add(server->reactors[0]->poller, server->listening, POLLER_READ,
-                   &server->listening) != OK) {
+    if (reactor_watch(here, EPOLL_CTL_ADD, server->listening, EPOLLIN, &server->listening) != OK) {
         server->accept_again_at = here->now + ACCEPT_PAUSE_MS;
     }
 }
@@ -248,7 +254,8 @@ static void expire(struct reactor *reactor)
     }
 }
 
-static int64_t time_to_wait(const struct reactor *reactor)
+/* How long the poller may wait; -1: until something happens. */
+static int time_to_wait(const struct reactor *reactor)
 {
     const struct deadline *first = deadlines_first(&reactor->deadlines);
     int64_t at = first ? first->at : DEADLINE_NEVER;
@@ -258,26 +265,28 @@ static int64_t time_to_wait(const struct reactor *reactor)
     if (at == DEADLINE_NEVER) {
         return -1;
     }
-    return at > reactor->now ? at - reactor->now : 0;
+    int64_t left = at > reactor->now ? at - reactor->now : 0;
+    return left < INT_MAX ? (int)left : INT_MAX;
 }
 
 /* One round: wait, then the sockets, and only then what may close connections other than the one
  * that an event was about. */
 static void turn(struct reactor *reactor)
 {
-    struct poller_event events[EVENTS_AT_ONCE];
+    struct epoll_event events[EVENTS_AT_ONCE];
     struct server *server = reactor->server;
     bool rung = false;
     bool accepting = false;
-    size_t count = poller_wait(reactor->poller, events, EVENTS_AT_ONCE, time_to_wait(reactor));
+    int count = epoll_wait(reactor->poller, events, EVENTS_AT_ONCE, time_to_wait(reactor));
     reactor->now = clock_now_ms();
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].owner == &reactor->bell) {
+    for (int i = 0; i < count; i++) {
+        void *owner = events[i].data.ptr;
+        if (owner == &reactor->bell) {
             rung = true;
-        } else if (events[i].owner == &server->listening) {
+        } else if (owner == &server->listening) {
             accepting = true;
         } else {
-            connection_event(events[i].owner, events[i].what);
+            connection_event(owner, events[i].events);
         }
     }
     if (accepting) {
@@ -336,8 +345,8 @@ static int make_reactors(struct server *server)
         }
         server->reactors[server->reactor_count++] = reactor;
     }
-    return poller_add(server->reactors[0]->poller, server->listening, POLLER_READ,
-                      &server->listening);
+    return reactor_watch(server->reactors[0], EPOLL_CTL_ADD, server->listening, EPOLLIN,
+                         &server->listening);
 }
 
 /* Signals are for the thread that the program chose for them. */

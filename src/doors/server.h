@@ -108,14 +108,12 @@ void exchange_set_timer(struct exchange *exchange, int64_t ms,
 int exchange_respond(struct exchange *exchange, int status, const char *headers, const char *body,
                      size_t length);
 /* Starts an answer of unknown length (chunked; for HTTP/1.0 clients until the connection closes),
- * sends a piece of it, ends it. ERR_CLOSED when the client is gone, ERR_LIMIT when it does not keep
- * up (that piece is not sent), ERR_INVALID when another answer was begun, or none. (any thread) */
+ * sends a piece of it, ends it with a last piece, which is sent however much the client has still
+ * to take. ERR_CLOSED when the client is gone, ERR_LIMIT when it does not keep up (that piece is
+ * not sent), ERR_INVALID when another answer was begun, or none. (any thread) */
 int exchange_stream_start(struct exchange *exchange, int status, const char *headers);
 int exchange_stream_send(struct exchange *exchange, const char *data, size_t length);
-void exchange_stream_end(struct exchange *exchange);
-/* The same with a last piece, which is sent however much the client has still to take. (any thread)
- */
-void exchange_stream_end_with(struct exchange *exchange, const char *data, size_t length);
+void exchange_stream_end(struct exchange *exchange, const char *data, size_t length);
 /* Whether an answer was begun. (any thread) */
 bool exchange_answered(const struct exchange *exchange);
 

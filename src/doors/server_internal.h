@@ -25,8 +25,8 @@
 struct reactor {
     struct server *server; /* valid while its thread runs */
     pthread_t thread;
-    int poller;
-    int bell; /* an event of core/event.h: other threads left something below */
+    int poller; /* an epoll descriptor; level-triggered: what is not dealt with is reported again */
+    int bell;   /* an event of core/event.h: other threads left something below */
     _Atomic(struct exchange *) ready;
     _Atomic(struct connection *) arrivals;
     _Atomic size_t load; /* connections, on their way here or here */
@@ -72,8 +72,8 @@ struct connection {
     size_t drained;
     int fd;
     enum phase phase;
-    unsigned wanted;  /* what it waits for */
-    unsigned watched; /* what the poller was told, which may be more */
+    uint32_t wanted;  /* the epoll events that it waits for */
+    uint32_t watched; /* those that the poller was told, which may be more */
     bool begun;       /* the first byte of a head has come */
     bool writing;     /* `due` is about unsent bytes */
     bool surplus;     /* over the ceiling: to be answered with 503 */
@@ -139,6 +139,9 @@ struct exchange_state {
 
 /* The reactor that this thread runs; NULL on other threads. */
 struct reactor *reactor_here(void);
+/* Tells the poller (EPOLL_CTL_ADD, _MOD or _DEL) which events of a descriptor to report, with its
+ * owner. A status. */
+int reactor_watch(struct reactor *reactor, int operation, int fd, uint32_t events, void *owner);
 /* The spare exchange, made where there is none; NULL without memory. */
 struct exchange *reactor_spare(struct reactor *reactor);
 /* Hands an exchange over to the reactor's thread, with a reference. True when its bell must be
@@ -176,7 +179,7 @@ int exchange_refuse(struct exchange *exchange, int status, const char *problem);
 struct connection *connection_new(int fd, const char *peer);
 /* Puts it among the connections of this thread's reactor. */
 void connection_adopt(struct connection *connection, struct reactor *reactor);
-void connection_event(struct connection *connection, unsigned what);
+void connection_event(struct connection *connection, uint32_t events);
 /* Another thread did something with its exchange. */
 void connection_ready(struct connection *connection);
 /* When it wants to be looked at. */

@@ -23,7 +23,7 @@
 
 struct stdio_door {
     struct app *app;
-    struct mcp_session *session;
+    struct mcp_client *client;
     int signals;
     pthread_mutex_t write_lock;
     atomic_bool output_closed;
@@ -80,10 +80,9 @@ static void write_line(void *context, const char *message, size_t length)
 
 static void send_answer(struct stdio_door *door, struct mcp_work *work)
 {
-    size_t length;
-    const char *answer = mcp_work_answer(work, &length);
-    if (answer) {
-        write_line(door, answer, length);
+    struct mcp_answer answer = mcp_work_answer(work);
+    if (answer.text) {
+        write_line(door, answer.text, answer.length);
     }
 }
 
@@ -144,7 +143,7 @@ static void listen_on(struct stdio_door *door, struct mcp_work *work)
 
 static void take_message(struct stdio_door *door, const char *text, size_t length)
 {
-    struct mcp_peer peer = {.session = door->session, .caller = caller_local()};
+    struct mcp_peer peer = {.client = door->client, .caller = caller_local()};
     struct mcp_sink sink = {.context = door, .send = write_line};
     struct mcp_work *work = mcp_receive(app_mcp(door->app), &peer, text, length);
     if (!work) {
@@ -271,8 +270,8 @@ static void end_listening(struct stdio_door *door)
 
 int door_stdio(struct app *app, int signals)
 {
-    struct stdio_door door = {.app = app, .session = mcp_session_new(), .signals = signals};
-    if (!door.session) {
+    struct stdio_door door = {.app = app, .client = mcp_client_new(), .signals = signals};
+    if (!door.client) {
         log_error(NULL, "out of memory");
         return EXIT_FAILURE;
     }
@@ -283,6 +282,6 @@ int door_stdio(struct app *app, int signals)
     app_finish_calls(app);
     buf_done(&door.line);
     pthread_mutex_destroy(&door.write_lock);
-    mcp_session_free(door.session);
+    mcp_client_free(door.client);
     return EXIT_SUCCESS;
 }

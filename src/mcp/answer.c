@@ -63,14 +63,10 @@ static void add_modern_fields(struct mcp_work *work, yyjson_mut_val *result)
         yyjson_mut_obj_add_str(doc, result, "resultType", "complete");
     }
     yyjson_mut_val *meta = yyjson_mut_obj_get(result, "_meta");
-    if (!meta) {
-        meta = yyjson_mut_obj(doc);
-        yyjson_mut_obj_add_val(doc, result, "_meta", meta);
-    }
-    yyjson_mut_val *info = yyjson_mut_obj(doc);
+    meta = meta ? meta : json_add_object(doc, result, "_meta");
+    yyjson_mut_val *info = json_add_object(doc, meta, META_SERVER_INFO);
     yyjson_mut_obj_add_str(doc, info, "name", work->mcp->options.name);
     yyjson_mut_obj_add_str(doc, info, "version", work->mcp->options.version);
-    yyjson_mut_obj_add_val(doc, meta, META_SERVER_INFO, info);
     if (work->method && work->method->cacheable) {
         yyjson_mut_obj_add_int(doc, result, "ttlMs", CACHE_MS);
         yyjson_mut_obj_add_str(doc, result, "cacheScope", "private");
@@ -113,7 +109,7 @@ static int http_status_of(int code, bool modern)
     return 200;
 }
 
-void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
+int answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -124,7 +120,7 @@ void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const c
     }
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *envelope = envelope_for(work);
-    yyjson_mut_val *error = yyjson_mut_obj(doc);
+    yyjson_mut_val *error = json_add_object(doc, envelope, "error");
     yyjson_mut_obj_add_int(doc, error, "code", code);
     yyjson_mut_obj_add_str(doc, error, "message", message ? message : "out of memory");
     if (!data) {
@@ -132,35 +128,7 @@ void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const c
     }
     yyjson_mut_obj_add_str(doc, data, "requestId", call_request_id(work->call));
     yyjson_mut_obj_add_val(doc, error, "data", data);
-    yyjson_mut_obj_add_val(doc, envelope, "error", error);
     work->http_status = http_status_of(code, work->modern);
     write_answer(work, envelope);
-}
-
-void message_begin(struct message *message)
-{
-    message->arena = arena_new(LIMIT_CALL_ARENA_BYTES);
-    message->doc = message->arena ? json_new(message->arena) : NULL;
-    message->params = yyjson_mut_obj(message->doc);
-}
-
-void message_send(struct message *message, struct mcp_work *work, const char *method,
-                  const char *id)
-{
-    yyjson_mut_doc *doc = message->doc;
-    yyjson_mut_val *envelope = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_str(doc, envelope, "jsonrpc", "2.0");
-    json_add_string(doc, envelope, "id", id);
-    yyjson_mut_obj_add_str(doc, envelope, "method", method);
-    yyjson_mut_obj_add_val(doc, envelope, "params", message->params);
-    struct buf text;
-    buf_init(&text, LIMIT_MESSAGE_BYTES);
-    if (work->sink.send && json_write(&text, message->arena, envelope) == OK) {
-        redact_buf(&text, 0);
-        if (buf_error(&text) == OK) {
-            work->sink.send(work->sink.context, text.data, text.length);
-        }
-    }
-    buf_done(&text);
-    arena_free(message->arena);
+    return ERR_INVALID;
 }

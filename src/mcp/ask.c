@@ -1,4 +1,4 @@
-/* What a running call says to its client: progress, log lines, and questions.
+/* Questions that a running call has for its client.
  *
  * A legacy client is asked on the spot: the question goes out as a request of ours, the call waits,
  * and the client's response finds its way back by the question's unguessable id. A modern client is
@@ -14,60 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* ---- progress and log ---- */
-
-static void send_progress(void *context, double done, double total, const char *message)
-{
-    struct mcp_work *work = context;
-    if (!work->progress_token || done <= work->last_progress) {
-        return; /* the protocol wants each report to be further than the last */
-    }
-    work->last_progress = done;
-    struct message report;
-    message_begin(&report);
-    yyjson_mut_doc *doc = report.doc;
-    yyjson_mut_obj_add_val(doc, report.params, "progressToken",
-                           json_copy(doc, work->progress_token));
-    yyjson_mut_obj_add_real(doc, report.params, "progress", done);
-    if (total > 0) {
-        yyjson_mut_obj_add_real(doc, report.params, "total", total);
-    }
-    if (*message) {
-        json_add_string(doc, report.params, "message", message);
-    }
-    message_send(&report, work, "notifications/progress", NULL);
-}
-
-/* The least level that this client wants to see; above all levels when it wants none. */
-static int wanted_level(struct mcp_work *work)
-{
-    if (!(work->mcp->options.features & MCP_LOGGING)) {
-        return 100;
-    }
-    if (work->modern) {
-        int level = log_level_index(json_string(work->meta, META_LOG_LEVEL));
-        return level < 0 ? 100 : level;
-    }
-    pthread_mutex_lock(&work->mcp->lock);
-    int level = work->mcp->log_level;
-    pthread_mutex_unlock(&work->mcp->lock);
-    return level;
-}
-
-static void send_log(void *context, const char *level, const char *text)
-{
-    struct mcp_work *work = context;
-    if (log_level_index(level) < wanted_level(work)) {
-        return;
-    }
-    struct message line;
-    message_begin(&line);
-    json_add_string(line.doc, line.params, "level", level);
-    json_add_string(line.doc, line.params, "logger", work->mcp->options.name);
-    json_add_string(line.doc, line.params, "data", text);
-    message_send(&line, work, "notifications/message", NULL);
-}
 
 /* ---- what the client can do ---- */
 
@@ -90,13 +36,13 @@ static const char *capability_for(const char *method)
     return NULL;
 }
 
-static bool session_can(struct mcp_session *session, const char *name)
+static bool client_can(struct mcp_client *client, const char *name)
 {
-    pthread_mutex_lock(&session->lock);
-    bool can = strcmp(name, "sampling") == 0      ? session->can_sample
-               : strcmp(name, "elicitation") == 0 ? session->can_elicit
-                                                  : session->can_list_roots;
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_lock(&client->lock);
+    bool can = strcmp(name, "sampling") == 0      ? client->can_sample
+               : strcmp(name, "elicitation") == 0 ? client->can_elicit
+                                                  : client->can_list_roots;
+    pthread_mutex_unlock(&client->lock);
     return can;
 }
 
@@ -108,7 +54,7 @@ static bool has_capability(void *context, const char *name)
     }
     /* A legacy client over HTTP told its abilities in a handshake that nobody remembers: it is
      * asked, and says no where it cannot. */
-    return !work->session || session_can(work->session, name);
+    return !work->client || client_can(work->client, name);
 }
 
 /* ---- asking a legacy client ---- */
@@ -368,35 +314,33 @@ int ask_read_inputs(struct mcp_work *work)
     yyjson_val *responses = yyjson_obj_get(work->params, "inputResponses");
     yyjson_val *state = yyjson_obj_get(work->params, "requestState");
     if (responses && !yyjson_is_obj(responses)) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL, "inputResponses must be an object");
-        return ERR_INVALID;
+        return answer_error(work, RPC_INVALID_PARAMS, NULL, "inputResponses must be an object");
     }
     yyjson_val *key;
     yyjson_obj_iter each = yyjson_obj_iter_with(responses);
     while ((key = yyjson_obj_iter_next(&each)) != NULL) {
         yyjson_val *response = yyjson_obj_iter_get_val(key);
         if (!yyjson_is_obj(response)) {
-            answer_error(work, RPC_INVALID_PARAMS, NULL, "inputResponses.%.64s must be an object",
-                         yyjson_get_str(key));
-            return ERR_INVALID;
+            return answer_error(work, RPC_INVALID_PARAMS, NULL,
+                                "inputResponses.%.64s must be an object", yyjson_get_str(key));
         }
     }
     work->input_responses = responses;
     if (state) {
         work->resume_state = yyjson_is_str(state) ? open_state(work, yyjson_get_str(state)) : NULL;
         if (!work->resume_state) {
-            answer_error(work, RPC_INVALID_PARAMS, NULL,
-                         "requestState is not one that this server gave for this call, or is older "
-                         "than ten minutes; call again without it");
-            return ERR_INVALID;
+            return answer_error(
+                work, RPC_INVALID_PARAMS, NULL,
+                "requestState is not one that this server gave for this call, or is older "
+                "than ten minutes; call again without it");
         }
     }
     return OK;
 }
 
 const struct call_hooks WORK_HOOKS = {
-    .progress = send_progress,
-    .log = send_log,
+    .progress = notify_progress,
+    .log = notify_log,
     .ask = ask,
     .resume_state = resume_state,
     .keep_state = keep_state,

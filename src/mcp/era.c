@@ -48,9 +48,8 @@ static int refuse_version(struct mcp_work *work, const char *requested)
         text_mend(mended); /* a header may hold any bytes */
     }
     json_add_string(work->doc, data, "requested", mended);
-    answer_error(work, RPC_UNSUPPORTED_VERSION, data, "unsupported protocol version \"%.64s\"",
-                 requested);
-    return ERR_INVALID;
+    return answer_error(work, RPC_UNSUPPORTED_VERSION, data,
+                        "unsupported protocol version \"%.64s\"", requested);
 }
 
 /* A header may carry text beyond ASCII as =?base64?...?=. NULL when that is not base64. */
@@ -166,46 +165,32 @@ static int check_modern_headers(struct mcp_work *work, const char *method)
     return status;
 }
 
-static int enter_modern(struct mcp_work *work, const char *method)
+/* The envelope is wrong, which is the HTTP request's fault too. Always ERR_INVALID. */
+static int refuse_envelope(struct mcp_work *work, const char *member, const char *must)
 {
-    work->modern = true;
-    yyjson_val *version = yyjson_obj_get(work->meta, META_VERSION);
-    work->version = yyjson_get_str(version);
-    if (!work->version) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta[\"%s\"] must be a string",
-                     META_VERSION);
-        work->http_status = 400;
-        return ERR_INVALID;
-    }
-    if (work->over_http) {
-        const char *header = work->headers->protocol_version;
-        if (!header || strcmp(header, work->version) != 0) {
-            return mismatch(work, "MCP-Protocol-Version", header, work->version);
-        }
-    }
-    if (strcmp(work->version, MODERN_VERSION) != 0) {
-        return refuse_version(work, work->version);
-    }
-    if (!yyjson_is_obj(yyjson_obj_get(work->meta, META_CAPABILITIES))) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta[\"%s\"] must be an object",
-                     META_CAPABILITIES);
-        work->http_status = 400;
-        return ERR_INVALID;
-    }
-    return work->over_http ? check_modern_headers(work, method) : OK;
+    answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta[\"%s\"] must be %s", member, must);
+    work->http_status = 400;
+    return ERR_INVALID;
 }
 
-static int enter_legacy(struct mcp_work *work)
+static int enter_modern(struct mcp_work *work, const char *method)
 {
-    const char *header = work->over_http ? work->headers->protocol_version : NULL;
-    if (header && !era_legacy_version(header)) {
-        return refuse_version(work, header);
+    const char *version = json_string(work->meta, META_VERSION);
+    const char *header = work->over_http ? work->headers->protocol_version : version;
+    work->modern = true;
+    if (!version) {
+        return refuse_envelope(work, META_VERSION, "a string");
     }
-    work->version = header ? era_legacy_version(header) : VERSION_WITHOUT_HEADER;
-    if (work->session && work->session->version) {
-        work->version = work->session->version;
+    if (!header || strcmp(header, version) != 0) {
+        return mismatch(work, "MCP-Protocol-Version", header, version);
     }
-    return OK;
+    if (strcmp(version, MODERN_VERSION) != 0) {
+        return refuse_version(work, version);
+    }
+    if (!yyjson_is_obj(yyjson_obj_get(work->meta, META_CAPABILITIES))) {
+        return refuse_envelope(work, META_CAPABILITIES, "an object");
+    }
+    return work->over_http ? check_modern_headers(work, method) : OK;
 }
 
 int era_decide(struct mcp_work *work, const char *method)
@@ -215,13 +200,12 @@ int era_decide(struct mcp_work *work, const char *method)
     bool modern_header = header && strcmp(header, MODERN_VERSION) == 0;
     if (strcmp(method, "initialize") == 0 && !envelope) {
         if (modern_header) {
-            answer_error(work, RPC_HEADER_MISMATCH, NULL,
-                         "initialize belongs to the legacy protocol, but the MCP-Protocol-Version "
-                         "header says %s",
-                         header);
-            return ERR_INVALID;
+            return answer_error(
+                work, RPC_HEADER_MISMATCH, NULL,
+                "initialize belongs to the legacy protocol, but the MCP-Protocol-Version "
+                "header says %s",
+                header);
         }
-        work->version = NEWEST_LEGACY_VERSION;
         return OK;
     }
     if (envelope) {
@@ -237,8 +221,7 @@ int era_decide(struct mcp_work *work, const char *method)
     }
     if (!work->over_http && strcmp(method, "server/discover") == 0) {
         work->modern = true;
-        work->version = MODERN_VERSION;
         return OK;
     }
-    return enter_legacy(work);
+    return header && !era_legacy_version(header) ? refuse_version(work, header) : OK;
 }

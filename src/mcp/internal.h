@@ -30,13 +30,12 @@ enum rpc_error {
 #define META_SERVER_INFO  "io.modelcontextprotocol/serverInfo"
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
 
-#define MODERN_VERSION         "2026-07-28"
-#define NEWEST_LEGACY_VERSION  "2025-11-25"
-#define VERSION_WITHOUT_HEADER "2025-03-26"
+#define MODERN_VERSION        "2026-07-28"
+#define NEWEST_LEGACY_VERSION "2025-11-25"
 
-struct mcp_session {
-    pthread_mutex_t lock;
-    const char *version; /* negotiated legacy version, or NULL */
+struct mcp_client {
+    pthread_mutex_t lock; /* guards what follows */
+    const char *version;  /* negotiated legacy version, or NULL */
     bool can_sample, can_elicit, can_list_roots;
 };
 
@@ -64,8 +63,8 @@ struct mcp {
     struct ask *asks;
     size_t ask_count;
     struct listener listeners[LIMIT_LISTENERS];
-    int log_level; /* of legacy clients, by logging/setLevel; they share it, as there are no
-                      sessions */
+    int log_level; /* of legacy clients, by logging/setLevel; they share it, as nobody
+                      remembers them over HTTP */
 };
 
 struct input_request {
@@ -88,18 +87,17 @@ enum { ERA_LEGACY = 1, ERA_MODERN = 2 };
 struct mcp_work {
     struct mcp *mcp;
     struct call *call;
-    struct arena *arena; /* the call's */
-    struct mcp_session *session;
+    struct arena *arena;               /* the call's */
+    struct mcp_client *client;         /* over stdio; NULL over HTTP */
     const struct mcp_headers *headers; /* only while receiving */
     bool over_http;
-    const char *label; /* of the client's session over HTTP, or NULL */
+    const char *label; /* the client's Mcp-Session-Id over HTTP, or NULL */
     const char *new_label;
     enum mcp_kind kind;
     struct mcp_sink sink;
 
     /* the message */
     bool modern;
-    const char *version;
     const struct method *method;
     yyjson_val *id; /* NULL: a notification */
     yyjson_val *params;
@@ -131,10 +129,38 @@ struct mcp_work {
 
 /* Answers with a result object; modern fields are added. */
 void answer_result(struct mcp_work *work, yyjson_mut_val *result);
-/* Answers with an error; `data` may be NULL. The HTTP status follows from code and era unless
- * given. */
-void answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
+/* Answers with an error; `data` may be NULL. The HTTP status follows from code and era. Always
+ * ERR_INVALID, for the caller to return. */
+int answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* ---- era.c: which era, and is the envelope right ---- */
+
+/* Decides the era of a request or notification and checks what its era demands. OK, or ERR_INVALID
+ * after answering with the error. */
+int era_decide(struct mcp_work *work, const char *method);
+/* The same version as a constant where it is a legacy one, else NULL. */
+const char *era_legacy_version(const char *version);
+
+/* ---- methods.c ---- */
+
+/* Finds the method of a request and decides what kind of work it is, or answers that there is none
+ * or that its parameters are wrong. */
+void method_receive(struct mcp_work *work, const char *name);
+/* The place of a syslog-style level in its order, or -1. */
+int log_level_index(const char *name);
+
+/* ---- ask.c: questions to the client ---- */
+
+extern const struct call_hooks WORK_HOOKS; /* the context is the work */
+/* Takes inputResponses and requestState from the params. OK, or ERR_INVALID after answering. */
+int ask_read_inputs(struct mcp_work *work);
+/* Answers with what the call has asked (ERR_NEED_INPUT) or with what the client lacks. */
+void ask_answer(struct mcp_work *work, int status);
+/* A JSON-RPC response from a client: hands it to whoever asked. */
+void ask_receive_response(struct mcp_work *work, yyjson_val *message);
+
+/* ---- notify.c: what goes to the client beside the answer ---- */
+
 /* A notification or question to the client while the work runs. It has memory of its own: a call
  * may send any number, and a subscription lasts. */
 struct message {
@@ -148,45 +174,10 @@ void message_begin(struct message *message);
 void message_send(struct message *message, struct mcp_work *work, const char *method,
                   const char *id);
 
-/* ---- era.c: which era, and is the envelope right ---- */
-
-/* Decides the era of a request or notification and checks what its era demands. OK, or ERR_INVALID
- * after answering with the error. */
-int era_decide(struct mcp_work *work, const char *method);
-/* The same version as a constant where it is a legacy one, else NULL. */
-const char *era_legacy_version(const char *version);
-
-/* ---- methods.c and calls.c: what the methods do ---- */
-
-const struct method *method_find(const struct mcp_work *work, const char *name);
-void method_notification(struct mcp_work *work, const char *name);
-/* The place of a syslog-style level in its order, or -1. */
-int log_level_index(const char *name);
-void call_tool(struct mcp_work *work);
-void get_prompt(struct mcp_work *work);
-void read_resource(struct mcp_work *work);
-void complete_argument(struct mcp_work *work);
-/* Prepares a tools/call while it is received: finds the tool, decides whether it is quick. */
-int prepare_tool_call(struct mcp_work *work);
-
-/* ---- ask.c: questions to the client ---- */
-
-extern const struct call_hooks WORK_HOOKS; /* the context is the work */
-/* Takes inputResponses and requestState from the params. OK, or ERR_INVALID after answering. */
-int ask_read_inputs(struct mcp_work *work);
-/* Answers with what the call has asked (ERR_NEED_INPUT) or with what the client lacks. */
-void ask_answer(struct mcp_work *work, int status);
-/* A JSON-RPC response from a client: hands it to whoever asked. */
-void ask_receive_response(struct mcp_work *work, yyjson_val *message);
-
-/* ---- listen.c ---- */
-
+/* The hooks of a call (call/call.h); the context is the work. */
+void notify_progress(void *context, double done, double total, const char *message);
+void notify_log(void *context, const char *level, const char *text);
 void listen_start(struct mcp_work *work);
 void listen_stop(struct mcp_work *work);
-
-/* ---- mcp.c ---- */
-
-/* Cancels the request with that id of the same client. */
-void cancel_request(struct mcp_work *work, yyjson_val *request_id);
 
 #endif

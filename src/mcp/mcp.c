@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the server and its sessions ---- */
+/* ---- the server and its stdio client ---- */
 
 struct mcp *mcp_new(const struct mcp_options *options)
 {
@@ -36,20 +36,20 @@ struct mcp *mcp_free(struct mcp *mcp)
     return NULL;
 }
 
-struct mcp_session *mcp_session_new(void)
+struct mcp_client *mcp_client_new(void)
 {
-    struct mcp_session *session = calloc(1, sizeof *session);
-    if (session) {
-        pthread_mutex_init(&session->lock, NULL);
+    struct mcp_client *client = calloc(1, sizeof *client);
+    if (client) {
+        pthread_mutex_init(&client->lock, NULL);
     }
-    return session;
+    return client;
 }
 
-struct mcp_session *mcp_session_free(struct mcp_session *session)
+struct mcp_client *mcp_client_free(struct mcp_client *client)
 {
-    if (session) {
-        pthread_mutex_destroy(&session->lock);
-        free(session);
+    if (client) {
+        pthread_mutex_destroy(&client->lock);
+        free(client);
     }
     return NULL;
 }
@@ -84,28 +84,25 @@ static void unregister_work(struct mcp_work *work)
     pthread_mutex_unlock(&mcp->lock);
 }
 
-static bool same_id(yyjson_val *a, yyjson_val *b)
-{
-    return a && b && yyjson_equals(a, b);
-}
-
 /* Over HTTP clients are told apart by their labels: without one, no two requests are of the same
  * client, as the ids of strangers may collide. */
 static bool same_client(const struct mcp_work *a, const struct mcp_work *b)
 {
-    if (a->session || b->session) {
-        return a->session == b->session;
+    if (a->client || b->client) {
+        return a->client == b->client;
     }
     return call_caller(a->call) == call_caller(b->call) && a->label && b->label &&
            strcmp(a->label, b->label) == 0;
 }
 
-void cancel_request(struct mcp_work *work, yyjson_val *request_id)
+/* Cancels the request with that id of the same client. */
+static void cancel_request(struct mcp_work *work, yyjson_val *request_id)
 {
     struct mcp *mcp = work->mcp;
     pthread_mutex_lock(&mcp->lock);
     for (struct mcp_work *other = mcp->in_flight; other; other = other->next_in_flight) {
-        if (same_client(other, work) && same_id(other->id, request_id)) {
+        if (same_client(other, work) && other->id && request_id &&
+            yyjson_equals(other->id, request_id)) {
             call_cancel(other->call);
         }
     }
@@ -132,16 +129,16 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
     }
     work->mcp = mcp;
     work->arena = call_arena(work->call);
-    work->session = peer->session;
+    work->client = peer->client;
     work->headers = peer->headers;
-    work->over_http = peer->session == NULL;
+    work->over_http = peer->client == NULL;
     work->kind = MCP_DONE;
     work->http_status = 202;
     work->last_progress = -1;
     buf_init(&work->answer, LIMIT_CALL_ARENA_BYTES);
     work->doc = json_new(work->arena);
-    work->label = arena_strdup(work->arena, peer->session_label);
-    if (!work->doc || (peer->session_label && !work->label)) {
+    work->label = arena_strdup(work->arena, peer->label);
+    if (!work->doc || (peer->label && !work->label)) {
         return mcp_work_free(work);
     }
     return work;
@@ -152,62 +149,50 @@ static bool valid_id(yyjson_val *id)
     return yyjson_is_int(id) || (yyjson_is_str(id) && yyjson_get_len(id) <= LIMIT_REQUEST_ID_CHARS);
 }
 
-static void decide_kind(struct mcp_work *work)
+/* What is wrong with a message that has a method, apart from the method itself: OK, or ERR_INVALID
+ * after answering. Takes its parts. */
+static int read_envelope(struct mcp_work *work, yyjson_val *message)
 {
-    if (work->method->run == call_tool) {
-        if (prepare_tool_call(work) == OK) {
-            work->kind = work->entry->quick ? MCP_QUICK : MCP_SLOW;
-        }
-    } else {
-        work->kind = work->method->run == listen_start ? MCP_LISTEN : MCP_QUICK;
-    }
-    if (work->kind == MCP_SLOW || work->kind == MCP_LISTEN) {
-        register_work(work);
-    }
-}
-
-/* A message with a method: a request when it has an id. */
-static void receive_method(struct mcp_work *work, yyjson_val *message, yyjson_val *method)
-{
-    const char *name = yyjson_get_str(method);
     yyjson_val *id = yyjson_obj_get(message, "id");
     if (id && !valid_id(id)) {
-        answer_error(work, RPC_INVALID_REQUEST, NULL,
-                     "id must be an integer or a string of at most %d characters",
-                     LIMIT_REQUEST_ID_CHARS);
-        return;
+        return answer_error(work, RPC_INVALID_REQUEST, NULL,
+                            "id must be an integer or a string of at most %d characters",
+                            LIMIT_REQUEST_ID_CHARS);
     }
     work->id = id;
     if (json_holds_nul(message)) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL,
-                     "a string in the message holds a NUL character (\\u0000); leave it out");
-        return;
+        return answer_error(
+            work, RPC_INVALID_PARAMS, NULL,
+            "a string in the message holds a NUL character (\\u0000); leave it out");
     }
     work->params = yyjson_obj_get(message, "params");
     if (work->params && !yyjson_is_obj(work->params)) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL, "params must be an object");
-        return;
+        return answer_error(work, RPC_INVALID_PARAMS, NULL, "params must be an object");
     }
     work->meta = yyjson_obj_get(work->params, "_meta");
     if (work->meta && !yyjson_is_obj(work->meta)) {
-        answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta must be an object");
-        return;
-    }
-    if (era_decide(work, name) != OK) {
-        return;
-    }
-    if (!id) {
-        method_notification(work, name);
-        return;
+        return answer_error(work, RPC_INVALID_PARAMS, NULL, "_meta must be an object");
     }
     yyjson_val *token = yyjson_obj_get(work->meta, "progressToken");
     work->progress_token = token && valid_id(token) ? token : NULL;
-    work->method = method_find(work, name);
-    if (!work->method) {
-        answer_error(work, RPC_METHOD_NOT_FOUND, NULL, "there is no method \"%.128s\"", name);
+    return OK;
+}
+
+/* A message with a method is a request when it has an id, and otherwise a notification, of which
+ * only one needs something from us. */
+static void receive_method(struct mcp_work *work, yyjson_val *message, const char *method)
+{
+    if (read_envelope(work, message) != OK || era_decide(work, method) != OK) {
         return;
     }
-    decide_kind(work);
+    if (work->id) {
+        method_receive(work, method);
+        if (work->kind == MCP_SLOW || work->kind == MCP_LISTEN) {
+            register_work(work);
+        }
+    } else if (strcmp(method, "notifications/cancelled") == 0) {
+        cancel_request(work, yyjson_obj_get(work->params, "requestId"));
+    }
 }
 
 static void receive_one(struct mcp_work *work, yyjson_val *message)
@@ -221,7 +206,7 @@ static void receive_one(struct mcp_work *work, yyjson_val *message)
     if (!version || strcmp(version, "2.0") != 0) {
         answer_error(work, RPC_INVALID_REQUEST, NULL, "jsonrpc must be \"2.0\"");
     } else if (yyjson_is_str(method)) {
-        receive_method(work, message, method);
+        receive_method(work, message, yyjson_get_str(method));
         /* A notification is never answered; only HTTP has a status to say that it was wrong. */
         if (!yyjson_obj_get(message, "id") && !work->over_http) {
             buf_clear(&work->answer);
@@ -241,7 +226,7 @@ static void receive_one(struct mcp_work *work, yyjson_val *message)
 static bool batches_allowed(const struct mcp_work *work)
 {
     const char *version = work->over_http ? work->headers->protocol_version
-                          : work->session ? work->session->version
+                          : work->client  ? work->client->version
                                           : NULL;
     return !version || strcmp(version, "2025-03-26") == 0 || strcmp(version, "2024-11-05") == 0;
 }
@@ -339,11 +324,10 @@ static void join_answers(struct mcp_work *work)
 {
     buf_clear(&work->answer);
     for (size_t i = 0; i < work->part_count; i++) {
-        size_t length;
-        const char *answer = mcp_work_answer(work->parts[i], &length);
-        if (answer) {
+        const struct buf *answer = &work->parts[i]->answer;
+        if (answer->length) {
             buf_putc(&work->answer, work->answer.length ? ',' : '[');
-            buf_append(&work->answer, answer, length);
+            buf_append(&work->answer, answer->data, answer->length);
         }
     }
     if (work->answer.length) {
@@ -417,25 +401,15 @@ struct call *mcp_work_call(struct mcp_work *work)
     return work->call;
 }
 
-const char *mcp_work_answer(const struct mcp_work *work, size_t *length)
+struct mcp_answer mcp_work_answer(const struct mcp_work *work)
 {
-    *length = work->answer.length;
-    return work->answer.length ? work->answer.data : NULL;
-}
-
-int mcp_work_http_status(const struct mcp_work *work)
-{
-    return work->answer.length ? work->http_status : 202;
-}
-
-const char *mcp_work_new_label(const struct mcp_work *work)
-{
-    return work->new_label;
-}
-
-const char *mcp_work_request_id(const struct mcp_work *work)
-{
-    return call_request_id(work->call);
+    bool there = work->answer.length > 0;
+    return (struct mcp_answer){
+        .text = there ? work->answer.data : NULL,
+        .length = work->answer.length,
+        .http_status = there ? work->http_status : 202,
+        .new_label = work->new_label,
+    };
 }
 
 struct mcp_work *mcp_work_free(struct mcp_work *work)

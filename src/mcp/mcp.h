@@ -4,8 +4,8 @@
  * The modern era (2026-07-28) is stateless: each request says in its _meta which version it speaks
  * and what its client can do. The legacy era (2024-11-05 to 2025-11-25) begins with `initialize`.
  * Which era a message belongs to is decided for each message (era.c). Over stdio the legacy
- * handshake is remembered in a session; over HTTP nothing is: an Mcp-Session-Id is a label that
- * tells clients apart for cancellation and for answers to our questions, and no server has to
+ * handshake is remembered (struct mcp_client); over HTTP nothing is: an Mcp-Session-Id is a label
+ * that tells clients apart for cancellation and for answers to our questions, and no server has to
  * remember it.
  *
  * Life of a message: mcp_receive() understands it; the door looks at mcp_work_kind() and runs it at
@@ -20,7 +20,7 @@
 #include <stddef.h>
 
 struct mcp;
-struct mcp_session;
+struct mcp_client;
 struct mcp_work;
 
 /* What a server offers beyond tools, resources and prompts. forage offers none of these. */
@@ -45,9 +45,9 @@ struct mcp *mcp_new(const struct mcp_options *options);
 /* No work may be left. */
 struct mcp *mcp_free(struct mcp *mcp);
 
-/* One stdio connection. */
-struct mcp_session *mcp_session_new(void);
-struct mcp_session *mcp_session_free(struct mcp_session *session);
+/* What a legacy client over stdio said of itself in its handshake. */
+struct mcp_client *mcp_client_new(void);
+struct mcp_client *mcp_client_free(struct mcp_client *client);
 
 /* The headers of an HTTP request that the protocol looks at; NULL where absent. */
 struct mcp_headers {
@@ -59,12 +59,12 @@ struct mcp_headers {
     void *context;
 };
 
-/* Where a message came from. Copied, but for the session and the header look-up, which must live as
- * long as the work that comes of it. */
+/* Where a message came from. The client must live as long as the work that comes of the message;
+ * headers are looked at only while mcp_receive() runs, and the rest is copied. */
 struct mcp_peer {
-    struct mcp_session *session;       /* stdio */
+    struct mcp_client *client;         /* stdio */
     const struct mcp_headers *headers; /* HTTP */
-    const char *session_label;         /* HTTP: the client's Mcp-Session-Id, or NULL */
+    const char *label;                 /* HTTP: the client's Mcp-Session-Id, or NULL */
     const struct caller *caller;
     const char *request_id; /* NULL: one is made */
 };
@@ -99,14 +99,15 @@ void mcp_work_cancel(struct mcp_work *work);
  * says so. */
 void mcp_cancel_all(struct mcp *mcp);
 struct call *mcp_work_call(struct mcp_work *work);
-/* The message to send back; NULL when there is none (a notification, a response, a cancelled
- * request). */
-const char *mcp_work_answer(const struct mcp_work *work, size_t *length);
-/* The HTTP status that goes with the answer; 202 when there is none. */
-int mcp_work_http_status(const struct mcp_work *work);
-/* A new session label for the client to use from now on, or NULL. */
-const char *mcp_work_new_label(const struct mcp_work *work);
-const char *mcp_work_request_id(const struct mcp_work *work);
+
+/* What goes back to the client, valid until the work is freed. */
+struct mcp_answer {
+    const char *text; /* NULL: nothing (a notification, a response, a cancelled request) */
+    size_t length;
+    int http_status;       /* 202 where there is no text */
+    const char *new_label; /* the Mcp-Session-Id that the client is to use from now on, or NULL */
+};
+struct mcp_answer mcp_work_answer(const struct mcp_work *work);
 struct mcp_work *mcp_work_free(struct mcp_work *work);
 
 /* What can change. */

@@ -1,6 +1,6 @@
-/* The methods that only tell: the handshake, the lists, completion. And the table of all methods.
- */
-#include "guard/callers.h"
+/* The methods: the handshakes, the lists, calling a tool, reading a resource, getting a prompt,
+ * completing an argument. The table of them all stands at the end. */
+#include "call/errors.h"
 #include "mcp/internal.h"
 
 #include <stdlib.h>
@@ -21,13 +21,6 @@ int log_level_index(const char *name)
 
 /* ---- handshakes ---- */
 
-static yyjson_mut_val *add_object(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key)
-{
-    yyjson_mut_val *object = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_val(doc, parent, key, object);
-    return object;
-}
-
 /* List changes reach only modern listeners: a stateless legacy client has no stream for them. */
 static yyjson_mut_val *capabilities(struct mcp_work *work)
 {
@@ -36,11 +29,11 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
     unsigned features = work->mcp->options.features;
     bool changes = work->modern && (features & MCP_LIST_CHANGED);
     yyjson_mut_val *all = yyjson_mut_obj(doc);
-    yyjson_mut_val *tools = add_object(doc, all, "tools");
+    yyjson_mut_val *tools = json_add_object(doc, all, "tools");
     yyjson_mut_val *resources =
-        registry_resource_count(registry) ? add_object(doc, all, "resources") : NULL;
+        registry_resource_count(registry) ? json_add_object(doc, all, "resources") : NULL;
     yyjson_mut_val *prompts =
-        registry_prompt_count(registry) ? add_object(doc, all, "prompts") : NULL;
+        registry_prompt_count(registry) ? json_add_object(doc, all, "prompts") : NULL;
     if (changes) {
         yyjson_mut_obj_add_bool(doc, tools, "listChanged", true);
         yyjson_mut_obj_add_bool(doc, resources, "listChanged", true);
@@ -50,22 +43,22 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
         yyjson_mut_obj_add_bool(doc, resources, "subscribe", true);
     }
     if (resources || prompts) {
-        add_object(doc, all, "completions");
+        json_add_object(doc, all, "completions");
     }
     if (features & MCP_LOGGING) {
-        add_object(doc, all, "logging");
+        json_add_object(doc, all, "logging");
     }
     return all;
 }
 
-static void remember_client(struct mcp_session *session, const char *version, yyjson_val *declared)
+static void remember_client(struct mcp_client *client, const char *version, yyjson_val *declared)
 {
-    pthread_mutex_lock(&session->lock);
-    session->version = version;
-    session->can_sample = yyjson_is_obj(yyjson_obj_get(declared, "sampling"));
-    session->can_elicit = yyjson_is_obj(yyjson_obj_get(declared, "elicitation"));
-    session->can_list_roots = yyjson_is_obj(yyjson_obj_get(declared, "roots"));
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_lock(&client->lock);
+    client->version = version;
+    client->can_sample = yyjson_is_obj(yyjson_obj_get(declared, "sampling"));
+    client->can_elicit = yyjson_is_obj(yyjson_obj_get(declared, "elicitation"));
+    client->can_list_roots = yyjson_is_obj(yyjson_obj_get(declared, "roots"));
+    pthread_mutex_unlock(&client->lock);
 }
 
 static void initialize(struct mcp_work *work)
@@ -75,8 +68,8 @@ static void initialize(struct mcp_work *work)
     /* A version that we do not know is no error: we answer with the newest that we do. */
     const char *version = era_legacy_version(json_string(work->params, "protocolVersion"));
     version = version ? version : NEWEST_LEGACY_VERSION;
-    if (work->session) {
-        remember_client(work->session, version, yyjson_obj_get(work->params, "capabilities"));
+    if (work->client) {
+        remember_client(work->client, version, yyjson_obj_get(work->params, "capabilities"));
     } else {
         char *label = arena_alloc(work->arena, ID_SECRET_SIZE);
         if (label && id_make_secret(label) == OK) {
@@ -86,7 +79,7 @@ static void initialize(struct mcp_work *work)
     yyjson_mut_val *result = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, result, "protocolVersion", version);
     yyjson_mut_obj_add_val(doc, result, "capabilities", capabilities(work));
-    yyjson_mut_val *info = add_object(doc, result, "serverInfo");
+    yyjson_mut_val *info = json_add_object(doc, result, "serverInfo");
     yyjson_mut_obj_add_str(doc, info, "name", options->name);
     json_add_string(doc, info, "title", options->title);
     yyjson_mut_obj_add_str(doc, info, "version", options->version);
@@ -98,9 +91,7 @@ static void discover(struct mcp_work *work)
 {
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *result = yyjson_mut_obj(doc);
-    yyjson_mut_val *versions = yyjson_mut_arr(doc);
-    yyjson_mut_arr_add_str(doc, versions, MODERN_VERSION);
-    yyjson_mut_obj_add_val(doc, result, "supportedVersions", versions);
+    yyjson_mut_arr_add_str(doc, json_add_array(doc, result, "supportedVersions"), MODERN_VERSION);
     yyjson_mut_obj_add_val(doc, result, "capabilities", capabilities(work));
     json_add_string(doc, result, "instructions", work->mcp->options.instructions);
     answer_result(work, result);
@@ -128,64 +119,65 @@ static void set_log_level(struct mcp_work *work)
 
 /* ---- lists ---- */
 
-/* Which items a page holds, by the cursor that names its first. */
-struct page {
-    size_t start, end;
-};
+/* Describes one thing of the registry; NULL for one that is not on this list. */
+typedef yyjson_mut_val *(*describer)(yyjson_mut_doc *doc, const struct registry *registry,
+                                     size_t index);
 
-static int read_cursor(struct mcp_work *work, size_t count, struct page *page)
+/* Answers with the page of a list that the cursor names; a cursor is the place of the page's first
+ * item. */
+static void answer_list(struct mcp_work *work, const char *key, size_t all, describer describe)
 {
+    yyjson_mut_val *result = yyjson_mut_obj(work->doc);
+    yyjson_mut_val *items = json_add_array(work->doc, result, key);
+    for (size_t i = 0; i < all; i++) {
+        yyjson_mut_val *item = describe(work->doc, work->mcp->options.registry, i);
+        if (item) {
+            yyjson_mut_arr_append(items, item);
+        }
+    }
+    size_t count = yyjson_mut_arr_size(items);
+    size_t start = 0;
     yyjson_val *cursor = yyjson_obj_get(work->params, "cursor");
-    page->start = 0;
     if (cursor) {
         const char *text = yyjson_get_str(cursor);
         char *end = NULL;
-        unsigned long start = text && *text == 'p' ? strtoul(text + 1, &end, 10) : 0;
+        start = text && *text == 'p' ? strtoul(text + 1, &end, 10) : 0;
         if (!end || *end || start == 0 || start >= count) {
             answer_error(work, RPC_INVALID_PARAMS, NULL,
                          "cursor is not one that this list gave; leave it out to begin again");
-            return ERR_INVALID;
+            return;
         }
-        page->start = start;
     }
     size_t size = work->mcp->options.page_size;
-    page->end = count - page->start > size ? page->start + size : count;
-    return OK;
+    if (count - start > size) {
+        json_add_string(work->doc, result, "nextCursor",
+                        arena_printf(work->arena, "p%zu", start + size));
+        yyjson_mut_arr_remove_range(items, start + size, count - start - size);
+    }
+    yyjson_mut_arr_remove_range(items, 0, start);
+    answer_result(work, result);
 }
 
-static void answer_page(struct mcp_work *work, const char *key, yyjson_mut_val *items,
-                        const struct page *page, size_t count)
+static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct registry *registry,
+                                     size_t index)
 {
-    yyjson_mut_val *result = yyjson_mut_obj(work->doc);
-    yyjson_mut_obj_add_val(work->doc, result, key, items);
-    if (page->end < count) {
-        json_add_string(work->doc, result, "nextCursor",
-                        arena_printf(work->arena, "p%zu", page->end));
-    }
-    answer_result(work, result);
+    return registry_public_definition(doc, registry_tool_at(registry, index));
 }
 
 static void list_tools(struct mcp_work *work)
 {
-    const struct registry *registry = work->mcp->options.registry;
-    size_t count = registry_tool_count(registry);
-    struct page page;
-    if (read_cursor(work, count, &page) != OK) {
-        return;
-    }
-    yyjson_mut_val *items = yyjson_mut_arr(work->doc);
-    for (size_t i = page.start; i < page.end; i++) {
-        yyjson_mut_arr_append(items,
-                              registry_public_definition(work->doc, registry_tool_at(registry, i)));
-    }
-    answer_page(work, "tools", items, &page, count);
+    answer_list(work, "tools", registry_tool_count(work->mcp->options.registry), describe_tool);
 }
 
-static yyjson_mut_val *describe_resource(yyjson_mut_doc *doc, const struct resource *resource)
+/* Resources and templates share a registry but not a list. */
+static yyjson_mut_val *describe_of_kind(yyjson_mut_doc *doc, const struct resource *resource,
+                                        const char *key, bool template)
 {
+    if (resource_is_template(resource) != template) {
+        return NULL;
+    }
     yyjson_mut_val *item = yyjson_mut_obj(doc);
-    json_add_string(doc, item, resource_is_template(resource) ? "uriTemplate" : "uri",
-                    resource->uri);
+    json_add_string(doc, item, key, resource->uri);
     json_add_string(doc, item, "name", resource->name);
     json_add_string(doc, item, "title", resource->title);
     json_add_string(doc, item, "description", resource->description);
@@ -193,77 +185,286 @@ static yyjson_mut_val *describe_resource(yyjson_mut_doc *doc, const struct resou
     return item;
 }
 
-/* Resources and templates share a registry but not a list. */
-static void list_resources_of_kind(struct mcp_work *work, const char *key, bool templates)
+static yyjson_mut_val *describe_resource(yyjson_mut_doc *doc, const struct registry *registry,
+                                         size_t index)
 {
-    const struct registry *registry = work->mcp->options.registry;
-    size_t all = registry_resource_count(registry);
-    size_t count = 0;
-    for (size_t i = 0; i < all; i++) {
-        count += resource_is_template(registry_resource_at(registry, i)) == templates;
-    }
-    struct page page;
-    if (read_cursor(work, count, &page) != OK) {
-        return;
-    }
-    yyjson_mut_val *items = yyjson_mut_arr(work->doc);
-    size_t place = 0;
-    for (size_t i = 0; i < all; i++) {
-        const struct resource *resource = registry_resource_at(registry, i);
-        if (resource_is_template(resource) != templates) {
-            continue;
-        }
-        if (place >= page.start && place < page.end) {
-            yyjson_mut_arr_append(items, describe_resource(work->doc, resource));
-        }
-        place++;
-    }
-    answer_page(work, key, items, &page, count);
+    return describe_of_kind(doc, registry_resource_at(registry, index), "uri", false);
+}
+
+static yyjson_mut_val *describe_template(yyjson_mut_doc *doc, const struct registry *registry,
+                                         size_t index)
+{
+    return describe_of_kind(doc, registry_resource_at(registry, index), "uriTemplate", true);
 }
 
 static void list_resources(struct mcp_work *work)
 {
-    list_resources_of_kind(work, "resources", false);
+    answer_list(work, "resources", registry_resource_count(work->mcp->options.registry),
+                describe_resource);
 }
 
 static void list_templates(struct mcp_work *work)
 {
-    list_resources_of_kind(work, "resourceTemplates", true);
+    answer_list(work, "resourceTemplates", registry_resource_count(work->mcp->options.registry),
+                describe_template);
 }
 
-static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct prompt *prompt)
+static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registry *registry,
+                                       size_t index)
 {
+    const struct prompt *prompt = registry_prompt_at(registry, index);
     yyjson_mut_val *item = yyjson_mut_obj(doc);
     json_add_string(doc, item, "name", prompt->name);
     json_add_string(doc, item, "title", prompt->title);
     json_add_string(doc, item, "description", prompt->description);
-    yyjson_mut_val *arguments = yyjson_mut_arr(doc);
+    yyjson_mut_val *arguments = json_add_array(doc, item, "arguments");
     for (const struct prompt_argument *argument = prompt->arguments; argument && argument->name;
          argument++) {
-        yyjson_mut_val *one = yyjson_mut_obj(doc);
+        yyjson_mut_val *one = json_append_object(doc, arguments);
         json_add_string(doc, one, "name", argument->name);
         json_add_string(doc, one, "title", argument->title);
         json_add_string(doc, one, "description", argument->description);
         yyjson_mut_obj_add_bool(doc, one, "required", argument->required);
-        yyjson_mut_arr_append(arguments, one);
     }
-    yyjson_mut_obj_add_val(doc, item, "arguments", arguments);
     return item;
 }
 
 static void list_prompts(struct mcp_work *work)
 {
-    const struct registry *registry = work->mcp->options.registry;
-    size_t count = registry_prompt_count(registry);
-    struct page page;
-    if (read_cursor(work, count, &page) != OK) {
+    answer_list(work, "prompts", registry_prompt_count(work->mcp->options.registry),
+                describe_prompt);
+}
+
+/* ---- tools/call ---- */
+
+/* Finds the tool while the call is received, because the tool says whether it is quick. OK, or
+ * ERR_INVALID after answering. */
+static int prepare_tool_call(struct mcp_work *work)
+{
+    const char *name = json_string(work->params, "name");
+    yyjson_val *arguments = yyjson_obj_get(work->params, "arguments");
+    if (!name) {
+        return answer_error(work, RPC_INVALID_PARAMS, NULL,
+                            "params.name must be the name of a tool");
+    }
+    if (arguments && !yyjson_is_obj(arguments)) {
+        return answer_error(work, RPC_INVALID_PARAMS, NULL, "params.arguments must be an object");
+    }
+    work->entry = registry_tool(work->mcp->options.registry, name);
+    if (!work->entry) {
+        return answer_error(work, RPC_INVALID_PARAMS, NULL,
+                            "there is no tool \"%.128s\"; tools/list names them", name);
+    }
+    return ask_read_inputs(work);
+}
+
+/* The result twice: structured, and the same JSON as text for clients that do not read that. It is
+ * written once. */
+static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mut_val *result)
+{
+    size_t length = 0;
+    const char *text = json_text(work->arena, reply->structured, &length);
+    if (!text) {
+        return; /* the arena is marked, and answer_result() sees it */
+    }
+    if (!reply->content) {
+        reply->content = yyjson_mut_arr(reply->doc);
+        yyjson_mut_val *block = json_append_object(reply->doc, reply->content);
+        yyjson_mut_obj_add_str(reply->doc, block, "type", "text");
+        yyjson_mut_obj_add_strn(reply->doc, block, "text", text, length);
+    }
+    yyjson_mut_obj_add_val(reply->doc, result, "structuredContent",
+                           yyjson_mut_rawn(reply->doc, text, length));
+}
+
+static void call_tool(struct mcp_work *work)
+{
+    struct reply reply;
+    int status = registry_run(work->mcp->options.registry, work->entry, work->call,
+                              yyjson_obj_get(work->params, "arguments"), &reply);
+    if (status != OK) {
+        ask_answer(work, status);
         return;
     }
-    yyjson_mut_val *items = yyjson_mut_arr(work->doc);
-    for (size_t i = page.start; i < page.end; i++) {
-        yyjson_mut_arr_append(items, describe_prompt(work->doc, registry_prompt_at(registry, i)));
+    work->doc = reply.doc;
+    yyjson_mut_val *result = yyjson_mut_obj(reply.doc);
+    if (reply.structured) {
+        add_structured(work, &reply, result);
     }
-    answer_page(work, "prompts", items, &page, count);
+    yyjson_mut_obj_add_val(reply.doc, result, "content", reply.content);
+    if (reply.is_error) {
+        yyjson_mut_obj_add_bool(reply.doc, result, "isError", true);
+    }
+    answer_result(work, result);
+}
+
+/* A failure of a prompt or a resource has no result to stand in: it is a protocol error. */
+static void answer_failure(struct mcp_work *work, int status)
+{
+    if (status == ERR_NEED_INPUT || (status == ERR_UNSUPPORTED && !call_error(work->call))) {
+        ask_answer(work, status);
+        return;
+    }
+    call_fail_status(work->call, status);
+    const struct call_error *error = call_error(work->call);
+    bool callers_fault = strcmp(error->code, CODE_VALIDATION) == 0;
+    answer_error(work, callers_fault ? RPC_INVALID_PARAMS : RPC_INTERNAL, NULL, "%s",
+                 error->message);
+}
+
+/* ---- resources/read ---- */
+
+static void read_resource(struct mcp_work *work)
+{
+    const char *uri = json_string(work->params, "uri");
+    if (!uri) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL, "params.uri must be a string");
+        return;
+    }
+    if (ask_read_inputs(work) != OK) {
+        return;
+    }
+    const struct resource *resource = registry_resource(work->mcp->options.registry, uri);
+    struct resource_content content = {0};
+    int status = resource ? resource->read(work->call, uri, &content) : ERR_NOTFOUND;
+    if (status == ERR_NOTFOUND) {
+        yyjson_mut_val *data = yyjson_mut_obj(work->doc);
+        json_add_string(work->doc, data, "uri", uri);
+        answer_error(work, work->modern ? RPC_INVALID_PARAMS : RPC_LEGACY_RESOURCE_NOT_FOUND, data,
+                     "there is no resource \"%.256s\"; resources/list names them", uri);
+        return;
+    }
+    if (status != OK) {
+        answer_failure(work, status);
+        return;
+    }
+    yyjson_mut_doc *doc = work->doc;
+    yyjson_mut_val *result = yyjson_mut_obj(doc);
+    yyjson_mut_val *one = json_append_object(doc, json_add_array(doc, result, "contents"));
+    json_add_string(doc, one, "uri", content.uri ? content.uri : uri);
+    json_add_string(doc, one, "mimeType", content.mime ? content.mime : resource->mime);
+    json_add_string(doc, one, "text", content.text);
+    json_add_string(doc, one, "blob", content.blob_base64);
+    answer_result(work, result);
+}
+
+/* ---- prompts/get ---- */
+
+static int check_prompt_arguments(struct mcp_work *work, const struct prompt *prompt,
+                                  yyjson_val *arguments)
+{
+    yyjson_val *key;
+    yyjson_obj_iter each = yyjson_obj_iter_with(arguments);
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (!yyjson_is_str(value)) {
+            return answer_error(work, RPC_INVALID_PARAMS, NULL,
+                                "argument \"%.128s\" must be a string", yyjson_get_str(key));
+        }
+    }
+    for (const struct prompt_argument *argument = prompt->arguments; argument && argument->name;
+         argument++) {
+        const char *given = json_string(arguments, argument->name);
+        if (argument->required && (!given || !*given)) {
+            return answer_error(work, RPC_INVALID_PARAMS, NULL, "argument \"%s\" is required: %s",
+                                argument->name, argument->description ? argument->description : "");
+        }
+    }
+    return OK;
+}
+
+static void get_prompt(struct mcp_work *work)
+{
+    const char *name = json_string(work->params, "name");
+    const struct prompt *prompt = name ? registry_prompt(work->mcp->options.registry, name) : NULL;
+    yyjson_val *arguments = yyjson_obj_get(work->params, "arguments");
+    if (!prompt) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL,
+                     "there is no prompt \"%.128s\"; prompts/list names them", name ? name : "");
+        return;
+    }
+    if (arguments && !yyjson_is_obj(arguments)) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL, "params.arguments must be an object");
+        return;
+    }
+    if (check_prompt_arguments(work, prompt, arguments) != OK || ask_read_inputs(work) != OK) {
+        return;
+    }
+    yyjson_mut_doc *doc = work->doc;
+    yyjson_mut_val *messages = yyjson_mut_arr(doc);
+    int status = prompt->get(work->call, arguments, doc, messages);
+    if (status != OK) {
+        answer_failure(work, status);
+        return;
+    }
+    yyjson_mut_val *result = yyjson_mut_obj(doc);
+    json_add_string(doc, result, "description", prompt->description);
+    yyjson_mut_obj_add_val(doc, result, "messages", messages);
+    answer_result(work, result);
+}
+
+/* ---- completion/complete ---- */
+
+#define MOST_COMPLETIONS 100
+
+/* The completer of what `ref` names. ERR_NOTFOUND when there is no such prompt or template. */
+static int find_completer(struct mcp_work *work, yyjson_val *ref, completer *found)
+{
+    const struct registry *registry = work->mcp->options.registry;
+    const char *type = json_string(ref, "type");
+    const char *name = json_string(ref, "name");
+    const char *uri = json_string(ref, "uri");
+    if (type && name && strcmp(type, "ref/prompt") == 0) {
+        const struct prompt *prompt = registry_prompt(registry, name);
+        *found = prompt ? prompt->complete : NULL;
+        return prompt ? OK : ERR_NOTFOUND;
+    }
+    for (size_t i = 0;
+         type && uri && strcmp(type, "ref/resource") == 0 && i < registry_resource_count(registry);
+         i++) {
+        const struct resource *resource = registry_resource_at(registry, i);
+        if (strcmp(resource->uri, uri) == 0) {
+            *found = resource->complete;
+            return OK;
+        }
+    }
+    return ERR_NOTFOUND;
+}
+
+static void complete_argument(struct mcp_work *work)
+{
+    yyjson_val *argument = yyjson_obj_get(work->params, "argument");
+    const char *name = json_string(argument, "name");
+    const char *prefix = json_string(argument, "value");
+    completer complete = NULL;
+    if (!name || !prefix) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL,
+                     "params.argument must have a name and a value, both strings");
+        return;
+    }
+    if (find_completer(work, yyjson_obj_get(work->params, "ref"), &complete) != OK) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL,
+                     "params.ref must name a prompt ({type: \"ref/prompt\", name}) or a resource "
+                     "template ({type: \"ref/resource\", uri}) of this server");
+        return;
+    }
+    yyjson_mut_doc *doc = work->doc;
+    yyjson_mut_val *values = yyjson_mut_arr(doc);
+    int status = complete ? complete(work->call, name, prefix, doc, values) : OK;
+    if (status != OK) {
+        answer_failure(work, status);
+        return;
+    }
+    size_t total = yyjson_mut_arr_size(values);
+    while (yyjson_mut_arr_size(values) > MOST_COMPLETIONS) {
+        yyjson_mut_arr_remove_last(values);
+    }
+    yyjson_mut_val *result = yyjson_mut_obj(doc);
+    yyjson_mut_val *completion = json_add_object(doc, result, "completion");
+    yyjson_mut_obj_add_val(doc, completion, "values", values);
+    yyjson_mut_obj_add_uint(doc, completion, "total", total);
+    yyjson_mut_obj_add_bool(doc, completion, "hasMore", total > MOST_COMPLETIONS);
+    answer_result(work, result);
 }
 
 /* ---- the table ---- */
@@ -286,7 +487,7 @@ static const struct method METHODS[] = {
     {"subscriptions/listen", listen_start, ERA_MODERN, MCP_LIST_CHANGED, false},
 };
 
-const struct method *method_find(const struct mcp_work *work, const char *name)
+static const struct method *find_method(const struct mcp_work *work, const char *name)
 {
     unsigned era = work->modern ? ERA_MODERN : ERA_LEGACY;
     for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
@@ -299,10 +500,16 @@ const struct method *method_find(const struct mcp_work *work, const char *name)
     return NULL;
 }
 
-void method_notification(struct mcp_work *work, const char *name)
+void method_receive(struct mcp_work *work, const char *name)
 {
-    if (strcmp(name, "notifications/cancelled") == 0) {
-        cancel_request(work, yyjson_obj_get(work->params, "requestId"));
+    work->method = find_method(work, name);
+    if (!work->method) {
+        answer_error(work, RPC_METHOD_NOT_FOUND, NULL, "there is no method \"%.128s\"", name);
+    } else if (work->method->run == listen_start) {
+        work->kind = MCP_LISTEN;
+    } else if (work->method->run != call_tool) {
+        work->kind = MCP_QUICK;
+    } else if (prepare_tool_call(work) == OK) {
+        work->kind = work->entry->quick ? MCP_QUICK : MCP_SLOW;
     }
-    /* Every other notification (initialized, progress, roots changed) needs nothing from us. */
 }

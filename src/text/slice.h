@@ -19,9 +19,14 @@ static inline bool slice_is(struct slice slice, const char *text)
     return slice.length == strlen(text) && memcmp(slice.data, text, slice.length) == 0;
 }
 
+static inline bool slice_same_any_case(struct slice a, struct slice b)
+{
+    return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
+}
+
 static inline bool slice_is_any_case(struct slice slice, const char *text)
 {
-    return slice.length == strlen(text) && strncasecmp(slice.data, text, slice.length) == 0;
+    return slice_same_any_case(slice, (struct slice){text, strlen(text)});
 }
 
 /* Without the blanks and tabs around it. */

@@ -153,7 +153,7 @@ bool test_server_open(struct test_server *server)
     memset(server, 0, sizeof *server);
     buf_init(&server->sent, MIB(1));
     server->registry = registry_new();
-    server->session = mcp_session_new();
+    server->client = mcp_client_new();
     if (server->registry && fill(server->registry) == OK) {
         server->mcp = mcp_new(&(struct mcp_options){
             .registry = server->registry,
@@ -165,7 +165,7 @@ bool test_server_open(struct test_server *server)
             .page_size = 3,
         });
     }
-    if (!server->mcp || !server->session) {
+    if (!server->mcp || !server->client) {
         test_server_close(server);
         return false;
     }
@@ -175,7 +175,7 @@ bool test_server_open(struct test_server *server)
 void test_server_close(struct test_server *server)
 {
     mcp_free(server->mcp);
-    mcp_session_free(server->session);
+    mcp_client_free(server->client);
     registry_free(server->registry);
     buf_done(&server->sent);
 }
@@ -200,10 +200,9 @@ char *test_server_send(struct test_server *server, const struct mcp_peer *peer, 
     if (mcp_work_kind(work) != MCP_DONE) {
         mcp_work_run(work);
     }
-    size_t answer_length;
-    const char *answer = mcp_work_answer(work, &answer_length);
-    *status = mcp_work_http_status(work);
-    char *copy = answer ? strndup(answer, answer_length) : NULL;
+    struct mcp_answer answer = mcp_work_answer(work);
+    *status = answer.http_status;
+    char *copy = answer.text ? strndup(answer.text, answer.length) : NULL;
     mcp_work_free(work);
     return copy;
 }

@@ -10,7 +10,7 @@
 struct test_server {
     struct registry *registry;
     struct mcp *mcp;
-    struct mcp_session *session;
+    struct mcp_client *client;
     struct buf sent; /* what went to the sink, a line each */
 };
 

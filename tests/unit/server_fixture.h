@@ -165,7 +165,7 @@ static inline void *work_stream(void *context)
         exchange_stream_send(exchange, "", 0);
         usleep(2000);
     }
-    exchange_stream_end(exchange);
+    exchange_stream_end(exchange, NULL, 0);
     return end_worker(exchange);
 }
 
@@ -179,7 +179,7 @@ static inline void answer_stream_here(struct exchange *exchange)
     exchange_stream_start(exchange, 200, NULL);
     exchange_stream_send(exchange, "one,", 4);
     exchange_stream_send(exchange, "two", 3);
-    exchange_stream_end(exchange);
+    exchange_stream_end(exchange, NULL, 0);
 }
 
 /* Sends until the client's backlog is full, then in drops until it has gone. */
@@ -195,7 +195,7 @@ static inline void *work_flood(void *context)
         usleep(5000);
     }
     seen.closed++;
-    exchange_stream_end(exchange);
+    exchange_stream_end(exchange, NULL, 0);
     return end_worker(exchange);
 }
 
@@ -216,7 +216,7 @@ static inline void *work_pause(void *context)
     }
     require(reaches(&seen.release, 1));
     exchange_stream_send(exchange, "end", 3);
-    exchange_stream_end(exchange);
+    exchange_stream_end(exchange, NULL, 0);
     return end_worker(exchange);
 }
 
@@ -268,7 +268,7 @@ static inline void answer_never(struct exchange *exchange)
 static inline void fire_second(struct exchange *exchange, void *context)
 {
     exchange_stream_send(exchange, context, strlen(context));
-    exchange_stream_end(exchange);
+    exchange_stream_end(exchange, NULL, 0);
 }
 
 static inline void fire_first(struct exchange *exchange, void *context)

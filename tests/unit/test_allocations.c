@@ -55,7 +55,7 @@ static const char *const MESSAGES[] = {
 static char *send_message(struct test_server *server, const char *message)
 {
     int status;
-    struct mcp_peer peer = {.session = server->session, .caller = caller_local()};
+    struct mcp_peer peer = {.client = server->client, .caller = caller_local()};
     return test_server_send(server, &peer, message, strlen(message), &status);
 }
 

@@ -27,8 +27,8 @@ static char *send(struct test_server *server, const struct mcp_headers *headers,
                   const char *message, int *status)
 {
     struct mcp_peer peer = {.headers = headers,
-                            .session = headers ? NULL : server->session,
-                            .session_label = label,
+                            .client = headers ? NULL : server->client,
+                            .label = label,
                             .caller = caller_local()};
     return test_server_send(server, &peer, message, strlen(message), status);
 }
@@ -424,7 +424,7 @@ static void remember(void *context, const char *message, size_t length)
 static void listeners_hear_what_they_asked_for(void **state)
 {
     struct test_server *server = *state;
-    struct mcp_peer peer = {.session = server->session, .caller = caller_local()};
+    struct mcp_peer peer = {.client = server->client, .caller = caller_local()};
     static const char LISTEN[] =
         REQUEST("subscriptions/listen", "\"notifications\":{\"toolsListChanged\":true}," META);
     struct sink sink = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -453,9 +453,8 @@ static void a_request_is_cancelled_by_its_own_client_only(void **state)
 {
     struct test_server *server = *state;
     struct mcp_headers headers = {0};
-    struct mcp_peer mine = {.headers = &headers, .caller = caller_local(), .session_label = "mine"};
-    struct mcp_peer other = {
-        .headers = &headers, .caller = caller_local(), .session_label = "other"};
+    struct mcp_peer mine = {.headers = &headers, .caller = caller_local(), .label = "mine"};
+    struct mcp_peer other = {.headers = &headers, .caller = caller_local(), .label = "other"};
     static const char ASK[] = REQUEST("tools/call", CALL("ask_name", ""));
     static const char CANCEL[] =
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":7}}";
@@ -472,8 +471,7 @@ static void a_request_is_cancelled_by_its_own_client_only(void **state)
     free(test_server_send(server, &mine, CANCEL, sizeof CANCEL - 1, &status));
     pthread_join(thread, NULL);
     assert_true(call_cancelled(mcp_work_call(work)));
-    size_t length;
-    assert_null(mcp_work_answer(work, &length)); /* nobody waits for it */
+    assert_null(mcp_work_answer(work).text); /* nobody waits for it */
     mcp_work_free(work);
 }
 
@@ -487,8 +485,7 @@ static void busy_is_an_answer(void **state)
     struct mcp_work *work = mcp_receive(server->mcp, &peer, TALK, sizeof TALK - 1);
     assert_int_equal(mcp_work_kind(work), MCP_SLOW);
     mcp_work_refuse_busy(work);
-    size_t length;
-    expect("busy", mcp_work_answer(work, &length), "FORAGE_WORKERS");
+    expect("busy", mcp_work_answer(work).text, "FORAGE_WORKERS");
     mcp_work_free(work);
 }
 

@@ -53,7 +53,7 @@ static bool answer(struct job *job)
     exchange_stream_start(job->exchange, 200, NULL);
     exchange_stream_send(job->exchange, "ans", 3);
     bool sent = exchange_stream_send(job->exchange, "wer", 3) == OK;
-    exchange_stream_end(job->exchange);
+    exchange_stream_end(job->exchange, NULL, 0);
     return sent;
 }
 
@@ -347,7 +347,7 @@ static void test_an_answer_waits_for_gone(void **state)
             assert_int_equal(exchange_respond(slow.exchange, 200, NULL, "x", 1), ERR_CLOSED);
             break;
         case 1:
-            exchange_stream_end(slow.exchange);
+            exchange_stream_end(slow.exchange, NULL, 0);
             break;
         default:
             exchange_on_gone(slow.exchange, NULL, NULL);

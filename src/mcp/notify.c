@@ -1,8 +1,95 @@
-/* subscriptions/listen: a modern client's standing wish to hear of changed lists. The first message
- * acknowledges what is honoured; each further one carries the id of the subscription. */
+/* What goes to a client before the answer, or without one: the progress and log lines of a running
+ * call, and list changes to those who listen (subscriptions/listen). */
+#include "core/redact.h"
 #include "mcp/internal.h"
 
 #include <string.h>
+
+/* ---- messages ---- */
+
+void message_begin(struct message *message)
+{
+    message->arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    message->doc = message->arena ? json_new(message->arena) : NULL;
+    message->params = yyjson_mut_obj(message->doc);
+}
+
+void message_send(struct message *message, struct mcp_work *work, const char *method,
+                  const char *id)
+{
+    yyjson_mut_doc *doc = message->doc;
+    yyjson_mut_val *envelope = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, envelope, "jsonrpc", "2.0");
+    json_add_string(doc, envelope, "id", id);
+    yyjson_mut_obj_add_str(doc, envelope, "method", method);
+    yyjson_mut_obj_add_val(doc, envelope, "params", message->params);
+    struct buf text;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    if (work->sink.send && json_write(&text, message->arena, envelope) == OK) {
+        redact_buf(&text, 0);
+        if (buf_error(&text) == OK) {
+            work->sink.send(work->sink.context, text.data, text.length);
+        }
+    }
+    buf_done(&text);
+    arena_free(message->arena);
+}
+
+/* ---- what a running call reports ---- */
+
+void notify_progress(void *context, double done, double total, const char *message)
+{
+    struct mcp_work *work = context;
+    if (!work->progress_token || done <= work->last_progress) {
+        return; /* the protocol wants each report to be further than the last */
+    }
+    work->last_progress = done;
+    struct message report;
+    message_begin(&report);
+    yyjson_mut_doc *doc = report.doc;
+    yyjson_mut_obj_add_val(doc, report.params, "progressToken",
+                           json_copy(doc, work->progress_token));
+    yyjson_mut_obj_add_real(doc, report.params, "progress", done);
+    if (total > 0) {
+        yyjson_mut_obj_add_real(doc, report.params, "total", total);
+    }
+    if (*message) {
+        json_add_string(doc, report.params, "message", message);
+    }
+    message_send(&report, work, "notifications/progress", NULL);
+}
+
+/* The least level that this client wants to see; above all levels when it wants none. */
+static int wanted_level(struct mcp_work *work)
+{
+    if (!(work->mcp->options.features & MCP_LOGGING)) {
+        return 100;
+    }
+    if (work->modern) {
+        int level = log_level_index(json_string(work->meta, META_LOG_LEVEL));
+        return level < 0 ? 100 : level;
+    }
+    pthread_mutex_lock(&work->mcp->lock);
+    int level = work->mcp->log_level;
+    pthread_mutex_unlock(&work->mcp->lock);
+    return level;
+}
+
+void notify_log(void *context, const char *level, const char *text)
+{
+    struct mcp_work *work = context;
+    if (log_level_index(level) < wanted_level(work)) {
+        return;
+    }
+    struct message line;
+    message_begin(&line);
+    json_add_string(line.doc, line.params, "level", level);
+    json_add_string(line.doc, line.params, "logger", work->mcp->options.name);
+    json_add_string(line.doc, line.params, "data", text);
+    message_send(&line, work, "notifications/message", NULL);
+}
+
+/* ---- list changes ---- */
 
 static const struct {
     const char *wish;
@@ -17,9 +104,8 @@ static const struct {
 
 static void add_subscription_id(struct mcp_work *work, yyjson_mut_doc *doc, yyjson_mut_val *object)
 {
-    yyjson_mut_val *meta = yyjson_mut_obj(doc);
+    yyjson_mut_val *meta = json_add_object(doc, object, "_meta");
     yyjson_mut_obj_add_val(doc, meta, META_SUBSCRIPTION, json_copy(doc, work->id));
-    yyjson_mut_obj_add_val(doc, object, "_meta", meta);
 }
 
 static void acknowledge(struct mcp_work *work, unsigned lists)
@@ -27,13 +113,12 @@ static void acknowledge(struct mcp_work *work, unsigned lists)
     struct message message;
     message_begin(&message);
     yyjson_mut_doc *doc = message.doc;
-    yyjson_mut_val *honoured = yyjson_mut_obj(doc);
+    yyjson_mut_val *honoured = json_add_object(doc, message.params, "notifications");
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if (lists & 1u << i) {
             yyjson_mut_obj_add_bool(doc, honoured, LISTS[i].wish, true);
         }
     }
-    yyjson_mut_obj_add_val(doc, message.params, "notifications", honoured);
     add_subscription_id(work, doc, message.params);
     message_send(&message, work, "notifications/subscriptions/acknowledged", NULL);
 }
@@ -117,10 +202,8 @@ void mcp_close_listeners(struct mcp *mcp)
             yyjson_mut_val *result = yyjson_mut_obj(doc);
             add_subscription_id(work, doc, result);
             answer_result(work, result);
-            size_t length;
-            const char *answer = mcp_work_answer(work, &length);
-            if (answer && work->sink.send) {
-                work->sink.send(work->sink.context, answer, length);
+            if (work->answer.length && work->sink.send) {
+                work->sink.send(work->sink.context, work->answer.data, work->answer.length);
             }
             if (work->sink.end) {
                 work->sink.end(work->sink.context);

@@ -1,5 +1,6 @@
-/* The words of an answer. Written by hand rather than with printf: this runs for every request. */
-#include "doors/answers.h"
+/* Status lines, headers and the server's own refusals, written by hand rather than with printf,
+ * because this runs for every request. */
+#include "doors/http_write.h"
 
 #include "call/errors.h"
 
@@ -135,12 +136,12 @@ static char *put_date(char *at)
     return put(at, written);
 }
 
-bool answer_has_body(int status)
+bool http_has_body(int status)
 {
     return status >= 200 && status != 204 && status != 304;
 }
 
-size_t answer_write_head(char out[ANSWER_HEAD_SIZE], const struct answer_head *head)
+size_t http_write_head(char out[HTTP_ANSWER_HEAD_SIZE], const struct http_answer *head)
 {
     char *at = put(out, "HTTP/1.1 ");
     at = put_number(at, (size_t)head->status % 1000, 3);
@@ -153,7 +154,7 @@ size_t answer_write_head(char out[ANSWER_HEAD_SIZE], const struct answer_head *h
     at = put(at, "\r\nX-Content-Type-Options: nosniff\r\n");
     if (head->streamed && head->minor_version == 1) {
         at = put(at, "Transfer-Encoding: chunked\r\n");
-    } else if (!head->streamed && answer_has_body(head->status)) {
+    } else if (!head->streamed && http_has_body(head->status)) {
         at = put(at, "Content-Length: ");
         at = put_number(at, head->length, 1);
         at = put(at, "\r\n");
@@ -166,8 +167,8 @@ size_t answer_write_head(char out[ANSWER_HEAD_SIZE], const struct answer_head *h
     return (size_t)(at - out);
 }
 
-size_t answer_write_error(char out[ANSWER_ERROR_SIZE], int status, const char *problem,
-                          const char *request_id, const char **headers)
+size_t http_write_error(char out[HTTP_ERROR_SIZE], int status, const char *problem,
+                        const char *request_id, const char **headers)
 {
     const struct refusal *refusal = REFUSALS;
     const struct refusal *last = REFUSALS + sizeof REFUSALS / sizeof REFUSALS[0] - 1;
@@ -175,7 +176,7 @@ size_t answer_write_error(char out[ANSWER_ERROR_SIZE], int status, const char *p
         refusal++;
     }
     *headers = refusal->headers;
-    int length = snprintf(out, ANSWER_ERROR_SIZE,
+    int length = snprintf(out, HTTP_ERROR_SIZE,
                           "{\"success\":false,\"error\":{\"code\":\"%s\",\"message\":\"%s\","
                           "\"request_id\":\"%s\"}}\n",
                           refusal->code, problem ? problem : refusal->message, request_id);
