@@ -4,9 +4,7 @@
 
 #include "core/status.h"
 #include "registry/pattern.h"
-#include "registry/schema_values.h"
-#include "registry/schema_words.h"
-#include "text/text.h"
+#include "registry/schema_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +22,7 @@ struct walk {
     int problems;
 };
 
-static bool check_value(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                        const struct schema_path *path);
+static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot *spot);
 
 /* ---- complaints ---- */
 
@@ -58,36 +55,49 @@ static bool give_up(struct walk *walk, const char *why)
     return false;
 }
 
-/* "depth must be one of "concise", "detailed", but "deep" came". Always false. */
-static bool must_be(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                    const struct schema_path *path, enum schema_emphasis emphasis)
+/* Begins a sentence about a value: "depth must be ". False when nothing is to be told. */
+static bool complain(struct walk *walk, const struct spot *spot, const char *words)
 {
-    if (speak(walk)) {
-        schema_put_path(&walk->out, path);
-        text_put(&walk->out, " must be ");
+    if (!speak(walk)) {
+        return false;
+    }
+    schema_put_spot(&walk->out, spot);
+    text_put(&walk->out, words);
+    return true;
+}
+
+static void put_what_came(struct walk *walk, yyjson_val *value, enum schema_emphasis emphasis)
+{
+    text_put(&walk->out, ", but ");
+    schema_put_value(&walk->out, value, emphasis);
+    text_put(&walk->out, " came");
+}
+
+/* "depth must be one of "concise", "detailed", but "deep" came". Always false. */
+static bool must_be(struct walk *walk, yyjson_val *schema, const struct spot *spot,
+                    enum schema_emphasis emphasis)
+{
+    if (complain(walk, spot, " must be ")) {
         schema_put_allowed(&walk->out, walk->root, schema);
-        text_put(&walk->out, ", but ");
-        schema_put_value(&walk->out, value, emphasis);
-        text_put(&walk->out, " came");
+        put_what_came(walk, spot->value, emphasis);
     }
     return false;
 }
 
 /* ---- strings, numbers, arrays ---- */
 
-static bool check_pattern(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                          const struct schema_path *path)
+static bool check_pattern(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *pattern = yyjson_obj_get(schema, "pattern");
     if (!yyjson_is_str(pattern)) {
         return true;
     }
     int matches = pattern_match(yyjson_get_str(pattern), yyjson_get_len(pattern),
-                                yyjson_get_str(value), yyjson_get_len(value));
+                                yyjson_get_str(spot->value), yyjson_get_len(spot->value));
     if (matches < 0) {
         return give_up(walk, "a string is too long to be checked against its pattern");
     }
-    return matches || must_be(walk, schema, value, path, SHOW_VALUE);
+    return matches || must_be(walk, schema, spot, SHOW_VALUE);
 }
 
 /* The characters of a string; with "x-trim" those between the blanks around it. */
@@ -107,58 +117,55 @@ static size_t counted_length(yyjson_val *schema, yyjson_val *value)
     return text_count(text, length);
 }
 
-static bool check_string(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_string(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *least = yyjson_obj_get(schema, "minLength");
     yyjson_val *most = yyjson_obj_get(schema, "maxLength");
     if (least || most) {
-        size_t length = counted_length(schema, value);
+        size_t length = counted_length(schema, spot->value);
         if (length < yyjson_get_uint(least) || (most && length > yyjson_get_uint(most))) {
             /* The length that is shown would count the blanks too. */
             bool trimmed = yyjson_obj_get(schema, "x-trim") != NULL;
-            return must_be(walk, schema, value, path, trimmed ? SHOW_VALUE : SHOW_VALUE_AND_LENGTH);
+            return must_be(walk, schema, spot, trimmed ? SHOW_VALUE : SHOW_VALUE_AND_LENGTH);
         }
     }
-    return check_pattern(walk, schema, value, path);
+    return check_pattern(walk, schema, spot);
 }
 
-static bool check_number(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_number(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
-    yyjson_val *least = yyjson_obj_get(schema, "minimum");
-    yyjson_val *most = yyjson_obj_get(schema, "maximum");
-    yyjson_val *above = yyjson_obj_get(schema, "exclusiveMinimum");
-    yyjson_val *below = yyjson_obj_get(schema, "exclusiveMaximum");
-    bool fits = (!least || schema_compare(value, least) >= 0) &&
-                (!most || schema_compare(value, most) <= 0) &&
-                (!above || schema_compare(value, above) > 0) &&
-                (!below || schema_compare(value, below) < 0);
-    return fits || must_be(walk, schema, value, path, SHOW_VALUE);
-}
-
-static bool tell_repeated(struct walk *walk, size_t first, size_t second, yyjson_val *item,
-                          const struct schema_path *path)
-{
-    if (speak(walk)) {
-        schema_put_path(&walk->out, path);
-        text_putf(&walk->out, " must not hold the same item twice, but items %zu and %zu are both ",
-                  first, second);
-        schema_put_value(&walk->out, item, SHOW_VALUE);
+    static const struct {
+        const char *keyword;
+        int low, high; /* how the value may compare to the bound */
+    } BOUNDS[] = {{"minimum", 0, 1},
+                  {"maximum", -1, 0},
+                  {"exclusiveMinimum", 1, 1},
+                  {"exclusiveMaximum", -1, -1}};
+    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
+        yyjson_val *bound = yyjson_obj_get(schema, BOUNDS[i].keyword);
+        int order = bound ? schema_compare(spot->value, bound) : BOUNDS[i].low;
+        if (order < BOUNDS[i].low || order > BOUNDS[i].high) {
+            return must_be(walk, schema, spot, SHOW_VALUE);
+        }
     }
-    return false;
+    return true;
 }
 
-static bool check_unique(struct walk *walk, yyjson_val *array, const struct schema_path *path)
+static bool check_unique(struct walk *walk, const struct spot *spot)
 {
     size_t index, max;
     yyjson_val *item;
-    yyjson_arr_foreach(array, index, max, item)
+    yyjson_arr_foreach(spot->value, index, max, item)
     {
-        yyjson_val *earlier = yyjson_arr_get_first(array);
+        yyjson_val *earlier = yyjson_arr_get_first(spot->value);
         for (size_t i = 0; i < index; i++) {
-            if (schema_equal(earlier, item, &walk->steps)) {
-                return tell_repeated(walk, i, index, item, path);
+            bool same = schema_equal(earlier, item, &walk->steps);
+            if (same && complain(walk, spot, " must not hold the same item twice, but items ")) {
+                text_putf(&walk->out, "%zu and %zu are both ", i, index);
+                schema_put_value(&walk->out, item, SHOW_VALUE);
+            }
+            if (same) {
+                return false;
             }
             if (walk->steps == 0) {
                 return give_up(walk, TOO_LARGE);
@@ -169,69 +176,51 @@ static bool check_unique(struct walk *walk, yyjson_val *array, const struct sche
     return true;
 }
 
-static bool check_array(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                        const struct schema_path *path)
+static bool check_array(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *items = yyjson_obj_get(schema, "items");
     yyjson_val *most = yyjson_obj_get(schema, "maxItems");
-    size_t count = yyjson_arr_size(value);
+    size_t count = yyjson_arr_size(spot->value);
     if (count < yyjson_get_uint(yyjson_obj_get(schema, "minItems")) ||
         (most && count > yyjson_get_uint(most))) {
-        return must_be(walk, schema, value, path, SHOW_VALUE);
+        return must_be(walk, schema, spot, SHOW_VALUE);
     }
     bool valid = true;
     size_t index, max;
     yyjson_val *item;
-    yyjson_arr_foreach(value, index, max, item)
+    yyjson_arr_foreach(spot->value, index, max, item)
     {
         if (!items || (!valid && !curious(walk))) {
             break;
         }
-        struct schema_path here = {.parent = path, .index = index};
-        valid = check_value(walk, items, item, &here) && valid;
+        struct spot here = {.parent = spot, .index = index, .value = item};
+        valid = check_value(walk, items, &here) && valid;
     }
     if (valid && yyjson_is_true(yyjson_obj_get(schema, "uniqueItems"))) {
-        valid = check_unique(walk, value, path);
+        valid = check_unique(walk, spot);
     }
     return valid;
 }
 
 /* ---- objects ---- */
 
-static bool tell_unknown(struct walk *walk, yyjson_val *key, yyjson_val *properties,
-                         const struct schema_path *path)
+static void tell_unknown(struct walk *walk, yyjson_val *key, yyjson_val *properties,
+                         const struct spot *spot)
 {
-    if (speak(walk)) {
-        text_put(&walk->out, "unknown parameter ");
-        text_put_quoted(&walk->out, yyjson_get_str(key), yyjson_get_len(key), SCHEMA_SHOWN_CHARS);
-        if (path) {
-            text_put(&walk->out, " in ");
-            schema_put_path(&walk->out, path);
-        }
-        text_put(&walk->out, "; ");
-        schema_put_names(&walk->out, key, properties);
+    if (!speak(walk)) {
+        return;
     }
-    return false;
+    text_put(&walk->out, "unknown parameter ");
+    text_put_quoted(&walk->out, yyjson_get_str(key), yyjson_get_len(key), SCHEMA_SHOWN_CHARS);
+    if (spot->parent) {
+        text_put(&walk->out, " in ");
+        schema_put_spot(&walk->out, spot);
+    }
+    text_put(&walk->out, "; ");
+    schema_put_names(&walk->out, key, properties);
 }
 
-static bool tell_missing(struct walk *walk, yyjson_val *name, yyjson_val *property,
-                         const struct schema_path *path)
-{
-    if (speak(walk)) {
-        struct schema_path here = {.parent = path, .key = name};
-        schema_put_path(&walk->out, &here);
-        text_put(&walk->out, " is required");
-        if (yyjson_is_obj(property) && yyjson_obj_size(property)) {
-            text_put(&walk->out, " (");
-            schema_put_allowed(&walk->out, walk->root, property);
-            text_put(&walk->out, ")");
-        }
-    }
-    return false;
-}
-
-static bool check_required(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                           const struct schema_path *path)
+static bool check_required(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *properties = yyjson_obj_get(schema, "properties");
     bool valid = true;
@@ -241,64 +230,68 @@ static bool check_required(struct walk *walk, yyjson_val *schema, yyjson_val *va
     {
         const char *text = yyjson_get_str(name);
         size_t length = yyjson_get_len(name);
-        if (text && !yyjson_obj_getn(value, text, length)) {
-            yyjson_val *property = yyjson_obj_getn(properties, text, length);
-            valid = tell_missing(walk, name, property, path);
-        }
         if (!valid && !curious(walk)) {
             break;
+        }
+        if (!text || yyjson_obj_getn(spot->value, text, length)) {
+            continue;
+        }
+        valid = false;
+        yyjson_val *property = yyjson_obj_getn(properties, text, length);
+        struct spot missing = {.parent = spot, .key = name};
+        if (complain(walk, &missing, " is required") && yyjson_is_obj(property) &&
+            yyjson_obj_size(property)) {
+            text_put(&walk->out, " (");
+            schema_put_allowed(&walk->out, walk->root, property);
+            text_put(&walk->out, ")");
         }
     }
     return valid;
 }
 
-static bool check_members(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                          const struct schema_path *path)
+static bool check_members(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *properties = yyjson_obj_get(schema, "properties");
     yyjson_val *others = yyjson_obj_get(schema, "additionalProperties");
     bool valid = true;
     size_t index, max;
     yyjson_val *key, *member;
-    yyjson_obj_foreach(value, index, max, key, member)
+    yyjson_obj_foreach(spot->value, index, max, key, member)
     {
         if (!valid && !curious(walk)) {
             break;
         }
-        struct schema_path here = {.parent = path, .key = key};
+        struct spot here = {.parent = spot, .key = key, .value = member};
         yyjson_val *property =
             yyjson_obj_getn(properties, yyjson_get_str(key), yyjson_get_len(key));
-        if (property) {
-            valid = check_value(walk, property, member, &here) && valid;
-        } else if (yyjson_is_false(others)) {
-            valid = tell_unknown(walk, key, properties, path);
-        } else if (others) {
-            valid = check_value(walk, others, member, &here) && valid;
+        if (!property && yyjson_is_false(others)) {
+            tell_unknown(walk, key, properties, spot);
+            valid = false;
+        } else if (property || others) {
+            valid = check_value(walk, property ? property : others, &here) && valid;
         }
     }
     return valid;
 }
 
-static bool check_object(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_object(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
-    bool valid = check_members(walk, schema, value, path);
+    bool valid = check_members(walk, schema, spot);
     if (valid || curious(walk)) {
-        valid = check_required(walk, schema, value, path) && valid;
+        valid = check_required(walk, schema, spot) && valid;
     }
     return valid;
 }
 
 /* ---- schemas that combine others ---- */
 
-static bool passes_quietly(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                           const struct schema_path *path)
+static bool passes_quietly(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     if (walk->gave_up) {
         return false;
     }
     unsigned quiet = walk->quiet++;
-    bool passes = check_value(walk, schema, value, path);
+    bool passes = check_value(walk, schema, spot);
     walk->quiet = quiet;
     return passes;
 }
@@ -326,8 +319,8 @@ static bool is_about(struct walk *walk, yyjson_val *alternative, yyjson_val *val
 
 /* No alternative holds. For an array or an object of which only one alternative can have been
  * meant, that one's own complaint helps most; otherwise all that is allowed is listed. */
-static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
-                                const struct schema_path *path)
+static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives,
+                                const struct spot *spot)
 {
     if (!curious(walk)) {
         return false;
@@ -338,27 +331,23 @@ static bool tell_no_alternative(struct walk *walk, yyjson_val *alternatives, yyj
     yyjson_val *alternative;
     yyjson_arr_foreach(alternatives, index, max, alternative)
     {
-        if (is_about(walk, alternative, value)) {
+        if (is_about(walk, alternative, spot->value)) {
             meant = alternative;
             candidates++;
         }
     }
-    if (candidates == 1 && yyjson_is_ctn(value)) {
-        return check_value(walk, meant, value, path);
+    if (candidates == 1 && yyjson_is_ctn(spot->value)) {
+        return check_value(walk, meant, spot);
     }
-    if (speak(walk)) {
-        schema_put_path(&walk->out, path);
-        text_put(&walk->out, " must be ");
+    if (complain(walk, spot, " must be ")) {
         schema_put_alternatives(&walk->out, walk->root, alternatives);
-        text_put(&walk->out, ", but ");
-        schema_put_value(&walk->out, value, candidates ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
-        text_put(&walk->out, " came");
+        put_what_came(walk, spot->value, candidates ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
     }
     return false;
 }
 
-static size_t count_passing(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
-                            const struct schema_path *path, size_t enough)
+static size_t count_passing(struct walk *walk, yyjson_val *alternatives, const struct spot *spot,
+                            size_t enough)
 {
     size_t passing = 0;
     size_t index, max;
@@ -368,47 +357,42 @@ static size_t count_passing(struct walk *walk, yyjson_val *alternatives, yyjson_
         if (passing == enough) {
             break;
         }
-        passing += passes_quietly(walk, alternative, value, path);
+        passing += passes_quietly(walk, alternative, spot);
     }
     return passing;
 }
 
-static bool check_any_of(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_any_of(struct walk *walk, yyjson_val *alternatives, const struct spot *spot)
 {
-    return count_passing(walk, alternatives, value, path, 1) == 1 ||
-           tell_no_alternative(walk, alternatives, value, path);
+    return count_passing(walk, alternatives, spot, 1) == 1 ||
+           tell_no_alternative(walk, alternatives, spot);
 }
 
-static bool check_one_of(struct walk *walk, yyjson_val *alternatives, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_one_of(struct walk *walk, yyjson_val *alternatives, const struct spot *spot)
 {
-    size_t passing = count_passing(walk, alternatives, value, path, 2);
+    size_t passing = count_passing(walk, alternatives, spot, 2);
     if (passing == 1) {
         return true;
     }
     if (passing == 0) {
-        return tell_no_alternative(walk, alternatives, value, path);
+        return tell_no_alternative(walk, alternatives, spot);
     }
-    if (speak(walk)) {
-        schema_put_path(&walk->out, path);
-        text_put(&walk->out, " must be exactly one of these, but ");
-        schema_put_value(&walk->out, value, SHOW_VALUE);
+    if (complain(walk, spot, " must be exactly one of these, but ")) {
+        schema_put_value(&walk->out, spot->value, SHOW_VALUE);
         text_put(&walk->out, " is more than one of them: ");
         schema_put_alternatives(&walk->out, walk->root, alternatives);
     }
     return false;
 }
 
-static bool check_all_of(struct walk *walk, yyjson_val *parts, yyjson_val *value,
-                         const struct schema_path *path)
+static bool check_all_of(struct walk *walk, yyjson_val *parts, const struct spot *spot)
 {
     bool valid = true;
     size_t index, max;
     yyjson_val *part;
     yyjson_arr_foreach(parts, index, max, part)
     {
-        valid = check_value(walk, part, value, path);
+        valid = check_value(walk, part, spot);
         if (!valid) {
             break;
         }
@@ -416,52 +400,45 @@ static bool check_all_of(struct walk *walk, yyjson_val *parts, yyjson_val *value
     return valid;
 }
 
-static bool check_not(struct walk *walk, yyjson_val *refused, yyjson_val *value,
-                      const struct schema_path *path)
+static bool check_not(struct walk *walk, yyjson_val *refused, const struct spot *spot)
 {
-    if (!passes_quietly(walk, refused, value, path)) {
+    if (!passes_quietly(walk, refused, spot)) {
         return true;
     }
-    if (speak(walk)) {
-        schema_put_path(&walk->out, path);
-        text_put(&walk->out, " must not be ");
+    if (complain(walk, spot, " must not be ")) {
         schema_put_allowed(&walk->out, walk->root, refused);
-        text_put(&walk->out, ", but ");
-        schema_put_value(&walk->out, value, SHOW_VALUE);
-        text_put(&walk->out, " came");
+        put_what_came(walk, spot->value, SHOW_VALUE);
     }
     return false;
 }
 
-static bool check_combinations(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                               const struct schema_path *path)
+static bool check_combinations(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     static const struct {
         const char *keyword;
-        bool (*check)(struct walk *, yyjson_val *, yyjson_val *, const struct schema_path *);
+        bool (*check)(struct walk *walk, yyjson_val *inner, const struct spot *spot);
     } COMBINATIONS[] = {{"allOf", check_all_of},
                         {"anyOf", check_any_of},
                         {"oneOf", check_one_of},
                         {"not", check_not}};
     for (size_t i = 0; i < sizeof COMBINATIONS / sizeof *COMBINATIONS; i++) {
         yyjson_val *inner = yyjson_obj_get(schema, COMBINATIONS[i].keyword);
-        if (inner && !COMBINATIONS[i].check(walk, inner, value, path)) {
+        if (inner && !COMBINATIONS[i].check(walk, inner, spot)) {
             return false;
         }
     }
     yyjson_val *condition = yyjson_obj_get(schema, "if");
     if (condition) {
-        bool holds = passes_quietly(walk, condition, value, path);
+        bool holds = passes_quietly(walk, condition, spot);
         yyjson_val *branch = yyjson_obj_get(schema, holds ? "then" : "else");
-        return !branch || check_value(walk, branch, value, path);
+        return !branch || check_value(walk, branch, spot);
     }
     return true;
 }
 
 /* ---- one value ---- */
 
-static bool check_choices(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                          const struct schema_path *path)
+static bool check_choices(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     yyjson_val *constant = yyjson_obj_get(schema, "const");
     yyjson_val *choices = yyjson_obj_get(schema, "enum");
@@ -470,60 +447,57 @@ static bool check_choices(struct walk *walk, yyjson_val *schema, yyjson_val *val
     yyjson_val *choice;
     yyjson_arr_foreach(choices, index, max, choice)
     {
-        if (schema_equal(choice, value, &walk->steps)) {
+        if (schema_equal(choice, spot->value, &walk->steps)) {
             listed = true;
             break;
         }
     }
-    if (constant && !schema_equal(constant, value, &walk->steps)) {
+    if (constant && !schema_equal(constant, spot->value, &walk->steps)) {
         listed = false;
     }
     if (!listed && walk->steps == 0) {
         return give_up(walk, TOO_LARGE); /* the comparisons stopped early */
     }
-    return listed || must_be(walk, schema, value, path, SHOW_VALUE);
+    return listed || must_be(walk, schema, spot, SHOW_VALUE);
 }
 
-static bool check_by_type(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                          const struct schema_path *path)
+static bool check_by_type(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
-    switch (yyjson_get_type(value)) {
+    switch (yyjson_get_type(spot->value)) {
     case YYJSON_TYPE_STR:
-        return check_string(walk, schema, value, path);
+        return check_string(walk, schema, spot);
     case YYJSON_TYPE_NUM:
-        return check_number(walk, schema, value, path);
+        return check_number(walk, schema, spot);
     case YYJSON_TYPE_ARR:
-        return check_array(walk, schema, value, path);
+        return check_array(walk, schema, spot);
     case YYJSON_TYPE_OBJ:
-        return check_object(walk, schema, value, path);
+        return check_object(walk, schema, spot);
     default:
         return true;
     }
 }
 
-static bool check_keywords(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                           const struct schema_path *path)
+static bool check_keywords(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     unsigned types = schema_types(schema);
-    unsigned came = schema_types_of(value);
+    unsigned came = schema_types_of(spot->value);
     if (types && !(types & came)) {
         /* 3.5 for an integer is no wrong kind of value, just a wrong number. */
         bool near = (types & SCHEMA_INTEGER) && (came & SCHEMA_NUMBER);
-        return must_be(walk, schema, value, path, near ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
+        return must_be(walk, schema, spot, near ? SHOW_VALUE : SHOW_TYPE_AND_VALUE);
     }
     yyjson_val *ref = yyjson_obj_get(schema, "$ref");
     if (ref) {
         yyjson_val *target = schema_referenced(walk->root, ref);
-        if (!target || !check_value(walk, target, value, path)) {
+        if (!target || !check_value(walk, target, spot)) {
             return false;
         }
     }
-    return check_choices(walk, schema, value, path) && check_by_type(walk, schema, value, path) &&
-           check_combinations(walk, schema, value, path);
+    return check_choices(walk, schema, spot) && check_by_type(walk, schema, spot) &&
+           check_combinations(walk, schema, spot);
 }
 
-static bool check_value(struct walk *walk, yyjson_val *schema, yyjson_val *value,
-                        const struct schema_path *path)
+static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot *spot)
 {
     if (walk->gave_up) {
         return false;
@@ -535,11 +509,11 @@ static bool check_value(struct walk *walk, yyjson_val *schema, yyjson_val *value
         return give_up(walk, "the arguments are nested too deeply to be checked");
     }
     if (yyjson_is_false(schema)) {
-        return must_be(walk, schema, value, path, SHOW_VALUE);
+        return must_be(walk, schema, spot, SHOW_VALUE);
     }
     walk->steps--;
     walk->nesting++;
-    bool valid = check_keywords(walk, schema, value, path);
+    bool valid = check_keywords(walk, schema, spot);
     walk->nesting--;
     return valid;
 }
@@ -549,7 +523,7 @@ int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value
 {
     struct walk walk = {.root = root, .steps = SCHEMA_MOST_STEPS};
     text_start(&walk.out, problem, size);
-    bool valid = check_value(&walk, schema, value, NULL);
+    bool valid = check_value(&walk, schema, &(struct spot){.value = value});
     return valid && !walk.gave_up ? OK : ERR_INVALID;
 }
 

@@ -5,9 +5,7 @@
 
 #include "core/status.h"
 #include "registry/pattern.h"
-#include "registry/schema_values.h"
-#include "registry/schema_words.h"
-#include "text/text.h"
+#include "registry/schema_internal.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -232,23 +230,33 @@ static int check_schema_map(struct checker *checker, yyjson_val *value, const st
     return OK;
 }
 
+static bool is_filled_list(yyjson_val *value)
+{
+    return yyjson_arr_size(value) > 0;
+}
+
+/* The forms that need no more than a look at the value. */
+static const struct {
+    bool (*fits)(yyjson_val *value);
+    const char *words;
+} PLAIN_FORMS[] = {
+    [TEXT] = {yyjson_is_str, "must be a string"},
+    [BOOLEAN] = {yyjson_is_bool, "must be true or false"},
+    [NUMBER] = {yyjson_is_num, "must be a number"},
+    [COUNT] = {yyjson_is_uint, "must be a whole number, not negative"},
+    [LIST] = {is_filled_list, "must be a list that is not empty"},
+};
+
 static int check_form(struct checker *checker, enum form form, yyjson_val *value,
                       const struct place *place)
 {
     switch (form) {
     case TEXT:
-        return yyjson_is_str(value) ? OK : refuse(checker, place, "must be a string");
     case BOOLEAN:
-        return yyjson_is_bool(value) ? OK : refuse(checker, place, "must be true or false");
     case NUMBER:
-        return yyjson_is_num(value) ? OK : refuse(checker, place, "must be a number");
     case COUNT:
-        return yyjson_is_uint(value)
-                   ? OK
-                   : refuse(checker, place, "must be a whole number, not negative");
     case LIST:
-        return yyjson_arr_size(value) ? OK
-                                      : refuse(checker, place, "must be a list that is not empty");
+        return PLAIN_FORMS[form].fits(value) ? OK : refuse(checker, place, PLAIN_FORMS[form].words);
     case REFERENCE:
         return schema_referenced(checker->root, value)
                    ? OK

@@ -1,5 +1,5 @@
 /* Types, equality and order of JSON values, and references between schemas. */
-#include "registry/schema_values.h"
+#include "registry/schema_internal.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -49,18 +49,9 @@ bool schema_is_whole(double number)
 
 static unsigned number_types(yyjson_val *value)
 {
-    bool integer;
-    switch (yyjson_get_subtype(value)) {
-    case YYJSON_SUBTYPE_UINT:
-        integer = yyjson_get_uint(value) <= INT64_MAX;
-        break;
-    case YYJSON_SUBTYPE_SINT:
-        integer = true;
-        break;
-    default:
-        integer = schema_is_whole(yyjson_get_real(value));
-        break;
-    }
+    bool integer = yyjson_is_uint(value)   ? yyjson_get_uint(value) <= INT64_MAX
+                   : yyjson_is_sint(value) ? true
+                                           : schema_is_whole(yyjson_get_real(value));
     return integer ? SCHEMA_INTEGER | SCHEMA_NUMBER : SCHEMA_NUMBER;
 }
 
@@ -88,14 +79,9 @@ unsigned schema_types_of(yyjson_val *value)
 
 static long double as_number(yyjson_val *value)
 {
-    switch (yyjson_get_subtype(value)) {
-    case YYJSON_SUBTYPE_UINT:
-        return (long double)yyjson_get_uint(value);
-    case YYJSON_SUBTYPE_SINT:
-        return (long double)yyjson_get_sint(value);
-    default:
-        return (long double)yyjson_get_real(value);
-    }
+    return yyjson_is_uint(value)   ? (long double)yyjson_get_uint(value)
+           : yyjson_is_sint(value) ? (long double)yyjson_get_sint(value)
+                                   : (long double)yyjson_get_real(value);
 }
 
 int schema_compare(yyjson_val *left, yyjson_val *right)

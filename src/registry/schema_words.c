@@ -1,7 +1,5 @@
 /* Paths, values and schemas in plain words. */
-#include "registry/schema_words.h"
-
-#include "registry/schema_values.h"
+#include "registry/schema_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,33 +41,39 @@ void schema_put_name(struct text_out *out, yyjson_val *name)
     }
 }
 
-static void put_path_part(struct text_out *out, const struct schema_path *part, bool first)
+void schema_put_spot(struct text_out *out, const struct spot *spot)
 {
-    if (!part->key) {
-        text_putf(out, "[%zu]", part->index);
-    } else if (is_plain_name(yyjson_get_str(part->key), yyjson_get_len(part->key))) {
-        text_put(out, first ? "" : ".");
-        schema_put_name(out, part->key);
-    } else {
-        text_put(out, "[");
-        schema_put_name(out, part->key);
-        text_put(out, "]");
-    }
-}
-
-void schema_put_path(struct text_out *out, const struct schema_path *path)
-{
-    const struct schema_path *parts[MOST_PATH_PARTS];
+    const struct spot *spots[MOST_PATH_PARTS];
     size_t count = 0;
-    for (; path && count < MOST_PATH_PARTS; path = path->parent) {
-        parts[count++] = path;
+    for (; spot->parent && count < MOST_PATH_PARTS; spot = spot->parent) {
+        spots[count++] = spot;
     }
     if (count == 0) {
         text_put(out, "the arguments");
     }
     for (size_t i = count; i > 0; i--) {
-        put_path_part(out, parts[i - 1], i == count);
+        yyjson_val *key = spots[i - 1]->key;
+        bool plain = key && is_plain_name(yyjson_get_str(key), yyjson_get_len(key));
+        if (!key) {
+            text_putf(out, "[%zu]", spots[i - 1]->index);
+            continue;
+        }
+        text_put(out, !plain ? "[" : i == count ? "" : ".");
+        schema_put_name(out, key);
+        text_put(out, plain ? "" : "]");
     }
+}
+
+/* Goes on to the next item of a list in a message. False when there were enough, and then it says
+ * how many more there are. */
+static bool put_next(struct text_out *out, size_t index, size_t count)
+{
+    if (index == MOST_NAMES) {
+        text_putf(out, " and %zu more", count - index);
+        return false;
+    }
+    text_put(out, index ? ", " : "");
+    return true;
 }
 
 /* ---- what came ---- */
@@ -125,11 +129,9 @@ static void put_object(struct text_out *out, yyjson_val *object)
     text_put(out, yyjson_obj_size(object) ? "an object with " : "an empty object");
     yyjson_obj_foreach(object, index, max, key, member)
     {
-        if (index == MOST_NAMES) {
-            text_putf(out, " and %zu more", max - index);
+        if (!put_next(out, index, max)) {
             break;
         }
-        text_put(out, index ? ", " : "");
         schema_put_name(out, key);
     }
 }
@@ -198,12 +200,6 @@ static void put_string_schema(struct text_out *out, yyjson_val *schema)
     }
 }
 
-static void put_bound(struct text_out *out, const char *words, yyjson_val *bound)
-{
-    text_put(out, words);
-    put_number(out, bound);
-}
-
 static void put_number_schema(struct text_out *out, yyjson_val *schema, const char *noun)
 {
     yyjson_val *least = yyjson_obj_get(schema, "minimum");
@@ -212,8 +208,10 @@ static void put_number_schema(struct text_out *out, yyjson_val *schema, const ch
     yyjson_val *below = yyjson_obj_get(schema, "exclusiveMaximum");
     text_put(out, noun);
     if (least && most && !above && !below) {
-        put_bound(out, " from ", least);
-        put_bound(out, " to ", most);
+        text_put(out, " from ");
+        put_number(out, least);
+        text_put(out, " to ");
+        put_number(out, most);
         return;
     }
     const char *glue = " ";
@@ -224,8 +222,8 @@ static void put_number_schema(struct text_out *out, yyjson_val *schema, const ch
         {"of at least ", least}, {"above ", above}, {"of at most ", most}, {"below ", below}};
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
         if (BOUNDS[i].bound) {
-            text_put(out, glue);
-            put_bound(out, BOUNDS[i].words, BOUNDS[i].bound);
+            text_putf(out, "%s%s", glue, BOUNDS[i].words);
+            put_number(out, BOUNDS[i].bound);
             glue = " and ";
         }
     }
@@ -234,27 +232,25 @@ static void put_number_schema(struct text_out *out, yyjson_val *schema, const ch
 /* The type of an array's items where that says all that there is to say about them, or NULL. */
 static const struct schema_type_words *plain_items(yyjson_val *items)
 {
-    static const char *const SAYING_MORE[] = {
-        "enum",
-        "const",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "not",
-        "if",
-        "required",
-        "pattern",
-        "minimum",
-        "maximum",
-        "minLength",
-        "items",
-        "$ref",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-    };
+    static const char *const SAYING_MORE[] = {"enum",
+                                              "const",
+                                              "anyOf",
+                                              "oneOf",
+                                              "allOf",
+                                              "not",
+                                              "if",
+                                              "required",
+                                              "pattern",
+                                              "minimum",
+                                              "maximum",
+                                              "items",
+                                              "minLength",
+                                              "maxLength",
+                                              "$ref",
+                                              "minItems",
+                                              "maxItems",
+                                              "exclusiveMinimum",
+                                              "exclusiveMaximum"};
     for (size_t i = 0; i < sizeof SAYING_MORE / sizeof *SAYING_MORE; i++) {
         if (yyjson_obj_get(items, SAYING_MORE[i])) {
             return NULL;
@@ -306,11 +302,9 @@ static void put_choices(struct text_out *out, yyjson_val *choices)
     text_put(out, yyjson_arr_size(choices) == 1 ? "" : "one of ");
     yyjson_arr_foreach(choices, index, max, choice)
     {
-        if (index == MOST_NAMES) {
-            text_putf(out, " and %zu more", max - index);
+        if (!put_next(out, index, max)) {
             break;
         }
-        text_put(out, index ? ", " : "");
         schema_put_value(out, choice, SHOW_VALUE);
     }
 }
@@ -457,11 +451,9 @@ void schema_put_names(struct text_out *out, yyjson_val *unknown, yyjson_val *pro
     text_put(out, "allowed: ");
     yyjson_obj_foreach(properties, index, max, name, property)
     {
-        if (index == MOST_NAMES) {
-            text_putf(out, " and %zu more", max - index);
+        if (!put_next(out, index, max)) {
             break;
         }
-        text_put(out, index ? ", " : "");
         schema_put_name(out, name);
     }
 }

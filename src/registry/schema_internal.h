@@ -1,11 +1,14 @@
-/* What JSON values are to a schema: their types, which are equal, how numbers compare, and where a
- * $ref leads. Shared by the files of the validator only. */
-#ifndef FORAGE_REGISTRY_SCHEMA_VALUES_H
-#define FORAGE_REGISTRY_SCHEMA_VALUES_H
+/* What the files of the validator share: what JSON values are to a schema (schema_values.c: types,
+ * equality, order, references) and the words of its messages (schema_words.c). */
+#ifndef FORAGE_REGISTRY_SCHEMA_INTERNAL_H
+#define FORAGE_REGISTRY_SCHEMA_INTERNAL_H
 
-#include "text/json.h"
+#include "registry/schema.h"
+#include "text/text.h"
 
 #include <stdbool.h>
+
+/* ---- schema_values.c ---- */
 
 /* Types are bits, because a schema may allow several. A whole number is both an integer and a
  * number. */
@@ -51,5 +54,37 @@ bool schema_same_text(yyjson_val *left, yyjson_val *right);
 yyjson_val *schema_referenced(yyjson_val *root, yyjson_val *ref);
 /* `schema` itself, or what its $ref and the $refs behind that lead to. Never NULL. */
 yyjson_val *schema_resolve(yyjson_val *root, yyjson_val *schema);
+
+/* ---- schema_words.c ---- */
+
+#define SCHEMA_SHOWN_CHARS 60 /* of a string that came */
+
+/* A value and where it stands, from the inside out; the root has no parent. */
+struct spot {
+    const struct spot *parent;
+    yyjson_val *key; /* a string; NULL: an index */
+    size_t index;
+    yyjson_val *value; /* NULL where it is missing */
+};
+
+/* `filters.tags[2]`; "the arguments" for the root. */
+void schema_put_spot(struct text_out *out, const struct spot *spot);
+/* A name as part of a path: as it is where that is safe, quoted otherwise. */
+void schema_put_name(struct text_out *out, yyjson_val *name);
+
+enum schema_emphasis {
+    SHOW_VALUE,            /* "deep" */
+    SHOW_TYPE_AND_VALUE,   /* the string "deep" */
+    SHOW_VALUE_AND_LENGTH, /* "deep" (4 characters) */
+};
+
+/* What came. Strings are cut and escaped. */
+void schema_put_value(struct text_out *out, yyjson_val *value, enum schema_emphasis emphasis);
+/* What is allowed: "an integer from 1 to 20". `root` is where references lead. */
+void schema_put_allowed(struct text_out *out, yyjson_val *root, yyjson_val *schema);
+/* The same for a list of alternatives, joined by "or". */
+void schema_put_alternatives(struct text_out *out, yyjson_val *root, yyjson_val *schemas);
+/* "did you mean "query"? allowed: query, depth" after an unknown name. */
+void schema_put_names(struct text_out *out, yyjson_val *unknown, yyjson_val *properties);
 
 #endif
