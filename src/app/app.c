@@ -2,7 +2,7 @@
 #include "app/app.h"
 
 #include "answer/answer.h"
-#include "app/resources.h"
+#include "app/offers.h"
 #include "call/parts.h"
 #include "call/pool.h"
 #include "config/config.h"
@@ -39,18 +39,13 @@ struct app {
     struct pool *pool;
     struct callers *callers;
     struct meter *meter;
+    struct program_status status;
 };
 
 static int add_everything(struct registry *registry)
 {
     int status = tools_register(registry);
-    if (status == OK) {
-        status = resources_register(registry);
-    }
-    if (status == OK) {
-        status = prompts_register(registry);
-    }
-    return status;
+    return status == OK ? offers_register(registry) : status;
 }
 
 /* Makes every part but the policy, which is there already. False without memory. */
@@ -116,7 +111,8 @@ static int build(struct app *app, const struct app_options *options, char *probl
         .parts = &app->parts,
     };
     app->mcp = mcp_new(&mcp_options);
-    status_start(app->registry);
+    app->status = (struct program_status){app->registry, clock_now_ms()};
+    app->parts.status = &app->status;
     return app->mcp ? OK : ERR_NOMEM;
 }
 

@@ -152,8 +152,8 @@ static void offer_tools(struct line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
     const struct registry *registry = app ? app_registry(app) : NULL;
-    for (size_t i = 0; registry && i < registry_tool_count(registry); i++) {
-        const struct entry *entry = registry_tool_at(registry, i);
+    for (size_t i = 0; registry && i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
         offer(line, entry->name, strlen(entry->name), "", entry->title ? entry->title : "");
     }
     app_free(app);

@@ -10,8 +10,8 @@
 
 static void list_tools(struct buf *out, const struct registry *registry)
 {
-    for (size_t i = 0; i < registry_tool_count(registry); i++) {
-        const struct entry *entry = registry_tool_at(registry, i);
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
         struct readiness readiness = {.ready = true};
         if (entry->tool->ready) {
             entry->tool->ready(&readiness);
@@ -34,9 +34,8 @@ static void write_all_definitions(struct buf *out, struct arena *arena,
 {
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *tools = yyjson_mut_arr(doc);
-    for (size_t i = 0; i < registry_tool_count(registry); i++) {
-        yyjson_mut_arr_append(tools,
-                              registry_public_definition(doc, registry_tool_at(registry, i)));
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        yyjson_mut_arr_append(tools, registry_public_definition(doc, &registry->tools[i]));
     }
     json_write_pretty(out, arena, tools);
     buf_putc(out, '\n');

@@ -3,6 +3,7 @@
 #include "doors/http.h"
 
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/event.h"
@@ -100,7 +101,7 @@ static void serve_health(const struct visit *visit)
     int length =
         snprintf(body, sizeof body,
                  "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f}",
-                 FORAGE_VERSION, status_uptime_s());
+                 FORAGE_VERSION, status_uptime_s(app_parts(visit->door->app)->status));
     respond(visit->exchange, 200, NULL, "application/json", body, (size_t)length);
 }
 
@@ -115,7 +116,7 @@ static void serve_metrics(const struct visit *visit)
     };
     struct buf text;
     buf_init(&text, MIB(1));
-    metrics_write(&text, app_registry(app), &extra);
+    metrics_write(&text, app_parts(app)->status, &extra);
     if (buf_error(&text) == OK) {
         respond(visit->exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
                 text.length);

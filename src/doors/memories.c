@@ -146,21 +146,6 @@ static int add_key(struct building *building)
                  : add(building, "key", key);
 }
 
-/* The object as the registry wants it. */
-static int finish(struct building *building)
-{
-    struct buf text;
-    buf_init(&text, 2 * LIMIT_MESSAGE_BYTES);
-    int status = json_write(&text, building->arena, building->object);
-    if (status == OK) {
-        yyjson_doc *parsed = json_parse(building->arena, text.data, text.length, NULL);
-        building->rest->arguments = yyjson_doc_get_root(parsed);
-        status = parsed ? OK : ERR_NOMEM;
-    }
-    buf_done(&text);
-    return status;
-}
-
 static int build_arguments(struct rest_call *rest)
 {
     struct building building = {.rest = rest, .arena = call_arena(rest->call)};
@@ -174,7 +159,8 @@ static int build_arguments(struct rest_call *rest)
     if (status == OK) {
         status = add_query(&building);
     }
-    return status == OK ? finish(&building) : status;
+    rest->arguments = status == OK ? json_freeze(building.arena, building.object) : NULL;
+    return status == OK && !rest->arguments ? ERR_NOMEM : status;
 }
 
 /* ---- the tools ---- */

@@ -286,8 +286,8 @@ static void add_routes(struct description *to)
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = &ROUTES[i];
         if (route->serve == serve_tool_call) {
-            for (size_t j = 0; j < registry_tool_count(to->registry); j++) {
-                add_tool(to, registry_tool_at(to->registry, j));
+            for (size_t j = 0; j < to->registry->tool_count; j++) {
+                add_tool(to, &to->registry->tools[j]);
             }
         } else if (route->tool) {
             add_memory_route(to, route);

@@ -198,8 +198,8 @@ void serve_tool_list(const struct visit *visit)
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
     yyjson_mut_val *body = yyjson_mut_obj(doc);
     yyjson_mut_val *tools = json_add_array(doc, body, "tools");
-    for (size_t i = 0; doc && i < registry_tool_count(registry); i++) {
-        yyjson_mut_arr_append(tools, describe_tool(doc, registry_tool_at(registry, i)));
+    for (size_t i = 0; doc && i < registry->tool_count; i++) {
+        yyjson_mut_arr_append(tools, describe_tool(doc, &registry->tools[i]));
     }
     respond_json(visit->exchange, arena, 200, NULL, body);
     arena_free(arena);

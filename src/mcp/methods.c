@@ -31,9 +31,8 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
     yyjson_mut_val *all = yyjson_mut_obj(doc);
     yyjson_mut_val *tools = json_add_object(doc, all, "tools");
     yyjson_mut_val *resources =
-        registry_resource_count(registry) ? json_add_object(doc, all, "resources") : NULL;
-    yyjson_mut_val *prompts =
-        registry_prompt_count(registry) ? json_add_object(doc, all, "prompts") : NULL;
+        registry->resource_count ? json_add_object(doc, all, "resources") : NULL;
+    yyjson_mut_val *prompts = registry->prompt_count ? json_add_object(doc, all, "prompts") : NULL;
     if (changes) {
         yyjson_mut_obj_add_bool(doc, tools, "listChanged", true);
         yyjson_mut_obj_add_bool(doc, resources, "listChanged", true);
@@ -161,12 +160,12 @@ static void answer_list(struct mcp_work *work, const char *key, size_t all, desc
 static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct registry *registry,
                                      size_t index)
 {
-    return registry_public_definition(doc, registry_tool_at(registry, index));
+    return registry_public_definition(doc, &registry->tools[index]);
 }
 
 static void list_tools(struct mcp_work *work)
 {
-    answer_list(work, "tools", registry_tool_count(work->mcp->options.registry), describe_tool);
+    answer_list(work, "tools", work->mcp->options.registry->tool_count, describe_tool);
 }
 
 /* Resources and templates share a registry but not a list. */
@@ -188,31 +187,30 @@ static yyjson_mut_val *describe_of_kind(yyjson_mut_doc *doc, const struct resour
 static yyjson_mut_val *describe_resource(yyjson_mut_doc *doc, const struct registry *registry,
                                          size_t index)
 {
-    return describe_of_kind(doc, registry_resource_at(registry, index), "uri", false);
+    return describe_of_kind(doc, registry->resources[index], "uri", false);
 }
 
 static yyjson_mut_val *describe_template(yyjson_mut_doc *doc, const struct registry *registry,
                                          size_t index)
 {
-    return describe_of_kind(doc, registry_resource_at(registry, index), "uriTemplate", true);
+    return describe_of_kind(doc, registry->resources[index], "uriTemplate", true);
 }
 
 static void list_resources(struct mcp_work *work)
 {
-    answer_list(work, "resources", registry_resource_count(work->mcp->options.registry),
-                describe_resource);
+    answer_list(work, "resources", work->mcp->options.registry->resource_count, describe_resource);
 }
 
 static void list_templates(struct mcp_work *work)
 {
-    answer_list(work, "resourceTemplates", registry_resource_count(work->mcp->options.registry),
+    answer_list(work, "resourceTemplates", work->mcp->options.registry->resource_count,
                 describe_template);
 }
 
 static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registry *registry,
                                        size_t index)
 {
-    const struct prompt *prompt = registry_prompt_at(registry, index);
+    const struct prompt *prompt = registry->prompts[index];
     yyjson_mut_val *item = yyjson_mut_obj(doc);
     json_add_string(doc, item, "name", prompt->name);
     json_add_string(doc, item, "title", prompt->title);
@@ -231,8 +229,7 @@ static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registr
 
 static void list_prompts(struct mcp_work *work)
 {
-    answer_list(work, "prompts", registry_prompt_count(work->mcp->options.registry),
-                describe_prompt);
+    answer_list(work, "prompts", work->mcp->options.registry->prompt_count, describe_prompt);
 }
 
 /* ---- tools/call ---- */
@@ -420,9 +417,8 @@ static int find_completer(struct mcp_work *work, yyjson_val *ref, completer *fou
         return prompt ? OK : ERR_NOTFOUND;
     }
     for (size_t i = 0;
-         type && uri && strcmp(type, "ref/resource") == 0 && i < registry_resource_count(registry);
-         i++) {
-        const struct resource *resource = registry_resource_at(registry, i);
+         type && uri && strcmp(type, "ref/resource") == 0 && i < registry->resource_count; i++) {
+        const struct resource *resource = registry->resources[i];
         if (strcmp(resource->uri, uri) == 0) {
             *found = resource->complete;
             return OK;

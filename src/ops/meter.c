@@ -261,5 +261,5 @@ void meter_attach(struct meter *meter, struct registry *registry)
             log_warn(NULL, "FORAGE_LIMITS: there is no tool \"%s\" here", tool);
         }
     }
-    registry_set_gate(registry, &(struct gate){meter, admit, recall, settle});
+    registry->gate = (struct gate){meter, admit, recall, settle};
 }

@@ -67,12 +67,13 @@ static const struct {
     {RUNNING, "forage_tool_running", "gauge", "Calls that run now."},
 };
 
-void metrics_write(struct buf *out, const struct registry *registry,
+void metrics_write(struct buf *out, const struct program_status *status,
                    const struct metrics_extra *extra)
 {
+    const struct registry *registry = status->registry;
     begin(out, "forage_build_info", "gauge", "The version, as a label.");
     buf_printf(out, "forage_build_info{version=\"%s\"} 1\n", FORAGE_VERSION);
-    one(out, "forage_uptime_seconds", "gauge", "Seconds since the start.", status_uptime_s());
+    one(out, "forage_uptime_seconds", "gauge", "Seconds since the start.", status_uptime_s(status));
     one(out, "forage_http_connections", "gauge", "Open HTTP connections.",
         (double)extra->connections);
     one(out, "forage_workers_running", "gauge", "Workers that have a call.",
@@ -84,8 +85,8 @@ void metrics_write(struct buf *out, const struct registry *registry,
         processor_seconds());
     for (size_t i = 0; i < sizeof PER_TOOL / sizeof *PER_TOOL; i++) {
         begin(out, PER_TOOL[i].name, PER_TOOL[i].type, PER_TOOL[i].help);
-        for (size_t tool = 0; tool < registry_tool_count(registry); tool++) {
-            const struct entry *entry = registry_tool_at(registry, tool);
+        for (size_t tool = 0; tool < registry->tool_count; tool++) {
+            const struct entry *entry = &registry->tools[tool];
             buf_printf(out, "%s{tool=\"%s\"} %.17g\n", PER_TOOL[i].name, entry->name,
                        field_of(entry, PER_TOOL[i].field));
         }

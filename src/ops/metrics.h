@@ -3,7 +3,7 @@
 #define FORAGE_OPS_METRICS_H
 
 #include "core/buf.h"
-#include "registry/registry.h"
+#include "ops/status.h"
 
 /* What only the caller knows. */
 struct metrics_extra {
@@ -12,7 +12,7 @@ struct metrics_extra {
     size_t workers_limit;
 };
 
-void metrics_write(struct buf *out, const struct registry *registry,
+void metrics_write(struct buf *out, const struct program_status *status,
                    const struct metrics_extra *extra);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the process knows of itself. */
+/* What the program knows of itself: how long it runs, its tools, and what they have done. */
 #include "ops/status.h"
 
 #include "config/budget.h"
@@ -6,18 +6,9 @@
 
 #include <string.h>
 
-static const struct registry *known;
-static int64_t started_ms;
-
-void status_start(const struct registry *registry)
+double status_uptime_s(const struct program_status *status)
 {
-    known = registry;
-    started_ms = clock_now_ms();
-}
-
-double status_uptime_s(void)
-{
-    return (double)(clock_now_ms() - started_ms) / 1000;
+    return (double)(clock_now_ms() - status->started_ms) / 1000;
 }
 
 static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *entry)
@@ -39,13 +30,13 @@ static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *en
     return item;
 }
 
-static yyjson_mut_val *describe_counts(yyjson_mut_doc *doc)
+static yyjson_mut_val *describe_counts(yyjson_mut_doc *doc, const struct registry *registry)
 {
     uint64_t calls = 0;
     uint64_t failures = 0;
     uint64_t running = 0;
-    for (size_t i = 0; i < registry_tool_count(known); i++) {
-        struct tool_counts *counts = registry_tool_at(known, i)->counts;
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        struct tool_counts *counts = registry->tools[i].counts;
         calls += atomic_load(&counts->calls);
         failures += atomic_load(&counts->failures);
         running += atomic_load(&counts->running);
@@ -68,27 +59,26 @@ static void add_context(yyjson_mut_doc *doc, yyjson_mut_val *status)
     }
 }
 
-yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only)
+yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_doc *doc,
+                                const char *only)
 {
+    const struct registry *registry = status->registry;
     yyjson_mut_val *tools = yyjson_mut_arr(doc);
-    bool found = only == NULL;
-    for (size_t i = 0; i < registry_tool_count(known); i++) {
-        const struct entry *entry = registry_tool_at(known, i);
-        if (!only || strcmp(only, entry->name) == 0) {
-            yyjson_mut_arr_append(tools, describe_tool(doc, entry));
-            found = true;
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        if (!only || strcmp(only, registry->tools[i].name) == 0) {
+            yyjson_mut_arr_append(tools, describe_tool(doc, &registry->tools[i]));
         }
     }
-    if (!found) {
+    if (only && yyjson_mut_arr_size(tools) == 0) {
         return NULL;
     }
-    yyjson_mut_val *status = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_bool(doc, status, "success", true);
-    yyjson_mut_obj_add_str(doc, status, "name", "forage");
-    yyjson_mut_obj_add_str(doc, status, "version", FORAGE_VERSION);
-    add_context(doc, status);
-    yyjson_mut_obj_add_real(doc, status, "uptime_s", status_uptime_s());
-    yyjson_mut_obj_add_val(doc, status, "tools", tools);
-    yyjson_mut_obj_add_val(doc, status, "counts", describe_counts(doc));
-    return status;
+    yyjson_mut_val *body = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, body, "success", true);
+    yyjson_mut_obj_add_str(doc, body, "name", "forage");
+    yyjson_mut_obj_add_str(doc, body, "version", FORAGE_VERSION);
+    add_context(doc, body);
+    yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
+    yyjson_mut_obj_add_val(doc, body, "tools", tools);
+    yyjson_mut_obj_add_val(doc, body, "counts", describe_counts(doc, registry));
+    return body;
 }

@@ -1,4 +1,4 @@
-/* What the process knows of itself: for the tool forage_status, the resource forage://status,
+/* What the program knows of itself: for the tool forage_status, the resource forage://status,
  * /health and /metrics. */
 #ifndef FORAGE_OPS_STATUS_H
 #define FORAGE_OPS_STATUS_H
@@ -6,11 +6,16 @@
 #include "core/buf.h"
 #include "registry/registry.h"
 
-/* Once, when the program is ready to serve. */
-void status_start(const struct registry *registry);
-double status_uptime_s(void);
+/* A part of the program (call/parts.h). */
+struct program_status {
+    const struct registry *registry;
+    int64_t started_ms; /* by the monotonic clock */
+};
+
+double status_uptime_s(const struct program_status *status);
 /* An object that belongs to `doc`. NULL without memory, or when there is no tool of the name `only`
  * (NULL: all). */
-yyjson_mut_val *status_describe(yyjson_mut_doc *doc, const char *only);
+yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_doc *doc,
+                                const char *only);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "config/config.h"
 #include "core/limits.h"
-#include "registry/internal.h"
 #include "registry/schema.h"
 
 #include <stdio.h>
@@ -32,11 +31,6 @@ struct registry *registry_free(struct registry *registry)
         free(registry);
     }
     return NULL;
-}
-
-void registry_set_gate(struct registry *registry, const struct gate *gate)
-{
-    registry->gate = *gate;
 }
 
 /* ---- tools ---- */
@@ -109,16 +103,6 @@ int registry_add_tool(struct registry *registry, const struct tool *tool)
         registry->tool_count++;
     }
     return status;
-}
-
-size_t registry_tool_count(const struct registry *registry)
-{
-    return registry->tool_count;
-}
-
-const struct entry *registry_tool_at(const struct registry *registry, size_t index)
-{
-    return &registry->tools[index];
 }
 
 const struct entry *registry_tool(const struct registry *registry, const char *name)
@@ -205,16 +189,6 @@ int registry_add_resource(struct registry *registry, const struct resource *reso
     return OK;
 }
 
-size_t registry_resource_count(const struct registry *registry)
-{
-    return registry->resource_count;
-}
-
-const struct resource *registry_resource_at(const struct registry *registry, size_t index)
-{
-    return registry->resources[index];
-}
-
 bool resource_is_template(const struct resource *resource)
 {
     return strchr(resource->uri, '{') != NULL;
@@ -265,16 +239,6 @@ int registry_add_prompt(struct registry *registry, const struct prompt *prompt)
     }
     registry->prompts[registry->prompt_count++] = prompt;
     return OK;
-}
-
-size_t registry_prompt_count(const struct registry *registry)
-{
-    return registry->prompt_count;
-}
-
-const struct prompt *registry_prompt_at(const struct registry *registry, size_t index)
-{
-    return registry->prompts[index];
 }
 
 const struct prompt *registry_prompt(const struct registry *registry, const char *name)

@@ -145,18 +145,26 @@ struct gate {
                    const struct outcome *outcome);
 };
 
-void registry_set_gate(struct registry *registry, const struct gate *gate);
+#define MOST_TOOLS     64
+#define MOST_RESOURCES 32
+#define MOST_PROMPTS   32
 
-size_t registry_tool_count(const struct registry *registry);
-const struct entry *registry_tool_at(const struct registry *registry, size_t index);
+/* For everybody to read; registry.c fills it, and whoever has a gate sets that. */
+struct registry {
+    struct arena *arena; /* of definitions */
+    struct gate gate;
+    size_t tool_count;
+    size_t resource_count;
+    size_t prompt_count;
+    struct entry tools[MOST_TOOLS];
+    const struct resource *resources[MOST_RESOURCES];
+    const struct prompt *prompts[MOST_PROMPTS];
+};
+
 const struct entry *registry_tool(const struct registry *registry, const char *name);
-size_t registry_resource_count(const struct registry *registry);
-const struct resource *registry_resource_at(const struct registry *registry, size_t index);
 bool resource_is_template(const struct resource *resource);
 /* The resource with that URI, or the template that matches it. */
 const struct resource *registry_resource(const struct registry *registry, const char *uri);
-size_t registry_prompt_count(const struct registry *registry);
-const struct prompt *registry_prompt_at(const struct registry *registry, size_t index);
 const struct prompt *registry_prompt(const struct registry *registry, const char *name);
 
 /* A tool's definition as clients see it, without what is only for us. */

@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "guard/callers.h"
-#include "registry/internal.h"
+#include "registry/registry.h"
 #include "registry/schema.h"
 #include "text/text.h"
 
@@ -33,22 +33,14 @@ static yyjson_val *complete_arguments(struct call *call, const struct entry *ent
 {
     struct arena *arena = call_arena(call);
     if (!arguments) {
-        yyjson_doc *empty = json_parse(arena, "{}", 2, NULL);
-        arguments = yyjson_doc_get_root(empty);
+        arguments = yyjson_doc_get_root(json_parse(arena, "{}", 2, NULL));
     }
     if (!lacks_a_default(entry->input_schema, arguments)) {
         return arguments;
     }
     yyjson_mut_doc *doc = json_new(arena);
-    struct buf text;
-    buf_init(&text, LIMIT_MESSAGE_BYTES);
-    yyjson_val *complete = NULL;
-    if (doc &&
-        json_write(&text, arena, schema_with_defaults(doc, entry->input_schema, arguments)) == OK) {
-        complete = yyjson_doc_get_root(json_parse(arena, text.data, text.length, NULL));
-    }
-    buf_done(&text);
-    return complete;
+    return doc ? json_freeze(arena, schema_with_defaults(doc, entry->input_schema, arguments))
+               : NULL;
 }
 
 /* The arguments that say what was asked for, in the words of our tools. */

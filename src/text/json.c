@@ -281,6 +281,13 @@ void json_add_strings(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *k
     }
 }
 
+yyjson_val *json_freeze(struct arena *arena, yyjson_mut_val *value)
+{
+    yyjson_alc alc = allocator(arena);
+    yyjson_doc *doc = value ? yyjson_mut_val_imut_copy(value, &alc) : NULL;
+    return arena_failed(arena) ? NULL : yyjson_doc_get_root(doc);
+}
+
 static int append_written(struct buf *out, struct arena *arena, const char *text, size_t length)
 {
     if (!text || arena_failed(arena)) {

@@ -4,6 +4,7 @@
 
 #include "answer/answer.h"
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/id.h"
@@ -223,7 +224,7 @@ static void ready_to_answer(struct readiness *readiness)
 static int run_status(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     const char *only = json_string(arguments, "tool");
-    reply->structured = status_describe(reply->doc, only);
+    reply->structured = status_describe(call_parts(call)->status, reply->doc, only);
     if (!reply->structured) {
         return only ? call_fail(call, CODE_VALIDATION,
                                 "tool: there is no tool \"%s\" here; leave it out to see all", only)

@@ -1,10 +1,61 @@
-/* The prompts: what a user of a search server would want to start with. Their texts are
- * prompts/NAME.md. */
-#include "app/resources.h"
+/* The resources (a guide for agents, the status) and the prompts: what a user of a search server
+ * would want to start with. The texts of prompts are prompts/NAME.md. */
+#include "app/offers.h"
+
+#include "call/parts.h"
 #include "core/limits.h"
 #include "embedded.h"
+#include "ops/status.h"
 
 #include <string.h>
+
+/* ---- resources ---- */
+
+static int read_guide(struct call *call, const char *uri, struct resource_content *content)
+{
+    (void)call;
+    (void)uri;
+    content->text = guide;
+    return OK;
+}
+
+static int read_status(struct call *call, const char *uri, struct resource_content *content)
+{
+    (void)uri;
+    struct arena *arena = call_arena(call);
+    yyjson_mut_doc *doc = json_new(arena);
+    struct buf text;
+    buf_init(&text, LIMIT_MESSAGE_BYTES);
+    int status =
+        doc ? json_write_pretty(&text, arena, status_describe(call_parts(call)->status, doc, NULL))
+            : ERR_NOMEM;
+    if (status == OK) {
+        content->text = arena_strdup(arena, text.data);
+    }
+    buf_done(&text);
+    return status == OK && !content->text ? ERR_NOMEM : status;
+}
+
+static const struct resource RESOURCES[] = {
+    {
+        .uri = "forage://guide",
+        .name = "guide",
+        .title = "How to use forage",
+        .description = "Which tool to use when, how to read results and errors.",
+        .mime = "text/markdown",
+        .read = read_guide,
+    },
+    {
+        .uri = "forage://status",
+        .name = "status",
+        .title = "Server status",
+        .description = "Version, tools and whether each is ready, uptime and counts.",
+        .mime = "application/json",
+        .read = read_status,
+    },
+};
+
+/* ---- prompts ---- */
 
 /* What an argument is when it was left out, and what completion offers for it. */
 static const struct {
@@ -53,13 +104,11 @@ static int get_filled(struct call *call, const char *template, yyjson_val *argum
     buf_init(&text, LIMIT_MESSAGE_BYTES);
     int status = fill(&text, template, arguments);
     if (status == OK) {
-        yyjson_mut_val *content = yyjson_mut_obj(doc);
+        yyjson_mut_val *message = json_append_object(doc, messages);
+        yyjson_mut_obj_add_str(doc, message, "role", "user");
+        yyjson_mut_val *content = json_add_object(doc, message, "content");
         yyjson_mut_obj_add_str(doc, content, "type", "text");
         yyjson_mut_obj_add_strncpy(doc, content, "text", text.data, text.length);
-        yyjson_mut_val *message = yyjson_mut_obj(doc);
-        yyjson_mut_obj_add_str(doc, message, "role", "user");
-        yyjson_mut_obj_add_val(doc, message, "content", content);
-        yyjson_mut_arr_append(messages, message);
     }
     buf_done(&text);
     return status;
@@ -139,13 +188,14 @@ static const struct prompt PROMPTS[] = {
     },
 };
 
-int prompts_register(struct registry *registry)
+int offers_register(struct registry *registry)
 {
-    for (size_t i = 0; i < sizeof PROMPTS / sizeof *PROMPTS; i++) {
-        int status = registry_add_prompt(registry, &PROMPTS[i]);
-        if (status != OK) {
-            return status;
-        }
+    int status = OK;
+    for (size_t i = 0; status == OK && i < sizeof RESOURCES / sizeof *RESOURCES; i++) {
+        status = registry_add_resource(registry, &RESOURCES[i]);
     }
-    return OK;
+    for (size_t i = 0; status == OK && i < sizeof PROMPTS / sizeof *PROMPTS; i++) {
+        status = registry_add_prompt(registry, &PROMPTS[i]);
+    }
+    return status;
 }
