@@ -104,9 +104,9 @@ static int get_filled(struct call *call, const char *template, yyjson_val *argum
     buf_init(&text, LIMIT_MESSAGE_BYTES);
     int status = fill(&text, template, arguments);
     if (status == OK) {
-        yyjson_mut_val *message = json_append_object(doc, messages);
+        yyjson_mut_val *message = yyjson_mut_arr_add_obj(doc, messages);
         yyjson_mut_obj_add_str(doc, message, "role", "user");
-        yyjson_mut_val *content = json_add_object(doc, message, "content");
+        yyjson_mut_val *content = yyjson_mut_obj_add_obj(doc, message, "content");
         yyjson_mut_obj_add_str(doc, content, "type", "text");
         yyjson_mut_obj_add_strncpy(doc, content, "text", text.data, text.length);
     }

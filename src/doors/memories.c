@@ -235,7 +235,7 @@ static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memo
     yyjson_mut_doc *doc = json_new(call_arena(rest->call));
     yyjson_mut_val *body = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_bool(doc, body, "success", true);
-    yyjson_mut_val *data = json_add_object(doc, body, "data");
+    yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, body, "data");
     yyjson_mut_obj_add_str(doc, data, "namespace", space->name);
     yyjson_mut_obj_add_uint(doc, data, "imported", counts.lines);
     yyjson_mut_obj_add_uint(doc, data, "added", counts.added);

@@ -19,26 +19,26 @@ struct description {
 static yyjson_mut_val *add_typed(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key,
                                  const char *type)
 {
-    yyjson_mut_val *schema = json_add_object(doc, parent, key);
+    yyjson_mut_val *schema = yyjson_mut_obj_add_obj(doc, parent, key);
     yyjson_mut_obj_add_str(doc, schema, "type", type);
     return schema;
 }
 
 static void add_reference(yyjson_mut_doc *doc, yyjson_mut_val *content, const char *target)
 {
-    yyjson_mut_obj_add_str(doc, json_add_object(doc, content, "schema"), "$ref", target);
+    yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, content, "schema"), "$ref", target);
 }
 
 /* Adds the content of that type to a request or a response; returns its object. */
 static yyjson_mut_val *add_content(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *type)
 {
-    return json_add_object(doc, json_add_object(doc, parent, "content"), type);
+    return yyjson_mut_obj_add_obj(doc, yyjson_mut_obj_add_obj(doc, parent, "content"), type);
 }
 
 static yyjson_mut_val *add_response(yyjson_mut_doc *doc, yyjson_mut_val *responses,
                                     const char *status, const char *description, const char *type)
 {
-    yyjson_mut_val *response = json_add_object(doc, responses, status);
+    yyjson_mut_val *response = yyjson_mut_obj_add_obj(doc, responses, status);
     yyjson_mut_obj_add_str(doc, response, "description", description);
     return add_content(doc, response, type);
 }
@@ -51,8 +51,8 @@ static yyjson_mut_val *add_operation(struct description *to, const char *path, c
         *c = (char)tolower((unsigned char)*c);
     }
     yyjson_mut_val *item = yyjson_mut_obj_get(to->paths, path);
-    item = item ? item : json_add_object(to->doc, to->paths, path);
-    yyjson_mut_val *operation = json_add_object(to->doc, item, lower);
+    item = item ? item : yyjson_mut_obj_add_obj(to->doc, to->paths, path);
+    yyjson_mut_val *operation = yyjson_mut_obj_add_obj(to->doc, item, lower);
     yyjson_mut_obj_add_str(to->doc, operation, "operationId", id);
     json_add_string(to->doc, operation, "summary", summary);
     return operation;
@@ -60,7 +60,7 @@ static yyjson_mut_val *add_operation(struct description *to, const char *path, c
 
 static void add_tag(yyjson_mut_doc *doc, yyjson_mut_val *operation, const char *tag)
 {
-    yyjson_mut_arr_add_str(doc, json_add_array(doc, operation, "tags"), tag);
+    yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, operation, "tags"), tag);
 }
 
 /* The statuses that a failed call can have; their body is always the same. */
@@ -135,10 +135,10 @@ static void add_tool(struct description *to, const struct entry *entry)
     yyjson_mut_val *post = add_operation(to, path ? path : "", "POST", entry->name, entry->title);
     json_add_string(doc, post, "description", entry->description);
     add_tag(doc, post, entry->group);
-    yyjson_mut_val *request = json_add_object(doc, post, "requestBody");
+    yyjson_mut_val *request = yyjson_mut_obj_add_obj(doc, post, "requestBody");
     add_schema(to, add_content(doc, request, "application/json"), entry->input_schema, entry,
                "requestBody");
-    yyjson_mut_val *responses = json_add_object(doc, post, "responses");
+    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, post, "responses");
     yyjson_mut_val *success =
         add_response(doc, responses, "200", "The result.", "application/json");
     if (entry->output_schema) {
@@ -153,7 +153,7 @@ static void add_tool(struct description *to, const struct entry *entry)
 static void add_parameter(yyjson_mut_doc *doc, yyjson_mut_val *parameters, const char *name,
                           const char *place, yyjson_val *schema, bool required)
 {
-    yyjson_mut_val *parameter = json_append_object(doc, parameters);
+    yyjson_mut_val *parameter = yyjson_mut_arr_add_obj(doc, parameters);
     yyjson_mut_obj_add_strcpy(doc, parameter, "name", name);
     yyjson_mut_obj_add_str(doc, parameter, "in", place);
     json_add_string(doc, parameter, "description", json_string(schema, "description"));
@@ -183,7 +183,7 @@ static bool has_body(const struct route *route)
 static void add_parameters(struct description *to, yyjson_mut_val *operation,
                            const struct route *route, const struct entry *entry)
 {
-    yyjson_mut_val *parameters = json_add_array(to->doc, operation, "parameters");
+    yyjson_mut_val *parameters = yyjson_mut_obj_add_arr(to->doc, operation, "parameters");
     bool keyed = strstr(route->path, "{key}") != NULL;
     size_t index, max;
     yyjson_val *name, *schema;
@@ -205,7 +205,7 @@ static void add_parameters(struct description *to, yyjson_mut_val *operation,
 static void add_body(yyjson_mut_doc *doc, yyjson_mut_val *operation, const struct route *route,
                      const struct entry *entry)
 {
-    yyjson_mut_val *request = json_add_object(doc, operation, "requestBody");
+    yyjson_mut_val *request = yyjson_mut_obj_add_obj(doc, operation, "requestBody");
     if (route->lines) {
         yyjson_mut_val *lines = add_content(doc, request, "application/x-ndjson");
         yyjson_mut_obj_add_str(doc, add_typed(doc, lines, "schema", "string"), "description",
@@ -242,7 +242,7 @@ static void add_memory_route(struct description *to, const struct route *route)
         add_body(doc, operation, route, entry);
     }
     bool exports = route->lines && !has_body(route);
-    yyjson_mut_val *responses = json_add_object(doc, operation, "responses");
+    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, operation, "responses");
     yyjson_mut_val *success =
         add_response(doc, responses, "200", exports ? route->lines : "The result.",
                      exports ? "application/x-ndjson" : "application/json");
@@ -268,16 +268,17 @@ static void add_plain_route(struct description *to, const struct route *route)
         add_operation(to, route->path, route->method, route->operation, route->summary);
     char *rest = NULL;
     char *names = route->numbers ? arena_strdup(to->arena, route->numbers) : NULL;
-    yyjson_mut_val *parameters = names ? json_add_array(doc, operation, "parameters") : NULL;
+    yyjson_mut_val *parameters =
+        names ? yyjson_mut_obj_add_arr(doc, operation, "parameters") : NULL;
     for (char *name = names ? strtok_r(names, " ", &rest) : NULL; name;
          name = strtok_r(NULL, " ", &rest)) {
-        yyjson_mut_val *parameter = json_append_object(doc, parameters);
+        yyjson_mut_val *parameter = yyjson_mut_arr_add_obj(doc, parameters);
         yyjson_mut_obj_add_str(doc, parameter, "name", name);
         yyjson_mut_obj_add_str(doc, parameter, "in", "query");
         add_typed(doc, parameter, "schema", "integer");
     }
     bool is_text = strcmp(route->path, "/metrics") == 0;
-    add_response(doc, json_add_object(doc, operation, "responses"), "200", route->summary,
+    add_response(doc, yyjson_mut_obj_add_obj(doc, operation, "responses"), "200", route->summary,
                  is_text ? "text/plain" : "application/json");
 }
 
@@ -299,15 +300,15 @@ static void add_routes(struct description *to)
 
 static void add_components(yyjson_mut_doc *doc, yyjson_mut_val *root)
 {
-    yyjson_mut_val *components = json_add_object(doc, root, "components");
-    yyjson_mut_val *schemes = json_add_object(doc, components, "securitySchemes");
+    yyjson_mut_val *components = yyjson_mut_obj_add_obj(doc, root, "components");
+    yyjson_mut_val *schemes = yyjson_mut_obj_add_obj(doc, components, "securitySchemes");
     yyjson_mut_obj_add_str(doc, add_typed(doc, schemes, "token", "http"), "scheme", "bearer");
     yyjson_mut_val *failure =
-        add_typed(doc, json_add_object(doc, components, "schemas"), "Failure", "object");
-    yyjson_mut_val *properties = json_add_object(doc, failure, "properties");
+        add_typed(doc, yyjson_mut_obj_add_obj(doc, components, "schemas"), "Failure", "object");
+    yyjson_mut_val *properties = yyjson_mut_obj_add_obj(doc, failure, "properties");
     add_typed(doc, properties, "success", "boolean");
     yyjson_mut_val *error = add_typed(doc, properties, "error", "object");
-    yyjson_mut_val *parts = json_add_object(doc, error, "properties");
+    yyjson_mut_val *parts = yyjson_mut_obj_add_obj(doc, error, "properties");
     add_typed(doc, parts, "code", "string");
     add_typed(doc, parts, "message", "string");
     add_typed(doc, parts, "request_id", "string");
@@ -318,7 +319,7 @@ static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, 
 {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, root, "openapi", "3.1.0");
-    yyjson_mut_val *info = json_add_object(doc, root, "info");
+    yyjson_mut_val *info = yyjson_mut_obj_add_obj(doc, root, "info");
     yyjson_mut_obj_add_str(doc, info, "title", "forage");
     yyjson_mut_obj_add_str(doc, info, "version", FORAGE_VERSION);
     yyjson_mut_obj_add_str(doc, info, "description",
@@ -326,16 +327,18 @@ static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, 
     struct buf url;
     buf_init(&url, KIB(1));
     write_base_url(&url, visit->exchange);
-    yyjson_mut_val *server = json_append_object(doc, json_add_array(doc, root, "servers"));
+    yyjson_mut_val *server =
+        yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "servers"));
     json_add_string(doc, server, "url", url.data ? arena_strdup(arena, url.data) : NULL);
     buf_done(&url);
     struct description to = {doc, arena, app_registry(visit->door->app),
-                             json_add_object(doc, root, "paths")};
+                             yyjson_mut_obj_add_obj(doc, root, "paths")};
     add_routes(&to);
     add_components(doc, root);
     if (callers_count(app_callers(visit->door->app))) {
-        json_add_array(doc, json_append_object(doc, json_add_array(doc, root, "security")),
-                       "token");
+        yyjson_mut_obj_add_arr(
+            doc, yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "security")),
+            "token");
     }
     return root;
 }

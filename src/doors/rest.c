@@ -197,7 +197,7 @@ void serve_tool_list(const struct visit *visit)
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
     yyjson_mut_val *body = yyjson_mut_obj(doc);
-    yyjson_mut_val *tools = json_add_array(doc, body, "tools");
+    yyjson_mut_val *tools = yyjson_mut_obj_add_arr(doc, body, "tools");
     for (size_t i = 0; doc && i < registry->tool_count; i++) {
         yyjson_mut_arr_append(tools, describe_tool(doc, &registry->tools[i]));
     }

@@ -63,8 +63,8 @@ static void add_modern_fields(struct mcp_work *work, yyjson_mut_val *result)
         yyjson_mut_obj_add_str(doc, result, "resultType", "complete");
     }
     yyjson_mut_val *meta = yyjson_mut_obj_get(result, "_meta");
-    meta = meta ? meta : json_add_object(doc, result, "_meta");
-    yyjson_mut_val *info = json_add_object(doc, meta, META_SERVER_INFO);
+    meta = meta ? meta : yyjson_mut_obj_add_obj(doc, result, "_meta");
+    yyjson_mut_val *info = yyjson_mut_obj_add_obj(doc, meta, META_SERVER_INFO);
     yyjson_mut_obj_add_str(doc, info, "name", work->mcp->options.name);
     yyjson_mut_obj_add_str(doc, info, "version", work->mcp->options.version);
     if (work->method && work->method->cacheable) {
@@ -120,7 +120,7 @@ int answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const ch
     }
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *envelope = envelope_for(work);
-    yyjson_mut_val *error = json_add_object(doc, envelope, "error");
+    yyjson_mut_val *error = yyjson_mut_obj_add_obj(doc, envelope, "error");
     yyjson_mut_obj_add_int(doc, error, "code", code);
     yyjson_mut_obj_add_str(doc, error, "message", message ? message : "out of memory");
     if (!data) {

@@ -29,10 +29,11 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
     unsigned features = work->mcp->options.features;
     bool changes = work->modern && (features & MCP_LIST_CHANGED);
     yyjson_mut_val *all = yyjson_mut_obj(doc);
-    yyjson_mut_val *tools = json_add_object(doc, all, "tools");
+    yyjson_mut_val *tools = yyjson_mut_obj_add_obj(doc, all, "tools");
     yyjson_mut_val *resources =
-        registry->resource_count ? json_add_object(doc, all, "resources") : NULL;
-    yyjson_mut_val *prompts = registry->prompt_count ? json_add_object(doc, all, "prompts") : NULL;
+        registry->resource_count ? yyjson_mut_obj_add_obj(doc, all, "resources") : NULL;
+    yyjson_mut_val *prompts =
+        registry->prompt_count ? yyjson_mut_obj_add_obj(doc, all, "prompts") : NULL;
     if (changes) {
         yyjson_mut_obj_add_bool(doc, tools, "listChanged", true);
         yyjson_mut_obj_add_bool(doc, resources, "listChanged", true);
@@ -42,10 +43,10 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
         yyjson_mut_obj_add_bool(doc, resources, "subscribe", true);
     }
     if (resources || prompts) {
-        json_add_object(doc, all, "completions");
+        yyjson_mut_obj_add_obj(doc, all, "completions");
     }
     if (features & MCP_LOGGING) {
-        json_add_object(doc, all, "logging");
+        yyjson_mut_obj_add_obj(doc, all, "logging");
     }
     return all;
 }
@@ -78,7 +79,7 @@ static void initialize(struct mcp_work *work)
     yyjson_mut_val *result = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, result, "protocolVersion", version);
     yyjson_mut_obj_add_val(doc, result, "capabilities", capabilities(work));
-    yyjson_mut_val *info = json_add_object(doc, result, "serverInfo");
+    yyjson_mut_val *info = yyjson_mut_obj_add_obj(doc, result, "serverInfo");
     yyjson_mut_obj_add_str(doc, info, "name", options->name);
     json_add_string(doc, info, "title", options->title);
     yyjson_mut_obj_add_str(doc, info, "version", options->version);
@@ -90,7 +91,8 @@ static void discover(struct mcp_work *work)
 {
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *result = yyjson_mut_obj(doc);
-    yyjson_mut_arr_add_str(doc, json_add_array(doc, result, "supportedVersions"), MODERN_VERSION);
+    yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, result, "supportedVersions"),
+                           MODERN_VERSION);
     yyjson_mut_obj_add_val(doc, result, "capabilities", capabilities(work));
     json_add_string(doc, result, "instructions", work->mcp->options.instructions);
     answer_result(work, result);
@@ -127,7 +129,7 @@ typedef yyjson_mut_val *(*describer)(yyjson_mut_doc *doc, const struct registry 
 static void answer_list(struct mcp_work *work, const char *key, size_t all, describer describe)
 {
     yyjson_mut_val *result = yyjson_mut_obj(work->doc);
-    yyjson_mut_val *items = json_add_array(work->doc, result, key);
+    yyjson_mut_val *items = yyjson_mut_obj_add_arr(work->doc, result, key);
     for (size_t i = 0; i < all; i++) {
         yyjson_mut_val *item = describe(work->doc, work->mcp->options.registry, i);
         if (item) {
@@ -215,10 +217,10 @@ static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registr
     json_add_string(doc, item, "name", prompt->name);
     json_add_string(doc, item, "title", prompt->title);
     json_add_string(doc, item, "description", prompt->description);
-    yyjson_mut_val *arguments = json_add_array(doc, item, "arguments");
+    yyjson_mut_val *arguments = yyjson_mut_obj_add_arr(doc, item, "arguments");
     for (const struct prompt_argument *argument = prompt->arguments; argument && argument->name;
          argument++) {
-        yyjson_mut_val *one = json_append_object(doc, arguments);
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, arguments);
         json_add_string(doc, one, "name", argument->name);
         json_add_string(doc, one, "title", argument->title);
         json_add_string(doc, one, "description", argument->description);
@@ -266,7 +268,7 @@ static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mu
     }
     if (!reply->content) {
         reply->content = yyjson_mut_arr(reply->doc);
-        yyjson_mut_val *block = json_append_object(reply->doc, reply->content);
+        yyjson_mut_val *block = yyjson_mut_arr_add_obj(reply->doc, reply->content);
         yyjson_mut_obj_add_str(reply->doc, block, "type", "text");
         yyjson_mut_obj_add_strn(reply->doc, block, "text", text, length);
     }
@@ -337,7 +339,8 @@ static void read_resource(struct mcp_work *work)
     }
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *result = yyjson_mut_obj(doc);
-    yyjson_mut_val *one = json_append_object(doc, json_add_array(doc, result, "contents"));
+    yyjson_mut_val *one =
+        yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, result, "contents"));
     json_add_string(doc, one, "uri", content.uri ? content.uri : uri);
     json_add_string(doc, one, "mimeType", content.mime ? content.mime : resource->mime);
     json_add_string(doc, one, "text", content.text);
@@ -456,7 +459,7 @@ static void complete_argument(struct mcp_work *work)
         yyjson_mut_arr_remove_last(values);
     }
     yyjson_mut_val *result = yyjson_mut_obj(doc);
-    yyjson_mut_val *completion = json_add_object(doc, result, "completion");
+    yyjson_mut_val *completion = yyjson_mut_obj_add_obj(doc, result, "completion");
     yyjson_mut_obj_add_val(doc, completion, "values", values);
     yyjson_mut_obj_add_uint(doc, completion, "total", total);
     yyjson_mut_obj_add_bool(doc, completion, "hasMore", total > MOST_COMPLETIONS);

@@ -104,7 +104,7 @@ static const struct {
 
 static void add_subscription_id(struct mcp_work *work, yyjson_mut_doc *doc, yyjson_mut_val *object)
 {
-    yyjson_mut_val *meta = json_add_object(doc, object, "_meta");
+    yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, object, "_meta");
     yyjson_mut_obj_add_val(doc, meta, META_SUBSCRIPTION, json_copy(doc, work->id));
 }
 
@@ -113,7 +113,7 @@ static void acknowledge(struct mcp_work *work, unsigned lists)
     struct message message;
     message_begin(&message);
     yyjson_mut_doc *doc = message.doc;
-    yyjson_mut_val *honoured = json_add_object(doc, message.params, "notifications");
+    yyjson_mut_val *honoured = yyjson_mut_obj_add_obj(doc, message.params, "notifications");
     for (size_t i = 0; i < LIST_COUNT; i++) {
         if (lists & 1u << i) {
             yyjson_mut_obj_add_bool(doc, honoured, LISTS[i].wish, true);

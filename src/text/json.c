@@ -251,27 +251,6 @@ void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *ke
     }
 }
 
-yyjson_mut_val *json_add_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
-{
-    yyjson_mut_val *added = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_val(doc, object, key, added);
-    return added;
-}
-
-yyjson_mut_val *json_add_array(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
-{
-    yyjson_mut_val *added = yyjson_mut_arr(doc);
-    yyjson_mut_obj_add_val(doc, object, key, added);
-    return added;
-}
-
-yyjson_mut_val *json_append_object(yyjson_mut_doc *doc, yyjson_mut_val *array)
-{
-    yyjson_mut_val *added = yyjson_mut_obj(doc);
-    yyjson_mut_arr_append(array, added);
-    return added;
-}
-
 void json_add_strings(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                       const char *const *texts, size_t count)
 {

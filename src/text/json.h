@@ -47,10 +47,6 @@ const char *json_string(yyjson_val *object, const char *key);
  */
 void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                      const char *text);
-/* Each adds an empty object or array as a member, or as the last item, and returns it. */
-yyjson_mut_val *json_add_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
-yyjson_mut_val *json_add_array(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
-yyjson_mut_val *json_append_object(yyjson_mut_doc *doc, yyjson_mut_val *array);
 /* Adds a member that is a list of texts, which must outlive the document. */
 void json_add_strings(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                       const char *const *texts, size_t count);
