@@ -10,6 +10,7 @@
 
 struct parts {
     const struct program_status *status; /* ops/status.h: its tools, and since when it runs */
+
     struct pool *side_threads;   /* call/side.h: pieces of calls */
     struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
