@@ -13,6 +13,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const PATH[] = {"mcp_servers", "forage"};
+static const char *const COMMAND[] = {"mcp_servers", "forage", "command"};
+static const char *const ARGUMENTS[] = {"mcp_servers", "forage", "args"};
 static const char BODY[] = "command = \"forage\"\nargs = [\"mcp\"]\n";
 
 static void require(bool holds, const char *what)
@@ -37,13 +39,13 @@ static void check_added(const char *text, size_t length)
     struct buf back;
     buf_init(&made, MIB(4));
     buf_init(&back, MIB(4));
-    require(toml_add(text, length, PATH, BODY, &made, &problem) == OK, "it cannot be added");
+    require(toml_set(text, length, PATH, 2, BODY, &made, &problem) == OK, "it cannot be added");
     require(begins_with(&made, text, length), "the beginning changed");
-    require(toml_find(made.data, made.length, PATH, &table, &problem) == OK, "it is not there");
+    require(toml_get(made.data, made.length, PATH, 2, &table, &problem) == OK, "it is not there");
     require(table.end == made.length, "it is not at the end");
-    require(toml_remove(made.data, made.length, PATH, &back, &problem) == OK,
+    require(toml_remove(made.data, made.length, PATH, 2, &back, &problem) == OK,
             "it cannot be taken out");
-    require(toml_find(back.data ? back.data : "", back.length, PATH, &table, &problem) ==
+    require(toml_get(back.data ? back.data : "", back.length, PATH, 2, &table, &problem) ==
                 ERR_NOTFOUND,
             "it is still there");
     /* Tables below it may have been there before, and go with it. */
@@ -70,14 +72,14 @@ static void check_changed(const char *text, size_t length)
     struct buf without;
     buf_init(&made, MIB(4));
     buf_init(&without, MIB(4));
-    int had = toml_get(text, length, PATH, "command", &old, &problem);
-    int set = toml_set(text, length, PATH, "command", VALUE, &made, &problem);
+    int had = toml_get(text, length, COMMAND, 3, &old, &problem);
+    int set = toml_set(text, length, COMMAND, 3, VALUE, &made, &problem);
     if (had == ERR_INVALID) {
         require(set == ERR_INVALID && made.length == 0, "a key that is there twice was set");
         return;
     }
     require(set == OK, "a key cannot be set");
-    require(toml_get(made.data, made.length, PATH, "command", &now, &problem) == OK,
+    require(toml_get(made.data, made.length, COMMAND, 3, &now, &problem) == OK,
             "the key is not there");
     require(now.end - now.start == strlen(VALUE) &&
                 memcmp(made.data + now.start, VALUE, strlen(VALUE)) == 0,
@@ -87,14 +89,14 @@ static void check_changed(const char *text, size_t length)
         require(memcmp(made.data + now.end, text + old.end, length - old.end) == 0,
                 "the rest changed");
     }
-    require(toml_unset(made.data, made.length, PATH, "command", &without, &problem) == OK,
+    require(toml_remove(made.data, made.length, COMMAND, 3, &without, &problem) == OK,
             "the key cannot be taken out");
-    require(toml_find(without.data, without.length, PATH, &table, &problem) == OK,
+    require(toml_get(without.data, without.length, PATH, 2, &table, &problem) == OK,
             "the table went with its key");
     buf_done(&made);
     buf_clear(&without);
-    require(toml_remove(text, length, PATH, &without, &problem) == OK, "it cannot be taken out");
-    require(toml_find(without.data ? without.data : "", without.length, PATH, &table, &problem) ==
+    require(toml_remove(text, length, PATH, 2, &without, &problem) == OK, "it cannot be taken out");
+    require(toml_get(without.data ? without.data : "", without.length, PATH, 2, &table, &problem) ==
                 ERR_NOTFOUND,
             "it is still there");
     buf_done(&without);
@@ -105,14 +107,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data;
     struct document_problem problem = {0};
     struct document_span table;
-    int status = toml_find(text, size, PATH, &table, &problem);
+    int status = toml_get(text, size, PATH, 2, &table, &problem);
     if (status == ERR_NOTFOUND) {
         check_added(text, size);
     } else if (status == OK) {
         struct arena *arena = arena_new(MIB(16));
         const char *strings[8];
         struct document_span value;
-        if (arena && toml_get(text, size, PATH, "args", &value, &problem) == OK) {
+        if (arena && toml_get(text, size, ARGUMENTS, 3, &value, &problem) == OK) {
             toml_strings(arena, text, value, strings, 8);
         }
         arena_free(arena);
@@ -122,7 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_init(&made, MIB(4));
         require(status == ERR_INVALID || status == ERR_UNSUPPORTED, "an odd status");
         require(problem.line > 0 && problem.column > 0 && problem.text[0], "no place");
-        require(toml_add(text, size, PATH, BODY, &made, &problem) == status && made.length == 0,
+        require(toml_set(text, size, PATH, 2, BODY, &made, &problem) == status && made.length == 0,
                 "a broken document was edited");
         buf_done(&made);
     }

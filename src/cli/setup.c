@@ -40,8 +40,8 @@ struct setup {
     bool existed;
     struct buf before;
     struct buf after;
-    bool remains; /* the file is there afterwards */
-    struct undo memory;
+    bool remains;       /* the file is there afterwards */
+    struct undo record; /* of the last change, so that it can be taken back */
     const char *change; /* in one word */
     struct setup_entry entry;
     char problem[PROBLEM_SIZE];
@@ -228,7 +228,7 @@ static int tell_as_json(struct setup *setup, bool written)
         json_add_string(doc, result, "snippet", snippet.data);
     }
     json_add_string(doc, result, "backup",
-                    written && !setup->undo && setup->memory.existed ? setup->memory.backup : NULL);
+                    written && !setup->undo && setup->record.existed ? setup->record.backup : NULL);
     int code = print_json(setup->arena, result);
     buf_done(&diff);
     buf_done(&snippet);
@@ -341,7 +341,7 @@ static int read_file(struct setup *setup)
     if (status != OK && status != ERR_NOTFOUND) {
         return fail(setup);
     }
-    status = undo_open(&setup->memory, setup->arena, setup->path, setup->name, &setup->before,
+    status = undo_open(&setup->record, setup->arena, setup->path, setup->name, &setup->before,
                        setup->problem, sizeof setup->problem);
     return status == OK ? EXIT_OK : fail(setup);
 }
@@ -360,20 +360,20 @@ static mode_t mode_of_new(const struct setup *setup)
     return setup->scope == SCOPE_USER ? 0600 : 0666 & ~mask;
 }
 
-/* Remembers how to take it back. Where the entry is an earlier one of ours, in a file that somebody
+/* Records how to take it back. Where the entry is an earlier one of ours, in a file that somebody
  * has changed since, that is the file without it. */
-static int remember(struct setup *setup)
+static int record_change(struct setup *setup)
 {
     struct buf without;
     struct document_problem ignored;
     struct plan_file file = plan_file_of(setup, &setup->before);
     const struct buf *before = setup->existed ? &setup->before : NULL;
     buf_init(&without, LIMIT_SETUP_FILE_BYTES);
-    if (before && setup->memory.is_there && !setup->memory.is_current &&
+    if (before && setup->record.is_there && !setup->record.is_current &&
         plan_remove(setup->arena, &file, false, &without, &ignored) == OK) {
         before = &without;
     }
-    int status = undo_keep(&setup->memory, setup->arena, setup->path, before, &setup->after,
+    int status = undo_keep(&setup->record, setup->arena, setup->path, before, &setup->after,
                            setup->problem, sizeof setup->problem);
     buf_done(&without);
     return status;
@@ -384,14 +384,14 @@ static int write_file(struct setup *setup)
     const struct buf *before = setup->existed ? &setup->before : NULL;
     char *problem = setup->problem;
     size_t size = sizeof setup->problem;
-    int status = setup->undo ? OK : remember(setup);
+    int status = setup->undo ? OK : record_change(setup);
     if (status == OK) {
         status = setup->remains ? files_write(setup->path, &setup->after, before,
                                               mode_of_new(setup), problem, size)
                                 : files_remove(setup->path, before, problem, size);
     }
     if (status == OK && setup->undo) {
-        undo_forget(&setup->memory);
+        undo_delete(&setup->record);
     }
     return status == OK ? EXIT_OK : fail(setup);
 }
@@ -478,8 +478,8 @@ static int set_up(struct setup *setup)
     code = carry_out(setup);
     if (code == EXIT_OK && !setup->json) {
         printf("%s %s.\n", change == PLAN_ADDED ? "Written:" : "Updated:", setup->path);
-        if (setup->memory.existed) {
-            printf("As it was before: %s\n", setup->memory.backup);
+        if (setup->record.existed) {
+            printf("As it was before: %s\n", setup->record.backup);
         }
         tell_keys(setup);
         tell_path(setup);
@@ -496,13 +496,13 @@ static int set_up(struct setup *setup)
 static int plan_undo(struct setup *setup, struct document_problem *problem)
 {
     struct plan_file file = plan_file_of(setup, &setup->before);
-    if (setup->memory.is_current) {
+    if (setup->record.is_current) {
         setup->change = "restored";
-        setup->remains = setup->memory.existed;
-        return buf_append(&setup->after, setup->memory.before.data, setup->memory.before.length);
+        setup->remains = setup->record.existed;
+        return buf_append(&setup->after, setup->record.before.data, setup->record.before.length);
     }
-    struct plan_file earlier = plan_file_of(setup, &setup->memory.before);
-    bool made_servers = setup->memory.is_there && !plan_has_servers(&earlier);
+    struct plan_file earlier = plan_file_of(setup, &setup->record.before);
+    bool made_servers = setup->record.is_there && !plan_has_servers(&earlier);
     setup->change = "removed";
     setup->remains = true;
     return plan_remove(setup->arena, &file, made_servers, &setup->after, problem);
@@ -528,7 +528,7 @@ static int take_back(struct setup *setup)
     if (code == EXIT_OK && !setup->json) {
         printf("%s: %s\n",
                !setup->remains            ? "Taken away again"
-               : setup->memory.is_current ? "As it was before"
+               : setup->record.is_current ? "As it was before"
                                           : "Without forage's entry now",
                setup->path);
     }
@@ -592,7 +592,7 @@ static int run(struct setup *setup)
     if (code == EXIT_OK) {
         code = setup->undo ? take_back(setup) : set_up(setup);
     }
-    undo_close(&setup->memory);
+    undo_close(&setup->record);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* Adding, changing and taking out one table. */
+/* Edits one table of a TOML document. */
 #include "setup/toml.h"
 
 #include "core/status.h"
@@ -77,8 +77,8 @@ static int check_statement(struct walk *walk)
                : OK;
 }
 
-static int start_walk(struct walk *walk, const char *text, size_t length,
-                      const char *const path[PATH_PARTS], struct document_problem *problem)
+static int start_walk(struct walk *walk, const char *text, size_t length, const char *const *path,
+                      struct document_problem *problem)
 {
     *walk = (struct walk){.path = path};
     toml_scan_start(&walk->scan, text, length, problem);
@@ -98,8 +98,8 @@ static int next(struct walk *walk)
 
 /* ---- finding ---- */
 
-int toml_find(const char *text, size_t length, const char *const path[PATH_PARTS],
-              struct document_span *table, struct document_problem *problem)
+static int find_table(const char *text, size_t length, const char *const *path,
+                      struct document_span *table, struct document_problem *problem)
 {
     struct walk walk;
     bool found = false;
@@ -121,24 +121,39 @@ int toml_find(const char *text, size_t length, const char *const path[PATH_PARTS
     return status == ERR_NOTFOUND && found ? OK : status;
 }
 
-int toml_get(const char *text, size_t length, const char *const path[PATH_PARTS], const char *key,
-             struct document_span *value, struct document_problem *problem)
+/* The statement that sets the key of the table which the path names last. */
+static int find_key(const char *text, size_t length, const char *const *path,
+                    struct toml_statement *pair, struct document_problem *problem)
 {
     struct walk walk;
     bool found = false;
     int status = start_walk(&walk, text, length, path, problem);
     while (status == OK && (status = next(&walk)) == OK) {
         if (walk.statement.kind == TOML_VALUE && is_in_table(&walk) && walk.statement.count == 1 &&
-            part_is(&walk, &walk.statement, 0, key)) {
+            part_is(&walk, &walk.statement, 0, path[PATH_PARTS])) {
             if (found) {
                 return document_wrong(problem, text, length, walk.statement.start,
-                                      "%s is there more than once", key);
+                                      "%s is there more than once", path[PATH_PARTS]);
             }
             found = true;
-            *value = walk.statement.value;
+            *pair = walk.statement;
         }
     }
     return status == ERR_NOTFOUND && found ? OK : status;
+}
+
+int toml_get(const char *text, size_t length, const char *const *path, size_t depth,
+             struct document_span *value, struct document_problem *problem)
+{
+    struct toml_statement pair;
+    if (depth == PATH_PARTS) {
+        return find_table(text, length, path, value, problem);
+    }
+    int status = find_key(text, length, path, &pair, problem);
+    if (status == OK) {
+        *value = pair.value;
+    }
+    return status;
 }
 
 /* ---- adding and changing ---- */
@@ -164,14 +179,10 @@ static void put_lines(struct buf *out, const char *lines, const char *newline)
     }
 }
 
-int toml_add(const char *text, size_t length, const char *const path[PATH_PARTS], const char *body,
-             struct buf *out, struct document_problem *problem)
+/* The table comes after everything else, with a blank line before it. */
+static void add_table(const char *text, size_t length, const char *const *path, const char *lines,
+                      struct buf *out)
 {
-    struct document_span table;
-    int status = toml_find(text, length, path, &table, problem);
-    if (status != ERR_NOTFOUND) {
-        return status == OK ? ERR_INVALID : status;
-    }
     const char *newline = document_newline(text, length);
     put_span(out, text, 0, length);
     if (length > document_mark(text, length)) {
@@ -179,29 +190,32 @@ int toml_add(const char *text, size_t length, const char *const path[PATH_PARTS]
         buf_puts(out, newline);
     }
     buf_printf(out, "[%s.%s]%s", path[0], path[1], newline);
-    put_lines(out, body, newline);
-    return buf_error(out);
+    put_lines(out, lines, newline);
 }
 
-int toml_set(const char *text, size_t length, const char *const path[PATH_PARTS], const char *key,
+int toml_set(const char *text, size_t length, const char *const *path, size_t depth,
              const char *value, struct buf *out, struct document_problem *problem)
 {
     struct document_span table;
-    struct document_span old;
+    struct toml_statement old;
     const char *newline = document_newline(text, length);
-    int status = toml_find(text, length, path, &table, problem);
-    if (status != OK) {
-        return status;
+    int status = find_table(text, length, path, &table, problem);
+    if (depth == PATH_PARTS && status == ERR_NOTFOUND) {
+        add_table(text, length, path, value, out);
+        return buf_error(out);
     }
-    status = toml_get(text, length, path, key, &old, problem);
+    if (status != OK || depth == PATH_PARTS) {
+        return status == OK ? ERR_INVALID : status;
+    }
+    status = find_key(text, length, path, &old, problem);
     if (status == OK) {
-        put_span(out, text, 0, old.start);
+        put_span(out, text, 0, old.value.start);
         buf_puts(out, value);
-        put_span(out, text, old.end, length);
+        put_span(out, text, old.value.end, length);
     } else if (status == ERR_NOTFOUND) {
         put_span(out, text, 0, table.end);
         buf_puts(out, text[table.end - 1] == '\n' ? "" : newline);
-        buf_printf(out, "%s = %s%s", key, value, newline);
+        buf_printf(out, "%s = %s%s", path[PATH_PARTS], value, newline);
         put_span(out, text, table.end, length);
     } else {
         return status;
@@ -210,26 +224,6 @@ int toml_set(const char *text, size_t length, const char *const path[PATH_PARTS]
 }
 
 /* ---- taking out ---- */
-
-int toml_unset(const char *text, size_t length, const char *const path[PATH_PARTS], const char *key,
-               struct buf *out, struct document_problem *problem)
-{
-    struct walk walk;
-    struct document_span lines = {0, 0};
-    int status = start_walk(&walk, text, length, path, problem);
-    while (status == OK && (status = next(&walk)) == OK) {
-        if (walk.statement.kind == TOML_VALUE && is_in_table(&walk) && walk.statement.count == 1 &&
-            part_is(&walk, &walk.statement, 0, key)) {
-            lines = (struct document_span){walk.statement.start, walk.statement.end};
-        }
-    }
-    if (status != ERR_NOTFOUND || lines.end == 0) {
-        return status;
-    }
-    put_span(out, text, 0, lines.start);
-    put_span(out, text, lines.end, length);
-    return buf_error(out);
-}
 
 /* Where the line before `start` begins when it is blank, otherwise `start`. */
 static size_t with_blank_line(const char *text, size_t start)
@@ -246,12 +240,12 @@ static size_t with_blank_line(const char *text, size_t start)
     return line;
 }
 
-int toml_remove(const char *text, size_t length, const char *const path[PATH_PARTS],
-                struct buf *out, struct document_problem *problem)
+static int remove_table(const char *text, size_t length, const char *const *path, struct buf *out,
+                        struct document_problem *problem)
 {
     struct walk walk;
     struct document_span table;
-    int status = toml_find(text, length, path, &table, problem);
+    int status = find_table(text, length, path, &table, problem);
     size_t kept = 0; /* up to here the document is in `out`, or left out */
     if (status == OK) {
         status = start_walk(&walk, text, length, path, problem);
@@ -270,6 +264,22 @@ int toml_remove(const char *text, size_t length, const char *const path[PATH_PAR
     }
     put_span(out, text, kept, length);
     return buf_error(out);
+}
+
+int toml_remove(const char *text, size_t length, const char *const *path, size_t depth,
+                struct buf *out, struct document_problem *problem)
+{
+    struct toml_statement pair;
+    if (depth == PATH_PARTS) {
+        return remove_table(text, length, path, out, problem);
+    }
+    int status = find_key(text, length, path, &pair, problem);
+    if (status == OK) {
+        put_span(out, text, 0, pair.start);
+        put_span(out, text, pair.end, length);
+        status = buf_error(out);
+    }
+    return status;
 }
 
 /* ---- strings ---- */

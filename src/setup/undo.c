@@ -1,4 +1,5 @@
-/* Remembering changes: FOLDER/setup/ID.json says what was changed, ID.backup is the file before. */
+/* Writes and reads undo records: FOLDER/setup/ID.json says what was changed, ID.backup is the file
+ * as it was before. */
 #include "setup/undo.h"
 
 #include "config/places.h"
@@ -102,7 +103,7 @@ int undo_open(struct undo *undo, struct arena *arena, const char *path, const ch
     return status == OK ? read_record(undo, arena, now, problem, size) : status;
 }
 
-/* ---- remembering ---- */
+/* ---- recording ---- */
 
 /* Puts a file of ours in place, whatever was there. */
 static int replace(const char *path, const struct buf *text, char *problem, size_t size)
@@ -141,7 +142,7 @@ int undo_keep(struct undo *undo, struct arena *arena, const char *path, const st
     return status;
 }
 
-void undo_forget(const struct undo *undo)
+void undo_delete(const struct undo *undo)
 {
     unlink(undo->record);
     unlink(undo->backup);

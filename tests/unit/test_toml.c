@@ -46,9 +46,9 @@ static void adds_and_takes_out(void **state)
         buf_init(&out, MIB(1));
         buf_init(&back, MIB(1));
         assert_int_equal(
-            toml_add(CASES[i].before, strlen(CASES[i].before), PATH, BODY, &out, &problem), OK);
+            toml_set(CASES[i].before, strlen(CASES[i].before), PATH, 2, BODY, &out, &problem), OK);
         assert_string_equal(out.data, CASES[i].after);
-        assert_int_equal(toml_remove(out.data, out.length, PATH, &back, &problem), OK);
+        assert_int_equal(toml_remove(out.data, out.length, PATH, 2, &back, &problem), OK);
         if (CASES[i].is_restored) {
             assert_string_equal(back.data ? back.data : "", CASES[i].before);
         }
@@ -67,7 +67,7 @@ static void takes_out_all_of_it_and_nothing_else(void **state)
     struct buf out;
     (void)state;
     buf_init(&out, MIB(1));
-    assert_int_equal(toml_remove(BEFORE, sizeof BEFORE - 1, PATH, &out, &problem), OK);
+    assert_int_equal(toml_remove(BEFORE, sizeof BEFORE - 1, PATH, 2, &out, &problem), OK);
     assert_string_equal(out.data, AFTER);
     buf_done(&out);
 }
@@ -100,11 +100,11 @@ static void changes_keys(void **state)
         struct document_problem problem;
         struct buf out;
         const char *text = CASES[i].before;
+        const char *const path[] = {PATH[0], PATH[1], CASES[i].key};
         buf_init(&out, MIB(1));
-        int status =
-            CASES[i].value
-                ? toml_set(text, strlen(text), PATH, CASES[i].key, CASES[i].value, &out, &problem)
-                : toml_unset(text, strlen(text), PATH, CASES[i].key, &out, &problem);
+        int status = CASES[i].value
+                         ? toml_set(text, strlen(text), path, 3, CASES[i].value, &out, &problem)
+                         : toml_remove(text, strlen(text), path, 3, &out, &problem);
         assert_int_equal(status, OK);
         assert_string_equal(out.data, CASES[i].after);
         buf_done(&out);
@@ -152,8 +152,9 @@ static void refuses_with_the_place(void **state)
         struct document_problem problem = {0};
         struct buf out;
         buf_init(&out, MIB(1));
-        assert_int_equal(toml_add(CASES[i].text, strlen(CASES[i].text), PATH, BODY, &out, &problem),
-                         CASES[i].status);
+        assert_int_equal(
+            toml_set(CASES[i].text, strlen(CASES[i].text), PATH, 2, BODY, &out, &problem),
+            CASES[i].status);
         assert_string_equal(problem.text, CASES[i].words);
         assert_int_equal(problem.line, CASES[i].line);
         assert_int_equal(problem.column, CASES[i].column);
@@ -198,7 +199,7 @@ static void passes_over_values(void **state)
         struct document_span table;
         struct document_problem problem = {0};
         int length = snprintf(text, sizeof text, "a = %s # c\n[b]\n", VALUES[i]);
-        int status = toml_find(text, (size_t)length, PATH, &table, &problem);
+        int status = toml_get(text, (size_t)length, PATH, 2, &table, &problem);
         if (status != ERR_NOTFOUND) {
             fail_msg("%s: %s", VALUES[i], problem.text);
         }
