@@ -4,12 +4,12 @@
  * is also read as one text with citations at positions that it holds itself, so that the fuzzer
  * need not find the way through JSON. */
 #include "answer/citations.h"
-#include "answer/guardrails.h"
+#include "answer/question.h"
 #include "answer/response.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/text.h"
-#include "world/tracking.h"
+#include "world/world.h"
 
 #include <stdint.h>
 #include <stdio.h>

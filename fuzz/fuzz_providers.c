@@ -5,9 +5,8 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/text.h"
-#include "websearch/canonical.h"
-#include "websearch/merge.h"
-#include "websearch/plain.h"
+#include "websearch/results.h"
+#include "world/world.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -83,9 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct hits hits;
     yyjson_doc *doc = arena ? json_parse(arena, (const char *)data + 2, size - 2, NULL) : NULL;
     yyjson_val *root = yyjson_doc_get_root(doc);
-    if (doc && yyjson_is_obj(root) && hits_init(arena, &hits) == OK) {
-        int status = provider->parse(arena, root, &query, &hits);
-        require(status == OK || status == ERR_INVALID, "status");
+    if (doc) {
+        int status = provider_read(provider, arena, root, &query, &hits);
+        require(status == OK || status == ERR_INVALID || arena_failed(arena), "status");
         if (status == OK) {
             check_hits(arena, &hits);
             check_merging(arena, &hits);

@@ -1,19 +1,19 @@
 /* From a question to an answer. */
 #include "answer/answer.h"
 
-#include "answer/guardrails.h"
 #include "answer/openai.h"
-#include "answer/prompt.h"
+#include "answer/question.h"
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/breaker.h"
 #include "text/text.h"
-#include "world/countries.h"
+#include "world/world.h"
 
 #include <ctype.h>
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,25 +25,31 @@
 #define ROOM_FOR_RESULT   600
 #define ROOM_FOR_CITATION 200
 
-static struct guardrails *guardrails;
-static struct breakers *breakers;
+struct answerer {
+    struct guardrails *guardrails;
+    struct breakers *breakers; /* whether the upstream rests */
+};
 
-int answer_start(char *problem, size_t size)
+struct answerer *answerer_new(char *problem, size_t size)
 {
-    struct guardrails *rules = guardrails_new(config_text("FORAGE_GUARDRAILS"), problem, size);
-    if (!rules) {
-        return ERR_INVALID;
+    struct answerer *answerer = calloc(1, sizeof *answerer);
+    snprintf(problem, size, "out of memory");
+    if (answerer) {
+        answerer->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+        answerer->guardrails = guardrails_new(config_text("FORAGE_GUARDRAILS"), problem, size);
     }
-    answer_stop();
-    guardrails = rules;
-    breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
-    return breakers ? OK : ERR_NOMEM;
+    return answerer && answerer->breakers && answerer->guardrails ? answerer
+                                                                  : answerer_free(answerer);
 }
 
-void answer_stop(void)
+struct answerer *answerer_free(struct answerer *answerer)
 {
-    guardrails = guardrails_free(guardrails);
-    breakers = breakers_free(breakers);
+    if (answerer) {
+        guardrails_free(answerer->guardrails);
+        breakers_free(answerer->breakers);
+        free(answerer);
+    }
+    return NULL;
 }
 
 bool answer_configured(void)
@@ -100,22 +106,13 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
         refusal->beside ? " with \"" : "", refusal->beside ? refusal->beside : "",
         refusal->beside ? "\"" : "", refusal->rule, setting);
     yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
-    if (root) {
-        json_add_string(doc, root, "rule", refusal->rule);
-        json_add_string(doc, root, "server", refusal->server);
-        yyjson_mut_val *matched = yyjson_mut_obj_add_arr(doc, root, "matched");
-        yyjson_mut_arr_add_str(doc, matched, refusal->phrase);
-        if (refusal->beside) {
-            yyjson_mut_arr_add_str(doc, matched, refusal->beside);
-        }
-        json_add_string(doc, root, "setting", "FORAGE_GUARDRAILS");
-        size_t length;
-        const char *text = json_text(arena, root, &length);
-        if (text) {
-            call_fail_details(call, text);
-        }
-    }
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    const char *const matched[] = {refusal->phrase, refusal->beside};
+    json_add_string(doc, root, "rule", refusal->rule);
+    json_add_string(doc, root, "server", refusal->server);
+    json_add_strings(doc, root, "matched", matched, refusal->beside ? 2 : 1);
+    json_add_string(doc, root, "setting", "FORAGE_GUARDRAILS");
+    call_fail_details(call, json_text(arena, root, NULL));
     return ERR_FAILED;
 }
 
@@ -123,21 +120,19 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
 static int find_region(struct call *call, const char *region, const char **code,
                        const char **country)
 {
-    struct arena *arena = call_arena(call);
     *code = NULL;
     *country = NULL;
     if (!region) {
         return OK;
     }
-    *country = country_name(arena, region);
+    *country = country_name(region);
     if (!*country) {
         bool british = strcasecmp(region, "UK") == 0;
         return call_fail(call, CODE_VALIDATION,
                          "region: \"%.16s\" is no country code of ISO 3166-1%s", region,
                          british ? "; did you mean GB?" : " (two letters: DE, US, AE)");
     }
-    *code = arena_printf(arena, "%c%c", toupper((unsigned char)region[0]),
-                         toupper((unsigned char)region[1]));
+    *code = country_code(call_arena(call), region);
     return *code ? OK : ERR_NOMEM;
 }
 
@@ -184,6 +179,7 @@ static int ask_guarded(struct call *call, const struct openai_settings *settings
                        const struct openai_question *question, struct response *response,
                        struct openai_account *account)
 {
+    struct breakers *breakers = call_parts(call)->answerer->breakers;
     if (!breaker_admit(breakers, UPSTREAM)) {
         int64_t wait = breaker_wait_ms(breakers, UPSTREAM);
         call_fail(call, CODE_PROVIDER,
@@ -289,7 +285,8 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
     const char *country;
     *answer = (struct answer){0};
     int status = clean_query(call, request->query, &question.input);
-    if (status == OK && guardrails_refuse(guardrails, question.input, &refusal)) {
+    if (status == OK &&
+        guardrails_refuse(call_parts(call)->answerer->guardrails, question.input, &refusal)) {
         status = refuse(call, &refusal);
     }
     if (status == OK) {
@@ -344,33 +341,30 @@ static void add_citation(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct
 static void add_notes(const struct answer *answer, yyjson_mut_doc *doc, yyjson_mut_val *root)
 {
     const struct cited_text *cited = &answer->cited;
-    yyjson_mut_val *notes = yyjson_mut_arr(doc);
     size_t outdated = 0;
     for (size_t i = 0; i < cited->count; i++) {
         outdated += cited->citations[i].outdated ? 1 : 0;
     }
-    if (answer->incomplete) {
-        yyjson_mut_arr_add_str(doc, notes, "The answer ends early; incomplete says why.");
+    const struct {
+        bool holds;
+        const char *words;
+    } notes[] = {
+        {answer->incomplete, "The answer ends early; incomplete says why."},
+        {answer->truncated, "The text is cut to fit into one result; see FORAGE_MAX_RESULT_CHARS."},
+        {cited->count == 0, "The answer names no sources: treat it with care."},
+        {outdated, "Sources marked outdated are older than freshnessHours."},
+        {cited->left_out, "The text cites more sources than maxResults or the size of a result "
+                          "allow here."},
+    };
+    const char *texts[sizeof notes / sizeof *notes];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        if (notes[i].holds) {
+            texts[count++] = notes[i].words;
+        }
     }
-    if (answer->truncated) {
-        yyjson_mut_arr_add_str(doc, notes,
-                               "The text is cut to fit into one result; see "
-                               "FORAGE_MAX_RESULT_CHARS.");
-    }
-    if (cited->count == 0) {
-        yyjson_mut_arr_add_str(doc, notes, "The answer names no sources: treat it with care.");
-    }
-    if (outdated) {
-        yyjson_mut_arr_add_str(doc, notes,
-                               "Sources marked outdated are older than freshnessHours.");
-    }
-    if (cited->left_out) {
-        yyjson_mut_arr_add_str(doc, notes,
-                               "The text cites more sources than maxResults or the size of a "
-                               "result allow here.");
-    }
-    if (yyjson_mut_arr_size(notes)) {
-        yyjson_mut_obj_add_val(doc, root, "notes", notes);
+    if (count) {
+        json_add_strings(doc, root, "notes", texts, count);
     }
 }
 

@@ -29,17 +29,18 @@ struct answer {
     int freshness_hours;
 };
 
-/* Reads FORAGE_GUARDRAILS and gets ready; once, when the program starts. OK, or ERR_INVALID with
- * the reason in `problem`. */
-int answer_start(char *problem, size_t size);
-void answer_stop(void);
+/* The part of the program that answers: its guardrails (FORAGE_GUARDRAILS), and whether its
+ * upstream rests. NULL with the reason in `problem`. */
+struct answerer *answerer_new(char *problem, size_t size);
+struct answerer *answerer_free(struct answerer *answerer);
 
 /* Whether there is a key, or an address that may do without. */
 bool answer_configured(void);
 
 /* OK; ERR_FAILED after call_fail() with CONFIG, VALIDATION, AUTH, RATE_LIMIT, PROVIDER or PARSE; a
  * status of call_wait(). Everything lives in the call's arena. Reports what it used to the call. */
-int answer_ask(struct call *call, const struct answer_request *request, struct answer *answer);
+MUST_CHECK int answer_ask(struct call *call, const struct answer_request *request,
+                          struct answer *answer);
 
 /* The result as JSON; NULL without memory. */
 yyjson_mut_val *answer_describe(const struct answer *answer, yyjson_mut_doc *doc);

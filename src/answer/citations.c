@@ -1,14 +1,13 @@
-/* One text with its citations. */
+/* Makes one text with its citations. */
 #include "answer/citations.h"
 
-#include "answer/dates.h"
-#include "answer/snippet.h"
+#include "answer/sources.h"
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/text.h"
 #include "text/url.h"
-#include "world/tracking.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +52,13 @@ static int join(struct work *work, size_t *offsets)
         buf_append(&text, work->parts[i].text, work->parts[i].length);
     }
     work->joined_length = text.length;
-    work->joined = buf_error(&text) == OK
-                       ? arena_strndup(work->arena, text.data ? text.data : "", text.length)
-                       : NULL;
-    buf_done(&text);
+    work->joined = buf_to_arena(&text, work->arena);
     return work->joined ? OK : ERR_NOMEM;
+}
+
+static struct span moved(const struct cuts *cuts, struct span span)
+{
+    return (struct span){cuts_map(cuts, span.start), cuts_map(cuts, span.end)};
 }
 
 static int clean(struct work *work)
@@ -69,12 +70,10 @@ static int clean(struct work *work)
     }
     work->text = cuts_apply(work->arena, work->joined, work->joined_length, &cuts, &work->length);
     for (size_t i = 0; i < work->source_count; i++) {
-        struct span *span = &work->sources[i].span;
-        *span = (struct span){cuts_map(&cuts, span->start), cuts_map(&cuts, span->end)};
+        work->sources[i].span = moved(&cuts, work->sources[i].span);
     }
     for (size_t i = 0; i < work->span_count; i++) {
-        struct span *span = &work->spans[i];
-        *span = (struct span){cuts_map(&cuts, span->start), cuts_map(&cuts, span->end)};
+        work->spans[i] = moved(&cuts, work->spans[i]);
     }
     return work->text ? OK : ERR_NOMEM;
 }

@@ -1,5 +1,5 @@
-/* Dates that are written down. */
-#include "answer/dates.h"
+/* Reads the dates that texts and addresses carry. */
+#include "answer/sources.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Rules about queries: reading them, checking them, applying them. */
-#include "answer/guardrails.h"
-
+#include "answer/question.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "embedded.h"
 #include "text/json.h"
+#include "text/slice.h"
 #include "text/text.h"
 
 #include <ctype.h>
@@ -199,43 +199,18 @@ static uint32_t fold(uint32_t point)
     return point;
 }
 
-static void put_point(struct text_out *out, uint32_t point)
-{
-    char bytes[5] = {0};
-    if (point < 0x80) {
-        bytes[0] = (char)point;
-    } else if (point < 0x800) {
-        bytes[0] = (char)(0xC0 | point >> 6);
-        bytes[1] = (char)(0x80 | (point & 0x3F));
-    } else if (point < 0x10000) {
-        bytes[0] = (char)(0xE0 | point >> 12);
-        bytes[1] = (char)(0x80 | (point >> 6 & 0x3F));
-        bytes[2] = (char)(0x80 | (point & 0x3F));
-    } else {
-        bytes[0] = (char)(0xF0 | point >> 18);
-        bytes[1] = (char)(0x80 | (point >> 12 & 0x3F));
-        bytes[2] = (char)(0x80 | (point >> 6 & 0x3F));
-        bytes[3] = (char)(0x80 | (point & 0x3F));
-    }
-    text_put(out, bytes);
-}
-
 static void fold_text(struct text_out *out, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
-        put_point(out, fold(text_next(&text, end)));
+        char bytes[4];
+        text_put_bytes(out, bytes, text_encode(fold(text_next(&text, end)), bytes));
     }
 }
 
-struct word {
-    const char *data;
-    size_t length;
-};
-
 struct words {
     char folded[FOLDED_BYTES];
-    struct word list[MOST_WORDS];
+    struct slice list[MOST_WORDS];
     size_t count;
 };
 
@@ -246,12 +221,12 @@ static bool in_word(char c)
 }
 
 /* Takes the next word of a folded text; its length is 0 at the end. */
-static struct word next_word(const char **at)
+static struct slice next_word(const char **at)
 {
     while (**at && !in_word(**at)) {
         (*at)++;
     }
-    struct word word = {*at, 0};
+    struct slice word = {*at, 0};
     while (in_word(**at)) {
         (*at)++;
     }
@@ -266,13 +241,13 @@ static void split(struct words *words, const char *query)
     fold_text(&out, query);
     const char *at = words->folded;
     words->count = 0;
-    for (struct word word = next_word(&at); word.length && words->count < MOST_WORDS;
+    for (struct slice word = next_word(&at); word.length && words->count < MOST_WORDS;
          word = next_word(&at)) {
         words->list[words->count++] = word;
     }
 }
 
-static bool same_word(struct word word, struct word pattern)
+static bool same_word(struct slice word, struct slice pattern)
 {
     bool open = pattern.length && pattern.data[pattern.length - 1] == '*';
     size_t length = open ? pattern.length - 1 : pattern.length;
@@ -292,7 +267,7 @@ static bool phrase_at(const struct words *words, size_t start, const char *phras
                       struct place *place)
 {
     size_t at = start;
-    for (struct word word = next_word(&phrase); word.length; word = next_word(&phrase)) {
+    for (struct slice word = next_word(&phrase); word.length; word = next_word(&phrase)) {
         if (at >= words->count || !same_word(words->list[at], word)) {
             return false;
         }

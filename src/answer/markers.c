@@ -1,36 +1,117 @@
-/* Finding the markers of citations. */
-#include "answer/markers.h"
+/* Positions in texts, and the markers of citations that stand there. */
+#include "answer/sources.h"
+#include "text/text.h"
 
 #include <string.h>
+
+/* ---- rulers: where each 64th character of a text begins, in every unit ---- */
+
+#define POINTS_PER_MARK 64
+
+/* The same place in all units. */
+struct place {
+    size_t at[RULER_UNITS];
+};
+
+struct ruler {
+    const char *text;
+    struct place end;
+    size_t count;
+    struct place marks[];
+};
+
+/* One character further on. */
+static void step(const char *text, struct place *place, size_t length)
+{
+    const char *at = text + place->at[RULER_BYTES];
+    uint32_t point = text_next(&at, text + length);
+    place->at[RULER_BYTES] = (size_t)(at - text);
+    place->at[RULER_POINTS]++;
+    place->at[RULER_UTF16] += point > 0xFFFF ? 2 : 1;
+}
+
+struct ruler *ruler_new(struct arena *arena, const char *text, size_t length)
+{
+    size_t most = length / POINTS_PER_MARK + 1;
+    struct ruler *ruler = arena_alloc(arena, sizeof *ruler + most * sizeof *ruler->marks);
+    if (!ruler) {
+        return NULL;
+    }
+    struct place place = {{0}};
+    ruler->text = text;
+    ruler->count = 0;
+    while (place.at[RULER_BYTES] < length) {
+        if (place.at[RULER_POINTS] % POINTS_PER_MARK == 0) {
+            ruler->marks[ruler->count++] = place;
+        }
+        step(text, &place, length);
+    }
+    ruler->end = place;
+    return ruler;
+}
+
+/* The last place that begins at or before `position`, a character at a time from the mark before
+ * it. */
+static struct place find(const struct ruler *ruler, enum ruler_unit unit, size_t position)
+{
+    if (position >= ruler->end.at[unit]) {
+        return ruler->end;
+    }
+    size_t low = 0;
+    size_t high = ruler->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (ruler->marks[middle].at[unit] <= position) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    struct place place = ruler->marks[low];
+    struct place next = place;
+    while (next.at[unit] <= position) {
+        place = next;
+        step(ruler->text, &next, ruler->end.at[RULER_BYTES]);
+    }
+    return place;
+}
+
+size_t ruler_byte(const struct ruler *ruler, enum ruler_unit unit, size_t position)
+{
+    struct place place = find(ruler, unit, position);
+    return place.at[unit] == position ? place.at[RULER_BYTES] : RULER_NONE;
+}
+
+size_t ruler_byte_near(const struct ruler *ruler, enum ruler_unit unit, size_t position)
+{
+    return find(ruler, unit, position).at[RULER_BYTES];
+}
+
+size_t ruler_point(const struct ruler *ruler, size_t byte)
+{
+    return find(ruler, RULER_BYTES, byte).at[RULER_POINTS];
+}
 
 /* ---- how well a span fits ---- */
 
 enum fit { FIT_NOT_AT_ALL = -4, FIT_POSSIBLE = 0, FIT_URL = 1, FIT_BRACKETS = 2, FIT_MARKER = 4 };
 
 /* The brackets that markers have been seen with; the last ones are for private use. */
-static const char *const OPENING[] = {"[", "(", "<", "【", "\ue200"};
-static const char *const CLOSING[] = {"]", ")", ">", "】", "\ue201"};
+static const char *const BRACKETS[][2] = {
+    {"[", "]"}, {"(", ")"}, {"<", ">"}, {"【", "】"}, {"\ue200", "\ue201"}};
 
-static bool begins_with_any(const char *text, size_t length, const char *const *words, size_t count)
+/* Whether a text begins with one kind of brackets and ends with one. */
+static bool in_brackets(const char *text, size_t length)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t size = strlen(words[i]);
-        if (length >= size && memcmp(text, words[i], size) == 0) {
-            return true;
-        }
+    bool opens = false;
+    bool closes = false;
+    for (size_t i = 0; i < sizeof BRACKETS / sizeof *BRACKETS; i++) {
+        size_t open = strlen(BRACKETS[i][0]);
+        size_t close = strlen(BRACKETS[i][1]);
+        opens |= length >= open && memcmp(text, BRACKETS[i][0], open) == 0;
+        closes |= length >= close && memcmp(text + length - close, BRACKETS[i][1], close) == 0;
     }
-    return false;
-}
-
-static bool ends_with_any(const char *text, size_t length, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t size = strlen(words[i]);
-        if (length >= size && memcmp(text + length - size, words[i], size) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return opens && closes;
 }
 
 static enum fit judge(const struct response_part *part, struct span span, const char *url)
@@ -40,9 +121,7 @@ static enum fit judge(const struct response_part *part, struct span span, const 
     }
     const char *text = part->text + span.start;
     size_t length = span.end - span.start;
-    size_t kinds = sizeof OPENING / sizeof *OPENING;
-    bool brackets = begins_with_any(text, length, OPENING, kinds) &&
-                    ends_with_any(text, length, CLOSING, kinds);
+    bool brackets = in_brackets(text, length);
     bool holds_url = *url && memmem(text, length, url, strlen(url));
     if (holds_url && (brackets || length == strlen(url))) {
         return FIT_MARKER;
@@ -181,8 +260,6 @@ struct span markers_span(const struct response_part *part, const struct ruler *r
 bool markers_is_marker(const char *text, struct span span)
 {
     size_t length = span.end - span.start;
-    size_t kinds = sizeof OPENING / sizeof *OPENING;
     bool url = length > 4 && memcmp(text + span.start, "http", 4) == 0;
-    return url || (begins_with_any(text + span.start, length, OPENING, kinds) &&
-                   ends_with_any(text + span.start, length, CLOSING, kinds));
+    return url || in_brackets(text + span.start, length);
 }

@@ -2,14 +2,13 @@
 #include "answer/openai.h"
 
 #include "call/errors.h"
+#include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "net/fetch.h"
 #include "text/json.h"
 #include "text/text.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -103,10 +102,7 @@ static const char *write_body(struct arena *arena, const struct openai_settings 
                               int64_t max_tokens, size_t *length)
 {
     yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
-    if (!root) {
-        return NULL;
-    }
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, root, "model", settings->model);
     yyjson_mut_obj_add_str(doc, root, "instructions", question->instructions);
     yyjson_mut_obj_add_str(doc, root, "input", question->input);
@@ -179,10 +175,7 @@ static void add_details(struct exchange *exchange)
 {
     struct arena *arena = call_arena(exchange->call);
     yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
-    if (!root) {
-        return;
-    }
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
     json_add_string(doc, root, "upstream", "openai");
     if (exchange->fetched.status) {
         yyjson_mut_obj_add_int(doc, root, "http_status", exchange->fetched.status);
@@ -192,11 +185,7 @@ static void add_details(struct exchange *exchange)
     const char *id = fetch_header_value(&exchange->fetched, "x-request-id");
     json_add_string(doc, root, "upstream_request_id", quoted(arena, id));
     yyjson_mut_obj_add_int(doc, root, "tries", exchange->account->tries);
-    size_t length;
-    const char *text = json_text(arena, root, &length);
-    if (text) {
-        call_fail_details(exchange->call, text);
-    }
+    call_fail_details(exchange->call, json_text(arena, root, NULL));
 }
 
 /* What the API said, as the end of a sentence. */
@@ -231,25 +220,6 @@ static enum next judge_transfer(struct exchange *exchange)
                   fetched->error ? fetched->error : "no answer");
     }
     return failed(exchange, true);
-}
-
-int64_t openai_retry_after_ms(const char *retry_after_ms, const char *retry_after, int64_t now)
-{
-    char *end;
-    double wait = retry_after_ms ? strtod(retry_after_ms, &end) : -1;
-    if (retry_after_ms && (end == retry_after_ms || !isfinite(wait))) {
-        wait = -1;
-    }
-    if (wait < 0 && retry_after) {
-        wait = strtod(retry_after, &end) * 1000;
-        if (end == retry_after || !isfinite(wait)) {
-            struct tm parts = {0};
-            bool date = strptime(retry_after, "%a, %d %b %Y %H:%M:%S GMT", &parts) != NULL;
-            wait = date ? (double)(timegm(&parts) - now) * 1000 : -1;
-            wait = date && wait < 0 ? 0 : wait;
-        }
-    }
-    return wait < 0 ? -1 : wait > 1e12 ? (int64_t)1e12 : (int64_t)wait;
 }
 
 int64_t openai_backoff_ms(int retry)
@@ -306,8 +276,8 @@ static enum next give_up(struct exchange *exchange, int64_t asked_ms)
 static enum next judge_passing_failure(struct exchange *exchange, int *status)
 {
     const struct fetch_response *fetched = &exchange->fetched;
-    int64_t asked = openai_retry_after_ms(fetch_header_value(fetched, "retry-after-ms"),
-                                          fetch_header_value(fetched, "retry-after"), time(NULL));
+    int64_t asked = clock_retry_after_ms(fetch_header_value(fetched, "retry-after-ms"),
+                                         fetch_header_value(fetched, "retry-after"), time(NULL));
     bool quota = fetched->status == 429 && quota_is_used_up(&exchange->error);
     if (quota || exchange->retries == MOST_RETRIES) {
         return give_up(exchange, asked);

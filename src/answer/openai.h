@@ -45,9 +45,6 @@ int openai_ask(struct call *call, const struct openai_settings *settings,
  */
 const char *openai_body(struct arena *arena, const struct openai_settings *settings,
                         const struct openai_question *question, size_t *length);
-/* How long the API asks to wait, in milliseconds; negative when it does not. `now` is in seconds
- * since 1970. */
-int64_t openai_retry_after_ms(const char *retry_after_ms, const char *retry_after, int64_t now);
 /* The pause before a retry, the first of which is 0: between half and all of a time that doubles,
  * by chance, so that many callers do not come back at once. */
 int64_t openai_backoff_ms(int retry);

@@ -1,6 +1,5 @@
-/* Filling in the prompt. */
-#include "answer/prompt.h"
-
+/* Fills in what the model is told: prompts/answer.md. */
+#include "answer/question.h"
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
@@ -77,7 +76,5 @@ const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes
         }
         at += taken;
     }
-    const char *text = buf_error(&out) == OK ? arena_strndup(arena, out.data, out.length) : NULL;
-    buf_done(&out);
-    return text;
+    return buf_to_arena(&out, arena);
 }

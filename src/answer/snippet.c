@@ -1,6 +1,5 @@
-/* Sentences around the markers of citations. */
-#include "answer/snippet.h"
-
+/* Finds the sentences around the markers of citations. */
+#include "answer/sources.h"
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
@@ -30,11 +29,16 @@ static uint32_t point_at(const struct reading *reading, size_t at, size_t *next)
     return point;
 }
 
+static bool is_inside(const struct reading *reading, size_t at)
+{
+    return ((unsigned char)reading->text[at] & 0xC0) == 0x80;
+}
+
 static size_t before(const struct reading *reading, size_t at)
 {
     do {
         at--;
-    } while (at > 0 && ((unsigned char)reading->text[at] & 0xC0) == 0x80);
+    } while (at > 0 && is_inside(reading, at));
     return at;
 }
 
@@ -177,7 +181,7 @@ static size_t line_start(const struct reading *reading, size_t at)
     size_t start = found ? (size_t)(found - reading->text) + 1 : 0;
     if (at - start > REACH) {
         start = at - REACH;
-        while (start < at && ((unsigned char)reading->text[start] & 0xC0) == 0x80) {
+        while (start < at && is_inside(reading, start)) {
             start++;
         }
     }
@@ -190,7 +194,7 @@ static size_t line_end(const struct reading *reading, size_t at)
     size_t end = found ? (size_t)(found - reading->text) : reading->length;
     if (end - at > REACH) {
         end = at + REACH;
-        while (((unsigned char)reading->text[end] & 0xC0) == 0x80) {
+        while (is_inside(reading, end)) {
             end--;
         }
     }
@@ -355,10 +359,7 @@ static const char *write(struct arena *arena, const struct reading *reading, str
                !strchr(".!?:", out.data[out.length - 1])) {
         buf_putc(&out, reading->text[marker.end]);
     }
-    const char *text =
-        buf_error(&out) == OK ? arena_strndup(arena, out.data ? out.data : "", out.length) : NULL;
-    buf_done(&out);
-    return text;
+    return buf_to_arena(&out, arena);
 }
 
 const char *snippet_for(struct arena *arena, const char *text, size_t length,

@@ -20,7 +20,7 @@
 #include "proc/proc.h"
 #include "research/research.h"
 #include "tools/tools.h"
-#include "websearch/route.h"
+#include "websearch/websearch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,8 @@ static int add_everything(struct registry *registry)
     return status == OK ? offers_register(registry) : status;
 }
 
-/* Makes every part but the policy, which is there already. False without memory. */
+/* Makes every part but the policy and the answerer, which are there already. False without memory.
+ */
 static bool make_parts(struct parts *parts)
 {
     parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
@@ -57,8 +58,10 @@ static bool make_parts(struct parts *parts)
     parts->reader = reader_new();
     parts->browser = browser_new(parts->policy);
     parts->memories = memories_new();
+    parts->websearch = websearch_new();
+    parts->research = research_new();
     return parts->side_threads && parts->net && parts->source && parts->reader && parts->browser &&
-           parts->memories;
+           parts->memories && parts->websearch && parts->research;
 }
 
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
@@ -76,7 +79,8 @@ static int build(struct app *app, const struct app_options *options, char *probl
         snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
         return ERR_INVALID;
     }
-    if (answer_start(problem, size) != OK) {
+    app->parts.answerer = answerer_new(problem, size);
+    if (!app->parts.answerer) {
         return ERR_INVALID;
     }
     app->meter = meter_new(problem, size);
@@ -131,7 +135,6 @@ struct app *app_free(struct app *app)
     if (app) {
         pool_free(app->pool);
         pool_free(app->parts.side_threads);
-        route_reset();
         mcp_free(app->mcp);
         registry_free(app->registry);
         meter_free(app->meter);
@@ -141,7 +144,9 @@ struct app *app_free(struct app *app)
         reader_free(app->parts.reader);
         source_free(app->parts.source);
         net_free(app->parts.net);
-        answer_stop();
+        answerer_free(app->parts.answerer);
+        research_free(app->parts.research);
+        websearch_free(app->parts.websearch);
         policy_free(app->parts.policy);
         free(app);
     }
@@ -184,7 +189,7 @@ static void wait_for_calls(struct app *app, int64_t time_ms)
 
 void app_finish_calls(struct app *app)
 {
-    research_shutdown(); /* minutes of work that nobody would wait for */
+    research_cancel_all(app->parts.research); /* minutes of work that nobody would wait for */
     wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
     mcp_cancel_all(app->mcp);
     pool_cancel_all(app->pool);

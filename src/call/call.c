@@ -355,7 +355,7 @@ int call_fail(struct call *call, const char *code, const char *format, ...)
 
 void call_fail_details(struct call *call, const char *json)
 {
-    call->error.details = arena_strdup(call->arena, json);
+    call->error.details = json ? arena_strdup(call->arena, json) : NULL;
 }
 
 void call_fail_retry_after(struct call *call, int seconds)

@@ -137,7 +137,7 @@ bool call_may_keep(const struct call *call);
 /* Sets the error and returns ERR_FAILED. The first error stays. */
 int call_fail(struct call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds details as JSON text, copied. */
+/* Adds details as JSON text, copied; NULL: there are none. */
 void call_fail_details(struct call *call, const char *json);
 void call_fail_retry_after(struct call *call, int seconds);
 /* Turns a status into the call's error where none is set (ERR_CANCELLED becomes CANCELLED and so

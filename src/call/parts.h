@@ -19,7 +19,7 @@ struct parts {
     struct browser *browser;     /* page/browser/browser.h */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
-    struct answers *answers;     /* answer/answer.h: guardrails, which upstream rests */
+    struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
 };
 

@@ -1,7 +1,9 @@
-/* Time. */
+/* Clocks: monotonic time for deadlines, UTC for records, and the times that services name. */
 #include "core/clock.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 int64_t clock_now_us(void)
@@ -33,4 +35,25 @@ char *clock_stamp(char out[CLOCK_STAMP_SIZE])
     snprintf(out + length, CLOCK_STAMP_SIZE - length, ".%03dZ",
              (int)(now.tv_nsec / 1000000 % 1000));
     return out;
+}
+
+/* A number that is not negative; -1 for anything else. */
+static double read_number(const char *text)
+{
+    char *end;
+    double number = text ? strtod(text, &end) : -1;
+    return text && end != text && isfinite(number) && number >= 0 ? number : -1;
+}
+
+int64_t clock_retry_after_ms(const char *ms, const char *retry_after, int64_t now)
+{
+    struct tm parts = {0};
+    double wait = read_number(ms);
+    if (wait < 0) {
+        wait = read_number(retry_after) * 1000;
+    }
+    if (wait < 0 && retry_after && strptime(retry_after, "%a, %d %b %Y %H:%M:%S GMT", &parts)) {
+        wait = fmax((double)(timegm(&parts) - now) * 1000, 0);
+    }
+    return wait < 0 ? -1 : wait > 1e12 ? (int64_t)1e12 : (int64_t)wait;
 }

@@ -13,5 +13,9 @@ int64_t clock_now_us(void);  /* monotonic */
 int64_t clock_wall_ms(void); /* since 1970, UTC: for what is kept */
 /* "2026-11-15T10:10:30.123Z"; returns `out`. */
 char *clock_stamp(char out[CLOCK_STAMP_SIZE]);
+/* How long a service asks to wait, in milliseconds: `ms` is a number of them, `retry_after` a
+ * number of seconds or a date of HTTP; either may be NULL, the first that can be read counts.
+ * Negative when it does not say. `now` is in seconds since 1970. */
+int64_t clock_retry_after_ms(const char *ms, const char *retry_after, int64_t now);
 
 #endif

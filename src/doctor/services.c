@@ -148,20 +148,8 @@ static bool is_left_out(const struct provider *provider)
 static void search_once(struct look *look, const struct provider *provider)
 {
     const struct search_query query = {.text = "forage", .count = 1, .page = 1};
-    struct arena *arena = call_arena(look->call);
-    char *base = arena_strdup(arena, config_text(provider->base_variable));
-    size_t length = base ? strlen(base) : 0;
-    while (length && base[length - 1] == '/') {
-        base[--length] = '\0';
-    }
-    struct provider_request request = {
-        .arena = arena,
-        .query = &query,
-        .base = base,
-        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
-    };
-    provider_header(&request, "User-Agent", "forage/" FORAGE_VERSION, false);
-    if (!base || provider_build(provider, &request) != OK) {
+    struct provider_request request;
+    if (provider_request(provider, call_arena(look->call), &query, &request) != OK) {
         return;
     }
     struct fetch_request fetch = {

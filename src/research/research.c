@@ -4,6 +4,7 @@
 
 #include "call/errors.h"
 #include "call/line.h"
+#include "call/parts.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/clock.h"
@@ -19,8 +20,8 @@
 #include "research/run.h"
 #include "text/text.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 const struct research_kind RESEARCH_ONE_ROUND = {
@@ -43,7 +44,7 @@ const struct research_kind RESEARCH_MANY_ROUNDS = {
 static const int64_t WAITS_MS[] = {1000, 2000, 5000};
 #define WAIT_COUNT (sizeof WAITS_MS / sizeof *WAITS_MS)
 
-struct research {
+struct task {
     struct call *call;
     const struct research_request *request;
     const struct worker *worker;
@@ -71,24 +72,23 @@ static void add_details(struct call *call, const char *words)
     }
 }
 
-static int fail_as(const struct research *research, const struct failure *failure,
-                   const char *words)
+static int fail_as(const struct task *task, const struct failure *failure, const char *words)
 {
-    const struct worker *worker = research->worker;
+    const struct worker *worker = task->worker;
     if (strcmp(failure->code, CODE_AUTH_ERROR) == 0) {
-        call_fail(research->call, failure->code, "%s failed: %s; %s", worker->title,
-                  failure->message, worker->sign_in);
+        call_fail(task->call, failure->code, "%s failed: %s; %s", worker->title, failure->message,
+                  worker->sign_in);
     } else if (strcmp(failure->code, CODE_MODEL_NOT_FOUND) == 0) {
-        call_fail(research->call, failure->code, "%s failed: %s (%s, now %s)", worker->title,
-                  failure->message, worker->model_variable, research->job.model);
+        call_fail(task->call, failure->code, "%s failed: %s (%s, now %s)", worker->title,
+                  failure->message, worker->model_variable, task->job.model);
     } else {
-        call_fail(research->call, failure->code, "%s failed: %s", worker->title, failure->message);
+        call_fail(task->call, failure->code, "%s failed: %s", worker->title, failure->message);
     }
-    add_details(research->call, words);
+    add_details(task->call, words);
     return ERR_FAILED;
 }
 
-static int fail_exit(const struct research *research, const struct sightings *sightings,
+static int fail_exit(const struct task *task, const struct sightings *sightings,
                      const struct run_end *end)
 {
     const char *words =
@@ -99,20 +99,20 @@ static int fail_exit(const struct research *research, const struct sightings *si
         .exit_code = end->exit.code,
         .errors = end->errors,
     };
-    const struct failure *failure = failure_find(research->worker, &signs);
+    const struct failure *failure = failure_find(task->worker, &signs);
     if (end->exit.signal) {
-        call_fail(research->call, failure->code, "%s was ended by signal %d: %s",
-                  research->worker->title, end->exit.signal, failure->message);
+        call_fail(task->call, failure->code, "%s was ended by signal %d: %s", task->worker->title,
+                  end->exit.signal, failure->message);
     }
-    return fail_as(research, failure, words && *words ? words : end->errors);
+    return fail_as(task, failure, words && *words ? words : end->errors);
 }
 
-static int fail_limit(const struct research *research, const struct sightings *sightings)
+static int fail_limit(const struct task *task, const struct sightings *sightings)
 {
-    int most = research->request->max_rounds;
-    const char *title = research->worker->title;
+    int most = task->request->max_rounds;
+    const char *title = task->worker->title;
     if (sightings->rounds > most) {
-        return call_fail(research->call, CODE_TURN_LIMIT,
+        return call_fail(task->call, CODE_TURN_LIMIT,
                          "%s went on searching after %d round%s and was ended; %s", title, most,
                          most == 1 ? "" : "s",
                          most == 1 ? "ask deep_search, which may search more often"
@@ -121,30 +121,28 @@ static int fail_limit(const struct research *research, const struct sightings *s
     }
     if (sightings->turns > LIMIT_RESEARCH_TURNS) {
         return call_fail(
-            research->call, CODE_TURN_LIMIT,
+            task->call, CODE_TURN_LIMIT,
             "%s used its tools %d times without coming to an end and was ended; narrow "
             "the question",
             title, LIMIT_RESEARCH_TURNS);
     }
-    return call_fail(research->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended",
-                     title);
+    return call_fail(task->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended", title);
 }
 
 /* A status of a run that is not the worker's own end. */
-static int fail_run(const struct research *research, const struct sightings *sightings, int status)
+static int fail_run(const struct task *task, const struct sightings *sightings, int status)
 {
-    const char *title = research->worker->title;
+    const char *title = task->worker->title;
     switch (status) {
     case ERR_NOTFOUND:
     case ERR_INVALID:
-        return call_fail(research->call, CODE_CLI_NOT_FOUND,
-                         "%s cannot be run (%s); %s, or name it in %s", title,
-                         research->job.program, research->worker->install,
-                         research->worker->path_variable);
+        return call_fail(task->call, CODE_CLI_NOT_FOUND,
+                         "%s cannot be run (%s); %s, or name it in %s", title, task->job.program,
+                         task->worker->install, task->worker->path_variable);
     case ERR_LIMIT:
-        return fail_limit(research, sightings);
+        return fail_limit(task, sightings);
     case ERR_DEADLINE:
-        return call_fail(research->call, research->request->kind->timeout_code,
+        return call_fail(task->call, task->request->kind->timeout_code,
                          "the research took longer than %lld ms and was ended; raise "
                          "FORAGE_RESEARCH_TIMEOUT or narrow the question",
                          (long long)config_duration_ms("FORAGE_RESEARCH_TIMEOUT"));
@@ -194,18 +192,17 @@ static void describe_sightings(const struct sightings *sightings, struct researc
     report->rounds = sightings->rounds;
 }
 
-static int take_answer(const struct research *research, const struct sightings *sightings,
+static int take_answer(const struct task *task, const struct sightings *sightings,
                        yyjson_val *answer, struct research_report *report)
 {
-    const char *text = json_string(answer, research->request->kind->answer);
+    const char *text = json_string(answer, task->request->kind->answer);
     if (!yyjson_get_bool(yyjson_obj_get(answer, "success"))) {
-        call_fail(research->call, CODE_EXECUTION_ERROR,
-                  "%s gave up; put the question in other words or try again",
-                  research->worker->title);
-        add_details(research->call, text);
+        call_fail(task->call, CODE_EXECUTION_ERROR,
+                  "%s gave up; put the question in other words or try again", task->worker->title);
+        add_details(task->call, text);
         return ERR_FAILED;
     }
-    report->text = fit(research->call, text);
+    report->text = fit(task->call, text);
     report->verified =
         yyjson_get_bool(yyjson_obj_get(answer, "verified")) && sightings->hosts.count >= 2;
     describe_sightings(sightings, report);
@@ -214,15 +211,15 @@ static int take_answer(const struct research *research, const struct sightings *
 
 /* Looks for the answer in what the worker said after its last use of a tool: before that it may
  * have quoted a page that holds a perfect one. As extract_json. */
-static int find_answer(const struct research *research, const struct sightings *sightings,
+static int find_answer(const struct task *task, const struct sightings *sightings,
                        yyjson_val **answer)
 {
     const struct extract_member wanted[] = {{"success", YYJSON_TYPE_BOOL},
-                                            {research->request->kind->answer, YYJSON_TYPE_STR},
+                                            {task->request->kind->answer, YYJSON_TYPE_STR},
                                             {NULL, YYJSON_TYPE_NONE}};
     const char *said = sightings->said.data ? sightings->said.data : "";
     size_t start = sightings->answer_start;
-    return extract_json(call_arena(research->call), said + start, sightings->said.length - start,
+    return extract_json(call_arena(task->call), said + start, sightings->said.length - start,
                         wanted, answer);
 }
 
@@ -230,27 +227,27 @@ static int find_answer(const struct research *research, const struct sightings *
 
 /* One try. OK with the report; ERR_CLOSED, ERR_NOTFOUND or ERR_INVALID (negative, as extract_json)
  * when the answer holds nothing usable, in *why; anything else is final. */
-static int try_once(struct research *research, struct sightings *sightings,
-                    struct research_report *report, int *why)
+static int try_once(struct task *task, struct sightings *sightings, struct research_report *report,
+                    int *why)
 {
     struct run_end end;
     yyjson_val *answer = NULL;
     *why = OK;
-    int status = run_worker(research->call, research->worker, &research->job, sightings, &end);
+    int status = run_worker(task->call, task->worker, &task->job, sightings, &end);
     if (status != OK) {
-        return fail_run(research, sightings, status);
+        return fail_run(task, sightings, status);
     }
     bool failed = sightings->failure && *sightings->failure;
     if (!sightings->is_done && (end.exit.code != 0 || failed)) {
-        return fail_exit(research, sightings, &end);
+        return fail_exit(task, sightings, &end);
     }
-    status = find_answer(research, sightings, &answer);
+    status = find_answer(task, sightings, &answer);
     if (status == OK) {
-        return take_answer(research, sightings, answer, report);
+        return take_answer(task, sightings, answer, report);
     }
     const struct failure *failure = failure_of_words(sightings->complaint);
     if (failure) {
-        return fail_as(research, failure, sightings->complaint);
+        return fail_as(task, failure, sightings->complaint);
     }
     *why = status;
     return status == ERR_NOMEM ? status : OK;
@@ -269,49 +266,49 @@ static const char *explain_answer(int why)
 }
 
 /* All tries in vain. */
-static int fail_parse(const struct research *research, const struct sightings *sightings, int tries,
+static int fail_parse(const struct task *task, const struct sightings *sightings, int tries,
                       int why, struct research_report *report)
 {
     const char *said = sightings->said.data ? sightings->said.data : "";
-    call_fail(research->call, CODE_PARSE_ERROR,
+    call_fail(task->call, CODE_PARSE_ERROR,
               "%s answered %d times without a usable report: %s; try again, or use another model",
-              research->worker->title, tries, explain_answer(why));
-    if (research->request->kind->keeps_raw_output) {
-        char *raw = arena_strdup(call_arena(research->call), said);
+              task->worker->title, tries, explain_answer(why));
+    if (task->request->kind->keeps_raw_output) {
+        char *raw = arena_strdup(call_arena(task->call), said);
         if (raw) {
             text_mend(raw);
-            report->raw_output = fit(research->call, raw);
+            report->raw_output = fit(task->call, raw);
         }
     }
     return ERR_FAILED;
 }
 
-static int wait_before(const struct research *research, int retry)
+static int wait_before(const struct task *task, int retry)
 {
     size_t index = (size_t)retry < WAIT_COUNT ? (size_t)retry : WAIT_COUNT - 1;
-    log_warn(call_request_id(research->call), "no usable JSON in the worker's answer; try %d of %d",
-             retry + 2, research->request->max_retries + 1);
-    progress_say(research->call, "the answer was not usable; trying again (%d of %d)", retry + 1,
-                 research->request->max_retries);
-    int status = call_sleep(research->call, WAITS_MS[index]);
-    return status == OK ? OK : fail_run(research, NULL, status);
+    log_warn(call_request_id(task->call), "no usable JSON in the worker's answer; try %d of %d",
+             retry + 2, task->request->max_retries + 1);
+    progress_say(task->call, "the answer was not usable; trying again (%d of %d)", retry + 1,
+                 task->request->max_retries);
+    int status = call_sleep(task->call, WAITS_MS[index]);
+    return status == OK ? OK : fail_run(task, NULL, status);
 }
 
-static int try_all(struct research *research, struct research_report *report)
+static int try_all(struct task *task, struct research_report *report)
 {
     for (int retry = 0;; retry++) {
         struct sightings sightings;
         int why;
-        sightings_init(&sightings, research->call, research->request->max_rounds);
-        int status = try_once(research, &sightings, report, &why);
+        sightings_init(&sightings, task->call, task->request->max_rounds);
+        int status = try_once(task, &sightings, report, &why);
         bool finished = status != OK || why == OK;
-        if (!finished && retry == research->request->max_retries) {
-            status = fail_parse(research, &sightings, retry + 1, why, report);
+        if (!finished && retry == task->request->max_retries) {
+            status = fail_parse(task, &sightings, retry + 1, why, report);
             finished = true;
         }
         sightings_done(&sightings);
         if (!finished) {
-            status = wait_before(research, retry);
+            status = wait_before(task, retry);
         }
         if (finished || status != OK) {
             return status;
@@ -327,34 +324,23 @@ static const char *model_of(const struct worker *worker)
     return model ? model : config_text(worker->model_variable);
 }
 
-static int find_worker(struct research *research)
+static int find_worker(struct task *task)
 {
     char problem[1024];
-    if (worker_find(research->worker, research->program, problem, sizeof problem) != OK) {
-        return call_fail(research->call, CODE_CLI_NOT_FOUND, "%s", problem);
+    if (worker_find(task->worker, task->program, problem, sizeof problem) != OK) {
+        return call_fail(task->call, CODE_CLI_NOT_FOUND, "%s", problem);
     }
-    if (folder_find(research->folder, problem, sizeof problem) != OK ||
-        folder_make(research->folder, research->worker->name, problem, sizeof problem) != OK) {
-        return call_fail(research->call, CODE_CONFIG_ERROR, "%s", problem);
+    if (folder_find(task->folder, problem, sizeof problem) != OK ||
+        folder_make(task->folder, task->worker->name, problem, sizeof problem) != OK) {
+        return call_fail(task->call, CODE_CONFIG_ERROR, "%s", problem);
     }
     return OK;
 }
 
-/* Once is enough: nothing is wrong, but somebody may expect it. */
-static void warn_without_firecrawl(const struct research *research)
+static int write_prompt(struct task *task)
 {
-    static atomic_bool warned;
-    if (!research->job.with_firecrawl && !atomic_exchange(&warned, true)) {
-        log_warn(call_request_id(research->call),
-                 "Firecrawl takes no part in research: neither FIRECRAWL_API_KEY nor "
-                 "FIRECRAWL_API_URL is set");
-    }
-}
-
-static int write_prompt(struct research *research)
-{
-    const struct research_kind *kind = research->request->kind;
-    struct arena *arena = call_arena(research->call);
+    const struct research_kind *kind = task->request->kind;
+    struct arena *arena = call_arena(task->call);
     char tag[ID_SECRET_SIZE];
     int status = id_make_secret(tag);
     if (status != OK) {
@@ -365,25 +351,46 @@ static int write_prompt(struct research *research)
                                : prompt_template(arena, config_text("FORAGE_PROMPTS_DIR"),
                                                  kind->prompt_name, kind->built_in);
     struct prompt_values values = {
-        .question = research->request->question,
-        .depth = research->request->depth,
-        .model = research->job.model,
-        .max_rounds = research->request->max_rounds,
+        .question = task->request->question,
+        .depth = task->request->depth,
+        .model = task->job.model,
+        .max_rounds = task->request->max_rounds,
     };
-    status = prompt_fill(&research->prompt, template, &values, tag);
-    research->job.prompt = research->prompt.data;
-    research->job.prompt_length = research->prompt.length;
+    status = prompt_fill(&task->prompt, template, &values, tag);
+    task->job.prompt = task->prompt.data;
+    task->job.prompt_length = task->prompt.length;
     return status;
 }
 
 /* ---- taking turns ---- */
 
-static pthread_once_t line_once = PTHREAD_ONCE_INIT;
-static struct line line; /* of calls that run a worker or wait for one */
+/* Calls that run a worker, or wait in line for one. */
+struct research {
+    struct line line;
+    atomic_bool warned; /* that Firecrawl takes no part */
+};
 
-static void make_line(void)
+struct research *research_new(void)
 {
-    line_init(&line, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+    struct research *research = calloc(1, sizeof *research);
+    if (research) {
+        line_init(&research->line, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+    }
+    return research;
+}
+
+struct research *research_free(struct research *research)
+{
+    if (research) {
+        line_done(&research->line);
+        free(research);
+    }
+    return NULL;
+}
+
+void research_cancel_all(struct research *research)
+{
+    line_cancel_all(&research->line);
 }
 
 static void report_wait(struct call *call, size_t inside, size_t before)
@@ -392,48 +399,58 @@ static void report_wait(struct call *call, size_t inside, size_t before)
                  before);
 }
 
-static int run_in_turn(struct research *research, struct research_report *report)
+static int run_in_turn(struct task *task, struct research_report *report)
 {
-    struct place place = {.call = research->call, .report = report_wait};
-    pthread_once(&line_once, make_line);
-    int status = line_enter(&line, &place, -1);
+    struct place place = {.call = task->call, .report = report_wait};
+    int status = line_enter(&call_parts(task->call)->research->line, &place, -1);
     if (status != OK) {
-        return fail_run(research, NULL, status);
+        return fail_run(task, NULL, status);
     }
-    status = try_all(research, report);
+    status = try_all(task, report);
     line_leave(&place);
     return status;
+}
+
+/* Once is enough: nothing is wrong, but somebody may expect it. */
+static void warn_without_firecrawl(const struct task *task)
+{
+    struct research *research = call_parts(task->call)->research;
+    if (!task->job.with_firecrawl && !atomic_exchange(&research->warned, true)) {
+        log_warn(call_request_id(task->call),
+                 "Firecrawl takes no part in research: neither FIRECRAWL_API_KEY nor "
+                 "FIRECRAWL_API_URL is set");
+    }
 }
 
 int research_run(struct call *call, const struct research_request *request,
                  struct research_report *report)
 {
-    struct research *research = arena_zalloc(call_arena(call), sizeof *research);
-    if (!research) {
+    struct task *task = arena_zalloc(call_arena(call), sizeof *task);
+    if (!task) {
         return ERR_NOMEM;
     }
     *report = (struct research_report){0};
-    research->call = call;
-    research->request = request;
-    research->worker = worker_chosen();
-    research->job = (struct worker_job){
-        .program = research->program,
-        .folder = research->folder,
-        .model = model_of(research->worker),
+    task->call = call;
+    task->request = request;
+    task->worker = worker_chosen();
+    task->job = (struct worker_job){
+        .program = task->program,
+        .folder = task->folder,
+        .model = model_of(task->worker),
         .question = request->question,
         .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),
     };
-    report->model = research->job.model;
-    buf_init(&research->prompt, LIMIT_PROMPT_BYTES * 8);
-    int status = find_worker(research);
+    report->model = task->job.model;
+    buf_init(&task->prompt, LIMIT_PROMPT_BYTES * 8);
+    int status = find_worker(task);
     if (status == OK) {
-        status = write_prompt(research);
+        status = write_prompt(task);
     }
     if (status == OK) {
-        warn_without_firecrawl(research);
-        status = run_in_turn(research, report);
+        warn_without_firecrawl(task);
+        status = run_in_turn(task, report);
     }
-    buf_done(&research->prompt);
+    buf_done(&task->prompt);
     return status;
 }
 
@@ -486,10 +503,4 @@ int research_prepare(char *problem, size_t size)
     }
     int status = folder_find(path, problem, size);
     return status == OK ? folder_make(path, worker->name, problem, size) : status;
-}
-
-void research_shutdown(void)
-{
-    pthread_once(&line_once, make_line);
-    line_cancel_all(&line);
 }

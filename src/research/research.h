@@ -52,8 +52,8 @@ struct research_report {
 };
 
 /* OK, or ERR_FAILED after call_fail(), or a status of the call. */
-int research_run(struct call *call, const struct research_request *request,
-                 struct research_report *report);
+MUST_CHECK int research_run(struct call *call, const struct research_request *request,
+                            struct research_report *report);
 /* What both tools tell of a report beside it: an object for "metadata". */
 yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
                                   const struct research_report *report);
@@ -62,8 +62,13 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
 bool research_is_ready(char *lacks, size_t size);
 /* First run: makes the configuration folder, when it is named or there is a worker to use it.
  * Warns when there is no worker. A status with words in `problem`. */
-int research_prepare(char *problem, size_t size);
-/* Cancels every call that researches: their workers are told to end at once. */
-void research_shutdown(void);
+MUST_CHECK int research_prepare(char *problem, size_t size);
+/* The part of the program that researches: who runs a worker, who waits for one. NULL without
+ * memory. */
+struct research *research_new(void);
+struct research *research_free(struct research *research);
+/* Cancels every call that researches, so that their workers end at once: the program ends early
+ * what would take minutes. */
+void research_cancel_all(struct research *research);
 
 #endif

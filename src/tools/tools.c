@@ -7,9 +7,7 @@
 #include "call/parts.h"
 #include "config/budget.h"
 #include "config/config.h"
-#include "core/id.h"
 #include "core/log.h"
-#include "core/sha256.h"
 #include "embedded.h"
 #include "ops/status.h"
 #include "page/content.h"
@@ -17,7 +15,6 @@
 #include "text/text.h"
 #include "websearch/websearch.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,34 +22,11 @@
 
 /* ---- web_search ---- */
 
-static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static unsigned char key[32];
-
-static void make_key(void)
-{
-    if (id_random(key, sizeof key) != OK) {
-        id_make((char *)key); /* easier to guess, and still not the same in every process */
-    }
-}
-
-/* Tells two searches for the same from two for different things, within this process, and no more
- * than that. */
 static void log_search(struct call *call, const struct search_request *request,
                        const struct search_counts *counts)
 {
-    unsigned char digest[SHA256_SIZE];
-    struct sha256 hash;
-    pthread_once(&key_once, make_key);
-    sha256_init(&hash);
-    sha256_add(&hash, key, sizeof key);
-    for (size_t i = 0; i < request->text_count; i++) {
-        sha256_add(&hash, request->texts[i], strlen(request->texts[i]) + 1);
-    }
-    sha256_end(&hash, digest);
-    log_info(call_request_id(call),
-             "search=%02x%02x%02x%02x provider=%s results=%zu pages_failed=%zu", digest[0],
-             digest[1], digest[2], digest[3], counts->provider, counts->results,
-             counts->pages_failed);
+    log_info(call_request_id(call), "search=%08x provider=%s results=%zu pages_failed=%zu",
+             counts->mark, counts->provider, counts->results, counts->pages_failed);
     if (config_bool("FORAGE_DEBUG")) {
         char quoted[400];
         struct text_out out;

@@ -4,7 +4,7 @@
 #include "text/text.h"
 #include "text/url.h"
 #include "websearch/websearch.h"
-#include "world/countries.h"
+#include "world/world.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* One piece of work for each page, on threads of its own (call/side.h). */
-#include "websearch/pages.h"
+#include "websearch/results.h"
 
 #include "call/errors.h"
 #include "call/side.h"

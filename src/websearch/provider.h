@@ -1,6 +1,7 @@
-/* A search provider: a name, what it needs, and two functions - one makes a request of a query in
- * the provider's own terms, one reads its answer. Asking, judging what went wrong and trying the
- * next one is the same for all (route.c). One file for each provider; the table is in providers.c.
+/* A search provider: a table of what it is called, what it needs and how its answers look, and one
+ * function that makes a request of a query in the provider's own terms. Asking, judging what went
+ * wrong and trying the next one is the same for all (route.c). One file for each provider;
+ * providers.c has the list of them and what they share.
  *
  * Where a provider has no word for something that was asked for, its build function says so with
  * provider_left_out() or expresses it in the text of the query. */
@@ -35,10 +36,13 @@ struct remarks {
     size_t count;
 };
 
+void remarks_add(struct remarks *remarks, const char *text);
+
 #define PROVIDER_MOST_HEADERS 4
 
 /* A request in the making. */
 struct provider_request {
+    const struct provider *provider;
     struct arena *arena;
     const struct search_query *query;
     const char *base; /* without a slash at its end */
@@ -49,68 +53,94 @@ struct provider_request {
     size_t header_count;
     size_t skip; /* results to pass over, where the provider knows no pages */
     struct remarks left_out;
+    struct buf parameters;   /* of a GET, each with an & before it */
+    yyjson_mut_doc *doc;     /* of a POST */
+    yyjson_mut_val *members; /* of its body */
 };
+
+/* Where the results are in an answer, and the keys of each; NULL for a key that it has not. */
+struct hit_shape {
+    const char *list;
+    const char *title, *link, *snippet, *published, *image;
+};
+
+/* For tables: [EVERY_TYPE] = ... */
+#define EVERY_TYPE 0 ... SEARCH_TYPES - 1
 
 struct provider {
     const char *name;          /* "serper", as FORAGE_SEARCH_PROVIDERS has it */
     const char *title;         /* "Serper" */
     const char *key_variable;  /* NULL: none */
     const char *base_variable; /* where a key is needed it has a default */
+    const char *key_header;    /* that carries the key; Authorization: as a bearer token */
     bool one_at_a_time;        /* the queries of one call are asked one after the other */
     const char *wait_header;   /* beside Retry-After: its first number is seconds; or NULL */
     const char *key_refused;   /* what an answer to a wrong key says, where it is no 401; or NULL */
     const char *json_refused;  /* what HTTP 403 means here, where it is not about a key; or NULL */
+    bool posts;                /* parameters are members of a JSON body */
+    const char *paths[SEARCH_TYPES];
+    bool lacks[SEARCH_TYPES]; /* types that it has no search for: it searches the web instead */
+    struct hit_shape shapes[SEARCH_TYPES];
+    const char *empty; /* the object of an answer that found nothing and has no list; or NULL */
     /* OK or ERR_NOMEM; an arena that is exhausted need not be noticed. */
     int (*build)(struct provider_request *request);
-    /* OK, or ERR_INVALID when the answer has another shape than it should. */
+    /* Reads an answer instead of `shapes`, or NULL. OK, or ERR_INVALID when the answer has another
+     * shape than it should. */
     int (*parse)(struct arena *arena, yyjson_val *answer, const struct search_query *query,
                  struct hits *hits);
 };
 
 /* In the order in which they are used when nothing else is said; NULL ends them. */
 extern const struct provider *const PROVIDERS[];
+/* Their names, and what each of them needs, in the same order. */
+#define PROVIDER_NAMES "serper, tavily, searxng, brave and exa"
+#define PROVIDER_VARIABLES                                                                         \
+    "SERPER_API_KEY, TAVILY_API_KEY, SEARXNG_BASE_URL, BRAVE_API_KEY or EXA_API_KEY"
 extern const struct provider PROVIDER_SERPER, PROVIDER_TAVILY, PROVIDER_SEARXNG, PROVIDER_BRAVE,
     PROVIDER_EXA;
 
-const struct provider *provider_named(const char *name);
 /* Whether its key, or its address, is set. */
 bool provider_configured(const struct provider *provider);
 /* Those that are configured and wanted (FORAGE_SEARCH_PROVIDERS), in order; NULL ends them. OK, or
  * ERR_INVALID with the name that is unknown. */
-int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
-                     const char **unknown);
+MUST_CHECK int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
+                                const char **unknown);
 
-/* Makes the request, whole: OK or ERR_NOMEM. */
-int provider_build(const struct provider *provider, struct provider_request *request);
+/* Makes the whole request for a query, with the address and the key of the configuration. OK or
+ * ERR_NOMEM. */
+MUST_CHECK int provider_request(const struct provider *provider, struct arena *arena,
+                                const struct search_query *query, struct provider_request *request);
+/* The same, where request->base and request->key are set already. */
+MUST_CHECK int provider_build(const struct provider *provider, struct provider_request *request);
+/* Reads the results of an answer. OK, ERR_INVALID or ERR_NOMEM. */
+MUST_CHECK int provider_read(const struct provider *provider, struct arena *arena,
+                             yyjson_val *answer, const struct search_query *query,
+                             struct hits *hits);
 
 /* ---- for build functions ---- */
 
-void provider_header(struct provider_request *request, const char *name, const char *value,
-                     bool secret);
+/* Adds a parameter; nothing when the value is NULL. */
+void provider_put(struct provider_request *request, const char *name, const char *value);
+void provider_put_number(struct provider_request *request, const char *name, size_t value);
+/* Adds a member that is a list of texts; nothing when there are none. */
+void provider_put_list(struct provider_request *request, const char *name, const char *const *items,
+                       size_t count);
 void provider_left_out(struct provider_request *request, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The body of a POST, and the header that goes with it. */
-int provider_post(struct provider_request *request, const char *path, yyjson_mut_val *body);
+/* Says so when the provider lacks the type that was asked for. */
+void provider_check_type(struct provider_request *request);
 /* How many results to ask for where the provider has no pages: those of the pages before too, which
  * are then passed over. At most `most`. */
 size_t provider_count_up_to(struct provider_request *request, size_t most);
 
-/* A member that is a list of texts; nothing when there are none. */
-void provider_add_list(yyjson_mut_doc *doc, yyjson_mut_val *body, const char *key,
-                       const char *const *items, size_t count);
-
-void remarks_add(struct remarks *remarks, const char *text);
-
 /* ---- for parse functions ---- */
 
-int hits_init(struct arena *arena, struct hits *hits);
 /* Adds what has a link; the other texts may be NULL. */
 void hits_add(struct hits *hits, const struct hit *hit);
-/* An array of objects with these keys; NULL for a key that it has not. ERR_INVALID when `array` is
- * no array. */
-struct hit_keys {
-    const char *title, *link, *snippet, *published, *image;
-};
-int hits_add_all(struct hits *hits, yyjson_val *array, const struct hit_keys *keys);
+/* ERR_INVALID when the answer has no such list. */
+int hits_add_all(struct hits *hits, yyjson_val *answer, const struct hit_shape *shape);
+/* A snippet that comes as HTML, as plain text: marks of emphasis go, character references are read;
+ * everything else stays as it is. NULL for NULL, and without memory. */
+const char *plain_text(struct arena *arena, const char *html);
 
 #endif

@@ -1,30 +1,31 @@
-/* The table of providers, and what their files share. */
-#include "websearch/provider.h"
-
+/* The list of providers, and what their files share: making requests, reading answers. */
 #include "config/config.h"
 #include "core/status.h"
+#include "text/text.h"
+#include "websearch/provider.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const struct provider *const PROVIDERS[] = {
     &PROVIDER_SERPER, &PROVIDER_TAVILY, &PROVIDER_SEARXNG, &PROVIDER_BRAVE, &PROVIDER_EXA, NULL,
 };
-
-const struct provider *provider_named(const char *name)
-{
-    for (size_t i = 0; PROVIDERS[i]; i++) {
-        if (strcmp(PROVIDERS[i]->name, name) == 0) {
-            return PROVIDERS[i];
-        }
-    }
-    return NULL;
-}
 
 bool provider_configured(const struct provider *provider)
 {
     const char *needed =
         config_text(provider->key_variable ? provider->key_variable : provider->base_variable);
     return needed && *needed;
+}
+
+static const struct provider *find_provider(const char *name)
+{
+    size_t i = 0;
+    while (PROVIDERS[i] && strcmp(PROVIDERS[i]->name, name) != 0) {
+        i++;
+    }
+    return PROVIDERS[i];
 }
 
 int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
@@ -34,7 +35,7 @@ int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
     const char *const *names = config_list("FORAGE_SEARCH_PROVIDERS", &wanted);
     size_t count = 0;
     for (size_t i = 0; wanted ? i < wanted : PROVIDERS[i] != NULL; i++) {
-        const struct provider *provider = wanted ? provider_named(names[i]) : PROVIDERS[i];
+        const struct provider *provider = wanted ? find_provider(names[i]) : PROVIDERS[i];
         if (!provider) {
             *unknown = names[i];
             return ERR_INVALID;
@@ -51,23 +52,6 @@ int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
     return OK;
 }
 
-/* ---- requests ---- */
-
-int provider_build(const struct provider *provider, struct provider_request *request)
-{
-    int status = provider->build(request);
-    /* A part that could not be made must not be missing silently. */
-    return status == OK && arena_failed(request->arena) ? ERR_NOMEM : status;
-}
-
-void provider_header(struct provider_request *request, const char *name, const char *value,
-                     bool secret)
-{
-    if (request->header_count < PROVIDER_MOST_HEADERS) {
-        request->headers[request->header_count++] = (struct fetch_header){name, value, secret};
-    }
-}
-
 void remarks_add(struct remarks *remarks, const char *text)
 {
     for (size_t i = 0; i < remarks->count; i++) {
@@ -77,6 +61,89 @@ void remarks_add(struct remarks *remarks, const char *text)
     }
     if (remarks->count < LIMIT_SEARCH_REMARKS) {
         remarks->items[remarks->count++] = text;
+    }
+}
+
+/* ---- requests ---- */
+
+static void add_header(struct provider_request *request, const char *name, const char *value,
+                       bool secret)
+{
+    request->headers[request->header_count++] = (struct fetch_header){name, value, secret};
+}
+
+int provider_build(const struct provider *provider, struct provider_request *request)
+{
+    struct arena *arena = request->arena;
+    const char *path = provider->paths[request->query->type];
+    request->provider = provider;
+    buf_init(&request->parameters, LIMIT_SEARCH_REQUEST_BYTES);
+    add_header(request, "User-Agent", "forage/" FORAGE_VERSION, false);
+    add_header(request, "Accept", "application/json", false);
+    if (provider->key_header) {
+        bool bearer = strcmp(provider->key_header, "Authorization") == 0;
+        const char *value = arena_printf(arena, "%s%s", bearer ? "Bearer " : "", request->key);
+        add_header(request, provider->key_header, value, true);
+    }
+    if (provider->posts) {
+        request->doc = json_new(arena);
+        request->members = yyjson_mut_obj(request->doc);
+        add_header(request, "Content-Type", "application/json", false);
+    }
+    int status = provider->build(request);
+    if (provider->posts) {
+        request->url = arena_printf(arena, "%s%s", request->base, path);
+        request->body = json_text(arena, request->members, NULL);
+    } else if (status == OK && buf_error(&request->parameters) == OK) {
+        request->url =
+            arena_printf(arena, "%s%s?%s", request->base, path, request->parameters.data + 1);
+    }
+    buf_done(&request->parameters);
+    /* A part that could not be made must not be missing silently. */
+    bool whole = request->url && (request->body || !provider->posts) && !arena_failed(arena);
+    return status == OK && !whole ? ERR_NOMEM : status;
+}
+
+int provider_request(const struct provider *provider, struct arena *arena,
+                     const struct search_query *query, struct provider_request *request)
+{
+    const char *base = config_text(provider->base_variable);
+    size_t length = base ? strlen(base) : 0;
+    while (length > 0 && base[length - 1] == '/') {
+        length--;
+    }
+    *request = (struct provider_request){
+        .arena = arena,
+        .query = query,
+        .base = arena_strndup(arena, base ? base : "", length),
+        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
+    };
+    return request->base ? provider_build(provider, request) : ERR_NOMEM;
+}
+
+void provider_put(struct provider_request *request, const char *name, const char *value)
+{
+    if (request->members) {
+        json_add_string(request->doc, request->members, name, value);
+    } else {
+        query_put(&request->parameters, name, value);
+    }
+}
+
+void provider_put_number(struct provider_request *request, const char *name, size_t value)
+{
+    if (request->members) {
+        yyjson_mut_obj_add_uint(request->doc, request->members, name, value);
+    } else {
+        buf_printf(&request->parameters, "&%s=%zu", name, value);
+    }
+}
+
+void provider_put_list(struct provider_request *request, const char *name, const char *const *items,
+                       size_t count)
+{
+    if (count) {
+        json_add_strings(request->doc, request->members, name, items, count);
     }
 }
 
@@ -91,12 +158,13 @@ void provider_left_out(struct provider_request *request, const char *format, ...
     }
 }
 
-int provider_post(struct provider_request *request, const char *path, yyjson_mut_val *body)
+void provider_check_type(struct provider_request *request)
 {
-    request->url = arena_printf(request->arena, "%s%s", request->base, path);
-    request->body = json_text(request->arena, body, NULL);
-    provider_header(request, "Content-Type", "application/json", false);
-    return request->url && request->body ? OK : ERR_NOMEM;
+    enum search_type type = request->query->type;
+    if (request->provider->lacks[type]) {
+        provider_left_out(request, "type: %s has no %s search; these are results of the web",
+                          request->provider->title, SEARCH_TYPE_WORDS[type]);
+    }
 }
 
 size_t provider_count_up_to(struct provider_request *request, size_t most)
@@ -112,21 +180,25 @@ size_t provider_count_up_to(struct provider_request *request, size_t most)
     return wanted;
 }
 
-void provider_add_list(yyjson_mut_doc *doc, yyjson_mut_val *body, const char *key,
-                       const char *const *items, size_t count)
-{
-    yyjson_mut_val *list = count ? yyjson_mut_obj_add_arr(doc, body, key) : NULL;
-    for (size_t i = 0; i < count; i++) {
-        yyjson_mut_arr_add_str(doc, list, items[i]);
-    }
-}
-
 /* ---- answers ---- */
 
-int hits_init(struct arena *arena, struct hits *hits)
+int provider_read(const struct provider *provider, struct arena *arena, yyjson_val *answer,
+                  const struct search_query *query, struct hits *hits)
 {
+    const struct hit_shape *shape = &provider->shapes[query->type];
     *hits = (struct hits){.items = arena_zalloc(arena, LIMIT_SEARCH_HITS * sizeof *hits->items)};
-    return hits->items ? OK : ERR_NOMEM;
+    if (!hits->items) {
+        return ERR_NOMEM;
+    }
+    if (!yyjson_is_obj(answer)) {
+        return ERR_INVALID;
+    }
+    if (provider->parse) {
+        return provider->parse(arena, answer, query, hits);
+    }
+    bool empty = provider->empty && !yyjson_obj_get(answer, shape->list) &&
+                 yyjson_is_obj(yyjson_obj_get(answer, provider->empty));
+    return empty ? OK : hits_add_all(hits, answer, shape);
 }
 
 void hits_add(struct hits *hits, const struct hit *hit)
@@ -146,22 +218,109 @@ static const char *member(yyjson_val *object, const char *key)
     return key ? json_string(object, key) : NULL;
 }
 
-int hits_add_all(struct hits *hits, yyjson_val *array, const struct hit_keys *keys)
+int hits_add_all(struct hits *hits, yyjson_val *answer, const struct hit_shape *shape)
 {
-    if (!yyjson_is_arr(array)) {
+    yyjson_val *list = yyjson_obj_get(answer, shape->list);
+    if (!yyjson_is_arr(list)) {
         return ERR_INVALID;
     }
     size_t index, max;
     yyjson_val *item;
-    yyjson_arr_foreach(array, index, max, item)
+    yyjson_arr_foreach(list, index, max, item)
     {
         hits_add(hits, &(struct hit){
-                           .title = member(item, keys->title),
-                           .link = member(item, keys->link),
-                           .snippet = member(item, keys->snippet),
-                           .published = member(item, keys->published),
-                           .image = member(item, keys->image),
+                           .title = member(item, shape->title),
+                           .link = member(item, shape->link),
+                           .snippet = member(item, shape->snippet),
+                           .published = member(item, shape->published),
+                           .image = member(item, shape->image),
                        });
     }
     return OK;
+}
+
+/* ---- HTML in snippets ---- */
+
+static const char *const TAGS[] = {"strong", "b", "em", "i", "br", "mark", "span"};
+
+static const struct {
+    const char *name;
+    char letter;
+} REFERENCES[] = {
+    {"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"nbsp;", ' '},
+};
+
+/* The length of a tag of the list at `at`, which is at '<'; 0 when it is none. */
+static size_t tag_length(const char *at)
+{
+    const char *name = at + 1 + (at[1] == '/');
+    size_t length = strcspn(name, " />\t\n<");
+    for (size_t i = 0; i < sizeof TAGS / sizeof *TAGS; i++) {
+        if (strlen(TAGS[i]) == length && strncasecmp(name, TAGS[i], length) == 0) {
+            const char *end = strpbrk(name, "<>");
+            return end && *end == '>' ? (size_t)(end - at) + 1 : 0;
+        }
+    }
+    return 0;
+}
+
+/* Reads "#39;" or "#x27;" behind an ampersand. The bytes read; 0 when it is no character. */
+static size_t read_number(const char *at, uint32_t *letter)
+{
+    bool hexadecimal = at[1] == 'x' || at[1] == 'X';
+    const char *digits = at + 1 + hexadecimal;
+    size_t length = strspn(digits, hexadecimal ? "0123456789abcdefABCDEF" : "0123456789");
+    if (length == 0 || length > 7 || digits[length] != ';') {
+        return 0;
+    }
+    *letter = (uint32_t)strtoul(digits, NULL, hexadecimal ? 16 : 10);
+    bool none = *letter < ' ' || (*letter >= 0xD800 && *letter <= 0xDFFF) || *letter > 0x10FFFF;
+    return none ? 0 : (size_t)(digits - at) + length + 1;
+}
+
+/* Reads what follows an ampersand and writes what it means. The bytes read; 0 when it means
+ * nothing. A reference is never shorter than what it stands for. */
+static size_t read_reference(const char *at, char *out, size_t *written)
+{
+    uint32_t letter;
+    size_t read = *at == '#' ? read_number(at, &letter) : 0;
+    if (read) {
+        *written = text_encode(letter, out);
+        return read;
+    }
+    for (size_t i = 0; i < sizeof REFERENCES / sizeof *REFERENCES; i++) {
+        size_t length = strlen(REFERENCES[i].name);
+        if (strncmp(at, REFERENCES[i].name, length) == 0) {
+            out[0] = REFERENCES[i].letter;
+            *written = 1;
+            return length;
+        }
+    }
+    return 0;
+}
+
+const char *plain_text(struct arena *arena, const char *html)
+{
+    char *text = html ? arena_alloc(arena, strlen(html) + 1) : NULL;
+    if (!text) {
+        return NULL;
+    }
+    size_t length = 0;
+    while (*html) {
+        size_t written = 0;
+        size_t read = *html == '<' ? tag_length(html) : 0;
+        if (!read && *html == '&') {
+            read = read_reference(html + 1, text + length, &written);
+            read += read ? 1 : 0;
+        }
+        if (!read) {
+            text[length] = *html;
+            written = 1;
+            read = 1;
+        }
+        length += written;
+        html += read;
+    }
+    text[length] = '\0';
+    return text;
 }

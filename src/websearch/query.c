@@ -31,9 +31,7 @@ const char *query_with_sites(struct arena *arena, const struct search_query *que
     for (size_t i = 0; i < query->exclude_site_count; i++) {
         buf_printf(&text, " -site:%s", query->exclude_sites[i]);
     }
-    const char *whole = buf_error(&text) ? NULL : arena_strndup(arena, text.data, text.length);
-    buf_done(&text);
-    return whole;
+    return buf_to_arena(&text, arena);
 }
 
 const char *query_clip(struct arena *arena, const char *text, size_t most, bool *cut)
@@ -92,10 +90,8 @@ bool query_allows(struct arena *arena, const struct search_query *query, const c
     if (url_parse(arena, link, &url, NULL) != OK) {
         return false;
     }
-    if (query->site_count && !is_of_any(url.host, query->sites, query->site_count)) {
-        return false;
-    }
-    return !is_of_any(url.host, query->exclude_sites, query->exclude_site_count);
+    return (!query->site_count || is_of_any(url.host, query->sites, query->site_count)) &&
+           !is_of_any(url.host, query->exclude_sites, query->exclude_site_count);
 }
 
 /* ---- dates ---- */
@@ -128,24 +124,4 @@ const char *query_days_ago(struct arena *arena, int days)
         return NULL;
     }
     return arena_strdup(arena, text);
-}
-
-int query_fresh_days(enum search_freshness freshness)
-{
-    static const int DAYS[] = {
-        [FRESH_ANY] = 0, [FRESH_DAY] = 1, [FRESH_WEEK] = 7, [FRESH_MONTH] = 31, [FRESH_YEAR] = 365};
-    return DAYS[freshness];
-}
-
-/* ---- languages ---- */
-
-const char *query_language_only(struct arena *arena, const char *language)
-{
-    return arena_strndup(arena, language, strcspn(language, "-"));
-}
-
-const char *query_language_region(const char *language)
-{
-    const char *dash = strchr(language, '-');
-    return dash ? dash + 1 : NULL;
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum search_type { SEARCH_WEB, SEARCH_NEWS, SEARCH_SCHOLAR, SEARCH_IMAGES };
+enum search_type { SEARCH_WEB, SEARCH_NEWS, SEARCH_SCHOLAR, SEARCH_IMAGES, SEARCH_TYPES };
 enum search_freshness { FRESH_ANY, FRESH_DAY, FRESH_WEEK, FRESH_MONTH, FRESH_YEAR };
 
 struct search_query {
@@ -44,10 +44,5 @@ void query_put(struct buf *url, const char *name, const char *value);
 bool query_is_date(const char *text);
 /* The date so many days before today, in UTC. NULL without memory. */
 const char *query_days_ago(struct arena *arena, int days);
-/* How many days a freshness stands for; 0 for FRESH_ANY. */
-int query_fresh_days(enum search_freshness freshness);
-/* "pt" of "pt-BR"; and "BR", or NULL. */
-const char *query_language_only(struct arena *arena, const char *language);
-const char *query_language_region(const char *language);
 
 #endif

@@ -1,22 +1,17 @@
-/* Asking providers in their order, and what to do about an answer that is none. */
+/* Asks providers in their order, and decides what to do about an answer that is none. */
 #include "websearch/route.h"
 
 #include "call/errors.h"
 #include "config/config.h"
 #include "core/clock.h"
-#include "guard/breaker.h"
 #include "text/text.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define WHO_WE_ARE  "forage/" FORAGE_VERSION
 #define ROUNDS      2
 #define RESERVE_MS  20 /* of a last try, to tell how it went */
-#define A_DAY_S     86400
+#define A_DAY_MS    86400000
 #define WORDS_CHARS 200 /* of what a provider says about a refused search */
 
 /* ---- judging ---- */
@@ -92,68 +87,14 @@ bool route_is_transient(enum route_outcome outcome)
     return OUTCOMES[outcome].transient;
 }
 
-/* Retry-After is a number of seconds or a date. */
 int64_t route_wait_ms(const struct provider *provider, const struct fetch_response *response)
 {
     const char *value = fetch_header_value(response, "retry-after");
     if (!value && provider->wait_header) {
         value = fetch_header_value(response, provider->wait_header);
     }
-    if (!value) {
-        return -1;
-    }
-    char *end;
-    struct tm date = {0};
-    int64_t seconds = strtoll(value, &end, 10);
-    if (end == value) {
-        if (!strptime(value, "%a, %d %b %Y %H:%M:%S GMT", &date)) {
-            return -1;
-        }
-        seconds = timegm(&date) - time(NULL);
-        seconds = seconds > 0 ? seconds : 0;
-    }
-    if (seconds < 0) {
-        return -1;
-    }
-    return 1000 * (seconds < A_DAY_S ? seconds : A_DAY_S);
-}
-
-/* ---- breakers ---- */
-
-static pthread_mutex_t breakers_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct breakers *breakers;
-
-/* NULL without memory: then everything may be tried. */
-static struct breakers *get_breakers(void)
-{
-    pthread_mutex_lock(&breakers_lock);
-    if (!breakers) {
-        breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
-    }
-    struct breakers *all = breakers;
-    pthread_mutex_unlock(&breakers_lock);
-    return all;
-}
-
-void route_reset(void)
-{
-    pthread_mutex_lock(&breakers_lock);
-    breakers = breakers_free(breakers);
-    pthread_mutex_unlock(&breakers_lock);
-}
-
-static bool admit(const struct provider *provider)
-{
-    struct breakers *all = get_breakers();
-    return !all || breaker_admit(all, provider->name);
-}
-
-static void report(const struct provider *provider, enum breaker_result result)
-{
-    struct breakers *all = get_breakers();
-    if (all) {
-        breaker_report(all, provider->name, result);
-    }
+    int64_t wait = clock_retry_after_ms(NULL, value, time(NULL));
+    return wait < A_DAY_MS ? wait : A_DAY_MS;
 }
 
 /* ---- one try ---- */
@@ -170,6 +111,7 @@ struct attempt {
 
 struct routing {
     struct call *call;
+    struct breakers *breakers;
     const struct search_query *query;
     int64_t deadline_ms;
     struct attempt attempts[LIMIT_SEARCH_PROVIDERS];
@@ -185,25 +127,6 @@ static int64_t time_for(const struct routing *routing, bool others)
     left = others ? left / 2 : left - RESERVE_MS;
     left = left < TIME_SEARCH_TRY_MS ? left : TIME_SEARCH_TRY_MS;
     return left > 1 ? left : 1;
-}
-
-static int open_request(struct routing *routing, const struct provider *provider,
-                        struct provider_request *request)
-{
-    const char *base = config_text(provider->base_variable);
-    size_t length = base ? strlen(base) : 0;
-    while (length > 0 && base[length - 1] == '/') {
-        length--;
-    }
-    *request = (struct provider_request){
-        .arena = call_arena(routing->call),
-        .query = routing->query,
-        .base = arena_strndup(call_arena(routing->call), base ? base : "", length),
-        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
-    };
-    provider_header(request, "User-Agent", WHO_WE_ARE, false);
-    provider_header(request, "Accept", "application/json", false);
-    return request->base ? provider_build(provider, request) : ERR_NOMEM;
 }
 
 /* The words of a provider that refused a search, wherever it puts them. */
@@ -238,32 +161,14 @@ static void choose_hits(struct routing *routing, size_t skip, struct hits *hits)
     hits->count = kept;
 }
 
-/* ERR_INVALID when the answer is not readable. */
-static int read_answer(struct routing *routing, const struct provider_request *request,
-                       const struct provider *provider, const struct fetch_response *response)
-{
-    struct arena *arena = call_arena(routing->call);
-    struct hits *hits = &routing->answer->hits;
-    yyjson_doc *doc = json_parse(arena, response->body, response->body_length, NULL);
-    yyjson_val *root = yyjson_doc_get_root(doc);
-    int status = hits_init(arena, hits);
-    if (status != OK) {
-        return status;
-    }
-    status = yyjson_is_obj(root) ? provider->parse(arena, root, routing->query, hits) : ERR_INVALID;
-    if (status == OK) {
-        choose_hits(routing, request->skip, hits);
-    }
-    return status;
-}
-
 /* OK with the outcome in `attempt`, or a status that ends everything. */
 static int try_provider(struct routing *routing, struct attempt *attempt, bool others)
 {
     struct provider_request request;
     struct fetch_response response;
     const struct provider *provider = attempt->provider;
-    int status = open_request(routing, provider, &request);
+    struct arena *arena = call_arena(routing->call);
+    int status = provider_request(provider, arena, routing->query, &request);
     if (status != OK) {
         return status;
     }
@@ -289,14 +194,20 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
     attempt->wait_ms = route_wait_ms(provider, &response);
     attempt->left_out = request.left_out;
     if (attempt->outcome == ROUTE_REFUSED) {
-        attempt->words = own_words(call_arena(routing->call), &response);
+        attempt->words = own_words(arena, &response);
     }
-    if (attempt->outcome == ROUTE_ANSWERED) {
-        status = read_answer(routing, &request, provider, &response);
-        attempt->outcome = status == ERR_INVALID ? ROUTE_UNREADABLE : ROUTE_ANSWERED;
-        return status == ERR_INVALID ? OK : status;
+    if (attempt->outcome != ROUTE_ANSWERED) {
+        return OK;
     }
-    return OK;
+    yyjson_doc *doc = json_parse(arena, response.body, response.body_length, NULL);
+    struct hits *hits = &routing->answer->hits;
+    status = provider_read(provider, arena, yyjson_doc_get_root(doc), routing->query, hits);
+    if (status == ERR_INVALID) {
+        attempt->outcome = ROUTE_UNREADABLE;
+        return OK;
+    }
+    choose_hits(routing, request.skip, hits);
+    return status;
 }
 
 static int ask(struct routing *routing, struct attempt *attempt, bool others)
@@ -308,7 +219,7 @@ static int ask(struct routing *routing, struct attempt *attempt, bool others)
     if (status == OK) {
         result = route_is_transient(attempt->outcome) ? BREAKER_FAILED : BREAKER_ANSWERED;
     }
-    report(attempt->provider, result);
+    breaker_report(routing->breakers, attempt->provider->name, result);
     return status;
 }
 
@@ -390,10 +301,9 @@ static const char *shared_code(const struct routing *routing)
 static int come_back_in(const struct routing *routing)
 {
     int64_t soonest = INT64_MAX;
-    struct breakers *all = get_breakers();
     for (size_t i = 0; i < routing->count; i++) {
         const struct attempt *attempt = &routing->attempts[i];
-        int64_t rests = all ? breaker_wait_ms(all, attempt->provider->name) : 0;
+        int64_t rests = breaker_wait_ms(routing->breakers, attempt->provider->name);
         int64_t wait = rests > attempt->wait_ms ? rests : attempt->wait_ms;
         if (wait > 0 && wait < soonest) {
             soonest = wait;
@@ -429,40 +339,27 @@ static int fail(struct routing *routing, const struct attempt *last)
 
 /* ---- all of it ---- */
 
-static int fail_unconfigured(struct call *call)
-{
-    char words[400];
-    struct text_out out;
-    text_start(&out, words, sizeof words);
-    for (size_t i = 0; PROVIDERS[i]; i++) {
-        const struct provider *provider = PROVIDERS[i];
-        text_putf(&out, "%s%s",
-                  i == 0             ? ""
-                  : PROVIDERS[i + 1] ? ", "
-                                     : " or ",
-                  provider->key_variable ? provider->key_variable : provider->base_variable);
-    }
-    return call_fail(call, CODE_CONFIG, "there is no search provider: set %s%s", words,
-                     config_is_set("FORAGE_SEARCH_PROVIDERS")
-                         ? "; only those that FORAGE_SEARCH_PROVIDERS names are used"
-                         : "");
-}
-
 static int choose_providers(struct routing *routing)
 {
     const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
     const char *unknown;
     if (providers_chosen(chosen, &unknown) != OK) {
         return call_fail(routing->call, CODE_CONFIG,
-                         "FORAGE_SEARCH_PROVIDERS: there is no provider \"%s\"; there are serper, "
-                         "tavily, searxng, brave and exa",
+                         "FORAGE_SEARCH_PROVIDERS: there is no provider \"%s\"; there "
+                         "are " PROVIDER_NAMES,
                          unknown);
     }
     for (; chosen[routing->count]; routing->count++) {
         routing->attempts[routing->count] =
             (struct attempt){.provider = chosen[routing->count], .wait_ms = -1};
     }
-    return routing->count ? OK : fail_unconfigured(routing->call);
+    return routing->count
+               ? OK
+               : call_fail(routing->call, CODE_CONFIG,
+                           "there is no search provider: set " PROVIDER_VARIABLES "%s",
+                           config_is_set("FORAGE_SEARCH_PROVIDERS")
+                               ? "; only those that FORAGE_SEARCH_PROVIDERS names are used"
+                               : "");
 }
 
 /* What to wait before this one is tried again; negative when that makes no sense. */
@@ -497,7 +394,7 @@ static int ask_all(struct routing *routing, bool again, int64_t waited_ms, bool 
         if (wait < 0 || wait > waited_ms) {
             continue;
         }
-        if (!admit(attempt->provider)) {
+        if (!breaker_admit(routing->breakers, attempt->provider->name)) {
             attempt->rests = !again;
             continue;
         }
@@ -514,11 +411,14 @@ static int ask_all(struct routing *routing, bool again, int64_t waited_ms, bool 
     return OK;
 }
 
-int route_search(struct call *call, const struct search_query *query, int64_t deadline_ms,
-                 struct route_answer *answer)
+int route_search(struct call *call, struct breakers *breakers, const struct search_query *query,
+                 int64_t deadline_ms, struct route_answer *answer)
 {
-    struct routing routing = {
-        .call = call, .query = query, .deadline_ms = deadline_ms, .answer = answer};
+    struct routing routing = {.call = call,
+                              .breakers = breakers,
+                              .query = query,
+                              .deadline_ms = deadline_ms,
+                              .answer = answer};
     int64_t waited_ms = 0;
     bool done = false;
     *answer = (struct route_answer){0};

@@ -4,6 +4,7 @@
 #define FORAGE_WEBSEARCH_ROUTE_H
 
 #include "call/call.h"
+#include "guard/breaker.h"
 #include "websearch/provider.h"
 
 struct route_answer {
@@ -15,10 +16,11 @@ struct route_answer {
 
 /* OK, an empty answer included; ERR_FAILED after call_fail(); ERR_CANCELLED, ERR_DEADLINE.
  * All of it is over by `deadline_ms` of the monotonic clock, tries and waits included. */
-int route_search(struct call *call, const struct search_query *query, int64_t deadline_ms,
-                 struct route_answer *answer);
+MUST_CHECK int route_search(struct call *call, struct breakers *breakers,
+                            const struct search_query *query, int64_t deadline_ms,
+                            struct route_answer *answer);
 
-/* ---- the judgement alone, for tests ---- */
+/* ---- the judgement alone, for the doctor too ---- */
 
 enum route_outcome {
     ROUTE_ANSWERED,
@@ -41,7 +43,5 @@ enum route_outcome route_judge(const struct provider *provider,
 bool route_is_transient(enum route_outcome outcome);
 /* Milliseconds that a response asks to wait; negative when it does not say. */
 int64_t route_wait_ms(const struct provider *provider, const struct fetch_response *response);
-/* Forgets what the breakers know, for tests and the end of the program. */
-void route_reset(void);
 
 #endif

@@ -1,9 +1,8 @@
 /* SearXNG (https://docs.searxng.org/dev/search_api.html): GET /search with q, format=json,
  * categories, language, time_range, pageno. It asks many engines, which read "site:" each in its
  * way. An instance answers in JSON only when its settings say so. */
-#include "websearch/provider.h"
-
 #include "core/status.h"
+#include "websearch/provider.h"
 
 #include <string.h>
 
@@ -24,7 +23,7 @@ static const char *locale(struct provider_request *request)
         }
         return NULL;
     }
-    if (query->region && !query_language_region(query->language)) {
+    if (query->region && !strchr(query->language, '-')) {
         return arena_printf(request->arena, "%s-%s", query->language, query->region);
     }
     return query->language;
@@ -33,26 +32,19 @@ static const char *locale(struct provider_request *request)
 static int build(struct provider_request *request)
 {
     const struct search_query *query = request->query;
-    struct buf url;
-    buf_init(&url, LIMIT_SEARCH_REQUEST_BYTES);
     const char *text = query_with_sites(request->arena, query);
-    if (!text) {
-        return ERR_NOMEM;
-    }
-    buf_printf(&url, "%s/search?format=json", request->base);
-    query_put(&url, "q", text);
-    query_put(&url, "categories", CATEGORIES[query->type]);
-    query_put(&url, "language", locale(request));
-    query_put(&url, "time_range", SEARCH_FRESHNESS_WORDS[query->freshness]);
+    provider_put(request, "format", "json");
+    provider_put(request, "q", text);
+    provider_put(request, "categories", CATEGORIES[query->type]);
+    provider_put(request, "language", locale(request));
+    provider_put(request, "time_range", SEARCH_FRESHNESS_WORDS[query->freshness]);
     if (query->start_date || query->end_date) {
         provider_left_out(request, "start_date and end_date: SearXNG has only freshness");
     }
     if (query->page > 1) {
-        buf_printf(&url, "&pageno=%u", query->page);
+        provider_put_number(request, "pageno", query->page);
     }
-    request->url = buf_error(&url) ? NULL : arena_strndup(request->arena, url.data, url.length);
-    buf_done(&url);
-    return request->url ? OK : ERR_NOMEM;
+    return text ? OK : ERR_NOMEM;
 }
 
 /* An answer without results whose engines did not answer is worth a word: [[name, reason], ...]. */
@@ -79,11 +71,9 @@ static const char *say_unresponsive(struct arena *arena, yyjson_val *engines)
 static int parse(struct arena *arena, yyjson_val *answer, const struct search_query *query,
                  struct hits *hits)
 {
-    static const struct hit_keys KEYS = {"title", "url", "content", "publishedDate", NULL};
-    static const struct hit_keys IMAGE_KEYS = {"title", "url", "content", "publishedDate",
-                                               "img_src"};
-    int status = hits_add_all(hits, yyjson_obj_get(answer, "results"),
-                              query->type == SEARCH_IMAGES ? &IMAGE_KEYS : &KEYS);
+    const char *image = query->type == SEARCH_IMAGES ? "img_src" : NULL;
+    struct hit_shape shape = {"results", "title", "url", "content", "publishedDate", image};
+    int status = hits_add_all(hits, answer, &shape);
     yyjson_val *unresponsive = yyjson_obj_get(answer, "unresponsive_engines");
     if (status == OK && !hits->count && yyjson_arr_size(unresponsive)) {
         hits->remark = say_unresponsive(arena, unresponsive);
@@ -97,6 +87,7 @@ const struct provider PROVIDER_SEARXNG = {
     .base_variable = "SEARXNG_BASE_URL",
     .json_refused = "the instance does not answer in JSON: add json to search.formats in its "
                     "settings.yml",
+    .paths = {[EVERY_TYPE] = "/search"},
     .build = build,
     .parse = parse,
 };

@@ -1,18 +1,46 @@
 /* The order of things: search, merge, read the pages, tell. */
 #include "websearch/websearch.h"
 
-#include "call/errors.h"
+#include "call/parts.h"
 #include "call/side.h"
 #include "core/clock.h"
-#include "websearch/describe.h"
-#include "websearch/merge.h"
-#include "websearch/pages.h"
+#include "core/id.h"
+#include "core/sha256.h"
+#include "websearch/results.h"
 #include "websearch/route.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RESERVE_MS 15 /* of the call's time, to tell what there is */
+
+struct websearch {
+    struct breakers *breakers; /* which providers rest */
+    unsigned char key[32];     /* of the marks in the log */
+};
+
+struct websearch *websearch_new(void)
+{
+    struct websearch *websearch = calloc(1, sizeof *websearch);
+    if (websearch) {
+        if (id_random(websearch->key, sizeof websearch->key) != OK) {
+            id_make(
+                (char *)websearch->key); /* easier to guess, and still another in each program */
+        }
+        websearch->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    }
+    return websearch && websearch->breakers ? websearch : websearch_free(websearch);
+}
+
+struct websearch *websearch_free(struct websearch *websearch)
+{
+    if (websearch) {
+        breakers_free(websearch->breakers);
+        free(websearch);
+    }
+    return NULL;
+}
 
 /* ---- the queries ---- */
 
@@ -27,7 +55,8 @@ struct asking {
 
 static void ask_here(struct call *call, struct asking *asking)
 {
-    asking->status = route_search(call, &asking->query, asking->deadline_ms, &asking->answer);
+    asking->status = route_search(call, call_parts(call)->websearch->breakers, &asking->query,
+                                  asking->deadline_ms, &asking->answer);
     const struct call_error *error = call_error(call);
     if (asking->status == ERR_FAILED && error) {
         asking->error = *error;
@@ -241,6 +270,22 @@ static int run_in(struct searching *searching, struct search_result *result, yyj
     return status;
 }
 
+/* Tells two searches for the same from two for different things, within this program, and no more
+ * than that. */
+static uint32_t mark_of(const struct websearch *websearch, const struct search_request *request)
+{
+    unsigned char digest[SHA256_SIZE];
+    struct sha256 hash;
+    sha256_init(&hash);
+    sha256_add(&hash, websearch->key, sizeof websearch->key);
+    for (size_t i = 0; i < request->text_count; i++) {
+        sha256_add(&hash, request->texts[i], strlen(request->texts[i]) + 1);
+    }
+    sha256_end(&hash, digest);
+    return (uint32_t)digest[0] << 24 | (uint32_t)digest[1] << 16 | (uint32_t)digest[2] << 8 |
+           digest[3];
+}
+
 int search_run(struct call *call, const struct search_request *request, yyjson_mut_doc *doc,
                yyjson_mut_val **object, struct search_counts *counts)
 {
@@ -252,6 +297,7 @@ int search_run(struct call *call, const struct search_request *request, yyjson_m
     int status = run_in(&searching, result, doc, object);
     if (status == OK) {
         *counts = (struct search_counts){.provider = result->providers.items[0],
+                                         .mark = mark_of(call_parts(call)->websearch, request),
                                          .results = result->count};
         for (size_t i = 0; i < result->count; i++) {
             counts->pages_failed += pages_text(result->pages, i)->failed;
@@ -271,9 +317,7 @@ bool search_ready(char *lacks, size_t size)
         return false;
     }
     if (!chosen[0]) {
-        snprintf(lacks, size,
-                 "set SERPER_API_KEY, TAVILY_API_KEY, SEARXNG_BASE_URL, BRAVE_API_KEY or "
-                 "EXA_API_KEY");
+        snprintf(lacks, size, "set " PROVIDER_VARIABLES);
     }
     return chosen[0] != NULL;
 }

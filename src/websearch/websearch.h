@@ -15,18 +15,25 @@ struct search_request {
     size_t budget;             /* characters of the whole result */
 };
 
+/* The part of the program that searches: which providers rest. NULL without memory. */
+struct websearch *websearch_new(void);
+struct websearch *websearch_free(struct websearch *websearch);
+
 /* What happened, for a log. */
 struct search_counts {
+    uint32_t mark; /* the same for the same queries, within one program; says nothing of them */
     const char *provider;
     size_t results, pages_failed;
 };
 
 /* From arguments that have passed the schema of web_search. OK, or ERR_FAILED after call_fail(). */
-int search_read_arguments(struct call *call, yyjson_val *arguments, struct search_request *request);
+MUST_CHECK int search_read_arguments(struct call *call, yyjson_val *arguments,
+                                     struct search_request *request);
 /* OK with the object that web_search answers with; ERR_FAILED after call_fail(); otherwise a status
  * of the call. */
-int search_run(struct call *call, const struct search_request *request, yyjson_mut_doc *doc,
-               yyjson_mut_val **result, struct search_counts *counts);
+MUST_CHECK int search_run(struct call *call, const struct search_request *request,
+                          yyjson_mut_doc *doc, yyjson_mut_val **result,
+                          struct search_counts *counts);
 /* Whether there is a provider; what to set when there is none. */
 bool search_ready(char *lacks, size_t size);
 

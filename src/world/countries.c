@@ -1,34 +1,33 @@
-/* Looking a country up. */
-#include "world/countries.h"
+/* Looks countries up in the tables of data/countries.txt and data/search-providers.txt. */
+#include "tables.h"
+#include "world/world.h"
 
-#include "embedded.h"
-
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-/* The line of a country, "DE Germany", and its length; NULL when there is none. */
-static const char *find(const char *code, size_t *length)
+const char *country_name(const char *code)
 {
-    for (const char *at = countries; strlen(code) == 2 && *at;) {
-        *length = strcspn(at, "\n");
-        if (*length > 3 && at[2] == ' ' && strncasecmp(at, code, 2) == 0) {
-            return at;
-        }
-        at += *length + (at[*length] == '\n');
-    }
-    return NULL;
+    return words_text(&country_names, code, strlen(code));
 }
 
 const char *country_code(struct arena *arena, const char *text)
 {
-    size_t length;
-    const char *line = find(strcasecmp(text, "UK") == 0 ? "GB" : text, &length);
-    return line ? arena_strndup(arena, line, 2) : NULL;
+    const char *code = strcasecmp(text, "UK") == 0 ? "GB" : text;
+    return country_name(code) ? arena_printf(arena, "%c%c", toupper((unsigned char)code[0]),
+                                             toupper((unsigned char)code[1]))
+                              : NULL;
 }
 
-const char *country_name(struct arena *arena, const char *code)
+const char *country_for_tavily(struct arena *arena, const char *code)
 {
-    size_t length;
-    const char *line = find(code, &length);
-    return line ? arena_strndup(arena, line + 3, length - 3) : NULL;
+    const char *name = words_text(&tavily_countries, code, strlen(code));
+    if (!name || strcmp(name, code) != 0) {
+        return name;
+    }
+    char *copy = arena_strdup(arena, country_name(code));
+    for (char *at = copy; at && *at; at++) {
+        *at = (char)tolower((unsigned char)*at);
+    }
+    return copy;
 }

@@ -9,7 +9,7 @@
 #include "failing_allocations.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
-#include "websearch/merge.h"
+#include "websearch/results.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -148,10 +148,10 @@ static void search_once(const struct provider *provider, const char *text)
     struct found found[3];
     size_t count;
     yyjson_doc *doc = json_parse(arena, text, strlen(text), NULL);
-    if (doc && hits_init(arena, &hits) == OK) {
+    if (doc && provider_read(provider, arena, yyjson_doc_get_root(doc), &QUERY, &hits) == OK) {
         const struct hits *const answers[] = {&hits};
-        provider->parse(arena, yyjson_doc_get_root(doc), &QUERY, &hits);
-        merge_hits(arena, answers, 1, found, COUNT(found), &count);
+        int status = merge_hits(arena, answers, 1, found, COUNT(found), &count);
+        assert_true(status == OK || status == ERR_NOMEM);
     }
     arena_free(arena);
 }

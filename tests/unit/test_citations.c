@@ -3,13 +3,12 @@
 #include "unit.h"
 
 #include "answer/citations.h"
-#include "answer/dates.h"
-#include "answer/ruler.h"
+#include "answer/sources.h"
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/text.h"
-#include "world/tracking.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

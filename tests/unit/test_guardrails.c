@@ -1,7 +1,7 @@
 /* Guardrails: which queries pass under which setting, and what a refusal says. */
 #include "unit.h"
 
-#include "answer/guardrails.h"
+#include "answer/question.h"
 #include "core/status.h"
 
 #include <stdio.h>

@@ -4,12 +4,8 @@
 #include "config/budget.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "websearch/canonical.h"
-#include "websearch/merge.h"
-#include "websearch/plain.h"
-#include "websearch/query.h"
-#include "websearch/tavily_countries.h"
-#include "world/countries.h"
+#include "websearch/results.h"
+#include "world/world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,10 +257,10 @@ static void countries_have_codes(void **state)
             assert_null(code);
         }
     }
-    assert_string_equal(tavily_country("GB"), "united kingdom");
-    assert_string_equal(tavily_country("US"), "united states");
-    assert_null(tavily_country("AQ"));
-    assert_null(tavily_country("??"));
+    assert_string_equal(country_for_tavily(arena, "GB"), "united kingdom");
+    assert_string_equal(country_for_tavily(arena, "US"), "united states");
+    assert_null(country_for_tavily(arena, "AQ"));
+    assert_null(country_for_tavily(arena, "??"));
 }
 
 /* ---- snippets ---- */

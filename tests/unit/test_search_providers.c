@@ -279,8 +279,7 @@ static int parse(const struct provider *provider, enum search_type type, const c
     struct search_query query = {.text = "fish", .count = 3, .page = 1, .type = type};
     yyjson_doc *doc = json_parse(arena, text, strlen(text), NULL);
     assert_non_null(doc);
-    assert_int_equal(hits_init(arena, hits), OK);
-    return provider->parse(arena, yyjson_doc_get_root(doc), &query, hits);
+    return provider_read(provider, arena, yyjson_doc_get_root(doc), &query, hits);
 }
 
 static void answers_are_read(void **state)

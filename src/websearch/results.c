@@ -1,9 +1,11 @@
-/* First everything but the pages is made to fit, then the pages share what is left. */
-#include "websearch/describe.h"
+/* Merges hits by their rank, and makes the object that web_search answers with fit its size. */
+#include "websearch/results.h"
 
 #include "config/budget.h"
+#include "core/status.h"
 #include "page/content.h"
 #include "text/text.h"
+#include "world/world.h"
 
 #include <string.h>
 
@@ -18,6 +20,56 @@
 #define LEAST_PAGE_CHARS 400 /* for each page, before snippets and results have to give way */
 #define LEAST_PART_CHARS 80  /* less than this of a page is not worth showing */
 #define ROOM_FOR_FIELDS  60  /* of a result: truncated, next_start */
+
+/* ---- merging ---- */
+
+struct merging {
+    struct found *found;
+    const char **canonical; /* of each */
+    size_t count, most;
+};
+
+static void add(struct merging *merging, const struct hit *hit, const char *canonical,
+                size_t answer)
+{
+    for (size_t i = 0; i < merging->count; i++) {
+        if (strcmp(merging->canonical[i], canonical) == 0) {
+            merging->found[i].found_by |= 1u << answer;
+            return;
+        }
+    }
+    if (merging->count < merging->most) {
+        merging->canonical[merging->count] = canonical;
+        merging->found[merging->count++] = (struct found){*hit, 1u << answer};
+    }
+}
+
+int merge_hits(struct arena *arena, const struct hits *const *answers, size_t answer_count,
+               struct found *found, size_t most, size_t *count)
+{
+    struct merging merging = {.found = found, .most = most};
+    merging.canonical = arena_zalloc(arena, most * sizeof *merging.canonical);
+    if (!merging.canonical) {
+        return ERR_NOMEM;
+    }
+    for (size_t rank = 0; rank < LIMIT_SEARCH_HITS; rank++) {
+        for (size_t answer = 0; answer < answer_count; answer++) {
+            if (!answers[answer] || rank >= answers[answer]->count) {
+                continue;
+            }
+            const struct hit *hit = &answers[answer]->items[rank];
+            const char *canonical = canonical_url(arena, hit->link);
+            if (!canonical) {
+                return ERR_NOMEM;
+            }
+            add(&merging, hit, canonical, answer);
+        }
+    }
+    *count = merging.count;
+    return OK;
+}
+
+/* ---- describing ---- */
 
 struct describing {
     struct search_result *result;
@@ -44,15 +96,6 @@ static const char *clip(struct arena *arena, const char *text, size_t most)
     return kept == length ? text : arena_printf(arena, "%.*s...", (int)kept, text);
 }
 
-static void add_texts(struct describing *describing, yyjson_mut_val *object, const char *key,
-                      const char *const *texts, size_t count)
-{
-    yyjson_mut_val *list = yyjson_mut_obj_add_arr(describing->doc, object, key);
-    for (size_t i = 0; i < count; i++) {
-        yyjson_mut_arr_add_str(describing->doc, list, texts[i]);
-    }
-}
-
 static void add_queries(struct describing *describing, yyjson_mut_val *object,
                         const struct found *found)
 {
@@ -63,7 +106,7 @@ static void add_queries(struct describing *describing, yyjson_mut_val *object,
             texts[count++] = describing->request->texts[i];
         }
     }
-    add_texts(describing, object, "queries", texts, count);
+    json_add_strings(describing->doc, object, "queries", texts, count);
 }
 
 static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
@@ -114,9 +157,9 @@ static yyjson_mut_val *describe_all(struct describing *describing, const struct 
     }
     json_add_string(doc, object, "provider", names);
     yyjson_mut_obj_add_int(doc, object, "took_ms", result->took_ms);
-    add_texts(describing, object, "left_out", result->left_out.items, result->left_out.count);
+    json_add_strings(doc, object, "left_out", result->left_out.items, result->left_out.count);
     if (result->warnings.count) {
-        add_texts(describing, object, "warnings", result->warnings.items, result->warnings.count);
+        json_add_strings(doc, object, "warnings", result->warnings.items, result->warnings.count);
     }
     json_add_string(doc, object, "untrusted", UNTRUSTED);
     return object;

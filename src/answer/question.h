@@ -1,5 +1,18 @@
-/* Guardrails: an agent that has a special server for something should ask that one. A query that
- * looks like it is refused, with the name of the server.
+/* What is asked: guardrails that refuse some questions, and the prompt that goes with the others.
+ */
+#ifndef FORAGE_ANSWER_QUESTION_H
+#define FORAGE_ANSWER_QUESTION_H
+
+#include "core/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- guardrails ---- */
+
+/* An agent that has a special server for something should ask that one. A query that looks like it
+ * is refused, with the name of the server.
  *
  * Rules are data (data/guardrails-*.json, or a file of the operator's own in the same form):
  *
@@ -7,21 +20,16 @@
  *     "name": "prediction-markets",       what the rule is called in errors
  *     "server": "polymarket",             the server to use instead
  *     "about": "odds of markets",         what it is for
- *     "match": "words",                   whole words (the default), or "text": any part of the
- * query "any": ["prediction market*"],      one of these is there, "with": ["odds", "price*"], and,
- * where given, one of these beside it, "unless": ["history", "what is"]    and none of these
+ *     "match": "words",                   whole words (the default); "text": any part of the query
+ *     "any": ["prediction market*"],      one of these is there,
+ *     "with": ["odds", "price*"],         and, where given, one of these beside it,
+ *     "unless": ["history", "what is"]    and none of these
  *   }]}
  *
  * A phrase is one or more words in a row; a * at the end of a word stands for any ending. Letters
  * are compared without their case. "comment" may stand anywhere.
  *
  * A set is never changed and may be shared between threads. */
-#ifndef FORAGE_ANSWER_GUARDRAILS_H
-#define FORAGE_ANSWER_GUARDRAILS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-
 struct guardrails;
 
 /* What refused a query; the texts belong to the set. */
@@ -33,12 +41,26 @@ struct guardrail_refusal {
 /* `setting` is "balanced", "strict", "off", or the path of a file. NULL with the reason in
  * `problem`. */
 struct guardrails *guardrails_new(const char *setting, char *problem, size_t size);
-/* The same from text, for tests. */
+/* The same from text. */
 struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size);
 struct guardrails *guardrails_free(struct guardrails *guardrails);
 
 /* Whether a query is refused; `refusal` then says why. */
 bool guardrails_refuse(const struct guardrails *guardrails, const char *query,
                        struct guardrail_refusal *refusal);
+
+/* ---- the prompt ---- */
+
+/* prompts/answer.md with its blanks filled in. The same wishes at the same time give the same
+ * words. */
+struct prompt_wishes {
+    int max_results;
+    int freshness_hours; /* 0: any age */
+    const char *country; /* its name; NULL: anywhere */
+    int64_t now;         /* seconds since 1970 */
+};
+
+/* NULL without memory. */
+const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes);
 
 #endif

@@ -1,0 +1,56 @@
+/* From the hits of providers to what web_search answers: hits merged, their pages read, all of it
+ * described and cut to what fits. */
+#ifndef FORAGE_WEBSEARCH_RESULTS_H
+#define FORAGE_WEBSEARCH_RESULTS_H
+
+#include "call/call.h"
+#include "websearch/provider.h"
+#include "websearch/websearch.h"
+
+/* ---- the answers to several queries as one list: best first, each page once ---- */
+
+struct found {
+    struct hit hit;
+    unsigned found_by; /* a bit for each answer */
+};
+
+/* The first of each answer, then the second of each, and so on; at most `most`. OK with the number
+ * in `count`, or ERR_NOMEM. An answer may be NULL: it failed. */
+int merge_hits(struct arena *arena, const struct hits *const *answers, size_t answer_count,
+               struct found *found, size_t most, size_t *count);
+
+/* ---- the pages of the results, read side by side (pages.c) ---- */
+
+struct pages;
+
+struct page_text {
+    const char *text; /* valid UTF-8, never NULL: the page's beginning, or a note */
+    size_t length;
+    size_t total_chars; /* of the whole page */
+    bool failed;        /* it is a note */
+};
+
+/* Reads all of them, each at most `keep_chars` of its beginning, and returns when the last one is
+ * read or `reserve_ms` before the call's deadline. OK; ERR_CANCELLED, ERR_NOMEM. */
+int pages_read(struct call *call, const char *const *links, size_t count, size_t keep_chars,
+               int64_t reserve_ms, struct pages **pages);
+/* In the order of the links; lives as long as `pages`. */
+const struct page_text *pages_text(const struct pages *pages, size_t index);
+struct pages *pages_free(struct pages *pages);
+
+/* ---- the object that web_search answers with ---- */
+
+struct search_result {
+    struct found found[LIMIT_SEARCH_RESULTS];
+    size_t count;
+    struct pages *pages; /* in the same order */
+    struct remarks providers, left_out, warnings;
+    int64_t took_ms;
+};
+
+/* NULL without memory. Everything in it lives in the arena. The whole object fits the budget of the
+ * request, which the pages share fairly. */
+yyjson_mut_val *describe_result(struct search_result *result, const struct search_request *request,
+                                yyjson_mut_doc *doc, struct arena *arena);
+
+#endif
