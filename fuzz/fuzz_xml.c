@@ -3,9 +3,8 @@
  * is. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/arxiv.h"
-#include "page/loaders/feed.h"
-#include "page/loaders/pdf_layout.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
 #include "page/loaders/xml.h"
 #include "text/text.h"
 

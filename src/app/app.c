@@ -15,6 +15,7 @@
 #include "ops/meter.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
+#include "page/loaders/loaders.h"
 #include "page/reader.h"
 #include "page/source/source.h"
 #include "proc/proc.h"
@@ -57,11 +58,12 @@ static bool make_parts(struct parts *parts)
     parts->source = source_new();
     parts->reader = reader_new();
     parts->browser = browser_new(parts->policy);
+    parts->loaders = loaders_new();
     parts->memories = memories_new();
     parts->websearch = websearch_new();
     parts->research = research_new();
     return parts->side_threads && parts->net && parts->source && parts->reader && parts->browser &&
-           parts->memories && parts->websearch && parts->research;
+           parts->loaders && parts->memories && parts->websearch && parts->research;
 }
 
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
@@ -140,6 +142,7 @@ struct app *app_free(struct app *app)
         meter_free(app->meter);
         callers_free(app->callers);
         browser_free(app->parts.browser);
+        loaders_free(app->parts.loaders);
         memories_free(app->parts.memories);
         reader_free(app->parts.reader);
         source_free(app->parts.source);

@@ -17,6 +17,7 @@ struct parts {
     struct source *source;       /* page/source/source.h: cached pages, lines of hosts */
     struct reader *reader;       /* page/reader.h: turns at the extractor */
     struct browser *browser;     /* page/browser/browser.h */
+    struct loaders *loaders;     /* page/loaders/loaders.h: when services may be asked again */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
     struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */

@@ -2,13 +2,8 @@
  * Code keeps every character. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/arxiv.h"
-#include "page/loaders/compose.h"
-#include "page/loaders/github.h"
-#include "page/loaders/pdf_layout.h"
-#include "page/loaders/plain.h"
-#include "page/loaders/stackexchange.h"
-#include "page/loaders/wikipedia.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,10 +98,8 @@ static void writes_a_question(void **state)
                         "\"link\":\"https://stackoverflow.com/questions/1/what\",\"body\":"
                         "\"<p>See <a href=\\\"/help\\\">help</a></p>\",\"owner\":"
                         "{\"display_name\":\"Q\"},\"closed_reason\":\"Duplicate\"}"),
-        .answers = answers.items,
-        .answer_count = answers.count,
-        .comments = comments.items,
-        .comment_count = comments.count,
+        .answers = answers,
+        .comments = comments,
         .linked = 4,
         .missing = "There is more.",
     };

@@ -1,12 +1,8 @@
 /* Which URLs belong to which loader: a table, and what each loader understands of its own. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/arxiv.h"
-#include "page/loaders/github.h"
-#include "page/loaders/loaders.h"
-#include "page/loaders/plain.h"
-#include "page/loaders/stackexchange.h"
-#include "page/loaders/wikipedia.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,8 +217,8 @@ static void understands_stackexchange(void **state)
         struct stackexchange_post post;
         assert_true(stackexchange_find(&url, &post));
         assert_string_equal(post.site, CASES[i].site);
-        assert_int_equal(post.id_length, strlen(CASES[i].id));
-        assert_memory_equal(post.id, CASES[i].id, post.id_length);
+        assert_int_equal(post.id.length, strlen(CASES[i].id));
+        assert_memory_equal(post.id.data, CASES[i].id, post.id.length);
         assert_int_equal(post.is_answer, CASES[i].is_answer);
         assert_int_equal(post.linked, CASES[i].linked);
     }
@@ -252,11 +248,11 @@ static void understands_github(void **state)
         char found[256];
         assert_true(github_find(&url, &page));
         snprintf(found, sizeof found, "%d %.*s/%.*s %.*s %.*s %s", (int)page.kind,
-                 (int)page.owner.length, page.owner.text, (int)page.repository.length,
-                 page.repository.text, page.ref.length ? (int)page.ref.length : 1,
-                 page.ref.length ? page.ref.text : "-",
+                 (int)page.owner.length, page.owner.data, (int)page.repository.length,
+                 page.repository.data, page.ref.length ? (int)page.ref.length : 1,
+                 page.ref.length ? page.ref.data : "-",
                  page.number.length ? (int)page.number.length : 1,
-                 page.number.length ? page.number.text : "-", *page.path ? page.path : "-");
+                 page.number.length ? page.number.data : "-", *page.path ? page.path : "-");
         assert_string_equal(found, CASES[i].expected);
     }
 }
@@ -278,7 +274,7 @@ static void understands_wikipedia(void **state)
         assert_true(wikipedia_find(&url, &page));
         assert_string_equal(page.language, CASES[i].language);
         assert_int_equal(page.title.length, strlen(CASES[i].title));
-        assert_memory_equal(page.title.text, CASES[i].title, page.title.length);
+        assert_memory_equal(page.title.data, CASES[i].title, page.title.length);
     }
 }
 

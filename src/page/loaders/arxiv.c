@@ -1,27 +1,247 @@
-/* arXiv: what the interface says about a paper, and its text: the HTML version where there is one,
- * else the PDF. A paper whose text cannot be read is still a paper with an abstract. */
-#include "page/loaders/arxiv.h"
-
+/* arXiv: what its interface says about a paper, and the paper's text: the HTML version where there
+ * is one, else the PDF. A paper whose text cannot be read is still a paper with an abstract. */
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "page/html/extract.h"
-#include "page/loaders/internal.h"
-#include "page/loaders/service.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
+#include "page/loaders/xml.h"
+#include "tables.h"
 
-#include <stdatomic.h>
-#include <string.h>
+/* ---- whose URL it is ---- */
 
-/* When the next request may begin: one every three seconds, for all calls together. */
-static _Atomic int64_t next_at_ms;
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
 
-/* Waits for our turn. Whoever is cancelled while it waits has taken no turn from the others. */
+/* Whether nothing follows, or a version ("v12"). */
+static bool ends_with_version(const char *text)
+{
+    size_t length = text[0] == 'v' ? digits(text + 1) : 0;
+    return *text == '\0' || (length > 0 && text[1 + length] == '\0');
+}
+
+/* 2301.00001 since 2007, archive/9901001 and archive.SC/9901001 before. */
+static bool is_identifier(const char *id)
+{
+    if (digits(id) == 4 && id[4] == '.') {
+        size_t number = digits(id + 5);
+        return (number == 4 || number == 5) && ends_with_version(id + 5 + number);
+    }
+    size_t archive = strspn(id, "abcdefghijklmnopqrstuvwxyz-");
+    const char *at = id + archive;
+    if (*at == '.') {
+        size_t class = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+        at += class == 2 ? 3 : 0;
+    }
+    return archive >= 2 && *at == '/' && digits(at + 1) == 7 && ends_with_version(at + 8);
+}
+
+bool arxiv_find(const struct url *url, char id[ARXIV_ID_SIZE])
+{
+    struct path path;
+    const char *host = host_plain(url->host);
+    path_split(url->path, &path);
+    if (!words_text(&arxiv_hosts, host, strlen(host)) || path.count < 2 ||
+        !words_text(&arxiv_sections, path.segments[0].data, path.segments[0].length)) {
+        return false;
+    }
+    const char *rest = path_from(&path, 1);
+    size_t length = strlen(rest);
+    while (length > 0 && rest[length - 1] == '/') {
+        length--;
+    }
+    if (length > 4 && strncmp(rest + length - 4, ".pdf", 4) == 0) {
+        length -= 4;
+    }
+    if (length == 0 || length >= ARXIV_ID_SIZE) {
+        return false;
+    }
+    memcpy(id, rest, length);
+    id[length] = '\0';
+    return is_identifier(id);
+}
+
+/* ---- the Atom answer ---- */
+
+/* A paper while it is read. Some have thousands of authors. */
+struct reading {
+    struct xml_reader reader;
+    struct arena *arena;
+    struct arxiv_paper *paper;
+    struct buf authors, categories;
+};
+
+/* Adds to a list that is separated by commas. */
+static void add_to(struct buf *list, const char *item, size_t length)
+{
+    buf_puts(list, list->length ? ", " : "");
+    buf_append(list, item, length);
+}
+
+/* The text of the element that just started, on one line; NULL for none. False when the answer is
+ * broken. */
+static bool take_line(struct reading *reading, const char **value)
+{
+    struct buf text;
+    struct buf line;
+    buf_init(&text, LIMIT_LOADER_BYTES);
+    buf_init(&line, LIMIT_LOADER_BYTES);
+    bool whole = xml_take(&reading->reader, &text, NULL);
+    compose_line(&line, text.data);
+    bool any = line.length > 0;
+    const char *copy = buf_to_arena(&line, reading->arena);
+    *value = any ? copy : NULL;
+    buf_done(&text);
+    return whole;
+}
+
+/* An element of the entry. False when the answer is broken. */
+static bool take_element(struct reading *reading)
+{
+    struct xml_reader *reader = &reading->reader;
+    struct arxiv_paper *paper = reading->paper;
+    const char *author = NULL;
+    const struct {
+        const char *name;
+        const char **value;
+    } texts[] = {
+        {"title", &paper->title},           {"published", &paper->published},
+        {"updated", &paper->updated},       {"summary", &paper->summary},
+        {"arxiv:doi", &paper->doi},         {"arxiv:journal_ref", &paper->journal},
+        {"arxiv:comment", &paper->comment}, {"name", &author},
+    };
+    struct slice term;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (slice_is(reader->name, texts[i].name)) {
+            bool whole = take_line(reading, texts[i].value);
+            if (author) {
+                add_to(&reading->authors, author, strlen(author));
+            }
+            return whole;
+        }
+    }
+    if (slice_is(reader->name, "author")) {
+        return true; /* its name is an element of its own */
+    }
+    if (slice_is(reader->name, "category") && xml_attribute(reader, "term", &term)) {
+        add_to(&reading->categories, term.data, term.length);
+    }
+    return xml_take(reader, NULL, NULL);
+}
+
+static int take_entry(struct reading *reading)
+{
+    struct xml_reader *reader = &reading->reader;
+    struct arxiv_paper *paper = reading->paper;
+    size_t depth = reader->depth;
+    while (reader->depth >= depth) {
+        enum xml_event event = xml_next(reader);
+        if (event == XML_BROKEN || event == XML_DONE ||
+            (event == XML_START && !take_element(reading))) {
+            return ERR_INVALID;
+        }
+    }
+    if (reading->authors.length) {
+        paper->authors = buf_to_arena(&reading->authors, reading->arena);
+    }
+    if (reading->categories.length) {
+        paper->categories = buf_to_arena(&reading->categories, reading->arena);
+    }
+    if (arena_failed(reading->arena)) {
+        return ERR_NOMEM;
+    }
+    /* An identifier that is not well-formed gives an entry that holds the error. */
+    bool error = paper->title && strcmp(paper->title, "Error") == 0;
+    return error || !paper->title ? ERR_NOTFOUND : OK;
+}
+
+static int find_entry(struct reading *reading)
+{
+    struct xml_reader *reader = &reading->reader;
+    for (;;) {
+        enum xml_event event = xml_next(reader);
+        if (event == XML_DONE) {
+            return ERR_NOTFOUND;
+        }
+        if (event == XML_BROKEN ||
+            (reader->depth == 1 && event == XML_START && !slice_is(reader->name, "feed"))) {
+            return ERR_INVALID;
+        }
+        if (event == XML_START && reader->depth == 2 && slice_is(reader->name, "entry")) {
+            return take_entry(reading);
+        }
+    }
+}
+
+int arxiv_parse(struct arena *arena, const char *text, size_t length, struct arxiv_paper *paper)
+{
+    struct reading reading = {.arena = arena, .paper = paper};
+    memset(paper, 0, sizeof *paper);
+    buf_init(&reading.authors, LIMIT_LOADER_BYTES);
+    buf_init(&reading.categories, LIMIT_LOADER_BYTES);
+    xml_begin(&reading.reader, text, length);
+    int status = find_entry(&reading);
+    buf_done(&reading.authors);
+    buf_done(&reading.categories);
+    return status;
+}
+
+/* ---- as Markdown ---- */
+
+int arxiv_write(struct arena *arena, const struct arxiv_paper *paper, const char *id,
+                const char *full_text, const char *missing, struct document *document)
+{
+    const struct {
+        const char *name, *value;
+        int most; /* characters; dates are days */
+    } facts[] = {
+        {"Authors", paper->authors, -1}, {"Published", paper->published, 10},
+        {"Updated", paper->updated, 10}, {"Categories", paper->categories, -1},
+        {"Journal", paper->journal, -1}, {"DOI", paper->doi, -1},
+        {"Comment", paper->comment, -1},
+    };
+    struct buf out;
+    buf_init(&out, LIMIT_DOCUMENT_BYTES);
+    document->kind = "paper";
+    document->title = paper->title;
+    document->authors = paper->authors;
+    document->published = paper->published;
+    document->modified = paper->updated;
+    document->description = paper->summary;
+    buf_printf(&out, "# %s\n\n", paper->title);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (facts[i].value) {
+            buf_printf(&out, "- %s: %.*s\n", facts[i].name, facts[i].most, facts[i].value);
+        }
+    }
+    buf_printf(&out, "- arXiv: [%s](https://arxiv.org/abs/%s)\n\n", id, id);
+    if (paper->summary) {
+        buf_printf(&out, "## Abstract\n\n%s\n\n", paper->summary);
+    }
+    if (full_text) {
+        buf_puts(&out, "## Full text\n\n");
+        compose_markdown(&out, full_text, strlen(full_text), 2, NULL);
+    } else if (missing) {
+        buf_printf(&out, "_The full text could not be read: %s_\n", missing);
+    }
+    return compose_done(arena, &out, document);
+}
+
+/* ---- asking ---- */
+
+/* Waits for our turn: one request every three seconds, for all calls together. Whoever is cancelled
+ * while it waits has taken no turn from the others. */
 static int wait_for_turn(struct call *call)
 {
+    _Atomic int64_t *next_at_ms = &call_parts(call)->loaders->arxiv_next_ms;
     for (;;) {
         int64_t now = clock_now_ms();
-        int64_t next = atomic_load(&next_at_ms);
+        int64_t next = atomic_load(next_at_ms);
         if (now >= next &&
-            atomic_compare_exchange_strong(&next_at_ms, &next, now + TIME_ARXIV_PAUSE_MS)) {
+            atomic_compare_exchange_strong(next_at_ms, &next, now + TIME_ARXIV_PAUSE_MS)) {
             return OK;
         }
         int status = now < next ? call_sleep(call, next - now) : call_check(call);
@@ -37,13 +257,12 @@ static int ask_metadata(struct call *call, const char *id, struct arxiv_paper *p
     struct service service;
     struct source_response response;
     int status = service_open(&service, call, "arXiv", "ARXIV_BASE_URL", NULL, why);
-    char *path = arena_printf(call_arena(call), "/api/query?id_list=%s&max_results=1", id);
     service.accept = "application/atom+xml";
     if (status == OK) {
-        status = path ? wait_for_turn(call) : ERR_NOMEM;
+        status = wait_for_turn(call);
     }
     if (status == OK) {
-        status = service_ask(&service, path, NULL, &response);
+        status = service_get(&service, &response, "/api/query?id_list=%s&max_results=1", id);
     }
     if (status != OK) {
         return status;
@@ -53,7 +272,7 @@ static int ask_metadata(struct call *call, const char *id, struct arxiv_paper *p
     if (fetched->status != 200 && fetched->status != 400) {
         return service_fail(&service, "arXiv answered HTTP %d", fetched->status);
     }
-    status = arxiv_parse(call_arena(call), fetched->body, fetched->body_length, paper);
+    status = arxiv_parse(service.arena, fetched->body, fetched->body_length, paper);
     if (status == ERR_NOTFOUND) {
         service_fail(&service, "arXiv knows no paper %s", id);
     }
@@ -64,12 +283,10 @@ static int ask_metadata(struct call *call, const char *id, struct arxiv_paper *p
 /* OK with the text, or why there is none. */
 static int read_html(struct service *service, const char *id, const char **text)
 {
-    struct arena *arena = call_arena(service->call);
     struct source_response response;
     struct extract_result result;
-    char *path = arena_printf(arena, "/html/%s", id);
     service->accept = "text/html";
-    int status = path ? service_ask(service, path, NULL, &response) : ERR_NOMEM;
+    int status = service_get(service, &response, "/html/%s", id);
     if (status != OK) {
         return status;
     }
@@ -82,7 +299,7 @@ static int read_html(struct service *service, const char *id, const char **text)
         .url = response.fetched.url,
         .content_type = response.fetched.content_type,
     };
-    status = extract_page(arena, &input, &result);
+    status = extract_page(service->arena, &input, &result);
     if (status == OK && result.length > 0) {
         *text = result.markdown;
         return OK;
@@ -94,9 +311,8 @@ static int read_pdf(struct service *service, const char *id, const char **text)
 {
     struct source_response response;
     struct document document = {0};
-    char *path = arena_printf(call_arena(service->call), "/pdf/%s", id);
     service->accept = "application/pdf";
-    int status = path ? service_ask(service, path, NULL, &response) : ERR_NOMEM;
+    int status = service_get(service, &response, "/pdf/%s", id);
     if (status != OK) {
         return status;
     }
@@ -108,12 +324,6 @@ static int read_pdf(struct service *service, const char *id, const char **text)
     status = pdf_load(service->call, fetched->body, fetched->body_length, &document, service->why);
     *text = status == OK ? document.markdown : NULL;
     return status;
-}
-
-bool arxiv_claims(const struct url *url)
-{
-    char id[ARXIV_ID_SIZE];
-    return arxiv_find(url, id);
 }
 
 int arxiv_load(struct call *call, const struct url *url, struct document *document,
@@ -145,6 +355,6 @@ int arxiv_load(struct call *call, const struct url *url, struct document *docume
     }
     document->url = url->text;
     document->site = "arXiv";
-    return arxiv_write(call_arena(call), &paper, id, text, missing ? missing : "there is none",
+    return arxiv_write(pages.arena, &paper, id, text, missing ? missing : "there is none",
                        document);
 }

@@ -2,7 +2,7 @@
 #include "page/loaders/compose.h"
 
 #include "core/limits.h"
-#include "core/status.h"
+#include "page/html/extract.h"
 #include "page/loaders/xml.h"
 #include "text/text.h"
 
@@ -58,9 +58,31 @@ const char *compose_unescaped(struct arena *arena, const char *text)
     struct buf plain;
     buf_init(&plain, LIMIT_DOCUMENT_BYTES);
     xml_append(&plain, (struct slice){text ? text : "", text ? strlen(text) : 0});
-    const char *copy = arena_strdup(arena, plain.data ? plain.data : "");
-    buf_done(&plain);
-    return copy;
+    return buf_to_arena(&plain, arena);
+}
+
+void compose_heading(struct buf *out, const char *mark, const char *text)
+{
+    buf_printf(out, "%s ", mark);
+    compose_line(out, text);
+    buf_puts(out, "\n\n");
+}
+
+void compose_names(struct buf *out, const char *before, yyjson_val *array)
+{
+    size_t index, max;
+    yyjson_val *item;
+    yyjson_arr_foreach(array, index, max, item)
+    {
+        buf_puts(out, index ? ", " : before);
+        compose_line(out, yyjson_is_str(item) ? yyjson_get_str(item) : json_string(item, "name"));
+    }
+}
+
+int compose_html(struct arena *arena, struct buf *out, const char *html, const char *url)
+{
+    int status = html ? extract_fragment(arena, html, strlen(html), url, out) : OK;
+    return status == ERR_NOMEM ? ERR_NOMEM : OK;
 }
 
 /* ---- people's Markdown ---- */
@@ -91,19 +113,23 @@ static bool next_line(struct lines *lines)
     return true;
 }
 
+/* How many of one character stand in a line from `from` on. */
+static size_t count_of(const char *line, size_t from, size_t length, char c)
+{
+    size_t count = 0;
+    while (from + count < length && line[from + count] == c) {
+        count++;
+    }
+    return count;
+}
+
 /* Whether the line opens or closes a fence, or is inside one: then it is code. */
 static bool line_is_code(struct lines *lines)
 {
-    size_t indent = 0;
-    while (indent < lines->length && lines->line[indent] == ' ') {
-        indent++;
-    }
+    size_t indent = count_of(lines->line, 0, lines->length, ' ');
     char mark = indent < lines->length ? lines->line[indent] : '\0';
-    size_t run = 0;
-    while ((mark == '`' || mark == '~') && indent + run < lines->length &&
-           lines->line[indent + run] == mark) {
-        run++;
-    }
+    size_t run =
+        mark == '`' || mark == '~' ? count_of(lines->line, indent, lines->length, mark) : 0;
     if (!lines->fence) {
         bool opens = run >= 3 && (mark == '~' || !memchr(lines->line + indent + run, '`',
                                                          lines->length - indent - run));
@@ -125,18 +151,11 @@ static bool line_is_code(struct lines *lines)
 
 static bool is_relative(const char *target, size_t length)
 {
-    if (length == 0 || target[0] == '#' || target[0] == '<' || target[0] == '/' ||
-        target[0] == '\\') {
-        return false;
-    }
     size_t i = 0;
-    while (i < length && target[i] != '/' && target[i] != '?' && target[i] != '#') {
-        if (target[i] == ':') {
-            return false;
-        }
+    while (i < length && !strchr(":/?#", target[i])) {
         i++;
     }
-    return true;
+    return length > 0 && !strchr("#</\\", target[0]) && (i == length || target[i] != ':');
 }
 
 /* The target of "](target" at `at`, made absolute. Returns how many bytes were read. */
@@ -167,25 +186,15 @@ static size_t pass_comment(struct lines *lines, size_t i)
 /* A code span as it is, up to the run of backticks that closes it. Returns where it ends. */
 static size_t write_span(struct buf *out, const char *line, size_t length, size_t i)
 {
-    size_t run = 0;
-    while (i + run < length && line[i + run] == '`') {
-        run++;
-    }
+    size_t run = count_of(line, i, length, '`');
     size_t stop = i + run;
-    size_t found = 0;
-    size_t at = stop;
-    while (at < length && found != run) {
-        found = 0;
-        while (at < length && line[at] != '`') {
-            at++;
-        }
-        while (at + found < length && line[at + found] == '`') {
-            found++;
+    for (size_t at = stop; at < length; at++) {
+        size_t found = count_of(line, at, length, '`');
+        if (found == run) {
+            stop = at + run;
+            break;
         }
         at += found;
-    }
-    if (found == run) {
-        stop = at;
     }
     buf_append(out, line + i, stop - i);
     return stop;
@@ -222,10 +231,7 @@ static void write_line(struct buf *out, struct lines *lines, const struct compos
 /* How many # a heading begins with; 0: it is none. */
 static size_t heading_level(const struct lines *lines)
 {
-    size_t level = 0;
-    while (level < lines->length && lines->line[level] == '#') {
-        level++;
-    }
+    size_t level = count_of(lines->line, 0, lines->length, '#');
     bool ends = level == lines->length || is_space(lines->line[level]);
     return level <= 6 && ends ? level : 0;
 }
@@ -268,6 +274,14 @@ void compose_markdown(struct buf *out, const char *text, size_t length, int leve
     }
 }
 
+static void put_fence(struct buf *out, size_t length, const char *language)
+{
+    while (length-- > 0) {
+        buf_putc(out, '`');
+    }
+    buf_printf(out, "%s\n", language);
+}
+
 void compose_fenced(struct buf *out, const char *language, const char *text, size_t length)
 {
     size_t longest = 0;
@@ -277,18 +291,12 @@ void compose_fenced(struct buf *out, const char *language, const char *text, siz
         longest = run > longest ? run : longest;
     }
     size_t fence = longest < 3 ? 3 : longest + 1;
-    for (size_t i = 0; i < fence; i++) {
-        buf_putc(out, '`');
-    }
-    buf_printf(out, "%s\n", language);
+    put_fence(out, fence, language);
     buf_append(out, text, length);
     if (length > 0 && text[length - 1] != '\n') {
         buf_putc(out, '\n');
     }
-    for (size_t i = 0; i < fence; i++) {
-        buf_putc(out, '`');
-    }
-    buf_putc(out, '\n');
+    put_fence(out, fence, "");
 }
 
 void compose_item(struct buf *out, const char *text, size_t length)
@@ -312,26 +320,18 @@ void compose_item(struct buf *out, const char *text, size_t length)
 }
 
 /* A copy in which every byte that is no UTF-8 has become U+FFFD. */
-static char *repaired(struct arena *arena, const char *text, size_t length, size_t *new_length)
+static char *repaired(struct arena *arena, const char *text, size_t *length)
 {
-    char *copy = arena_alloc(arena, 3 * length + 1);
+    char *copy = arena_alloc(arena, 3 * *length + 1);
     size_t count = 0;
-    const char *at = text;
-    const char *end = text + length;
-    while (copy && at < end) {
-        const char *start = at;
-        if (text_next(&at, end) == TEXT_REPLACEMENT) {
-            memcpy(copy + count, "\xEF\xBF\xBD", 3);
-            count += 3;
-        } else {
-            memcpy(copy + count, start, (size_t)(at - start));
-            count += (size_t)(at - start);
-        }
+    const char *end = text + *length;
+    while (copy && text < end) {
+        count += text_encode(text_next(&text, end), copy + count);
     }
     if (copy) {
         copy[count] = '\0';
     }
-    *new_length = count;
+    *length = count;
     return copy;
 }
 
@@ -342,12 +342,11 @@ int compose_done(struct arena *arena, struct buf *out, struct document *document
         return ERR_NOMEM;
     }
     document->cut = document->cut || buf_error(out) == ERR_LIMIT;
-    document->length = out->data ? out->length : 0;
-    if (text_is_utf8(out->data ? out->data : "", document->length)) {
-        document->markdown = arena_strndup(arena, out->data ? out->data : "", document->length);
-    } else {
-        document->markdown = repaired(arena, out->data, out->length, &document->length);
-    }
+    document->length = out->length;
+    out->error = OK; /* what fitted below the ceiling is the document */
+    document->markdown = out->length && !text_is_utf8(out->data, out->length)
+                             ? repaired(arena, out->data, &document->length)
+                             : buf_to_arena(out, arena);
     buf_done(out);
     return document->markdown ? OK : ERR_NOMEM;
 }

@@ -3,13 +3,12 @@
 #ifndef FORAGE_PAGE_LOADERS_COMPOSE_H
 #define FORAGE_PAGE_LOADERS_COMPOSE_H
 
-#include "call/call.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/status.h"
 #include "page/document.h"
+#include "text/json.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define COMPOSE_DATE_SIZE 24
@@ -21,6 +20,11 @@ const char *compose_moment(char out[COMPOSE_DATE_SIZE], int64_t seconds);
 
 /* One line: white space of any kind becomes single spaces, none at the ends. NULL adds nothing. */
 void compose_line(struct buf *out, const char *text);
+/* A heading of its own: `mark` ("##" and perhaps words), the text on one line, and a blank line. */
+void compose_heading(struct buf *out, const char *mark, const char *text);
+/* " · tags: one, two": `before`, then the names in an array of texts or of objects with a "name".
+ * Nothing for an empty array, or NULL. */
+void compose_names(struct buf *out, const char *before, yyjson_val *array);
 /* The same, with the entities of HTML titles resolved. In the arena; NULL only without memory. */
 const char *compose_unescaped(struct arena *arena, const char *text);
 
@@ -40,8 +44,13 @@ void compose_fenced(struct buf *out, const char *language, const char *text, siz
 /* Markdown as one item of a list: its further lines are indented. */
 void compose_item(struct buf *out, const char *text, size_t length);
 
+/* HTML that a person wrote, or NULL, as Markdown into `out`, which may be empty: what cannot be
+ * read gives nothing. OK or ERR_NOMEM. */
+MUST_CHECK int compose_html(struct arena *arena, struct buf *out, const char *html,
+                            const char *url);
+
 /* Ends a document: takes what the buffer holds (and frees it) as its Markdown. OK, or ERR_NOMEM; a
  * buffer that reached its ceiling gives a document that is cut. */
-int compose_done(struct arena *arena, struct buf *out, struct document *document);
+MUST_CHECK int compose_done(struct arena *arena, struct buf *out, struct document *document);
 
 #endif

@@ -1,41 +1,26 @@
 /* RSS and Atom: one table of elements for both, since they mean the same. */
-#include "page/loaders/feed.h"
-
-#include "core/status.h"
 #include "page/html/charset.h"
-#include "page/html/extract.h"
-#include "page/loaders/compose.h"
-#include "page/loaders/internal.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/xml.h"
 #include "text/text.h"
-#include "text/url.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
-enum field { TITLE, LINK, DATE, AUTHOR, SUMMARY, FIELD_COUNT };
-
-/* Elements and what they hold; of those that mean the same, the one with the lower rank is kept. */
+/* Elements and what they hold; of those that mean the same, the one with the lower rank counts. */
 static const struct {
     const char *name;
-    enum field field;
+    enum feed_field field;
     int rank;
 } ELEMENTS[] = {
-    {"title", TITLE, 1},        {"link", LINK, 1},
-    {"guid", LINK, 2},          {"id", LINK, 3},
-    {"pubDate", DATE, 1},       {"published", DATE, 1},
-    {"dc:date", DATE, 2},       {"updated", DATE, 3},
-    {"lastBuildDate", DATE, 4}, {"author", AUTHOR, 1},
-    {"dc:creator", AUTHOR, 2},  {"description", SUMMARY, 1},
-    {"summary", SUMMARY, 1},    {"subtitle", SUMMARY, 1},
-    {"tagline", SUMMARY, 2},    {"content:encoded", SUMMARY, 3},
-    {"content", SUMMARY, 3},
-};
-
-/* What is being read: the feed itself or one of its items. */
-struct record {
-    const char *values[FIELD_COUNT];
-    int ranks[FIELD_COUNT];
+    {"title", FEED_TITLE, 1},        {"link", FEED_LINK, 1},
+    {"guid", FEED_LINK, 2},          {"id", FEED_LINK, 3},
+    {"pubDate", FEED_DATE, 1},       {"published", FEED_DATE, 1},
+    {"dc:date", FEED_DATE, 2},       {"updated", FEED_DATE, 3},
+    {"lastBuildDate", FEED_DATE, 4}, {"author", FEED_AUTHOR, 1},
+    {"dc:creator", FEED_AUTHOR, 2},  {"description", FEED_SUMMARY, 1},
+    {"summary", FEED_SUMMARY, 1},    {"subtitle", FEED_SUMMARY, 1},
+    {"tagline", FEED_SUMMARY, 2},    {"content:encoded", FEED_SUMMARY, 3},
+    {"content", FEED_SUMMARY, 3},
 };
 
 struct feed_parser {
@@ -57,16 +42,25 @@ static struct slice plain_name(const struct feed_parser *parser)
     return name;
 }
 
-static const char *trimmed(struct arena *arena, const char *text, size_t length)
+/* A copy without the white space around it; NULL where nothing is left. */
+static const char *trimmed(struct arena *arena, struct slice text)
 {
-    while (length > 0 && strchr(" \t\r\n", text[length - 1])) {
-        length--;
+    while (text.length > 0 && strchr(" \t\r\n", text.data[text.length - 1])) {
+        text.length--;
     }
-    while (length > 0 && strchr(" \t\r\n", *text)) {
-        text++;
-        length--;
+    while (text.length > 0 && strchr(" \t\r\n", *text.data)) {
+        text.data++;
+        text.length--;
     }
-    return length > 0 ? arena_strndup(arena, text, length) : NULL;
+    return text.length > 0 ? slice_copy(arena, text) : NULL;
+}
+
+/* The same of a buffer, which ends. */
+static const char *trimmed_buf(struct arena *arena, struct buf *buf)
+{
+    const char *copy = trimmed(arena, (struct slice){buf->data, buf->length});
+    buf_done(buf);
+    return copy;
 }
 
 /* An Atom link has its address in an attribute, and only some lead to the page. */
@@ -77,15 +71,13 @@ static const char *link_value(struct feed_parser *parser)
     if (!xml_attribute(&parser->reader, "href", &href)) {
         return NULL;
     }
-    if (xml_attribute(&parser->reader, "rel", &relation) && !xml_is(relation, "alternate")) {
+    if (xml_attribute(&parser->reader, "rel", &relation) && !slice_is(relation, "alternate")) {
         return "";
     }
     struct buf text;
     buf_init(&text, LIMIT_URL_BYTES);
     xml_append(&text, href);
-    const char *value = text.data ? trimmed(parser->arena, text.data, text.length) : NULL;
-    buf_done(&text);
-    return value;
+    return trimmed_buf(parser->arena, &text);
 }
 
 /* Reads an element to its end: its text, or where it holds markup of its own (XHTML), that. */
@@ -93,14 +85,12 @@ static bool take_value(struct feed_parser *parser, const char **value)
 {
     struct slice type;
     struct slice inside;
-    bool markup = xml_attribute(&parser->reader, "type", &type) && xml_is(type, "xhtml");
+    bool markup = xml_attribute(&parser->reader, "type", &type) && slice_is(type, "xhtml");
     struct buf text;
     buf_init(&text, LIMIT_DOCUMENT_BYTES);
     bool whole = xml_take(&parser->reader, &text, &inside);
-    if (whole && markup) {
-        *value = trimmed(parser->arena, inside.data, inside.length);
-    } else if (whole && text.data) {
-        *value = trimmed(parser->arena, text.data, text.length);
+    if (whole) {
+        *value = trimmed(parser->arena, markup ? inside : (struct slice){text.data, text.length});
     }
     buf_done(&text);
     return whole;
@@ -119,15 +109,14 @@ static bool take_author(struct feed_parser *parser, const char **value)
         if (event == XML_TEXT) {
             xml_append(&text, parser->reader.text);
         } else if (event == XML_START) {
-            bool is_name = xml_is(plain_name(parser), "name");
+            bool is_name = slice_is(plain_name(parser), "name");
             whole = xml_take(&parser->reader, is_name ? &name : NULL, NULL);
         } else {
             whole = false;
         }
         event = whole ? xml_next(&parser->reader) : XML_BROKEN;
     }
-    const struct buf *found = name.length ? &name : &text;
-    *value = found->data ? trimmed(parser->arena, found->data, found->length) : NULL;
+    *value = trimmed_buf(parser->arena, name.length ? &name : &text);
     buf_done(&text);
     buf_done(&name);
     return whole;
@@ -135,17 +124,17 @@ static bool take_author(struct feed_parser *parser, const char **value)
 
 /* An element inside the feed or an item: kept where it is one that we know. False when the feed is
  * broken. */
-static bool take_element(struct feed_parser *parser, struct record *record)
+static bool take_element(struct feed_parser *parser, struct feed_record *record)
 {
     struct slice name = plain_name(parser);
     for (size_t i = 0; i < sizeof ELEMENTS / sizeof *ELEMENTS; i++) {
-        if (!xml_is(name, ELEMENTS[i].name)) {
+        if (!slice_is(name, ELEMENTS[i].name)) {
             continue;
         }
-        enum field field = ELEMENTS[i].field;
-        const char *value = field == LINK ? link_value(parser) : NULL;
+        enum feed_field field = ELEMENTS[i].field;
+        const char *value = field == FEED_LINK ? link_value(parser) : NULL;
         const char *written = NULL;
-        if (!(field == AUTHOR ? take_author : take_value)(parser, &written)) {
+        if (!(field == FEED_AUTHOR ? take_author : take_value)(parser, &written)) {
             return false;
         }
         value = value ? value : written;
@@ -162,7 +151,7 @@ static bool take_element(struct feed_parser *parser, struct record *record)
 /* Reads an item to its end. False when the feed is broken. */
 static bool take_item(struct feed_parser *parser)
 {
-    struct record record = {0};
+    struct feed_record record = {0};
     struct feed *feed = parser->feed;
     if (feed->count == LIMIT_FEED_ITEMS) {
         feed->cut = true;
@@ -178,49 +167,33 @@ static bool take_item(struct feed_parser *parser)
             return false;
         }
     }
-    feed->items[feed->count++] = (struct feed_item){
-        .title = record.values[TITLE],
-        .link = record.values[LINK],
-        .date = record.values[DATE],
-        .author = record.values[AUTHOR],
-        .summary = record.values[SUMMARY],
-    };
+    feed->items[feed->count++] = record;
     return true;
 }
 
-/* Everything below the root. A channel is only entered: its elements are the feed's. */
-static void take_feed(struct feed_parser *parser, struct record *record)
+/* Everything below the root. A channel is only entered: its elements are the feed's. False when the
+ * feed is broken. */
+static bool take_feed(struct feed_parser *parser)
 {
     for (;;) {
         enum xml_event event = xml_next(&parser->reader);
-        if (event == XML_DONE) {
-            return;
-        }
-        if (event == XML_BROKEN) {
-            parser->feed->cut = true;
-            return;
-        }
-        if (event != XML_START) {
-            continue;
-        }
         struct slice name = plain_name(parser);
-        if (xml_is(name, "channel")) {
+        if (event == XML_DONE || event == XML_BROKEN) {
+            return event == XML_DONE;
+        }
+        if (event != XML_START || slice_is(name, "channel")) {
             continue;
         }
-        bool item = xml_is(name, "item") || xml_is(name, "entry");
-        bool whole = item ? take_item(parser) : take_element(parser, record);
-        if (!whole) {
-            parser->feed->cut = true;
-            return;
+        bool item = slice_is(name, "item") || slice_is(name, "entry");
+        if (!(item ? take_item(parser) : take_element(parser, &parser->feed->about))) {
+            return false;
         }
     }
 }
 
 int feed_parse(struct arena *arena, const char *text, size_t length, struct feed *feed)
 {
-    static const char *const ROOTS[] = {"rss", "feed", "rdf:RDF", "RDF"};
     struct feed_parser parser = {.arena = arena, .feed = feed};
-    struct record record = {0};
     memset(feed, 0, sizeof *feed);
     xml_begin(&parser.reader, text, length);
     enum xml_event event = xml_next(&parser.reader);
@@ -232,22 +205,15 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
     }
     struct slice name = parser.reader.name;
     const char *colon = memchr(name.data, ':', name.length);
-    if (colon && !xml_is(name, "rdf:RDF")) {
+    if (colon && !slice_is(name, "rdf:RDF")) {
         parser.prefix = (size_t)(colon - name.data) + 1;
         name = plain_name(&parser);
     }
-    bool known = false;
-    for (size_t i = 0; i < sizeof ROOTS / sizeof *ROOTS; i++) {
-        known = known || xml_is(name, ROOTS[i]);
-    }
-    if (!known) {
+    if (!slice_is(name, "rss") && !slice_is(name, "feed") && !slice_is(name, "rdf:RDF") &&
+        !slice_is(name, "RDF")) {
         return ERR_NOTFOUND;
     }
-    take_feed(&parser, &record);
-    feed->title = record.values[TITLE];
-    feed->link = record.values[LINK];
-    feed->date = record.values[DATE];
-    feed->description = record.values[SUMMARY];
+    feed->cut = !take_feed(&parser) || feed->cut;
     return arena_failed(arena) ? ERR_NOMEM : OK;
 }
 
@@ -290,7 +256,7 @@ static int write_summary(struct arena *arena, struct buf *out, const char *html,
     struct buf line;
     buf_init(&markdown, LIMIT_DOCUMENT_BYTES);
     buf_init(&line, LIMIT_DOCUMENT_BYTES);
-    int status = extract_fragment(arena, html, strlen(html), url, &markdown);
+    int status = compose_html(arena, &markdown, html, url);
     compose_line(&line, markdown.data);
     if (line.length > 0) {
         size_t most = text_prefix(line.data, line.length, LIMIT_FEED_SUMMARY_CHARS);
@@ -305,7 +271,7 @@ static int write_summary(struct arena *arena, struct buf *out, const char *html,
     }
     buf_done(&markdown);
     buf_done(&line);
-    return status == ERR_NOMEM ? status : OK;
+    return status;
 }
 
 /* An absolute address, or NULL for what is none (a guid may be anything). */
@@ -323,24 +289,21 @@ static const char *absolute(struct arena *arena, const char *link, const char *b
     return url_parse(arena, link, &url, &problem) == OK ? url.text : NULL;
 }
 
-static int write_item(struct arena *arena, struct buf *out, const struct feed_item *item,
+static int write_item(struct arena *arena, struct buf *out, const char *const *values,
                       const char *url)
 {
-    const char *link = absolute(arena, item->link, url);
-    const char *title = item->title ? item->title : link ? link : "Untitled";
+    const char *link = absolute(arena, values[FEED_LINK], url);
+    const char *title = values[FEED_TITLE] ? values[FEED_TITLE] : link ? link : "Untitled";
     buf_puts(out, link ? "- [" : "- **");
     compose_line(out, title);
     buf_printf(out, link ? "](%s)" : "**%s", link ? link : "");
-    if (item->date) {
-        buf_puts(out, " · ");
-        compose_line(out, feed_day(arena, item->date));
-    }
-    if (item->author) {
-        buf_puts(out, " · ");
-        compose_line(out, item->author);
+    const char *const facts[] = {feed_day(arena, values[FEED_DATE]), values[FEED_AUTHOR]};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        buf_puts(out, facts[i] ? " · " : "");
+        compose_line(out, facts[i]);
     }
     buf_putc(out, '\n');
-    return item->summary ? write_summary(arena, out, item->summary, url, "  ") : OK;
+    return write_summary(arena, out, values[FEED_SUMMARY], url, "  ");
 }
 
 int feed_write(struct arena *arena, const struct feed *feed, const char *url,
@@ -351,18 +314,16 @@ int feed_write(struct arena *arena, const struct feed *feed, const char *url,
     buf_init(&out, LIMIT_DOCUMENT_BYTES);
     document->kind = "feed";
     document->loader = "feed";
-    document->title = feed->title;
-    document->published = feed_day(arena, feed->date);
+    document->title = feed->about.values[FEED_TITLE];
+    document->published = feed_day(arena, feed->about.values[FEED_DATE]);
     document->cut = document->cut || feed->cut;
-    buf_puts(&out, "# ");
-    compose_line(&out, feed->title ? feed->title : "Feed");
-    buf_puts(&out, "\n\n");
-    if (feed->description) {
-        status = write_summary(arena, &out, feed->description, url, "");
+    compose_heading(&out, "#", document->title ? document->title : "Feed");
+    if (feed->about.values[FEED_SUMMARY]) {
+        status = write_summary(arena, &out, feed->about.values[FEED_SUMMARY], url, "");
         buf_putc(&out, '\n');
     }
     for (size_t i = 0; i < feed->count && status == OK; i++) {
-        status = write_item(arena, &out, &feed->items[i], url);
+        status = write_item(arena, &out, feed->items[i].values, url);
     }
     if (status != OK) {
         buf_done(&out);

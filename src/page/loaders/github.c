@@ -1,18 +1,103 @@
-/* GitHub: asking its REST interface for issues, pull requests, releases and READMEs, its GraphQL
- * interface for discussions (which need a token), and its file server for files. A token is used
- * where there is one and needed only where GitHub needs it. */
-#include "page/loaders/github.h"
-
+/* GitHub: which URLs are pages that we read; asking its REST interface for issues, pull requests,
+ * releases and READMEs, its GraphQL interface for discussions (which need a token), and its file
+ * server for files. A token is used where there is one and needed only where GitHub needs it. */
 #include "config/config.h"
 #include "core/limits.h"
 #include "page/html/charset.h"
-#include "page/loaders/internal.h"
-#include "page/loaders/plain.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
+#include "tables.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define RELEASES_SHOWN "10"
+
+/* ---- whose URL it is ---- */
+
+/* What the segment after the repository says. */
+static const struct {
+    const char *word;
+    enum github_kind kind;
+    enum { WANTS_NUMBER, WANTS_PATH, WANTS_REF, WANTS_NOTHING } wants;
+} SECTIONS[] = {
+    {"issues", GITHUB_ISSUE, WANTS_NUMBER}, {"pull", GITHUB_PULL, WANTS_NUMBER},
+    {"pulls", GITHUB_PULL, WANTS_NUMBER},   {"discussions", GITHUB_DISCUSSION, WANTS_NUMBER},
+    {"blob", GITHUB_FILE, WANTS_PATH},      {"raw", GITHUB_FILE, WANTS_PATH},
+    {"tree", GITHUB_REPOSITORY, WANTS_REF}, {"releases", GITHUB_RELEASES, WANTS_NOTHING},
+};
+
+static bool find_releases(const struct path *path, struct github_page *page)
+{
+    if (path->count == 3) {
+        return true;
+    }
+    page->kind = GITHUB_RELEASE;
+    if (path_is(path, 3, "latest")) {
+        return path->count == 4;
+    }
+    /* A tag may hold slashes. */
+    if (path_is(path, 3, "tag") && path->count >= 5) {
+        page->ref = (struct slice){path->segments[4].data, strlen(path->segments[4].data)};
+        return true;
+    }
+    return false;
+}
+
+static bool find_section(const struct path *path, struct github_page *page)
+{
+    for (size_t i = 0; i < sizeof SECTIONS / sizeof *SECTIONS; i++) {
+        if (!path_is(path, 2, SECTIONS[i].word)) {
+            continue;
+        }
+        page->kind = SECTIONS[i].kind;
+        switch (SECTIONS[i].wants) {
+        case WANTS_NUMBER:
+            page->number = path->segments[3];
+            return path_is_number(path, 3);
+        case WANTS_PATH:
+        case WANTS_REF:
+            page->ref = path->segments[3];
+            page->path = path_from(path, 4);
+            return path->count > (SECTIONS[i].wants == WANTS_PATH ? 4U : 3U);
+        case WANTS_NOTHING:
+            return find_releases(path, page);
+        }
+    }
+    return false;
+}
+
+bool github_find(const struct url *url, struct github_page *page)
+{
+    struct path path;
+    memset(page, 0, sizeof *page);
+    page->path = "";
+    page->ref.data = "";
+    path_split(url->path, &path);
+    const char *host = host_plain(url->host);
+    page->owner = path.segments[0];
+    page->repository = path.segments[1];
+    if (strcmp(host, "raw.githubusercontent.com") == 0) {
+        page->kind = GITHUB_FILE;
+        page->ref = path.segments[2];
+        page->path = path_from(&path, 3);
+        return path.count > 3;
+    }
+    if (strcmp(host, "github.com") != 0 || path.count < 2 ||
+        words_text(&github_pages, page->owner.data, page->owner.length)) {
+        return false;
+    }
+    size_t length = page->repository.length;
+    if (length > 4 && strncmp(page->repository.data + length - 4, ".git", 4) == 0) {
+        page->repository.length -= 4;
+    }
+    if (path.count == 2) {
+        page->kind = GITHUB_REPOSITORY;
+        return true;
+    }
+    return find_section(&path, page);
+}
+
+/* ---- its service ---- */
 
 struct github_request {
     struct service service;
@@ -21,14 +106,17 @@ struct github_request {
     const char *owner, *repository;
 };
 
-static int open_service(struct github_request *request, struct call *call, const char *variable,
-                        const char **why)
+static int open_service(struct github_request *request, struct call *call, const char **why)
 {
-    int status = service_open(&request->service, call, "GitHub", variable, NULL, why);
-    if (status != OK) {
-        return status;
-    }
+    bool file = request->page.kind == GITHUB_FILE;
+    int status = service_open(&request->service, call, "GitHub",
+                              file ? "GITHUB_RAW_BASE_URL" : "GITHUB_BASE_URL", NULL, why);
     const char *token = config_text("GITHUB_TOKEN");
+    const char *bearer =
+        status == OK && token ? arena_printf(request->service.arena, "Bearer %s", token) : NULL;
+    if (status != OK || (token && !bearer)) {
+        return ERR_NOMEM;
+    }
     size_t count = 0;
     request->headers[count++] = (struct fetch_header){"User-Agent", SERVICE_USER_AGENT, false};
     request->headers[count++] = (struct fetch_header){"X-GitHub-Api-Version", "2022-11-28", false};
@@ -36,11 +124,7 @@ static int open_service(struct github_request *request, struct call *call, const
         request->headers[count++] =
             (struct fetch_header){"Content-Type", "application/json", false};
     }
-    if (token) {
-        const char *bearer = arena_printf(call_arena(call), "Bearer %s", token);
-        if (!bearer) {
-            return ERR_NOMEM;
-        }
+    if (bearer) {
         request->headers[count++] = (struct fetch_header){"Authorization", bearer, true};
     }
     request->service.headers = request->headers;
@@ -76,9 +160,8 @@ static bool is_limited(const struct fetch_response *fetched)
 
 /* OK for an answer with content. What is gone or hidden is ERR_NOTFOUND: the page may still say
  * something. */
-static int check(struct github_request *request, const struct fetch_response *fetched)
+static int check(struct service *service, const struct fetch_response *fetched)
 {
-    struct service *service = &request->service;
     if (fetched->status == 200) {
         return OK;
     }
@@ -96,6 +179,16 @@ static int check(struct github_request *request, const struct fetch_response *fe
 
 /* ---- asking ---- */
 
+/* What came, as JSON, where asking went well and there is content. */
+static int read_answer(struct github_request *request, int status,
+                       const struct source_response *response, yyjson_val **root)
+{
+    if (status == OK) {
+        status = check(&request->service, &response->fetched);
+    }
+    return status == OK ? service_json(&request->service, response, root) : status;
+}
+
 /* GETs /repos/OWNER/REPOSITORY/REST. A `rest` of NULL is one for which there was no memory. */
 static int ask(struct github_request *request, const char *rest, struct source_response *response,
                yyjson_val **root)
@@ -103,17 +196,9 @@ static int ask(struct github_request *request, const char *rest, struct source_r
     if (!rest) {
         return ERR_NOMEM;
     }
-    char *path = arena_printf(call_arena(request->service.call), "/repos/%s/%s%s%s", request->owner,
-                              request->repository, *rest ? "/" : "", rest);
-    int status = path ? service_ask(&request->service, path, NULL, response) : ERR_NOMEM;
-    if (status == OK) {
-        status = check(request, &response->fetched);
-    }
-    if (status != OK) {
-        return status;
-    }
-    *root = service_json(&request->service, response);
-    return *root ? OK : ERR_FAILED;
+    int status = service_get(&request->service, response, "/repos/%s/%s%s%s", request->owner,
+                             request->repository, *rest ? "/" : "", rest);
+    return read_answer(request, status, response, root);
 }
 
 static bool has_next(const struct fetch_response *fetched)
@@ -126,7 +211,7 @@ static bool has_next(const struct fetch_response *fetched)
 static int ask_all(struct github_request *request, const char *kind, const char *list_name,
                    struct service_list *list, bool *more)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     int status = OK;
     bool next = true;
     for (int page = 1; page <= LIMIT_LOADER_PAGES && next && status == OK; page++) {
@@ -136,7 +221,7 @@ static int ask_all(struct github_request *request, const char *kind, const char 
         struct source_response response;
         yyjson_val *root = NULL;
         char *rest = arena_printf(arena, "%s/%.*s/%s?per_page=100&page=%d", kind,
-                                  (int)request->page.number.length, request->page.number.text,
+                                  (int)request->page.number.length, request->page.number.data,
                                   list_name, page);
         status = ask(request, rest, &response, &root);
         if (status == OK) {
@@ -148,11 +233,6 @@ static int ask_all(struct github_request *request, const char *kind, const char 
     return status;
 }
 
-static bool is_over(int status)
-{
-    return status == ERR_CANCELLED || status == ERR_DEADLINE || status == ERR_NOMEM;
-}
-
 /* ---- issues and pull requests ---- */
 
 /* How many comments were left out, as far as GitHub says how many there are. */
@@ -161,7 +241,7 @@ static const char *more_words(struct github_request *request, const struct githu
     int64_t all =
         service_int(thread->subject, "comments") + service_int(thread->subject, "review_comments");
     int64_t left = all - (int64_t)(thread->comments.count + thread->review_comments.count);
-    return left > 0 ? arena_printf(call_arena(request->service.call),
+    return left > 0 ? arena_printf(request->service.arena,
                                    "There are more comments than these: %lld were left out.",
                                    (long long)left)
                     : "There are more comments than these.";
@@ -185,13 +265,13 @@ static int ask_lists(struct github_request *request, struct github_thread *threa
             continue;
         }
         int status = ask_all(request, lists[i].kind, lists[i].name, lists[i].list, &more);
-        if (is_over(status)) {
+        if (service_is_over(status)) {
             return status;
         }
         if (status != OK) {
-            thread->missing = arena_printf(
-                call_arena(request->service.call), "Some comments could not be read: %s",
-                *request->service.why ? *request->service.why : "they are gone");
+            thread->missing =
+                arena_printf(request->service.arena, "Some comments could not be read: %s",
+                             *request->service.why ? *request->service.why : "they are gone");
             return OK;
         }
     }
@@ -203,10 +283,10 @@ static int ask_lists(struct github_request *request, struct github_thread *threa
 
 static int load_thread(struct github_request *request, struct document *document)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     struct github_thread thread = {.is_pull = request->page.kind == GITHUB_PULL};
     struct source_response response;
-    const char *number = segment_text(arena, request->page.number);
+    const char *number = slice_copy(arena, request->page.number);
     int status = number ? OK : ERR_NOMEM;
     if (status == OK && !thread.is_pull) {
         status = ask(request, arena_printf(arena, "issues/%s", number), &response, &thread.subject);
@@ -237,7 +317,7 @@ static const char DISCUSSION_QUERY[] =
 
 static const char *discussion_body(struct github_request *request, const char *after)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_val *variables = yyjson_mut_obj(doc);
@@ -245,10 +325,9 @@ static const char *discussion_body(struct github_request *request, const char *a
     yyjson_mut_obj_add_val(doc, root, "variables", variables);
     yyjson_mut_obj_add_str(doc, variables, "owner", request->owner);
     yyjson_mut_obj_add_str(doc, variables, "name", request->repository);
-    yyjson_mut_obj_add_int(doc, variables, "number", strtoll(request->page.number.text, NULL, 10));
+    yyjson_mut_obj_add_int(doc, variables, "number", strtoll(request->page.number.data, NULL, 10));
     json_add_string(doc, variables, "after", after);
-    size_t length;
-    return json_text(arena, root, &length);
+    return json_text(arena, root, NULL);
 }
 
 /* GraphQL says what went wrong in an answer that is otherwise fine. */
@@ -269,14 +348,12 @@ static int check_errors(struct github_request *request, yyjson_val *root)
 static int ask_discussion(struct github_request *request, const char *after, yyjson_val **found)
 {
     struct source_response response;
-    const char *body = discussion_body(request, after);
-    int status = body ? service_ask(&request->service, "/graphql", body, &response) : ERR_NOMEM;
-    if (status == OK) {
-        status = check(request, &response.fetched);
-    }
-    yyjson_val *root = status == OK ? service_json(&request->service, &response) : NULL;
-    if (!root) {
-        return status == OK ? ERR_FAILED : status;
+    yyjson_val *root;
+    int status =
+        service_post(&request->service, &response, "/graphql", discussion_body(request, after));
+    status = read_answer(request, status, &response, &root);
+    if (status != OK) {
+        return status;
     }
     status = check_errors(request, root);
     yyjson_val *repository = yyjson_obj_get(yyjson_obj_get(root, "data"), "repository");
@@ -286,7 +363,7 @@ static int ask_discussion(struct github_request *request, const char *after, yyj
 
 static int load_discussion(struct github_request *request, struct document *document)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     struct service_list comments = {0};
     yyjson_val *discussion = NULL;
     const char *after = NULL;
@@ -300,7 +377,7 @@ static int load_discussion(struct github_request *request, struct document *docu
         }
         yyjson_val *found = NULL;
         int status = ask_discussion(request, after, &found);
-        if (status != OK && (page == 0 || is_over(status))) {
+        if (status != OK && (page == 0 || service_is_over(status))) {
             return status;
         }
         if (status != OK) {
@@ -310,7 +387,7 @@ static int load_discussion(struct github_request *request, struct document *docu
         discussion = discussion ? discussion : found;
         yyjson_val *list = yyjson_obj_get(found, "comments");
         yyjson_val *info = yyjson_obj_get(list, "pageInfo");
-        bool more = yyjson_get_bool(yyjson_obj_get(info, "hasNextPage"));
+        bool more = service_bool(info, "hasNextPage");
         after = more ? json_string(info, "endCursor") : NULL;
         if (service_list_add(arena, &comments, service_array(list, "nodes")) != OK) {
             return ERR_NOMEM;
@@ -332,12 +409,12 @@ static int load_file(struct github_request *request, struct document *document)
     struct source_response response;
     struct charset_text text;
     char *path = arena_printf(arena, "/%s/%s/%.*s/%s", request->owner, request->repository,
-                              (int)page->ref.length, page->ref.text, page->path);
+                              (int)page->ref.length, page->ref.data, page->path);
     request->service.accept = "*/*";
     request->service.max_bytes = LIMIT_FETCH_BODY_BYTES;
-    int status = path ? service_ask(&request->service, path, NULL, &response) : ERR_NOMEM;
+    int status = path ? service_get(&request->service, &response, "%s", path) : ERR_NOMEM;
     if (status == OK) {
-        status = check(request, &response.fetched);
+        status = check(&request->service, &response.fetched);
     }
     if (status != OK) {
         return status;
@@ -369,7 +446,7 @@ static int load_file(struct github_request *request, struct document *document)
 
 static int load_repository(struct github_request *request, struct document *document)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     const struct github_page *page = &request->page;
     struct source_response response;
     yyjson_val *repository = NULL;
@@ -379,7 +456,7 @@ static int load_repository(struct github_request *request, struct document *docu
     const char *rest = "readme";
     if (!root) {
         rest = arena_printf(arena, "readme%s%s?ref=%.*s", *page->path ? "/" : "", page->path,
-                            (int)page->ref.length, page->ref.text);
+                            (int)page->ref.length, page->ref.data);
     }
     if (status == OK) {
         status = ask(request, rest, &response, &readme);
@@ -392,24 +469,18 @@ static int load_repository(struct github_request *request, struct document *docu
 
 static int load_releases(struct github_request *request, struct document *document)
 {
-    struct arena *arena = call_arena(request->service.call);
+    struct arena *arena = request->service.arena;
     struct source_response response;
     yyjson_val *releases = NULL;
     const char *rest = "releases?per_page=" RELEASES_SHOWN;
     if (request->page.kind == GITHUB_RELEASE) {
         rest = request->page.ref.length
                    ? arena_printf(arena, "releases/tags/%.*s", (int)request->page.ref.length,
-                                  request->page.ref.text)
+                                  request->page.ref.data)
                    : "releases/latest";
     }
     int status = ask(request, rest, &response, &releases);
     return status == OK ? github_write_releases(arena, releases, document) : status;
-}
-
-bool github_claims(const struct url *url)
-{
-    struct github_page page;
-    return github_find(url, &page);
 }
 
 int github_load(struct call *call, const struct url *url, struct document *document,
@@ -428,14 +499,12 @@ int github_load(struct call *call, const struct url *url, struct document *docum
     if (!github_find(url, &request.page)) {
         return ERR_NOTFOUND;
     }
-    request.owner = segment_text(call_arena(call), request.page.owner);
-    request.repository = segment_text(call_arena(call), request.page.repository);
+    request.owner = slice_copy(call_arena(call), request.page.owner);
+    request.repository = slice_copy(call_arena(call), request.page.repository);
     if (!request.owner || !request.repository) {
         return ERR_NOMEM;
     }
-    bool file = request.page.kind == GITHUB_FILE;
-    int status =
-        open_service(&request, call, file ? "GITHUB_RAW_BASE_URL" : "GITHUB_BASE_URL", why);
+    int status = open_service(&request, call, why);
     if (status != OK) {
         return status;
     }

@@ -1,11 +1,11 @@
-/* GitHub: threads of issues, pull requests and discussions as Markdown. What people wrote there is
- * Markdown already; it is set below our headings and otherwise left alone. */
+/* GitHub: threads, releases and repositories as Markdown. What people wrote there is Markdown
+ * already; it is set below our headings and otherwise left alone. */
 #include "core/limits.h"
-#include "core/status.h"
-#include "page/loaders/github.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
+#include "text/base64.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define HUNK_LINES 4 /* of code before a review comment: enough to see what it is about */
 
@@ -23,25 +23,20 @@ static void write_day(struct buf *out, const char *before, const char *moment)
     }
 }
 
+/* The heading of what somebody wrote: "## Comment by ann on 2026-11-15". */
+static void write_by(struct buf *out, const char *mark, const char *author, const char *moment)
+{
+    buf_printf(out, "%s %s", mark, author);
+    write_day(out, " on ", moment);
+    buf_puts(out, "\n\n");
+}
+
 static void write_words(struct buf *out, yyjson_val *object, const char *key, int levels)
 {
     const char *body = json_string(object, key);
     if (body && *body) {
         compose_markdown(out, body, strlen(body), levels, NULL);
         buf_putc(out, '\n');
-    }
-}
-
-static void write_labels(struct buf *out, yyjson_val *labels)
-{
-    size_t index, max;
-    yyjson_val *label;
-    yyjson_arr_foreach(labels, index, max, label)
-    {
-        const char *name =
-            yyjson_is_str(label) ? yyjson_get_str(label) : json_string(label, "name");
-        buf_puts(out, index ? ", " : " · labels: ");
-        compose_line(out, name);
     }
 }
 
@@ -58,10 +53,10 @@ static const char *state_of(yyjson_val *subject)
 {
     const char *state = json_string(subject, "state");
     const char *reason = json_string(subject, "state_reason");
-    if (yyjson_get_bool(yyjson_obj_get(subject, "merged")) || json_string(subject, "merged_at")) {
+    if (service_bool(subject, "merged") || json_string(subject, "merged_at")) {
         return "merged";
     }
-    if (yyjson_get_bool(yyjson_obj_get(subject, "draft"))) {
+    if (service_bool(subject, "draft")) {
         return "draft";
     }
     if (reason && strcmp(reason, "not_planned") == 0) {
@@ -80,7 +75,7 @@ static void write_head(struct buf *out, const struct github_thread *thread)
     buf_printf(out, " · opened by %s", author_of(subject, "user"));
     write_day(out, " on ", json_string(subject, "created_at"));
     write_day(out, " · closed on ", json_string(subject, "closed_at"));
-    write_labels(out, service_array(subject, "labels"));
+    compose_names(out, " · labels: ", service_array(subject, "labels"));
     const char *head = json_string(yyjson_obj_get(subject, "head"), "label");
     const char *base = json_string(yyjson_obj_get(subject, "base"), "label");
     if (thread->is_pull && head && base) {
@@ -110,16 +105,16 @@ static int compare_moments(const void *left, const void *right)
     return strcmp(moment_of(*a), moment_of(*b));
 }
 
-/* What a review decided, as its heading says it; NULL for a comment. */
+/* What a review decided, as its heading says it. */
 static const char *verdict_of(yyjson_val *entry)
 {
     static const struct {
         const char *state, *words;
     } VERDICTS[] = {
-        {"APPROVED", "Approved by"},
-        {"CHANGES_REQUESTED", "Changes requested by"},
-        {"DISMISSED", "Dismissed review by"},
-        {"COMMENTED", "Review by"},
+        {"APPROVED", "## Approved by"},
+        {"CHANGES_REQUESTED", "## Changes requested by"},
+        {"DISMISSED", "## Dismissed review by"},
+        {"COMMENTED", "## Review by"},
     };
     const char *state = json_string(entry, "state");
     for (size_t i = 0; state && i < sizeof VERDICTS / sizeof *VERDICTS; i++) {
@@ -127,7 +122,7 @@ static const char *verdict_of(yyjson_val *entry)
             return VERDICTS[i].words;
         }
     }
-    return NULL;
+    return "## Comment by";
 }
 
 /* A review without words that only holds its line comments says nothing by itself. */
@@ -158,11 +153,7 @@ static int write_conversation(struct arena *arena, struct buf *out,
     }
     qsort(entries, count, sizeof *entries, compare_moments);
     for (size_t i = 0; i < count; i++) {
-        const char *verdict = verdict_of(entries[i]);
-        buf_printf(out, "## %s %s", verdict ? verdict : "Comment by",
-                   author_of(entries[i], "user"));
-        write_day(out, " on ", moment_of(entries[i]));
-        buf_puts(out, "\n\n");
+        write_by(out, verdict_of(entries[i]), author_of(entries[i], "user"), moment_of(entries[i]));
         write_words(out, entries[i], "body", 2);
     }
     return OK;
@@ -247,21 +238,16 @@ int github_write_thread(struct arena *arena, const struct github_thread *thread,
 
 static void write_discussion_comment(struct buf *out, yyjson_val *comment)
 {
-    bool answer = yyjson_get_bool(yyjson_obj_get(comment, "isAnswer"));
-    buf_printf(out, "## %s %s", answer ? "Accepted answer by" : "Comment by",
-               author_of(comment, "author"));
-    write_day(out, " on ", json_string(comment, "createdAt"));
-    buf_puts(out, "\n\n");
+    bool answer = service_bool(comment, "isAnswer");
+    write_by(out, answer ? "## Accepted answer by" : "## Comment by", author_of(comment, "author"),
+             json_string(comment, "createdAt"));
     write_words(out, comment, "body", 2);
-    yyjson_val *replies = yyjson_obj_get(comment, "replies");
     size_t index, max;
     yyjson_val *reply;
-    yyjson_val *nodes = service_array(replies, "nodes");
+    yyjson_val *nodes = service_array(yyjson_obj_get(comment, "replies"), "nodes");
     yyjson_arr_foreach(nodes, index, max, reply)
     {
-        buf_printf(out, "### Reply by %s", author_of(reply, "author"));
-        write_day(out, " on ", json_string(reply, "createdAt"));
-        buf_puts(out, "\n\n");
+        write_by(out, "### Reply by", author_of(reply, "author"), json_string(reply, "createdAt"));
         write_words(out, reply, "body", 3);
     }
 }
@@ -293,11 +279,164 @@ int github_write_discussion(struct arena *arena, yyjson_val *discussion,
     for (int answers = 1; answers >= 0; answers--) {
         for (size_t i = 0; i < comments->count; i++) {
             yyjson_val *comment = comments->items[i];
-            if (yyjson_get_bool(yyjson_obj_get(comment, "isAnswer")) == (answers == 1)) {
+            if (service_bool(comment, "isAnswer") == (answers == 1)) {
                 write_discussion_comment(&out, comment);
             }
         }
     }
     write_missing(&out, missing);
+    return compose_done(arena, &out, document);
+}
+
+/* ---- releases ---- */
+
+static void write_release(struct buf *out, yyjson_val *release, const char *mark, int levels)
+{
+    const char *name = json_string(release, "name");
+    const char *tag = json_string(release, "tag_name");
+    buf_printf(out, "%s ", mark);
+    compose_line(out, name && *name ? name : tag);
+    buf_printf(out, "\n\nTag `%s`", tag ? tag : "");
+    write_day(out, " · ", json_string(release, "published_at"));
+    const char *author = json_string(yyjson_obj_get(release, "author"), "login");
+    if (author) {
+        buf_printf(out, " · by %s", author);
+    }
+    if (service_bool(release, "prerelease")) {
+        buf_puts(out, " · pre-release");
+    }
+    buf_puts(out, "\n\n");
+    write_words(out, release, "body", levels);
+    yyjson_val *assets = service_array(release, "assets");
+    size_t index, max;
+    yyjson_val *asset;
+    yyjson_arr_foreach(assets, index, max, asset)
+    {
+        const char *link = json_string(asset, "browser_download_url");
+        buf_puts(out, index ? "" : "**Assets**\n\n");
+        buf_puts(out, "- [");
+        compose_line(out, json_string(asset, "name"));
+        buf_printf(out, "](%s) (%lld bytes)\n", link ? link : "",
+                   (long long)service_int(asset, "size"));
+    }
+    buf_puts(out, yyjson_arr_size(assets) ? "\n" : "");
+}
+
+int github_write_releases(struct arena *arena, yyjson_val *releases, struct document *document)
+{
+    struct buf out;
+    buf_init(&out, LIMIT_DOCUMENT_BYTES);
+    document->kind = "release";
+    if (yyjson_is_arr(releases)) {
+        document->title = "Releases";
+        buf_puts(&out, "# Releases\n\n");
+        if (yyjson_arr_size(releases) == 0) {
+            buf_puts(&out, "There are no releases.\n");
+        }
+        size_t index, max;
+        yyjson_val *release;
+        yyjson_arr_foreach(releases, index, max, release)
+        {
+            write_release(&out, release, "##", 2);
+        }
+        return compose_done(arena, &out, document);
+    }
+    const char *name = json_string(releases, "name");
+    document->title = name && *name ? name : json_string(releases, "tag_name");
+    document->authors = json_string(yyjson_obj_get(releases, "author"), "login");
+    document->published = json_string(releases, "published_at");
+    write_release(&out, releases, "#", 1);
+    return compose_done(arena, &out, document);
+}
+
+/* ---- repositories ---- */
+
+static void write_about(struct buf *out, yyjson_val *repository)
+{
+    const char *description = json_string(repository, "description");
+    const char *language = json_string(repository, "language");
+    const char *license = json_string(yyjson_obj_get(repository, "license"), "spdx_id");
+    const char *homepage = json_string(repository, "homepage");
+    buf_puts(out, "Repository **");
+    compose_line(out, json_string(repository, "full_name"));
+    buf_puts(out, "**");
+    if (description && *description) {
+        buf_puts(out, ": ");
+        compose_line(out, description);
+    }
+    buf_printf(out, "\n\n%lld stars · %lld forks · %lld open issues",
+               (long long)service_int(repository, "stargazers_count"),
+               (long long)service_int(repository, "forks_count"),
+               (long long)service_int(repository, "open_issues_count"));
+    if (language) {
+        buf_printf(out, " · %s", language);
+    }
+    if (license && strcmp(license, "NOASSERTION") != 0) {
+        buf_printf(out, " · %s", license);
+    }
+    write_day(out, " · last push ", json_string(repository, "pushed_at"));
+    if (service_bool(repository, "archived")) {
+        buf_puts(out, " · archived");
+    }
+    compose_names(out, " · topics: ", service_array(repository, "topics"));
+    if (homepage && *homepage) {
+        buf_printf(out, " · <%s>", homepage);
+    }
+    buf_puts(out, "\n\n");
+}
+
+/* The content of a file as the interface gives it: base64 in lines. NULL when it has none. */
+static char *file_content(struct arena *arena, yyjson_val *file, size_t *length)
+{
+    const char *encoded = json_string(file, "content");
+    const char *encoding = json_string(file, "encoding");
+    if (!encoded || !encoding || strcmp(encoding, "base64") != 0) {
+        return NULL;
+    }
+    char *packed = arena_strdup(arena, encoded);
+    size_t packed_length = 0;
+    for (const char *at = encoded; packed && *at; at++) {
+        if (*at != '\n' && *at != '\r') {
+            packed[packed_length++] = *at;
+        }
+    }
+    return packed ? base64_decode(arena, packed, packed_length, length) : NULL;
+}
+
+/* "https://host/o/r/blob/main/docs/" for a file docs/README.md of that folder. */
+static const char *folder_of(struct arena *arena, const char *address)
+{
+    const char *slash = address ? strrchr(address, '/') : NULL;
+    return slash ? arena_strndup(arena, address, (size_t)(slash - address) + 1) : NULL;
+}
+
+int github_write_repository(struct arena *arena, yyjson_val *repository, yyjson_val *readme,
+                            struct document *document)
+{
+    struct buf out;
+    buf_init(&out, LIMIT_DOCUMENT_BYTES);
+    document->kind = "repository";
+    if (repository) {
+        document->title = json_string(repository, "full_name");
+        document->description = json_string(repository, "description");
+        document->modified = json_string(repository, "pushed_at");
+        document->authors = json_string(yyjson_obj_get(repository, "owner"), "login");
+        write_about(&out, repository);
+    }
+    size_t length = 0;
+    char *text = file_content(arena, readme, &length);
+    const char *name = json_string(readme, "name");
+    struct compose_links links = {
+        .pages = folder_of(arena, json_string(readme, "html_url")),
+        .images = folder_of(arena, json_string(readme, "download_url")),
+    };
+    if (text && name) {
+        document->title = document->title ? document->title : name;
+        if (plain_form_of(name).kind == PLAIN_MARKDOWN) {
+            compose_markdown(&out, text, length, 0, &links);
+        } else {
+            buf_append(&out, text, length);
+        }
+    }
     return compose_done(arena, &out, document);
 }

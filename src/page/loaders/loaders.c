@@ -1,30 +1,43 @@
-/* The table of loaders, most specific first: whose a URL is by its host and path, and whose a body
- * is by what it is. */
+/* The table of loaders: whose a URL is by its host and path, and whose a body is by what it is. */
 #include "page/loaders/loaders.h"
 
-#include "page/loaders/internal.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/sites.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-static const struct loader LOADERS[] = {
-    {"stackexchange", stackexchange_claims, stackexchange_load},
-    {"github", github_claims, github_load},
-    {"wikipedia", wikipedia_claims, wikipedia_load},
-    {"arxiv", arxiv_claims, arxiv_load},
-};
+struct loaders *loaders_new(void)
+{
+    return calloc(1, sizeof(struct loaders));
+}
+
+struct loaders *loaders_free(struct loaders *loaders)
+{
+    free(loaders);
+    return NULL;
+}
 
 const struct loader *loader_for(const struct url *url)
 {
+    static const struct loader STACKEXCHANGE = {"stackexchange", stackexchange_load};
+    static const struct loader GITHUB = {"github", github_load};
+    static const struct loader WIKIPEDIA = {"wikipedia", wikipedia_load};
+    static const struct loader ARXIV = {"arxiv", arxiv_load};
+    union {
+        struct stackexchange_post post;
+        struct github_page page;
+        struct wikipedia_page article;
+        char paper[ARXIV_ID_SIZE];
+    } found;
     /* A service of that name on another port is another service. */
     if (url->port != 80 && url->port != 443) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof LOADERS / sizeof *LOADERS; i++) {
-        if (LOADERS[i].claims(url)) {
-            return &LOADERS[i];
-        }
-    }
-    return NULL;
+    return stackexchange_find(url, &found.post)  ? &STACKEXCHANGE
+           : github_find(url, &found.page)       ? &GITHUB
+           : wikipedia_find(url, &found.article) ? &WIKIPEDIA
+           : arxiv_find(url, found.paper)        ? &ARXIV
+                                                 : NULL;
 }
 
 int load_by_content(struct call *call, const struct source_response *response,
@@ -35,14 +48,9 @@ int load_by_content(struct call *call, const struct source_response *response,
         sniff_content(fetched->content_type, fetched->body, fetched->body_length);
     document->url = fetched->url;
     document->age_s = response->age_s;
-    switch (kind) {
-    case CONTENT_PDF:
+    if (kind == CONTENT_PDF) {
         return pdf_load(call, fetched->body, fetched->body_length, document, why);
-    case CONTENT_FEED: {
-        int status = feed_load(call, response, document);
-        return status == ERR_NOTFOUND ? plain_load(call, response, kind, document) : status;
     }
-    default:
-        return plain_load(call, response, kind, document);
-    }
+    int status = kind == CONTENT_FEED ? feed_load(call, response, document) : ERR_NOTFOUND;
+    return status == ERR_NOTFOUND ? plain_load(call, response, kind, document) : status;
 }

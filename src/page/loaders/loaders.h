@@ -9,13 +9,25 @@
 #include "page/source/source.h"
 #include "text/url.h"
 
+#include <stdatomic.h>
+
+#define STACKEXCHANGE_METHODS 5 /* that its loader asks for */
+
+/* When the services that limit how often they are asked may be asked again, as of clock_now_ms(),
+ * over all calls of a program. */
+struct loaders {
+    _Atomic int64_t arxiv_next_ms;
+    _Atomic int64_t stackexchange_ready_ms[STACKEXCHANGE_METHODS];
+};
+
+struct loaders *loaders_new(void);
+struct loaders *loaders_free(struct loaders *loaders);
+
 struct loader {
     const char *name;
-    /* Whether the URL is one that this loader reads. Pure. */
-    bool (*claims)(const struct url *url);
     /* OK with the document; ERR_NOTFOUND when the source has nothing better (read the page);
-     * ERR_FAILED with
-     * `*why` set to words for a note (the page is read first); ERR_CANCELLED, ERR_DEADLINE. */
+     * ERR_FAILED with `*why` set to words for a note (the page is read first); ERR_CANCELLED,
+     * ERR_DEADLINE. */
     int (*load)(struct call *call, const struct url *url, struct document *document,
                 const char **why);
 };
@@ -26,7 +38,7 @@ const struct loader *loader_for(const struct url *url);
 /* By what came, not by where it came from: OK with the document for a body that is a PDF, plain
  * text, JSON, Markdown or a feed; ERR_NOTFOUND for HTML and what nobody reads; ERR_FAILED with
  * `*why`. */
-int load_by_content(struct call *call, const struct source_response *response,
-                    struct document *document, const char **why);
+MUST_CHECK int load_by_content(struct call *call, const struct source_response *response,
+                               struct document *document, const char **why);
 
 #endif

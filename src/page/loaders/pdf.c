@@ -4,10 +4,8 @@
  * cannot write files, and, where the system lets us make a namespace without being root, no network
  * and no rights of ours. What of that the system can do is found out once, by trying: `unshare` and
  * `prlimit` are parts of util-linux. */
-#include "core/limits.h"
-#include "core/status.h"
-#include "page/loaders/internal.h"
-#include "page/loaders/pdf_layout.h"
+#include "page/loaders/bodies.h"
+#include "page/loaders/service.h"
 #include "proc/proc.h"
 
 #include <stdatomic.h>
@@ -36,7 +34,8 @@ static const char *const READ[] = {"pdftotext", "-bbox-layout", "-enc", "UTF-8",
                                    NULL};
 static const char *const PROBE[] = {"pdftotext", "-v", NULL};
 
-/* One more than what was found out; 0: not yet. */
+/* One more than what was found out; 0: not yet. It describes the machine, not a program, so that
+ * every program of the process may know it. */
 static _Atomic int known_confinement;
 
 /* Runs one of Poppler's tools, confined. */
@@ -54,10 +53,9 @@ static int run_tool(struct call *call, enum confinement confinement, const char 
     for (const char *const *word = LAUNCHERS[confinement]; *word; word++) {
         arguments[count++] = *word;
     }
-    for (const char *const *word = tool; *word; word++) {
-        arguments[count++] = *word;
-    }
-    arguments[count] = NULL;
+    do {
+        arguments[count++] = *tool;
+    } while (*tool++);
     struct proc_options options = {
         .arguments = arguments,
         .environment = environment,
@@ -81,7 +79,7 @@ static int find_confinement(struct call *call, enum confinement *found)
     for (int level = 0; level < CONFINEMENT_COUNT; level++) {
         struct proc_result result;
         int status = run_tool(call, (enum confinement)level, PROBE, NULL, 0, &result);
-        if (status == ERR_CANCELLED || status == ERR_DEADLINE || status == ERR_NOMEM) {
+        if (service_is_over(status)) {
             return status;
         }
         /* Some versions end with 99 after saying which they are. */
@@ -157,9 +155,7 @@ int pdf_load(struct call *call, const char *bytes, size_t length, struct documen
     call_progress(call, 0, 0, "reading a PDF");
     status = run_tool(call, confinement, READ, bytes, length, &result);
     if (status != OK && status != ERR_LIMIT) {
-        return status == ERR_CANCELLED || status == ERR_DEADLINE || status == ERR_NOMEM
-                   ? status
-                   : fail(why, "pdftotext could not be started");
+        return service_is_over(status) ? status : fail(why, "pdftotext could not be started");
     }
     if (status == OK && result.exit.code != 0) {
         return fail(why, reason(call_arena(call), &result));

@@ -1,10 +1,57 @@
-/* Services: where they are and how they are asked. */
+/* Sites and their services: whose a URL is, and how a service is asked. */
 #include "page/loaders/service.h"
 
 #include "config/config.h"
 #include "core/limits.h"
 
-#include <string.h>
+/* ---- whose a URL is ---- */
+
+void path_split(const char *text, struct path *path)
+{
+    memset(path, 0, sizeof *path);
+    text += strspn(text, "/");
+    while (*text && path->count < PATH_SEGMENTS) {
+        size_t length = strcspn(text, "/");
+        path->segments[path->count++] = (struct slice){text, length};
+        text += length;
+        text += strspn(text, "/");
+    }
+    path->rest = text;
+}
+
+bool path_is(const struct path *path, size_t index, const char *word)
+{
+    return index < path->count && slice_is_any_case(path->segments[index], word);
+}
+
+bool path_is_number(const struct path *path, size_t index)
+{
+    return index < path->count && path->segments[index].length <= 18 &&
+           strspn(path->segments[index].data, "0123456789") >= path->segments[index].length;
+}
+
+const char *path_from(const struct path *path, size_t index)
+{
+    return index < path->count ? path->segments[index].data : path->rest;
+}
+
+const char *host_plain(const char *host)
+{
+    return strncmp(host, "www.", 4) == 0 ? host + 4 : strncmp(host, "m.", 2) == 0 ? host + 2 : host;
+}
+
+bool host_below(const char *host, const char *domain, size_t *prefix_length)
+{
+    size_t host_length = strlen(host);
+    size_t length = strlen(domain);
+    if (host_length < length || strcmp(host + host_length - length, domain) != 0) {
+        return false;
+    }
+    *prefix_length = host_length > length ? host_length - length - 1 : 0;
+    return host_length == length || (host[*prefix_length] == '.' && *prefix_length > 0);
+}
+
+/* ---- asking ---- */
 
 int service_open(struct service *service, struct call *call, const char *name, const char *variable,
                  const char *fallback, const char **why)
@@ -12,6 +59,7 @@ int service_open(struct service *service, struct call *call, const char *name, c
     static const struct fetch_header WHO[] = {{"User-Agent", SERVICE_USER_AGENT, false}};
     *service = (struct service){
         .call = call,
+        .arena = call_arena(call),
         .name = name,
         .configured = config_is_set(variable),
         .headers = WHO,
@@ -24,7 +72,7 @@ int service_open(struct service *service, struct call *call, const char *name, c
     while (length > 0 && base[length - 1] == '/') {
         length--;
     }
-    service->base = arena_strndup(call_arena(call), base, length);
+    service->base = arena_strndup(service->arena, base, length);
     return service->base ? OK : ERR_NOMEM;
 }
 
@@ -32,19 +80,16 @@ int service_fail(struct service *service, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    *service->why = arena_vprintf(call_arena(service->call), format, args);
+    *service->why = arena_vprintf(service->arena, format, args);
     va_end(args);
     return ERR_FAILED;
 }
 
-int service_ask(struct service *service, const char *path, const char *body,
-                struct source_response *response)
+static int ask(struct service *service, struct source_response *response, const char *path,
+               const char *body)
 {
     struct url url;
-    char *text = arena_printf(call_arena(service->call), "%s%s", service->base, path);
-    if (!text) {
-        return ERR_NOMEM;
-    }
+    const char *text = path ? arena_printf(service->arena, "%s%s", service->base, path) : NULL;
     struct source_request request = {
         .url = &url,
         .accept = service->accept ? service->accept : "application/json",
@@ -56,7 +101,7 @@ int service_ask(struct service *service, const char *path, const char *body,
         .configured = service->configured,
         .uncached = service->uncached,
     };
-    int status = fetch_parse(service->call, text, &url, &response->fetched);
+    int status = text ? fetch_parse(service->call, text, &url, &response->fetched) : ERR_NOMEM;
     if (status == OK) {
         status = source_get(service->call, &request, response);
     }
@@ -67,22 +112,40 @@ int service_ask(struct service *service, const char *path, const char *body,
     return status;
 }
 
-bool service_has_room(const struct service *service)
+int service_get(struct service *service, struct source_response *response, const char *format, ...)
 {
-    return arena_used(call_arena(service->call)) < LIMIT_LOADER_ARENA_BYTES;
+    va_list args;
+    va_start(args, format);
+    const char *path = arena_vprintf(service->arena, format, args);
+    va_end(args);
+    return ask(service, response, path, NULL);
 }
 
-yyjson_val *service_json(struct service *service, const struct source_response *response)
+int service_post(struct service *service, struct source_response *response, const char *path,
+                 const char *body)
+{
+    return body ? ask(service, response, path, body) : ERR_NOMEM;
+}
+
+bool service_is_over(int status)
+{
+    return status == ERR_CANCELLED || status == ERR_DEADLINE || status == ERR_NOMEM;
+}
+
+bool service_has_room(const struct service *service)
+{
+    return arena_used(service->arena) < LIMIT_LOADER_ARENA_BYTES;
+}
+
+int service_json(struct service *service, const struct source_response *response, yyjson_val **root)
 {
     struct json_problem problem;
-    yyjson_doc *doc = json_parse(call_arena(service->call), response->fetched.body,
-                                 response->fetched.body_length, &problem);
-    if (!doc) {
-        service_fail(service, "%s answered HTTP %d with something that is not JSON", service->name,
-                     response->fetched.status);
-        return NULL;
-    }
-    return yyjson_doc_get_root(doc);
+    yyjson_doc *doc =
+        json_parse(service->arena, response->fetched.body, response->fetched.body_length, &problem);
+    *root = yyjson_doc_get_root(doc);
+    return doc ? OK
+               : service_fail(service, "%s answered HTTP %d with something that is not JSON",
+                              service->name, response->fetched.status);
 }
 
 int service_list_add(struct arena *arena, struct service_list *list, yyjson_val *array)
@@ -117,4 +180,9 @@ yyjson_val *service_array(yyjson_val *object, const char *key)
 int64_t service_int(yyjson_val *object, const char *key)
 {
     return yyjson_get_sint(yyjson_obj_get(object, key));
+}
+
+bool service_bool(yyjson_val *object, const char *key)
+{
+    return yyjson_get_bool(yyjson_obj_get(object, key));
 }

@@ -1,18 +1,247 @@
 /* StackExchange: asking its interface (version 2.3) for a question, its answers and the comments on
- * both. The interface limits us in two ways that are obeyed here: a `backoff` in an answer is a
- * number of seconds before the same method may be asked again, and an error says when the day's
- * share is used up. */
-#include "page/loaders/stackexchange.h"
-
+ * both, and writing the thread as Markdown. The interface limits us in two ways that are obeyed
+ * here: a `backoff` in an answer is a number of seconds before the same method may be asked again,
+ * and an error says when the day's share is used up. */
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/loaders/internal.h"
-#include "page/loaders/service.h"
+#include "page/loaders/compose.h"
+#include "page/loaders/sites.h"
+#include "tables.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* ---- whose URL it is ---- */
+
+/* The sites with a domain of their own. Below it there may be a meta site, and where `languages`
+ * says so, sites in other languages, which have meta sites too. */
+static const struct {
+    const char *domain;
+    bool languages;
+} SITES[] = {
+    {"stackoverflow.com", true}, {"superuser.com", false},    {"serverfault.com", false},
+    {"askubuntu.com", false},    {"mathoverflow.net", false}, {"stackapps.com", false},
+};
+
+/* Below stackexchange.com: "cooking", "meta", "cooking.meta", or "meta.cooking" as it was once
+ * written. */
+static bool is_network_site(const char *host, size_t length)
+{
+    const char *dot = memchr(host, '.', length);
+    if (!dot) {
+        return !words_text(&stackexchange_others, host, length);
+    }
+    size_t first = (size_t)(dot - host);
+    size_t rest = length - first - 1;
+    bool meta_first = first == 4 && memcmp(host, "meta", 4) == 0;
+    bool meta_last = rest == 4 && memcmp(dot + 1, "meta", 4) == 0;
+    return meta_first != meta_last && !memchr(dot + 1, '.', rest);
+}
+
+static bool find_site(const char *host, char site[URL_HOST_SIZE])
+{
+    size_t length;
+    memcpy(site, host, strlen(host) + 1);
+    if (host_below(host, "stackexchange.com", &length)) {
+        bool found = length > 0 && is_network_site(host, length);
+        if (found && strncmp(host, "meta.", 5) == 0 && length > 4) {
+            /* meta.cooking has become cooking.meta. */
+            size_t name = length - 5;
+            memcpy(site, host + 5, name);
+            memcpy(site + name, ".meta", 5);
+        }
+        return found;
+    }
+    for (size_t i = 0; i < sizeof SITES / sizeof *SITES; i++) {
+        if (host_below(host, SITES[i].domain, &length)) {
+            return length == 0 || slice_is((struct slice){host, length}, "meta") ||
+                   (SITES[i].languages && words_text(&stackexchange_languages, host, length));
+        }
+    }
+    return false;
+}
+
+bool stackexchange_find(const struct url *url, struct stackexchange_post *post)
+{
+    struct path path;
+    memset(post, 0, sizeof *post);
+    path_split(url->path, &path);
+    bool question = path_is(&path, 0, "questions") || path_is(&path, 0, "q");
+    post->is_answer = path_is(&path, 0, "a");
+    if ((!question && !post->is_answer) || !path_is_number(&path, 1) ||
+        !find_site(host_plain(url->host), post->site)) {
+        return false;
+    }
+    post->id = path.segments[1];
+    if (post->is_answer) {
+        post->linked = strtoll(post->id.data, NULL, 10);
+    } else if (path_is(&path, 0, "questions") && path_is_number(&path, 3)) {
+        post->linked = strtoll(path.segments[3].data, NULL, 10);
+    } else if (url->fragment && url->fragment[0] >= '1' && url->fragment[0] <= '9') {
+        post->linked = strtoll(url->fragment, NULL, 10);
+    }
+    return true;
+}
+
+/* ---- a thread as Markdown ---- */
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* The accepted answer, then by score, then the older one. */
+static int compare_answers(const void *left, const void *right)
+{
+    yyjson_val *const *a = left;
+    yyjson_val *const *b = right;
+    int order = compare(service_bool(*b, "is_accepted"), service_bool(*a, "is_accepted"));
+    order = order ? order : compare(service_int(*b, "score"), service_int(*a, "score"));
+    return order ? order : compare(service_int(*a, "answer_id"), service_int(*b, "answer_id"));
+}
+
+static const char *author_of(struct arena *arena, yyjson_val *post)
+{
+    const char *name = json_string(yyjson_obj_get(post, "owner"), "display_name");
+    return name ? compose_unescaped(arena, name) : "an unknown user";
+}
+
+/* "score 12 · 2019-03-01 · edited 2020-01-02" */
+static void write_facts(struct buf *out, yyjson_val *post)
+{
+    char date[COMPOSE_DATE_SIZE];
+    buf_printf(out, "Score %lld", (long long)service_int(post, "score"));
+    if (service_int(post, "creation_date")) {
+        buf_printf(out, " · %s", compose_date(date, service_int(post, "creation_date")));
+    }
+    if (service_int(post, "last_edit_date")) {
+        buf_printf(out, " · edited %s", compose_date(date, service_int(post, "last_edit_date")));
+    }
+}
+
+/* The HTML of a post, its headings below ours. */
+static int write_body(struct arena *arena, struct buf *out, yyjson_val *post, const char *url,
+                      int levels)
+{
+    struct buf markdown;
+    buf_init(&markdown, LIMIT_DOCUMENT_BYTES);
+    int status = compose_html(arena, &markdown, json_string(post, "body"), url);
+    if (markdown.data) {
+        compose_markdown(out, markdown.data, markdown.length, levels, NULL);
+        buf_putc(out, '\n');
+    }
+    buf_done(&markdown);
+    return status;
+}
+
+static int write_comment(struct arena *arena, struct buf *out, yyjson_val *comment, const char *url)
+{
+    char date[COMPOSE_DATE_SIZE];
+    buf_puts(out, "- **");
+    compose_line(out, author_of(arena, comment));
+    buf_printf(out, "** (%s", compose_date(date, service_int(comment, "creation_date")));
+    if (service_int(comment, "score") > 0) {
+        buf_printf(out, ", score %lld", (long long)service_int(comment, "score"));
+    }
+    buf_puts(out, "): ");
+    struct buf text;
+    buf_init(&text, LIMIT_DOCUMENT_BYTES);
+    int status = compose_html(arena, &text, json_string(comment, "body"), url);
+    compose_item(out, text.data ? text.data : "", text.length);
+    buf_done(&text);
+    return status;
+}
+
+static int write_comments(struct arena *arena, struct buf *out,
+                          const struct stackexchange_thread *thread, int64_t post, const char *url)
+{
+    bool any = false;
+    int status = OK;
+    for (size_t i = 0; i < thread->comments.count && status == OK; i++) {
+        yyjson_val *comment = thread->comments.items[i];
+        if (service_int(comment, "post_id") == post) {
+            buf_puts(out, any ? "" : "**Comments**\n\n");
+            any = true;
+            status = write_comment(arena, out, comment, url);
+        }
+    }
+    buf_puts(out, any ? "\n" : "");
+    return status;
+}
+
+static int write_question(struct arena *arena, struct buf *out,
+                          const struct stackexchange_thread *thread, struct document *document)
+{
+    yyjson_val *question = thread->question;
+    compose_heading(out, "#", document->title);
+    write_facts(out, question);
+    buf_puts(out, " · asked by ");
+    compose_line(out, document->authors);
+    compose_names(out, " · tags: ", service_array(question, "tags"));
+    const char *closed = json_string(question, "closed_reason");
+    if (closed) {
+        buf_puts(out, " · closed: ");
+        compose_line(out, compose_unescaped(arena, closed));
+    }
+    buf_puts(out, "\n\n");
+    int status = write_body(arena, out, question, document->url, 1);
+    return status == OK ? write_comments(arena, out, thread, service_int(question, "question_id"),
+                                         document->url)
+                        : status;
+}
+
+static int write_answer(struct arena *arena, struct buf *out,
+                        const struct stackexchange_thread *thread, yyjson_val *answer,
+                        const char *url)
+{
+    int64_t id = service_int(answer, "answer_id");
+    buf_puts(out, service_bool(answer, "is_accepted") ? "## Accepted answer by " : "## Answer by ");
+    compose_line(out, author_of(arena, answer));
+    if (thread->linked && id == thread->linked) {
+        buf_puts(out, " (the one that the address points at)");
+    }
+    buf_puts(out, "\n\n");
+    write_facts(out, answer);
+    buf_puts(out, "\n\n");
+    int status = write_body(arena, out, answer, url, 2);
+    return status == OK ? write_comments(arena, out, thread, id, url) : status;
+}
+
+int stackexchange_write(struct arena *arena, struct stackexchange_thread *thread,
+                        struct document *document)
+{
+    char date[COMPOSE_DATE_SIZE];
+    struct buf out;
+    buf_init(&out, LIMIT_DOCUMENT_BYTES);
+    document->kind = "question";
+    document->title = compose_unescaped(arena, json_string(thread->question, "title"));
+    document->authors = author_of(arena, thread->question);
+    compose_date(date, service_int(thread->question, "creation_date"));
+    document->published = arena_strdup(arena, date);
+    const char *link = json_string(thread->question, "link");
+    if (link) {
+        document->url = arena_strdup(arena, link);
+    }
+    int status = arena_failed(arena) ? ERR_NOMEM : write_question(arena, &out, thread, document);
+    struct service_list *answers = &thread->answers;
+    if (answers->count > 1) {
+        qsort(answers->items, answers->count, sizeof *answers->items, compare_answers);
+    }
+    for (size_t i = 0; i < answers->count && status == OK; i++) {
+        status = write_answer(arena, &out, thread, answers->items[i], document->url);
+    }
+    if (thread->missing) {
+        buf_printf(&out, "_%s_\n", thread->missing);
+    }
+    if (status != OK) {
+        buf_done(&out);
+        return status;
+    }
+    return compose_done(arena, &out, document);
+}
+
+/* ---- asking ---- */
 
 enum method {
     QUESTION,
@@ -34,8 +263,7 @@ static const struct {
     [ANSWER] = {"answers/", "", ""},
 };
 
-/* When each method may be asked again, for all calls together. */
-static _Atomic int64_t ready_at_ms[METHOD_COUNT];
+_Static_assert((size_t)METHOD_COUNT <= STACKEXCHANGE_METHODS, "struct loaders has room for each");
 
 #define PAGE_SIZE 100 /* the most that the interface gives at once, items and ids alike */
 
@@ -45,9 +273,15 @@ struct thread_request {
     const char *key; /* "&key=...", or "" */
 };
 
+/* When a method may be asked again, for all calls together. */
+static _Atomic int64_t *ready_at_ms(const struct service *service, enum method method)
+{
+    return &call_parts(service->call)->loaders->stackexchange_ready_ms[method];
+}
+
 static int wait_for_turn(struct service *service, enum method method)
 {
-    int64_t wait_ms = atomic_load(&ready_at_ms[method]) - clock_now_ms();
+    int64_t wait_ms = atomic_load(ready_at_ms(service, method)) - clock_now_ms();
     if (wait_ms <= 0) {
         return OK;
     }
@@ -83,25 +317,23 @@ static int ask(struct thread_request *request, enum method method, const char *i
                yyjson_val **root)
 {
     struct service *service = &request->service;
-    char *path = arena_printf(
-        call_arena(service->call), "/2.3/%s%s%s?site=%s&filter=withbody&pagesize=%d&page=%d%s%s",
-        METHODS[method].before, ids, METHODS[method].after, request->post.site, PAGE_SIZE, page,
-        METHODS[method].query, request->key);
     struct source_response response;
-    int status = path ? wait_for_turn(service, method) : ERR_NOMEM;
+    int status = wait_for_turn(service, method);
     if (status == OK) {
-        status = service_ask(service, path, NULL, &response);
+        status = service_get(service, &response,
+                             "/2.3/%s%s%s?site=%s&filter=withbody&pagesize=%d&page=%d%s%s",
+                             METHODS[method].before, ids, METHODS[method].after, request->post.site,
+                             PAGE_SIZE, page, METHODS[method].query, request->key);
+    }
+    if (status == OK) {
+        status = service_json(service, &response, root);
     }
     if (status != OK) {
         return status;
     }
-    *root = service_json(service, &response);
-    if (!*root) {
-        return ERR_FAILED;
-    }
     int64_t backoff_s = service_int(*root, "backoff");
     if (backoff_s > 0 && backoff_s < 86400 && !response.from_cache) {
-        atomic_store(&ready_at_ms[method], clock_now_ms() + backoff_s * 1000);
+        atomic_store(ready_at_ms(service, method), clock_now_ms() + backoff_s * 1000);
     }
     return read_error(service, *root, response.fetched.status);
 }
@@ -119,9 +351,8 @@ static int ask_all(struct thread_request *request, enum method method, const cha
         yyjson_val *root = NULL;
         status = ask(request, method, ids, page, &root);
         if (status == OK) {
-            *more = yyjson_get_bool(yyjson_obj_get(root, "has_more"));
-            status = service_list_add(call_arena(request->service.call), list,
-                                      service_array(root, "items"));
+            *more = service_bool(root, "has_more");
+            status = service_list_add(request->service.arena, list, service_array(root, "items"));
         }
     }
     return status;
@@ -152,14 +383,13 @@ static int ask_answer_comments(struct thread_request *request, const struct serv
 /* The question's id: the URL has it, or the answer knows it. */
 static int find_question(struct thread_request *request, const char **id)
 {
-    struct arena *arena = call_arena(request->service.call);
-    char *given = arena_strndup(arena, request->post.id, request->post.id_length);
-    *id = given;
-    if (!given || !request->post.is_answer) {
-        return given ? OK : ERR_NOMEM;
+    struct arena *arena = request->service.arena;
+    *id = slice_copy(arena, request->post.id);
+    if (!*id || !request->post.is_answer) {
+        return *id ? OK : ERR_NOMEM;
     }
     yyjson_val *root = NULL;
-    int status = ask(request, ANSWER, given, 1, &root);
+    int status = ask(request, ANSWER, *id, 1, &root);
     if (status != OK) {
         return status;
     }
@@ -169,42 +399,30 @@ static int find_question(struct thread_request *request, const char **id)
     return !*id ? ERR_NOMEM : question ? OK : ERR_NOTFOUND;
 }
 
-/* Whether the call is over, and not only this request. */
-static bool is_over(int status)
-{
-    return status == ERR_CANCELLED || status == ERR_DEADLINE || status == ERR_NOMEM;
-}
-
 /* What is asked for beside the question may be missing: the thread then says so. */
 static int ask_rest(struct thread_request *request, const char *id,
                     struct stackexchange_thread *thread)
 {
-    struct arena *arena = call_arena(request->service.call);
-    struct service_list answers = {0};
-    struct service_list comments = {0};
+    struct arena *arena = request->service.arena;
     bool more = false;
     bool more_comments;
-    int status = ask_all(request, ANSWERS_OF_QUESTION, id, &answers, &more);
-    if (status != OK && !is_over(status)) {
+    int status = ask_all(request, ANSWERS_OF_QUESTION, id, &thread->answers, &more);
+    if (status != OK && !service_is_over(status)) {
         return ERR_FAILED; /* a question without its answers: the page is better */
     }
     if (status == OK) {
-        status = ask_all(request, COMMENTS_ON_QUESTION, id, &comments, &more_comments);
+        status = ask_all(request, COMMENTS_ON_QUESTION, id, &thread->comments, &more_comments);
     }
-    if (status == OK && answers.count > 0) {
-        status = ask_answer_comments(request, &answers, &comments);
+    if (status == OK) {
+        status = ask_answer_comments(request, &thread->answers, &thread->comments);
     }
-    thread->answers = answers.items;
-    thread->answer_count = answers.count;
-    thread->comments = comments.items;
-    thread->comment_count = comments.count;
-    if (status != OK && !is_over(status)) {
+    if (status != OK && !service_is_over(status)) {
         thread->missing = arena_printf(arena, "Some comments could not be read: %s",
                                        *request->service.why ? *request->service.why : "gone");
         status = OK;
     } else if (more) {
         thread->missing =
-            arena_printf(arena, "There are more answers than these %zu.", answers.count);
+            arena_printf(arena, "There are more answers than these %zu.", thread->answers.count);
     }
     return status;
 }
@@ -220,19 +438,9 @@ static int set_key(struct thread_request *request)
     struct buf encoded;
     buf_init(&encoded, KIB(4));
     buf_puts(&encoded, "&key=");
-    int status = url_encode(&encoded, key, strlen(key));
-    if (status == OK) {
-        request->key = arena_strdup(call_arena(request->service.call), encoded.data);
-        status = request->key ? OK : ERR_NOMEM;
-    }
-    buf_done(&encoded);
-    return status;
-}
-
-bool stackexchange_claims(const struct url *url)
-{
-    struct stackexchange_post post;
-    return stackexchange_find(url, &post);
+    url_encode(&encoded, key, strlen(key));
+    request->key = buf_to_arena(&encoded, request->service.arena);
+    return request->key ? OK : ERR_NOMEM;
 }
 
 int stackexchange_load(struct call *call, const struct url *url, struct document *document,
@@ -267,7 +475,7 @@ int stackexchange_load(struct call *call, const struct url *url, struct document
         return ERR_NOTFOUND;
     }
     document->url = url->text;
-    document->site = arena_strdup(call_arena(call), request.post.site);
+    document->site = arena_strdup(request.service.arena, request.post.site);
     status = ask_rest(&request, id, &thread);
-    return status == OK ? stackexchange_write(call_arena(call), &thread, document) : status;
+    return status == OK ? stackexchange_write(request.service.arena, &thread, document) : status;
 }

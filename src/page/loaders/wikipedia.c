@@ -1,33 +1,27 @@
 /* Wikipedia, in any language: the article as MediaWiki's own interface renders it, without the
  * furniture around it. Its errors come with HTTP 200; a server that lags asks us to come back. */
-#include "page/loaders/wikipedia.h"
-
 #include "core/limits.h"
-#include "core/status.h"
 #include "page/html/dom.h"
 #include "page/html/parse.h"
 #include "page/loaders/compose.h"
-#include "page/loaders/internal.h"
-#include "page/loaders/paths.h"
-#include "page/loaders/service.h"
+#include "page/loaders/sites.h"
+#include "tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #define TRIES_OF_A_LAGGING_SERVER 2
 
 /* ---- whose URL it is ---- */
 
 /* The value of a query's parameter, as it is written; false when it has none. */
-static bool query_value(const char *query, const char *name, struct segment *value)
+static bool query_value(const char *query, const char *name, struct slice *value)
 {
     size_t length = strlen(name);
     while (query && *query) {
         size_t pair = strcspn(query, "&");
         if (pair > length && strncmp(query, name, length) == 0 && query[length] == '=') {
-            *value = (struct segment){query + length + 1, pair - length - 1};
+            *value = (struct slice){query + length + 1, pair - length - 1};
             return value->length > 0;
         }
         query += pair + (query[pair] == '&');
@@ -63,15 +57,15 @@ static bool find_language(const char *host, char language[WIKIPEDIA_LANGUAGE_SIZ
 static bool is_script_of(const struct path *path, const char *language)
 {
     size_t length = strlen(language);
-    struct segment first = path->segments[0];
+    struct slice first = path->segments[0];
     return path->count > 1 && first.length > length + 1 && first.length <= length + 5 &&
-           strncasecmp(first.text, language, length) == 0 && first.text[length] == '-';
+           strncasecmp(first.data, language, length) == 0 && first.data[length] == '-';
 }
 
 bool wikipedia_find(const struct url *url, struct wikipedia_page *page)
 {
     struct path path;
-    struct segment value;
+    struct slice value;
     memset(page, 0, sizeof *page);
     path_split(url->path, &path);
     if (!find_language(url->host, page->language)) {
@@ -79,7 +73,7 @@ bool wikipedia_find(const struct url *url, struct wikipedia_page *page)
     }
     if (path_is(&path, 0, "wiki") || is_script_of(&path, page->language)) {
         const char *title = path_from(&path, 1);
-        page->title = (struct segment){title, strlen(title)};
+        page->title = (struct slice){title, strlen(title)};
     } else if (path_is(&path, 1, "index.php") && path_is(&path, 0, "w") &&
                !query_value(url->query, "action", &value) &&
                !query_value(url->query, "diff", &value) &&
@@ -90,46 +84,21 @@ bool wikipedia_find(const struct url *url, struct wikipedia_page *page)
     } else if (path.count == 0) {
         query_value(url->query, "curid", &page->number);
     }
-    return (page->title.length > 0 && strncasecmp(page->title.text, "Special:", 8) != 0) ||
+    return (page->title.length > 0 && strncasecmp(page->title.data, "Special:", 8) != 0) ||
            page->number.length > 0;
 }
 
 /* ---- an article as Markdown ---- */
 
-/* What surrounds an article and is none of it. */
-static const char *const FURNITURE[] = {
-    "mw-editsection",
-    "navbox",
-    "vertical-navbox",
-    "navbox-styles",
-    "metadata",
-    "noprint",
-    "ambox",
-    "sistersitebox",
-    "portalbox",
-    "mw-empty-elt",
-    "toc",
-    "catlinks",
-    "mw-jump-link",
-    "sidebar",
-    "hatnote-container",
-    "printfooter",
-    "authority-control",
-    "mw-indicators",
-    "shortdescription",
-    "dmbox",
-    "mw-cite-backlink",
-    "bandeau-portail",
-    "navbar",
-    "nomobile",
-    NULL,
-};
-
+/* Whether an element surrounds an article and is no part of it. */
 static bool is_furniture(const lxb_dom_node_t *node)
 {
+    static const char SPACES[] = " \t\n\r\f";
     const char *classes = dom_class(node);
-    for (const char *const *word = FURNITURE; classes && *word; word++) {
-        if (dom_has_word(classes, *word)) {
+    for (size_t length; classes && *classes; classes += length) {
+        classes += strspn(classes, SPACES);
+        length = strcspn(classes, SPACES);
+        if (words_text(&wikipedia_furniture, classes, length)) {
             return true;
         }
     }
@@ -176,12 +145,10 @@ static void prepare(struct page *page)
 static int write_article(struct arena *arena, const char *html, const char *url, struct buf *out)
 {
     struct page page = {.arena = arena, .url = url};
-    lxb_dom_node_t *roots[1];
     int status = parse_html(&page, html, strlen(html));
     if (status == OK) {
         prepare(&page);
-        roots[0] = page.body;
-        page.roots = roots;
+        page.roots = &page.body;
         page.root_count = 1;
         status = markdown_write(&page, out);
     }
@@ -202,9 +169,7 @@ int wikipedia_write(struct arena *arena, yyjson_val *parse, const char *url,
     document->title = json_string(parse, "title");
     document->url = url;
     int status = html ? write_article(arena, html, url, &article) : OK;
-    buf_puts(&out, "# ");
-    compose_line(&out, document->title);
-    buf_puts(&out, "\n\n");
+    compose_heading(&out, "#", document->title);
     if (list) {
         buf_puts(&out, "_Several articles have this name; each is linked below._\n\n");
     }
@@ -229,39 +194,24 @@ static const char *request_path(struct arena *arena, const struct wikipedia_page
     buf_init(&path, 4 * LIMIT_URL_BYTES);
     buf_puts(&path, "/w/api.php?action=parse");
     if (page->number.length > 0) {
-        buf_printf(&path, "&pageid=%.*s", (int)page->number.length, page->number.text);
+        buf_printf(&path, "&pageid=%.*s", (int)page->number.length, page->number.data);
     } else {
         size_t length;
-        char *title = url_decode(arena, page->title.text, page->title.length, &length);
+        char *title = url_decode(arena, page->title.data, page->title.length, &length);
         buf_puts(&path, "&page=");
         if (title) {
             url_encode(&path, title, length);
         }
     }
     buf_puts(&path, REST);
-    const char *text = buf_error(&path) == OK ? arena_strdup(arena, path.data) : NULL;
-    buf_done(&path);
-    return text;
-}
-
-/* What MediaWiki calls it when there is no such article, or nothing that can be parsed. */
-static bool is_missing(const char *code)
-{
-    static const char *const CODES[] = {"missingtitle",    "nosuchpageid", "invalidtitle",
-                                        "pagecannotexist", "nosuchrevid",  NULL};
-    for (const char *const *known = CODES; *known; known++) {
-        if (strcmp(code, *known) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return buf_to_arena(&path, arena);
 }
 
 /* OK with the article, ERR_BUSY when the server asks us to come back. */
 static int ask(struct service *service, const char *path, yyjson_val **parse, int64_t *wait_ms)
 {
     struct source_response response;
-    int status = service_ask(service, path, NULL, &response);
+    int status = service_get(service, &response, "%s", path);
     if (status != OK) {
         return status;
     }
@@ -272,9 +222,10 @@ static int ask(struct service *service, const char *path, yyjson_val **parse, in
         service_fail(service, "Wikipedia answered HTTP %d: too many requests", fetched->status);
         return ERR_BUSY;
     }
-    yyjson_val *root = service_json(service, &response);
-    if (!root) {
-        return ERR_FAILED;
+    yyjson_val *root;
+    status = service_json(service, &response, &root);
+    if (status != OK) {
+        return status;
     }
     yyjson_val *error = yyjson_obj_get(root, "error");
     const char *code = json_string(error, "code");
@@ -284,20 +235,15 @@ static int ask(struct service *service, const char *path, yyjson_val **parse, in
         return ERR_BUSY;
     }
     if (code) {
-        return is_missing(code) ? ERR_NOTFOUND
-                                : service_fail(service, "Wikipedia: %s", info ? info : code);
+        return words_text(&wikipedia_missing, code, strlen(code))
+                   ? ERR_NOTFOUND
+                   : service_fail(service, "Wikipedia: %s", info ? info : code);
     }
     *parse = yyjson_obj_get(root, "parse");
     return yyjson_is_obj(*parse)
                ? OK
                : service_fail(service, "Wikipedia answered HTTP %d without an article",
                               fetched->status);
-}
-
-bool wikipedia_claims(const struct url *url)
-{
-    struct wikipedia_page page;
-    return wikipedia_find(url, &page);
 }
 
 /* The article's own address: where its links lead from, whatever we asked. */
@@ -315,9 +261,7 @@ static const char *article_url(struct arena *arena, const char *host, const char
             url_encode(&url, title, 1);
         }
     }
-    const char *text = buf_error(&url) == OK ? arena_strdup(arena, url.data) : NULL;
-    buf_done(&url);
-    return text;
+    return buf_to_arena(&url, arena);
 }
 
 int wikipedia_load(struct call *call, const struct url *url, struct document *document,

@@ -3,6 +3,7 @@
 #include "page/loaders/xml.h"
 
 #include "core/status.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -278,15 +279,10 @@ bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside)
     }
 }
 
-bool xml_is(struct slice name, const char *expected)
-{
-    return name.length == strlen(expected) && memcmp(name.data, expected, name.length) == 0;
-}
-
 bool xml_attribute(const struct xml_reader *reader, const char *name, struct slice *value)
 {
     for (size_t i = 0; i < reader->attribute_count; i++) {
-        if (xml_is(reader->attributes[i].name, name)) {
+        if (slice_is(reader->attributes[i].name, name)) {
             *value = reader->attributes[i].value;
             return true;
         }
@@ -296,52 +292,21 @@ bool xml_attribute(const struct xml_reader *reader, const char *name, struct sli
 
 /* ---- entities ---- */
 
-static int append_code_point(struct buf *out, uint32_t code)
-{
-    char bytes[4];
-    size_t length;
-    if (code < 0x80) {
-        bytes[0] = (char)code;
-        length = 1;
-    } else if (code < 0x800) {
-        bytes[0] = (char)(0xC0 | (code >> 6));
-        length = 2;
-    } else if (code < 0x10000) {
-        bytes[0] = (char)(0xE0 | (code >> 12));
-        length = 3;
-    } else {
-        bytes[0] = (char)(0xF0 | (code >> 18));
-        length = 4;
-    }
-    for (size_t i = 1; i < length; i++) {
-        bytes[i] = (char)(0x80 | ((code >> (6 * (length - 1 - i))) & 0x3F));
-    }
-    return buf_append(out, bytes, length);
-}
-
 /* "#65" or "#x41"; 0 when it names no character that XML allows. */
 static uint32_t numeric(struct slice name)
 {
-    uint32_t base = 10;
-    size_t i = 1;
-    if (name.length > 1 && (name.data[1] == 'x' || name.data[1] == 'X')) {
-        base = 16;
-        i = 2;
-    }
+    static const char DIGITS[] = "0123456789abcdef";
+    bool hexadecimal = name.length > 1 && (name.data[1] | 0x20) == 'x';
+    int base = hexadecimal ? 16 : 10;
+    size_t i = hexadecimal ? 2 : 1;
     uint32_t code = 0;
-    if (i == name.length) {
-        return 0;
-    }
     for (; i < name.length; i++) {
         char c = name.data[i];
-        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
-                                                : 99;
-        if (digit >= base || code > 0x10FFFF) {
+        const char *digit = c ? strchr(DIGITS, c >= 'A' && c <= 'F' ? c | 0x20 : c) : NULL;
+        if (!digit || digit - DIGITS >= base || code > 0x10FFFF) {
             return 0;
         }
-        code = code * base + digit;
+        code = code * (uint32_t)base + (uint32_t)(digit - DIGITS);
     }
     bool control = code < 0x20 && code != '\t' && code != '\n' && code != '\r';
     bool surrogate = code >= 0xD800 && code <= 0xDFFF;
@@ -358,7 +323,7 @@ static uint32_t entity(struct slice name)
         return numeric(name);
     }
     for (size_t i = 0; i < sizeof NAMED / sizeof *NAMED; i++) {
-        if (xml_is(name, NAMED[i].name)) {
+        if (slice_is(name, NAMED[i].name)) {
             return (uint32_t)NAMED[i].means;
         }
     }
@@ -385,7 +350,8 @@ int xml_append(struct buf *out, struct slice slice)
             code = entity((struct slice){at + 1, (size_t)(semicolon - at - 1)});
         }
         if (code) {
-            append_code_point(out, code);
+            char bytes[4];
+            buf_append(out, bytes, text_encode(code, bytes));
             at = semicolon + 1;
         } else {
             buf_putc(out, '&');

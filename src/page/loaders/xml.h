@@ -50,7 +50,6 @@ enum xml_event xml_next(struct xml_reader *reader);
  * input is broken. */
 bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside);
 
-bool xml_is(struct slice name, const char *expected);
 /* An attribute of the element that just started; false when it has none of that name. */
 bool xml_attribute(const struct xml_reader *reader, const char *name, struct slice *value);
 /* Appends a slice with its entities resolved; one that is unknown stays as it is. */
