@@ -2,7 +2,6 @@
 #include "core/event.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -55,4 +54,27 @@ int signals_take(int signals)
 {
     struct signalfd_siginfo info;
     return read(signals, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *argument)
+{
+    pthread_t unjoined;
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    if (pthread_attr_init(&attributes) != 0) {
+        return ERR_NOMEM;
+    }
+    if (stack_bytes) {
+        pthread_attr_setstacksize(&attributes, stack_bytes);
+    }
+    if (!thread) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread ? thread : &unjoined, &attributes, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return error ? ERR_NOMEM : OK;
 }

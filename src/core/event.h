@@ -1,9 +1,12 @@
 /* Two descriptors for poll(): an event that any thread signals and that stays readable until it is
- * cleared, and the signals that end the program. */
+ * cleared, and the signals that end the program. And threads that take no signals. */
 #ifndef FORAGE_CORE_EVENT_H
 #define FORAGE_CORE_EVENT_H
 
 #include "core/status.h"
+
+#include <pthread.h>
+#include <stddef.h>
 
 /* The descriptor to poll for POLLIN, close-on-exec; negative on failure. */
 MUST_CHECK int event_open(void);
@@ -20,5 +23,9 @@ int event_close(int event);
 MUST_CHECK int signals_open(void);
 /* The signal that has arrived, or 0. */
 MUST_CHECK int signals_take(int signals);
+/* Starts a thread that is never interrupted by a signal. `stack_bytes` of 0: what the system gives;
+ * a `thread` of NULL: nobody joins it. OK or ERR_NOMEM. */
+MUST_CHECK int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *),
+                            void *argument);
 
 #endif

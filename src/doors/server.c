@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,21 +348,15 @@ static int make_reactors(struct server *server)
                          &server->listening);
 }
 
-/* Signals are for the thread that the program chose for them. */
 static int start_threads(struct server *server)
 {
-    sigset_t all;
-    sigset_t before;
-    int failed = 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (server->running < server->reactor_count && !failed) {
+    int status = OK;
+    while (server->running < server->reactor_count && status == OK) {
         struct reactor *reactor = server->reactors[server->running];
-        failed = pthread_create(&reactor->thread, NULL, run, reactor);
-        server->running += failed ? 0 : 1;
+        status = thread_start(&reactor->thread, 0, run, reactor);
+        server->running += status == OK ? 1 : 0;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed ? ERR_IO : OK;
+    return status;
 }
 
 struct server *server_start(const struct server_options *options, char *problem, size_t size)

@@ -7,8 +7,6 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,26 +145,6 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* Signals are the business of the program's own threads. */
-static int start_thread(struct resolve_query *query)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    if (pthread_attr_init(&attributes) != 0) {
-        return ERR_NOMEM;
-    }
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, &attributes, run, query);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error ? ERR_NOMEM : OK;
-}
-
 int resolve_start(const char *host, int port, struct resolve_query **query)
 {
     *query = new_query(host, port);
@@ -180,7 +158,7 @@ int resolve_start(const char *host, int port, struct resolve_query **query)
     int status = ERR_BUSY;
     if (atomic_fetch_add(&running_threads, 1) < LIMIT_RESOLVER_THREADS) {
         atomic_fetch_add(&(*query)->references, 1);
-        status = start_thread(*query);
+        status = thread_start(NULL, STACK_BYTES, run, *query);
         if (status != OK) {
             drop_reference(*query);
         }

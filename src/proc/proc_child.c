@@ -9,6 +9,7 @@
 #include "proc/proc_child.h"
 
 #include "core/clock.h"
+#include "core/event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -480,25 +481,6 @@ static void *run_reaper(void *unused)
     return NULL;
 }
 
-static bool start_reaper(void)
-{
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    if (pthread_attr_init(&attributes) != 0) {
-        return false;
-    }
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, REAPER_STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, &attributes, run_reaper, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 /* ---- for the owner ---- */
 
 void child_signal(struct child *child, int number)
@@ -519,7 +501,7 @@ struct child *child_release(struct child *child)
     if (is_gone(child, clock_now_ms())) {
         remove_child(child);
     } else if (!reaper_runs) {
-        reaper_runs = start_reaper();
+        reaper_runs = thread_start(NULL, REAPER_STACK_BYTES, run_reaper, NULL) == OK;
         if (!reaper_runs) {
             /* No thread to be had: the next one that starts finds it, killed already. */
             child->deadline_ms = 0;

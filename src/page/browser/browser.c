@@ -16,10 +16,8 @@
 #include "guard/policy.h"
 #include "page/browser/launch.h"
 #include "page/browser/page.h"
-#include "page/browser/proxy.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +94,9 @@ static int take_output(struct run *run)
     char data[READ_BYTES];
     ssize_t got = read(run->launched.pipes.output, data, sizeof data);
     if (got > 0) {
-        return protocol_take(run->protocol, data, (size_t)got);
+        protocol_take(run->protocol, data, (size_t)got);
     }
-    return got < 0 && (errno == EAGAIN || errno == EINTR) ? OK : ERR_CLOSED;
+    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)) ? OK : ERR_CLOSED;
 }
 
 /* Waits for something to happen, at most `timeout_ms` (negative: no limit), and carries messages.
@@ -267,7 +265,8 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
             break;
         }
         wait_ms = i > 0 && wait_ms < MOST_BACKOFF_MS ? wait_ms * 2 : wait_ms;
-        status = try_once(run, program, proxy_port(proxy), &confinement, reason, sizeof reason);
+        status =
+            try_once(run, program, proxy_access(proxy)->port, &confinement, reason, sizeof reason);
         if (status == OK) {
             note_confinement(browser, confinement);
             return OK;
@@ -350,12 +349,10 @@ static void *run_chromium(void *argument)
     return NULL;
 }
 
-/* With the lock held. Signals are the business of the program's own threads; SIGPIPE too, so that
- * writing to a Chromium that is gone is only an error. */
+/* With the lock held. The thread takes no signals, SIGPIPE neither: writing to a Chromium that is
+ * gone is only an error. */
 static int start_thread(struct browser *browser)
 {
-    sigset_t all;
-    sigset_t before;
     if (browser->has_thread) {
         pthread_join(browser->thread, NULL); /* it has said STOPPED, and does nothing more */
         browser->has_thread = false;
@@ -364,16 +361,12 @@ static int start_thread(struct browser *browser)
     if (browser->settled < 0) {
         return ERR_IO;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&browser->thread, NULL, run_chromium, browser);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
-        return ERR_NOMEM;
+    int status = thread_start(&browser->thread, 0, run_chromium, browser);
+    if (status == OK) {
+        browser->has_thread = true;
+        set_state(browser, STARTING);
     }
-    browser->has_thread = true;
-    set_state(browser, STARTING);
-    return OK;
+    return status;
 }
 
 /* ---- tabs ---- */
@@ -400,8 +393,7 @@ static int look(struct browser *browser, unsigned failures, struct tab *tab)
         return ERR_BUSY;
     }
     tab->channel = channel_open(browser->protocol);
-    memcpy(tab->password, proxy_password(browser->proxy), ID_SECRET_SIZE);
-    memcpy(tab->mark, proxy_mark(browser->proxy), ID_SECRET_SIZE);
+    tab->proxy = *proxy_access(browser->proxy);
     return tab->channel ? OK : ERR_NOMEM;
 }
 
@@ -443,14 +435,12 @@ static int take_tab(struct browser *browser, struct place *place, struct tab *ta
     pthread_mutex_lock(&browser->lock);
     browser->users++;
     status = look(browser, failures, tab);
-    if (status == ERR_BUSY) {
-        pthread_mutex_unlock(&browser->lock);
-        call_progress(place->call, 0, 0, "starting the browser");
-        pthread_mutex_lock(&browser->lock);
-    }
-    while (status == ERR_BUSY) {
+    for (bool first = true; status == ERR_BUSY; first = false) {
         struct pollfd settled = {.fd = browser->settled, .events = POLLIN};
         pthread_mutex_unlock(&browser->lock);
+        if (first) {
+            call_progress(place->call, 0, 0, "starting the browser");
+        }
         int waited = call_wait(place->call, &settled, 1, -1);
         pthread_mutex_lock(&browser->lock);
         status = waited < 0 ? waited : look(browser, failures, tab);

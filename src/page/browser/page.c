@@ -7,7 +7,6 @@
 
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/browser/proxy.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -142,8 +141,8 @@ static void see_request_end(struct view *view, yyjson_val *params)
 static const char *refusal(struct view *view, yyjson_val *response)
 {
     const char *value = json_string(yyjson_obj_get(response, "headers"), "X-Forage-Refused");
-    size_t length = strlen(view->tab->mark);
-    return value && strncmp(value, view->tab->mark, length) == 0
+    size_t length = strlen(view->tab->proxy.mark);
+    return value && strncmp(value, view->tab->proxy.mark, length) == 0
                ? arena_strdup(call_arena(view->call), value + length + (value[length] == ' '))
                : NULL;
 }
@@ -205,7 +204,7 @@ static void see_challenge(struct view *view, yyjson_val *params)
     yyjson_mut_val *answer = yyjson_mut_obj_add_obj(doc, root, "authChallengeResponse");
     json_add_string(doc, answer, "response", ours ? "ProvideCredentials" : "CancelAuth");
     json_add_string(doc, answer, "username", ours ? PROXY_USER : NULL);
-    json_add_string(doc, answer, "password", ours ? view->tab->password : NULL);
+    json_add_string(doc, answer, "password", ours ? view->tab->proxy.password : NULL);
     tell(view, TO_SESSION, "Fetch.continueWithAuth", json_text(arena, root, NULL));
 }
 

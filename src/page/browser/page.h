@@ -3,16 +3,15 @@
 #ifndef FORAGE_PAGE_BROWSER_PAGE_H
 #define FORAGE_PAGE_BROWSER_PAGE_H
 
-#include "core/id.h"
 #include "page/browser/browser.h"
 #include "page/browser/protocol.h"
+#include "page/browser/proxy.h"
 
-/* What a page needs of the browser. The proxy's secrets are copies: a browser that dies takes its
- * proxy with it, while the page's thread still looks at them. */
+/* What a page needs of the browser. The access to the proxy is a copy: a browser that dies takes
+ * its proxy with it, while the page's thread still looks at it. */
 struct tab {
     struct channel *channel;
-    char password[ID_SECRET_SIZE]; /* of the proxy */
-    char mark[ID_SECRET_SIZE];     /* of the proxy's own refusals */
+    struct proxy_access proxy;
 };
 
 /* As browser_render(), and ERR_CLOSED when the browser is gone. */

@@ -15,19 +15,14 @@
 #define SESSION_SIZE       64
 #define ESCAPE_CHARS       6 /* of an escape such as u00e9 with its backslash */
 
-struct queued {
-    yyjson_doc *doc;
-    struct queued *next;
-};
-
 struct channel {
     struct protocol *protocol;
     struct channel *next;
     int event;
     char session[SESSION_SIZE]; /* empty: none yet */
     int64_t wanted;             /* the id of the command whose answer is waited for; 0: none */
-    struct queued *first;
-    struct queued *last;
+    yyjson_doc *queue[LIMIT_BROWSER_EVENTS]; /* a ring */
+    size_t first;
     size_t count;
     bool flooded;
 };
@@ -163,49 +158,46 @@ static void dispose_orphan(struct protocol *protocol, yyjson_val *result)
     }
 }
 
-/* Gives the document to the channel; with the lock held. */
-static int enqueue(struct channel *channel, yyjson_doc *doc)
+/* Gives the document to the channel; with the lock held. False when it has too many already. */
+static bool enqueue(struct channel *channel, yyjson_doc *doc)
 {
-    struct queued *queued = NULL;
-    if (channel->count == LIMIT_BROWSER_EVENTS) {
-        channel->flooded = true;
-        event_signal(channel->event);
-        return ERR_LIMIT;
+    bool fits = channel->count < LIMIT_BROWSER_EVENTS;
+    if (fits) {
+        channel->queue[(channel->first + channel->count++) % LIMIT_BROWSER_EVENTS] = doc;
     }
-    queued = malloc(sizeof *queued);
-    if (!queued) {
-        return ERR_NOMEM;
-    }
-    *queued = (struct queued){doc, NULL};
-    if (channel->last) {
-        channel->last->next = queued;
-    } else {
-        channel->first = queued;
-    }
-    channel->last = queued;
-    channel->count++;
+    channel->flooded = channel->flooded || !fits;
     event_signal(channel->event);
-    return OK;
+    return fits;
 }
 
-static int route(struct protocol *protocol, yyjson_doc *doc)
+/* Takes the first document out of the queue; with the lock held, or where nobody else is left. */
+static yyjson_doc *dequeue(struct channel *channel)
+{
+    yyjson_doc *doc = channel->count ? channel->queue[channel->first] : NULL;
+    if (doc) {
+        channel->first = (channel->first + 1) % LIMIT_BROWSER_EVENTS;
+        channel->count--;
+    }
+    return doc;
+}
+
+static void route(struct protocol *protocol, yyjson_doc *doc)
 {
     yyjson_val *root = yyjson_doc_get_root(doc);
     int64_t id = yyjson_get_sint(yyjson_obj_get(root, "id"));
     const char *session = json_string(root, "sessionId");
-    int status = ERR_NOTFOUND;
+    bool taken = false;
     pthread_mutex_lock(&protocol->lock);
     struct channel *channel = id || session ? find_channel(protocol, id, session) : NULL;
     if (channel) {
-        status = enqueue(channel, doc);
+        taken = enqueue(channel, doc);
     } else if (id) {
         dispose_orphan(protocol, yyjson_obj_get(root, "result"));
     }
     pthread_mutex_unlock(&protocol->lock);
-    if (status != OK) {
+    if (!taken) {
         yyjson_doc_free(doc);
     }
-    return status == ERR_NOMEM ? ERR_NOMEM : OK;
 }
 
 /* Whether a half of a surrogate pair is written at `at`: ud8.. to udb.. for the first,
@@ -246,12 +238,12 @@ static yyjson_doc *parse(struct buf *text)
 }
 
 /* A message is complete. */
-static int finish_message(struct protocol *protocol)
+static void finish_message(struct protocol *protocol)
 {
-    int status = OK;
-    if (!protocol->dropping && protocol->incoming.length) {
-        yyjson_doc *doc = parse(&protocol->incoming);
-        status = doc ? route(protocol, doc) : OK;
+    yyjson_doc *doc =
+        !protocol->dropping && protocol->incoming.length ? parse(&protocol->incoming) : NULL;
+    if (doc) {
+        route(protocol, doc);
     }
     if (protocol->incoming.capacity > KIB(256)) {
         buf_done(&protocol->incoming);
@@ -259,13 +251,11 @@ static int finish_message(struct protocol *protocol)
     }
     buf_clear(&protocol->incoming);
     protocol->dropping = false;
-    return status;
 }
 
-int protocol_take(struct protocol *protocol, const char *data, size_t length)
+void protocol_take(struct protocol *protocol, const char *data, size_t length)
 {
-    int status = OK;
-    while (length && status == OK) {
+    while (length) {
         const char *end = memchr(data, '\0', length);
         size_t piece = end ? (size_t)(end - data) : length;
         if (!protocol->dropping && buf_append(&protocol->incoming, data, piece) != OK) {
@@ -274,13 +264,12 @@ int protocol_take(struct protocol *protocol, const char *data, size_t length)
             buf_clear(&protocol->incoming);
         }
         if (end) {
-            status = finish_message(protocol);
+            finish_message(protocol);
             piece++;
         }
         data += piece;
         length -= piece;
     }
-    return status;
 }
 
 /* ---- channels ---- */
@@ -318,11 +307,8 @@ struct channel *channel_close(struct channel *channel)
     }
     *link = channel->next;
     pthread_mutex_unlock(&protocol->lock);
-    while (channel->first) {
-        struct queued *queued = channel->first;
-        channel->first = queued->next;
-        yyjson_doc_free(queued->doc);
-        free(queued);
+    while (channel->count) {
+        yyjson_doc_free(dequeue(channel));
     }
     event_close(channel->event);
     free(channel);
@@ -377,22 +363,17 @@ int channel_poll(struct channel *channel, struct message *message)
     int status = OK;
     memset(message, 0, sizeof *message);
     pthread_mutex_lock(&protocol->lock);
-    struct queued *queued = channel->first;
-    if (queued) {
-        channel->first = queued->next;
-        channel->last = channel->first ? channel->last : NULL;
-        channel->count--;
-    } else if (channel->flooded) {
+    yyjson_doc *doc = dequeue(channel);
+    if (!doc && channel->flooded) {
         status = ERR_LIMIT;
-    } else if (protocol->closed) {
+    } else if (!doc && protocol->closed) {
         status = ERR_CLOSED;
-    } else {
+    } else if (!doc) {
         event_clear(channel->event);
     }
     pthread_mutex_unlock(&protocol->lock);
-    if (queued) {
-        describe(message, queued->doc);
-        free(queued);
+    if (doc) {
+        describe(message, doc);
     }
     return status;
 }

@@ -22,8 +22,8 @@ struct protocol *protocol_new(void);
 /* Drops one reference; channels hold one each. */
 struct protocol *protocol_free(struct protocol *protocol);
 /* Takes what the browser has written. A message that is too long or no JSON is dropped: a page must
- * not be able to end the browser of the others. OK or ERR_NOMEM. */
-int protocol_take(struct protocol *protocol, const char *data, size_t length);
+ * not be able to end the browser of the others. */
+void protocol_take(struct protocol *protocol, const char *data, size_t length);
 /* Readable when there is something new to write. */
 int protocol_wake_fd(const struct protocol *protocol);
 /* Writes what the pipe takes; SIGPIPE must be blocked or ignored. OK; ERR_BUSY when the pipe is

@@ -6,7 +6,6 @@
 
 #include "core/clock.h"
 #include "core/event.h"
-#include "core/id.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "net/resolve.h"
@@ -17,8 +16,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +33,10 @@ enum { LISTENER, WAKE, FIRST_TUNNEL };
 
 struct proxy {
     int listener;
-    uint16_t port;
     int wake;
     atomic_bool stopping;
     pthread_t thread;
-    char password[ID_SECRET_SIZE];
-    char mark[ID_SECRET_SIZE];
+    struct proxy_access access;
     char authorization[AUTHORIZATION_BYTES]; /* what Proxy-Authorization must say */
     proxy_allow *allow;
     void *context;
@@ -119,28 +114,16 @@ static void tunnel_free(struct tunnel *tunnel)
 
 /* ---- refusing ---- */
 
-static const struct {
-    int status;
-    const char *words;
-} WORDS[] = {
-    {400, "Bad Request"}, {403, "Forbidden"},   {407, "Proxy Authentication Required"},
-    {431, "Too Large"},   {502, "Bad Gateway"}, {504, "Gateway Timeout"},
-};
-
-static void refuse(struct tunnel *tunnel, int status, const char *reason)
+/* `status` as the first line of an answer says it: "403 Forbidden". */
+static void refuse(struct tunnel *tunnel, const char *status, const char *reason)
 {
-    const char *words = "Refused";
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
-        if (WORDS[i].status == status) {
-            words = WORDS[i].words;
-        }
-    }
+    bool asks = strncmp(status, "407", 3) == 0;
     buf_clear(&tunnel->to_client);
     buf_printf(&tunnel->to_client,
-               "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
+               "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
                "Connection: close\r\nX-Forage-Refused: %s %s\r\n%s\r\n%s",
-               status, words, strlen(reason), tunnel->proxy->mark, reason,
-               status == 407 ? "Proxy-Authenticate: Basic realm=\"forage\"\r\n" : "", reason);
+               status, strlen(reason), tunnel->proxy->access.mark, reason,
+               asks ? "Proxy-Authenticate: Basic realm=\"forage\"\r\n" : "", reason);
     tunnel->deadline_ms = clock_now_ms() + TIME_HTTP_HEAD_MS;
     tunnel->state = buf_error(&tunnel->to_client) == OK ? REFUSES : IS_OVER;
 }
@@ -198,7 +181,7 @@ static void connect_next(struct tunnel *tunnel)
         }
         close(fd);
     }
-    refuse(tunnel, 502, "the host does not answer");
+    refuse(tunnel, "502 Bad Gateway", "the host does not answer");
 }
 
 /* One address that is not allowed is enough to refuse the host, as in net/fetch: what it is doing
@@ -208,7 +191,7 @@ static void check_addresses(struct tunnel *tunnel)
     for (size_t i = 0; i < tunnel->resolved.count; i++) {
         const struct sockaddr *address = (const struct sockaddr *)&tunnel->resolved.addresses[i];
         if (tunnel->proxy->allow(tunnel->proxy->context, tunnel->request.host, address) != OK) {
-            refuse(tunnel, 403, "the address is not allowed");
+            refuse(tunnel, "403 Forbidden", "the address is not allowed");
             return;
         }
     }
@@ -225,7 +208,7 @@ static void finish_look_up(struct tunnel *tunnel)
     if (status == OK) {
         check_addresses(tunnel);
     } else {
-        refuse(tunnel, 502, tunnel->resolved.problem);
+        refuse(tunnel, "502 Bad Gateway", tunnel->resolved.problem);
     }
 }
 
@@ -272,11 +255,12 @@ static void take_request(struct tunnel *tunnel)
         return;
     }
     if (taken < 0) {
-        refuse(tunnel, -taken, "the request is not understood");
+        refuse(tunnel, taken == -431 ? "431 Too Large" : "400 Bad Request",
+               "the request is not understood");
         return;
     }
     if (!is_authorized(tunnel)) {
-        refuse(tunnel, 407, "this proxy belongs to a browser");
+        refuse(tunnel, "407 Proxy Authentication Required", "this proxy belongs to a browser");
         return;
     }
     if (prepare_first_bytes(tunnel, (size_t)taken) != OK) {
@@ -284,7 +268,7 @@ static void take_request(struct tunnel *tunnel)
         return;
     }
     if (resolve_start(tunnel->request.host, tunnel->request.port, &tunnel->query) != OK) {
-        refuse(tunnel, 502, "too many names are being looked up");
+        refuse(tunnel, "502 Bad Gateway", "too many names are being looked up");
         return;
     }
     tunnel->state = LOOKS_UP;
@@ -428,7 +412,7 @@ static void pass_deadline(struct tunnel *tunnel)
 {
     switch (tunnel->state) {
     case LOOKS_UP:
-        refuse(tunnel, 504, "the name servers did not answer in time");
+        refuse(tunnel, "504 Gateway Timeout", "the name servers did not answer in time");
         break;
     case CONNECTS:
         connect_next(tunnel);
@@ -571,10 +555,10 @@ static int listen_on_loopback(uint16_t *port)
 static int make_secrets(struct proxy *proxy)
 {
     char pair[sizeof PROXY_USER + ID_SECRET_SIZE];
-    if (id_make_secret(proxy->password) != OK || id_make_secret(proxy->mark) != OK) {
+    if (id_make_secret(proxy->access.password) != OK || id_make_secret(proxy->access.mark) != OK) {
         return ERR_IO;
     }
-    int length = snprintf(pair, sizeof pair, "%s:%s", PROXY_USER, proxy->password);
+    int length = snprintf(pair, sizeof pair, "%s:%s", PROXY_USER, proxy->access.password);
     struct arena *arena = arena_new(KIB(4));
     const char *encoded = arena ? base64_encode(arena, pair, (size_t)length) : NULL;
     if (encoded) {
@@ -582,25 +566,6 @@ static int make_secrets(struct proxy *proxy)
     }
     arena_free(arena);
     return encoded ? OK : ERR_NOMEM;
-}
-
-/* Signals are the business of the program's own threads. 0 or an error number. */
-static int start_thread(struct proxy *proxy)
-{
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    int error = pthread_attr_init(&attributes);
-    if (error) {
-        return error;
-    }
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&proxy->thread, &attributes, run, proxy);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
 }
 
 struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size_t size)
@@ -611,11 +576,11 @@ struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size
         return NULL;
     }
     proxy->wake = event_open();
-    proxy->listener = listen_on_loopback(&proxy->port);
+    proxy->listener = listen_on_loopback(&proxy->access.port);
     proxy->allow = allow;
     proxy->context = context;
     if (proxy->wake < 0 || proxy->listener < 0 || make_secrets(proxy) != OK ||
-        start_thread(proxy) != 0) {
+        thread_start(&proxy->thread, STACK_BYTES, run, proxy) != OK) {
         snprintf(problem, size, "the browser's proxy does not start: %s", strerror(errno));
         event_close(proxy->wake);
         if (proxy->listener >= 0) {
@@ -627,19 +592,9 @@ struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size
     return proxy;
 }
 
-uint16_t proxy_port(const struct proxy *proxy)
+const struct proxy_access *proxy_access(const struct proxy *proxy)
 {
-    return proxy->port;
-}
-
-const char *proxy_password(const struct proxy *proxy)
-{
-    return proxy->password;
-}
-
-const char *proxy_mark(const struct proxy *proxy)
-{
-    return proxy->mark;
+    return &proxy->access;
 }
 
 struct proxy *proxy_free(struct proxy *proxy)

@@ -11,6 +11,7 @@
 #define FORAGE_PAGE_BROWSER_PROXY_H
 
 #include "core/buf.h"
+#include "core/id.h"
 #include "text/slice.h"
 #include "text/url.h"
 
@@ -21,15 +22,19 @@
 
 struct proxy;
 
+/* What the browser and its pages must know of it. */
+struct proxy_access {
+    uint16_t port;
+    char password[ID_SECRET_SIZE];
+    char mark[ID_SECRET_SIZE]; /* begins the X-Forage-Refused header of its own refusals */
+};
+
 /* As fetch_request.allow. */
 typedef int proxy_allow(void *context, const char *host, const struct sockaddr *address);
 
 /* Listens and starts its thread. NULL with the reason in `problem`. */
 struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size_t size);
-uint16_t proxy_port(const struct proxy *proxy);
-const char *proxy_password(const struct proxy *proxy);
-/* How the X-Forage-Refused header of its own refusals begins; nobody else can know it. */
-const char *proxy_mark(const struct proxy *proxy);
+const struct proxy_access *proxy_access(const struct proxy *proxy);
 /* Closes every tunnel and ends the thread. */
 struct proxy *proxy_free(struct proxy *proxy);
 
