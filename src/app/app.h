@@ -4,12 +4,22 @@
 #ifndef FORAGE_APP_APP_H
 #define FORAGE_APP_APP_H
 
+#include "call/parts.h"
 #include "call/pool.h"
 #include "guard/callers.h"
 #include "mcp/mcp.h"
-#include "registry/registry.h"
+#include "ops/status.h"
 
-struct app;
+/* For everybody to read; app.c makes it and frees it. */
+struct app {
+    struct parts parts; /* what its calls get as call_options.parts */
+    struct registry *registry;
+    struct mcp *mcp;
+    struct pool *pool;
+    struct callers *callers;
+    struct meter *meter;
+    struct program_status status;
+};
 
 struct app_options {
     const char *name; /* as clients see it */
@@ -24,13 +34,6 @@ struct app_options {
 struct app *app_new(const struct app_options *options, char *problem, size_t size);
 /* Waits for running calls; end them first. */
 struct app *app_free(struct app *app);
-
-struct registry *app_registry(struct app *app);
-struct mcp *app_mcp(struct app *app);
-struct pool *app_pool(struct app *app);
-/* What its calls get as call_options.parts. */
-const struct parts *app_parts(const struct app *app);
-const struct callers *app_callers(const struct app *app);
 
 /* Ends what runs: waits up to TIME_SHUTDOWN_GRACE_MS for calls to finish, then cancels the rest and
  * ends the children. New calls must not come any more. */

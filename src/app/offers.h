@@ -2,9 +2,10 @@
 #ifndef FORAGE_APP_OFFERS_H
 #define FORAGE_APP_OFFERS_H
 
+#include "core/status.h"
 #include "registry/registry.h"
 
 /* A status. */
-int offers_register(struct registry *registry);
+MUST_CHECK int offers_register(struct registry *registry);
 
 #endif

@@ -151,7 +151,7 @@ static void offer_options(struct line *line)
 static void offer_tools(struct line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
-    const struct registry *registry = app ? app_registry(app) : NULL;
+    const struct registry *registry = app ? app->registry : NULL;
     for (size_t i = 0; registry && i < registry->tool_count; i++) {
         const struct entry *entry = &registry->tools[i];
         offer(line, entry->name, strlen(entry->name), "", entry->title ? entry->title : "");
@@ -163,7 +163,7 @@ static void offer_tools(struct line *line)
 static void offer_parameters(struct line *line)
 {
     struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
-    const struct entry *entry = app ? registry_tool(app_registry(app), line->words[0]) : NULL;
+    const struct entry *entry = app ? registry_tool(app->registry, line->words[0]) : NULL;
     yyjson_val *properties = entry ? yyjson_obj_get(entry->input_schema, "properties") : NULL;
     size_t index, max;
     yyjson_val *key, *property;

@@ -81,7 +81,7 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
 {
     int code = EXIT_FAILED;
     struct call_options ours = *options;
-    ours.parts = app ? app_parts(app) : options->parts;
+    ours.parts = app ? &app->parts : options->parts;
     struct call *call = call_new(&ours);
     if (call) {
         code = run_watched(app, call, signals, body, context);
@@ -202,7 +202,7 @@ static int run_entry(struct app *app, const struct entry *entry, struct call *ca
         return usage_error("the arguments are wrong: %s", problem.text);
     }
     yyjson_val *arguments = yyjson_doc_get_root(doc);
-    int status = registry_run(app_registry(app), entry, call, arguments, reply);
+    int status = registry_run(app->registry, entry, call, arguments, reply);
     terminal_progress_end();
     if (status != OK) {
         fputs("forage: this tool has to ask its client something, which a command line cannot "
@@ -218,7 +218,7 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
 {
     struct reply reply;
     struct tool_run run = {.given = given, .call = call, .doc = json_new(call_arena(call))};
-    const struct entry *entry = registry_tool(app_registry(app), command->tool);
+    const struct entry *entry = registry_tool(app->registry, command->tool);
     run.parameters = run.doc ? yyjson_mut_obj(run.doc) : NULL;
     if (!entry || !run.parameters) {
         return usage_error("%s is switched off; see FORAGE_TOOLS", command->tool);
@@ -317,7 +317,7 @@ static int call_in(struct app *app, struct call *call, void *context)
     const struct arguments *given = context;
     struct arena *arena = call_arena(call);
     struct reply reply;
-    const struct entry *entry = registry_tool(app_registry(app), given->words[0]);
+    const struct entry *entry = registry_tool(app->registry, given->words[0]);
     if (!entry) {
         return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->words[0]);
     }

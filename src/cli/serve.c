@@ -21,8 +21,8 @@ static void bound_heaps(void)
 static int prepare_research(struct app *app)
 {
     char problem[1024];
-    bool offered = registry_tool(app_registry(app), "search") ||
-                   registry_tool(app_registry(app), "deep_search");
+    bool offered =
+        registry_tool(app->registry, "search") || registry_tool(app->registry, "deep_search");
     if (!offered || research_prepare(problem, sizeof problem) == OK) {
         return EXIT_OK;
     }

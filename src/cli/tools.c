@@ -217,7 +217,7 @@ static void write_page(struct buf *out, struct arena *arena, const struct entry 
 
 static int describe(struct app *app, const char *name, bool json, bool markdown)
 {
-    const struct registry *registry = app_registry(app);
+    const struct registry *registry = app->registry;
     const struct entry *entry = name ? registry_tool(registry, name) : NULL;
     if (name && !entry) {
         return usage_error("there is no tool \"%s\"; `forage tools` lists them", name);

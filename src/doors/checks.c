@@ -181,7 +181,7 @@ const struct caller *check_caller(const struct http_door *door, struct exchange 
     size_t count = 0;
     struct slice value = exchange_header(exchange, "Authorization", &count);
     const struct caller *caller =
-        count > 1 ? NULL : callers_find(app_callers(door->app), value.data, value.length);
+        count > 1 ? NULL : callers_find(door->app->callers, value.data, value.length);
     if (caller) {
         return caller;
     }

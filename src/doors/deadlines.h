@@ -4,6 +4,8 @@
 #ifndef FORAGE_DOORS_DEADLINES_H
 #define FORAGE_DOORS_DEADLINES_H
 
+#include "core/status.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +24,7 @@ struct deadlines {
 };
 
 /* `entry->at` and `entry->owner` are set. A status. */
-int deadlines_add(struct deadlines *deadlines, struct deadline *entry);
+MUST_CHECK int deadlines_add(struct deadlines *deadlines, struct deadline *entry);
 void deadlines_move(struct deadlines *deadlines, struct deadline *entry, int64_t at);
 void deadlines_remove(struct deadlines *deadlines, struct deadline *entry);
 /* The earliest one, NULL when there is none. */

@@ -101,7 +101,7 @@ static void serve_health(const struct visit *visit)
     int length =
         snprintf(body, sizeof body,
                  "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f}",
-                 FORAGE_VERSION, status_uptime_s(app_parts(visit->door->app)->status));
+                 FORAGE_VERSION, status_uptime_s(visit->door->app->parts.status));
     respond(visit->exchange, 200, NULL, "application/json", body, (size_t)length);
 }
 
@@ -111,12 +111,12 @@ static void serve_metrics(const struct visit *visit)
     struct server *server = atomic_load(&visit->door->server);
     struct metrics_extra extra = {
         .connections = server ? server_connections(server) : 0,
-        .workers_running = pool_running(app_pool(app)),
-        .workers_limit = pool_limit(app_pool(app)),
+        .workers_running = pool_running(app->pool),
+        .workers_limit = pool_limit(app->pool),
     };
     struct buf text;
     buf_init(&text, MIB(1));
-    metrics_write(&text, app_parts(app)->status, &extra);
+    metrics_write(&text, app->parts.status, &extra);
     if (buf_error(&text) == OK) {
         respond(visit->exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
                 text.length);
@@ -318,7 +318,7 @@ int door_http(struct app *app, int signals)
     const char *host = config_text("FORAGE_HOST");
     struct http_door door = {.app = app, .host = host, .on_loopback = is_loopback_host(host)};
     char problem[256];
-    if (!door.on_loopback && callers_count(app_callers(app)) == 0) {
+    if (!door.on_loopback && callers_count(app->callers) == 0) {
         log_error(NULL,
                   "%s=%s can be reached from other machines, and there are no tokens: set "
                   "FORAGE_TOKENS=name:token (or FORAGE_TOKENS_FILE), or stay on 127.0.0.1",
@@ -348,7 +348,7 @@ int door_http(struct app *app, int signals)
     }
     log_info(NULL, "ending: running calls get %d seconds", TIME_SHUTDOWN_GRACE_MS / 1000);
     server_stop_accepting(server);
-    mcp_close_listeners(app_mcp(app));
+    mcp_close_listeners(app->mcp);
     app_finish_calls(app);
     finish_sending(server);
     server_free(server);

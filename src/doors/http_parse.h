@@ -6,6 +6,7 @@
 #define FORAGE_DOORS_HTTP_PARSE_H
 
 #include "core/limits.h"
+#include "core/status.h"
 #include "doors/server.h"
 
 struct http_head {
@@ -34,7 +35,7 @@ struct http_chunks {
  * their count in `*length`, and the number of bytes read in `*used`. 1 when the body is complete, 0
  * when it wants more, minus an HTTP status (-400, -413, -431) when it must be refused. The trailer
  * is read and dropped. */
-int http_read_chunks(struct http_chunks *chunks, char *data, size_t *length, size_t *used,
-                     size_t ceiling);
+MUST_CHECK int http_read_chunks(struct http_chunks *chunks, char *data, size_t *length,
+                                size_t *used, size_t ceiling);
 
 #endif

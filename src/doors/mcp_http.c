@@ -161,7 +161,7 @@ static void run_slow(struct post *post)
     if (post->takes_events) {
         exchange_set_timer(post->exchange, TIME_SSE_OPEN_MS, open_stream, post);
     }
-    if (pool_run(app_pool(post->door->app), mcp_work_call(post->work), run_post, post) != OK) {
+    if (pool_run(post->door->app->pool, mcp_work_call(post->work), run_post, post) != OK) {
         mcp_work_refuse_busy(post->work);
         send_answer(post);
         exchange_free(post->exchange);
@@ -270,7 +270,7 @@ static void receive(struct post *post, const struct caller *caller, const char *
         .request_id = exchange_id(exchange),
     };
     struct slice body = exchange_request(exchange)->body;
-    post->work = mcp_receive(app_mcp(post->door->app), &peer, body.data, body.length);
+    post->work = mcp_receive(post->door->app->mcp, &peer, body.data, body.length);
 }
 
 static struct post *post_new(const struct visit *visit)

@@ -170,7 +170,7 @@ static struct rest_call *call_of_tool(const struct visit *visit)
 {
     struct rest_call *rest = rest_call_new(visit);
     if (rest) {
-        rest->entry = registry_tool(app_registry(visit->door->app), visit->route->tool);
+        rest->entry = registry_tool(visit->door->app->registry, visit->route->tool);
     }
     if (rest && !rest->entry) {
         respond_error(visit->exchange, CODE_NOT_FOUND,
@@ -205,7 +205,7 @@ static int admit(struct rest_call *rest, struct memory_space *space)
                          "the query knows only one parameter here: namespace");
     }
     call_limit_time(rest->call, TIME_MEMORY_TRANSFER_MS);
-    int status = registry_admit(app_registry(rest->door->app), rest->entry, rest->call);
+    int status = registry_admit(rest->door->app->registry, rest->entry, rest->call);
     return status == OK ? memory_space_of(rest->call, yyjson_get_str(name), space) : status;
 }
 

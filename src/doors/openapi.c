@@ -298,22 +298,12 @@ static void add_routes(struct description *to)
     }
 }
 
-static void add_components(yyjson_mut_doc *doc, yyjson_mut_val *root)
-{
-    yyjson_mut_val *components = yyjson_mut_obj_add_obj(doc, root, "components");
-    yyjson_mut_val *schemes = yyjson_mut_obj_add_obj(doc, components, "securitySchemes");
-    yyjson_mut_obj_add_str(doc, add_typed(doc, schemes, "token", "http"), "scheme", "bearer");
-    yyjson_mut_val *failure =
-        add_typed(doc, yyjson_mut_obj_add_obj(doc, components, "schemas"), "Failure", "object");
-    yyjson_mut_val *properties = yyjson_mut_obj_add_obj(doc, failure, "properties");
-    add_typed(doc, properties, "success", "boolean");
-    yyjson_mut_val *error = add_typed(doc, properties, "error", "object");
-    yyjson_mut_val *parts = yyjson_mut_obj_add_obj(doc, error, "properties");
-    add_typed(doc, parts, "code", "string");
-    add_typed(doc, parts, "message", "string");
-    add_typed(doc, parts, "request_id", "string");
-    add_typed(doc, parts, "retry_after_s", "integer");
-}
+static const char COMPONENTS[] =
+    "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
+    "\"schemas\":{\"Failure\":{\"type\":\"object\",\"properties\":{"
+    "\"success\":{\"type\":\"boolean\"},\"error\":{\"type\":\"object\",\"properties\":{"
+    "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
+    "\"request_id\":{\"type\":\"string\"},\"retry_after_s\":{\"type\":\"integer\"}}}}}}}";
 
 static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, yyjson_mut_doc *doc)
 {
@@ -331,11 +321,13 @@ static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, 
         yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "servers"));
     json_add_string(doc, server, "url", url.data ? arena_strdup(arena, url.data) : NULL);
     buf_done(&url);
-    struct description to = {doc, arena, app_registry(visit->door->app),
+    struct description to = {doc, arena, visit->door->app->registry,
                              yyjson_mut_obj_add_obj(doc, root, "paths")};
     add_routes(&to);
-    add_components(doc, root);
-    if (callers_count(app_callers(visit->door->app))) {
+    yyjson_doc *components = json_parse(arena, COMPONENTS, sizeof COMPONENTS - 1, NULL);
+    yyjson_mut_obj_add_val(doc, root, "components",
+                           json_copy(doc, yyjson_doc_get_root(components)));
+    if (callers_count(visit->door->app->callers)) {
         yyjson_mut_obj_add_arr(
             doc, yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "security")),
             "token");

@@ -63,8 +63,8 @@ void rest_answer(struct rest_call *rest, yyjson_mut_val *body)
 static void answer_tool(struct rest_call *rest)
 {
     struct reply reply;
-    if (registry_run(app_registry(rest->door->app), rest->entry, rest->call, rest->arguments,
-                     &reply) != OK) {
+    if (registry_run(rest->door->app->registry, rest->entry, rest->call, rest->arguments, &reply) !=
+        OK) {
         /* The tool has a question, and over REST there is no way to ask it. */
         rest_refuse(rest, ERR_UNSUPPORTED);
         return;
@@ -96,7 +96,7 @@ void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
     rest->work = work;
     exchange_ref(rest->exchange);
     exchange_on_gone(rest->exchange, client_gone, rest);
-    if (pool_run(app_pool(rest->door->app), rest->call, run_rest_call, rest) != OK) {
+    if (pool_run(rest->door->app->pool, rest->call, run_rest_call, rest) != OK) {
         respond_error_status(
             rest->exchange, 503, "Retry-After: 1\r\n", CODE_BUSY,
             "forage is busy with as many calls as it may run (FORAGE_WORKERS); try "
@@ -139,7 +139,7 @@ struct rest_call *rest_call_new(const struct visit *visit)
 {
     struct call_options options = {.request_id = exchange_id(visit->exchange),
                                    .caller = visit->caller,
-                                   .parts = app_parts(visit->door->app)};
+                                   .parts = &visit->door->app->parts};
     struct rest_call *rest = calloc(1, sizeof *rest);
     struct call *call = rest ? call_new(&options) : NULL;
     if (!call) {
@@ -165,7 +165,7 @@ void serve_tool_call(const struct visit *visit)
     size_t skip = strcspn(visit->route->path, "{");
     const char *name =
         slice_copy(call_arena(rest->call), (struct slice){path.data + skip, path.length - skip});
-    rest->entry = name ? registry_tool(app_registry(visit->door->app), name) : NULL;
+    rest->entry = name ? registry_tool(visit->door->app->registry, name) : NULL;
     if (!rest->entry) {
         respond_error(visit->exchange, CODE_NOT_FOUND,
                       "there is no such tool; GET /api/v1/tools names them");
@@ -193,7 +193,7 @@ static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *en
 
 void serve_tool_list(const struct visit *visit)
 {
-    const struct registry *registry = app_registry(visit->door->app);
+    const struct registry *registry = visit->door->app->registry;
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
     yyjson_mut_val *body = yyjson_mut_obj(doc);

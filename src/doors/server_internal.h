@@ -14,6 +14,7 @@
 
 #include "core/buf.h"
 #include "core/id.h"
+#include "core/status.h"
 #include "doors/deadlines.h"
 #include "doors/http_parse.h"
 #include "doors/server.h"
@@ -171,7 +172,7 @@ void exchange_leave(struct exchange *exchange);
 /* The reactor took it out of its `ready` list. */
 void exchange_taken(struct exchange *exchange);
 /* Answers with the server's own words. A status. */
-int exchange_refuse(struct exchange *exchange, int status, const char *problem);
+MUST_CHECK int exchange_refuse(struct exchange *exchange, int status, const char *problem);
 
 /* ---- connection.c ---- */
 

@@ -3,6 +3,8 @@
 #ifndef FORAGE_DOORS_SOCKETS_H
 #define FORAGE_DOORS_SOCKETS_H
 
+#include "core/status.h"
+
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,10 +13,10 @@
 
 /* A listening socket, close-on-exec and non-blocking, with the port it got in `*port`; on failure
  * negative, with the reason in `problem`. */
-int socket_listen(const char *host, uint16_t *port, char *problem, size_t size);
+MUST_CHECK int socket_listen(const char *host, uint16_t *port, char *problem, size_t size);
 /* A waiting connection, close-on-exec, non-blocking and without delay, with the client's address as
  * text. Negative with errno when there is none. */
-int socket_accept(int listening, char peer[INET6_ADDRSTRLEN]);
+MUST_CHECK int socket_accept(int listening, char peer[INET6_ADDRSTRLEN]);
 /* Sends what the socket takes at once: the number of bytes, 0 when it takes none now, negative when
  * the connection is broken. A broken connection raises no signal. */
 ssize_t socket_send(int fd, struct iovec *pieces, size_t count);

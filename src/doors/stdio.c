@@ -100,7 +100,7 @@ static void run_slow(struct stdio_door *door, struct mcp_work *work)
     struct job *job = calloc(1, sizeof *job);
     if (job) {
         *job = (struct job){.door = door, .work = work};
-        if (pool_run(app_pool(door->app), mcp_work_call(work), run_job, job) == OK) {
+        if (pool_run(door->app->pool, mcp_work_call(work), run_job, job) == OK) {
             return;
         }
     }
@@ -145,7 +145,7 @@ static void take_message(struct stdio_door *door, const char *text, size_t lengt
 {
     struct mcp_peer peer = {.client = door->client, .caller = caller_local()};
     struct mcp_sink sink = {.context = door, .send = write_line};
-    struct mcp_work *work = mcp_receive(app_mcp(door->app), &peer, text, length);
+    struct mcp_work *work = mcp_receive(door->app->mcp, &peer, text, length);
     if (!work) {
         log_error(NULL, "a message was lost: out of memory");
         return;
@@ -259,7 +259,7 @@ static void read_messages(struct stdio_door *door)
 
 static void end_listening(struct stdio_door *door)
 {
-    mcp_close_listeners(app_mcp(door->app));
+    mcp_close_listeners(door->app->mcp);
     while (door->listening) {
         struct job *next = door->listening->next;
         mcp_work_free(door->listening->work);

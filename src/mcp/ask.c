@@ -124,37 +124,30 @@ static int ask_now(struct mcp_work *work, const char *method, const char *params
     struct pollfd watched = {.fd = ask.event, .events = POLLIN};
     int ready = call_wait(work->call, &watched, 1, -1);
     ask_forget(work->mcp, &ask);
-    if (ready < 0) {
-        free(ask.response);
-        return ready;
-    }
     *response_json = arena_strdup(work->arena, ask.response);
     free(ask.response);
-    if (ask.failed || !*response_json) {
-        return ERR_UNSUPPORTED;
+    if (ready < 0) {
+        return ready;
     }
-    return OK;
+    return *response_json ? OK : ERR_UNSUPPORTED;
 }
 
 void ask_receive_response(struct mcp_work *work, yyjson_val *message)
 {
     const char *id = json_string(message, "id");
     yyjson_val *result = yyjson_obj_get(message, "result");
-    struct buf text;
-    buf_init(&text, LIMIT_MESSAGE_BYTES);
-    bool readable = result && json_write_immutable(&text, work->arena, result) == OK;
+    const char *text = json_text_of(work->arena, result);
     struct mcp *mcp = work->mcp;
     pthread_mutex_lock(&mcp->lock);
     for (struct ask *ask = mcp->asks; id && ask; ask = ask->next) {
         bool ours = strcmp(ask->id, id) == 0 && ask->caller == call_caller(work->call);
         if (ours && !ask->response && !ask->failed) {
-            ask->response = readable ? buf_take(&text) : NULL;
-            ask->failed = !readable;
+            ask->response = text ? strdup(text) : NULL;
+            ask->failed = !ask->response;
             event_signal(ask->event);
         }
     }
     pthread_mutex_unlock(&mcp->lock);
-    buf_done(&text);
 }
 
 /* ---- asking a modern client ---- */
@@ -164,11 +157,7 @@ static int ask_later(struct mcp_work *work, const char *key, const char *method,
 {
     yyjson_val *response = yyjson_obj_get(work->input_responses, key);
     if (response) {
-        struct buf text;
-        buf_init(&text, LIMIT_MESSAGE_BYTES);
-        int status = json_write_immutable(&text, work->arena, response);
-        *response_json = status == OK ? arena_strdup(work->arena, text.data) : NULL;
-        buf_done(&text);
+        *response_json = json_text_of(work->arena, response);
         return *response_json ? OK : ERR_NOMEM;
     }
     struct input_request *request = arena_zalloc(work->arena, sizeof *request);

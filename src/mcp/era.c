@@ -98,17 +98,7 @@ static const char *as_header(struct mcp_work *work, yyjson_val *value)
     if (yyjson_is_bool(value)) {
         return yyjson_get_bool(value) ? "true" : "false";
     }
-    if (yyjson_is_num(value)) {
-        struct buf text;
-        buf_init(&text, KIB(1));
-        const char *copy = NULL;
-        if (json_write_immutable(&text, work->arena, value) == OK) {
-            copy = arena_strdup(work->arena, text.data);
-        }
-        buf_done(&text);
-        return copy;
-    }
-    return NULL;
+    return yyjson_is_num(value) ? json_text_of(work->arena, value) : NULL;
 }
 
 /* Parameters whose schema has x-mcp-header are mirrored in Mcp-Param-NAME and must agree. */

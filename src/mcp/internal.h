@@ -5,6 +5,7 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/sha256.h"
+#include "core/status.h"
 #include "mcp/mcp.h"
 
 #include <pthread.h>
@@ -137,7 +138,7 @@ int answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const ch
 
 /* Decides the era of a request or notification and checks what its era demands. OK, or ERR_INVALID
  * after answering with the error. */
-int era_decide(struct mcp_work *work, const char *method);
+MUST_CHECK int era_decide(struct mcp_work *work, const char *method);
 /* The same version as a constant where it is a legacy one, else NULL. */
 const char *era_legacy_version(const char *version);
 
@@ -153,7 +154,7 @@ int log_level_index(const char *name);
 
 extern const struct call_hooks WORK_HOOKS; /* the context is the work */
 /* Takes inputResponses and requestState from the params. OK, or ERR_INVALID after answering. */
-int ask_read_inputs(struct mcp_work *work);
+MUST_CHECK int ask_read_inputs(struct mcp_work *work);
 /* Answers with what the call has asked (ERR_NEED_INPUT) or with what the client lacks. */
 void ask_answer(struct mcp_work *work, int status);
 /* A JSON-RPC response from a client: hands it to whoever asked. */

@@ -327,18 +327,16 @@ static size_t read_count(struct compiler *compiler)
 
 static bool read_repetition(struct compiler *compiler, size_t *least, size_t *most)
 {
-    *least = 0;
-    *most = UNLIMITED;
-    if (take(compiler, '*')) {
-        return true;
-    }
-    if (take(compiler, '+')) {
-        *least = 1;
-        return true;
-    }
-    if (take(compiler, '?')) {
-        *most = 1;
-        return true;
+    static const struct {
+        char sign;
+        size_t least, most;
+    } SIGNS[] = {{'*', 0, UNLIMITED}, {'+', 1, UNLIMITED}, {'?', 0, 1}};
+    for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++) {
+        if (take(compiler, SIGNS[i].sign)) {
+            *least = SIGNS[i].least;
+            *most = SIGNS[i].most;
+            return true;
+        }
     }
     if (!take(compiler, '{')) {
         return false;

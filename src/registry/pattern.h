@@ -15,6 +15,8 @@
 #ifndef FORAGE_REGISTRY_PATTERN_H
 #define FORAGE_REGISTRY_PATTERN_H
 
+#include "core/status.h"
+
 #include <stddef.h>
 
 #define PATTERN_MOST_STATES 512     /* of one pattern, its repetitions written out */
@@ -23,9 +25,10 @@
 #define PATTERN_MOST_STEPS  4000000 /* of one match */
 
 /* OK, or ERR_INVALID with what is wrong, and where, in `problem`. */
-int pattern_check(const char *pattern, size_t length, char *problem, size_t size);
+MUST_CHECK int pattern_check(const char *pattern, size_t length, char *problem, size_t size);
 /* 1 when some part of `text` matches, 0 when none does, ERR_LIMIT when the steps ran out and
  * ERR_INVALID for a pattern that pattern_check refuses. */
-int pattern_match(const char *pattern, size_t length, const char *text, size_t text_length);
+MUST_CHECK int pattern_match(const char *pattern, size_t length, const char *text,
+                             size_t text_length);
 
 #endif

@@ -10,6 +10,7 @@
 #define FORAGE_REGISTRY_REGISTRY_H
 
 #include "call/call.h"
+#include "core/status.h"
 #include "text/json.h"
 
 #include <stdatomic.h>
@@ -90,13 +91,14 @@ struct registry *registry_new(void);
 struct registry *registry_free(struct registry *registry);
 /* Definitions must outlive the registry. ERR_INVALID for a definition that does not parse, lacks a
  * part or repeats a name. */
-int registry_add_tool(struct registry *registry, const struct tool *tool);
-int registry_add_resource(struct registry *registry, const struct resource *resource);
-int registry_add_prompt(struct registry *registry, const struct prompt *prompt);
+MUST_CHECK int registry_add_tool(struct registry *registry, const struct tool *tool);
+MUST_CHECK int registry_add_resource(struct registry *registry, const struct resource *resource);
+MUST_CHECK int registry_add_prompt(struct registry *registry, const struct prompt *prompt);
 /* Keeps the tools that `selection` names ("web,memory,-memory_delete": names and groups, "all", a
  * minus takes away, a list that starts with a minus starts from all). ERR_INVALID with the unknown
  * word in `problem`. NULL or "" keeps all. */
-int registry_select(struct registry *registry, const char *selection, char *problem, size_t size);
+MUST_CHECK int registry_select(struct registry *registry, const char *selection, char *problem,
+                               size_t size);
 
 /* What a tool has done so far. */
 struct tool_counts {
@@ -177,12 +179,13 @@ const char *registry_query_of(yyjson_val *arguments);
 /* Runs a tool: checks the arguments, the caller's limits and the deadline, calls the handler,
  * counts and logs. OK, or ERR_NEED_INPUT, or ERR_UNSUPPORTED; any failure is OK with `reply`
  * holding {success: false, error: {...}} and is_error set, and the code also in call_error(). */
-int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
-                 yyjson_val *arguments, struct reply *reply);
+MUST_CHECK int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
+                            yyjson_val *arguments, struct reply *reply);
 
 /* Asks the gate whether a call may run now, for what is done beside the tools but counts as one of
  * them. OK, or ERR_FAILED after call_fail(). */
-int registry_admit(struct registry *registry, const struct entry *entry, struct call *call);
+MUST_CHECK int registry_admit(struct registry *registry, const struct entry *entry,
+                              struct call *call);
 
 /* Builds {success: false, error: {code, message, details?}} from the call's error. */
 yyjson_mut_val *registry_error_body(struct call *call, yyjson_mut_doc *doc);

@@ -11,6 +11,7 @@
 #ifndef FORAGE_REGISTRY_SCHEMA_H
 #define FORAGE_REGISTRY_SCHEMA_H
 
+#include "core/status.h"
 #include "text/json.h"
 
 #define SCHEMA_MOST_NESTING  128     /* of schemas inside schemas, references followed */
@@ -19,13 +20,13 @@
 
 /* OK, or ERR_INVALID with what is wrong in `problem`. Defaults and examples must pass their own
  * schema. */
-int schema_check(yyjson_val *schema, char *problem, size_t size);
+MUST_CHECK int schema_check(yyjson_val *schema, char *problem, size_t size);
 /* OK, or ERR_INVALID with a sentence for the caller in `problem`: the parameter, what came, what is
  * allowed. Several problems at once are told in one message. */
-int schema_validate(yyjson_val *schema, yyjson_val *value, char *problem, size_t size);
+MUST_CHECK int schema_validate(yyjson_val *schema, yyjson_val *value, char *problem, size_t size);
 /* The same for a part of `root`, which is where its references lead. */
-int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value, char *problem,
-                         size_t size);
+MUST_CHECK int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value,
+                                    char *problem, size_t size);
 /* A copy of `value` (NULL: an empty object) with the defaults of absent properties filled in, at
  * the first level. Whole numbers become integers, so that a handler may read 3.0 with
  * yyjson_mut_get_sint. */

@@ -294,6 +294,13 @@ const char *json_text(struct arena *arena, const yyjson_mut_val *value, size_t *
     return arena_failed(arena) ? NULL : text;
 }
 
+const char *json_text_of(struct arena *arena, yyjson_val *value)
+{
+    yyjson_alc alc = allocator(arena);
+    char *text = value ? yyjson_val_write_opts(value, 0, &alc, NULL, NULL) : NULL;
+    return arena_failed(arena) ? NULL : text;
+}
+
 int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value)
 {
     return write_value(out, arena, value, 0);

@@ -32,6 +32,8 @@ yyjson_val *json_freeze(struct arena *arena, yyjson_mut_val *value);
 int json_write(struct buf *out, struct arena *arena, const yyjson_mut_val *value);
 /* The same as text in the arena, for what is written more than once; NULL without memory. */
 const char *json_text(struct arena *arena, const yyjson_mut_val *value, size_t *length);
+/* The same for a value that was parsed. */
+const char *json_text_of(struct arena *arena, yyjson_val *value);
 int json_write_pretty(struct buf *out, struct arena *arena, const yyjson_mut_val *value);
 int json_write_immutable(struct buf *out, struct arena *arena, yyjson_val *value);
 /* Appends a text as a JSON string, which is also one of TOML. */

@@ -45,7 +45,7 @@ static int open_door(int (*door)(struct app *app, int signals), size_t page_size
         fprintf(stderr, "forage-conformance: %s\n", problem);
         return EXIT_FAILED;
     }
-    change_tools_use(app_mcp(app));
+    change_tools_use(app->mcp);
     code = door(app, signals);
     app_free(app);
     return code;
