@@ -1,23 +1,178 @@
-/* Strings that people wrote, found in JSON by the names of their members: "articleBody", "content",
- * "description". The name whose strings hold the most text is the one that holds the page's. */
+/* JSON that a page carries: JSON-LD, which says what the page is, and data for its scripts. Text in
+ * it is what people wrote: strings found by the names of their members ("articleBody", "content").
+ * The name whose strings hold the most text is the one that holds the page's. */
 #include "page/html/embedded.h"
 
 #include "core/limits.h"
 #include "page/html/dom.h"
-#include "page/html/jsonld.h"
 #include "tables.h"
 
 #include <strings.h>
 
 enum {
-    SHORTEST_TEXT = 80,      /* bytes of one string that counts */
-    LEAST_TEXT = 200,        /* of all that have the same name */
-    LONGEST_WORD = 25,       /* bytes from blank to blank, on average, of what people write */
-    MOST_TEXTS = 2000,       /* strings */
-    MOST_NESTING = 40,       /* of objects and lists */
-    LARGEST_TEXT = KIB(512), /* bytes of all strings */
+    MOST_OBJECTS = 500,        /* of JSON-LD */
+    MOST_GRAPHS = 16,          /* of JSON-LD, one in the other */
+    LARGEST_SCRIPT = KIB(512), /* of JSON-LD */
+    SHORTEST_TEXT = 80,        /* bytes of one string that counts */
+    LEAST_TEXT = 200,          /* of all that have the same name */
+    LONGEST_WORD = 25,         /* bytes from blank to blank, on average, of what people write */
+    MOST_TEXTS = 2000,         /* strings */
+    MOST_NESTING = 40,         /* of objects and lists */
+    LARGEST_TEXT = KIB(512),   /* bytes of all strings */
+    LARGEST_SCRIPTS = MIB(4),  /* altogether */
 };
-#define LARGEST_SCRIPTS MIB(4) /* altogether */
+
+/* ==== JSON-LD, read with more patience than JSON of clients: pages are written by hand ==== */
+
+/* ---- yyjson's allocator, backed by the page's arena ---- */
+
+static void *take(void *context, size_t size)
+{
+    return arena_alloc(context, size);
+}
+
+static void *resize(void *context, void *old, size_t old_size, size_t size)
+{
+    return arena_realloc(context, old, old_size, size);
+}
+
+static void forget(void *context, void *piece)
+{
+    (void)context;
+    (void)piece;
+}
+
+/* ---- objects ---- */
+
+struct objects {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *list;
+    size_t count;
+};
+
+/* Adds an object, and those in its graph; lists are taken apart. */
+static void add(struct objects *objects, yyjson_val *value, int depth)
+{
+    if (depth > MOST_GRAPHS || objects->count >= MOST_OBJECTS) {
+        return;
+    }
+    if (yyjson_is_arr(value)) {
+        size_t index, count;
+        yyjson_val *item;
+        yyjson_arr_foreach(value, index, count, item)
+        {
+            add(objects, item, depth + 1);
+        }
+        return;
+    }
+    if (!yyjson_is_obj(value)) {
+        return;
+    }
+    yyjson_val *graph = yyjson_obj_get(value, "@graph");
+    if (graph) {
+        add(objects, graph, depth + 1);
+    }
+    if (!graph || yyjson_obj_get(value, "@type")) {
+        yyjson_mut_arr_append(objects->list, yyjson_val_mut_copy(objects->doc, value));
+        objects->count++;
+    }
+}
+
+/* The text of a script as one piece, in the arena: yyjson reads it in place. */
+static char *script_text(struct page *page, lxb_dom_node_t *script, size_t most, size_t *length)
+{
+    lxb_dom_node_t *child = script->first_child;
+    if (!child || !dom_is_text(child)) {
+        return NULL;
+    }
+    const char *text = dom_text(child, length);
+    /* Some wrap it in a comment. */
+    while (*length && (*text == ' ' || (*text >= '\t' && *text <= '\r'))) {
+        text++;
+        (*length)--;
+    }
+    if (*length > 4 && strncmp(text, "<!--", 4) == 0) {
+        text += 4;
+        *length -= 4;
+    }
+    if (*length == 0 || *length > most) {
+        return NULL;
+    }
+    return arena_strndup(page->arena, text, *length);
+}
+
+/* The JSON in a script of at most so many bytes; NULL when it cannot be read. */
+static yyjson_val *parse_script(struct page *page, lxb_dom_node_t *script, size_t most)
+{
+    size_t length = 0;
+    char *text = script_text(page, script, most, &length);
+    yyjson_alc memory = {take, resize, forget, page->arena};
+    yyjson_read_flag flags = YYJSON_READ_ALLOW_TRAILING_COMMAS | YYJSON_READ_ALLOW_COMMENTS |
+                             YYJSON_READ_ALLOW_INF_AND_NAN | YYJSON_READ_STOP_WHEN_DONE;
+    for (size_t i = 0; text && i < length; i++) {
+        /* Line breaks in strings are the usual mistake; between tokens a blank is as good. */
+        text[i] = text[i] == '\n' || text[i] == '\r' || text[i] == '\t' ? ' ' : text[i];
+    }
+    yyjson_doc *doc = text ? yyjson_read_opts(text, length, flags, &memory, NULL) : NULL;
+    return doc ? yyjson_doc_get_root(doc) : NULL;
+}
+
+static bool is_jsonld(const lxb_dom_node_t *node)
+{
+    if (dom_tag(node) != LXB_TAG_SCRIPT) {
+        return false;
+    }
+    const char *type = dom_known_attr(node, LXB_DOM_ATTR_TYPE);
+    return type && strncasecmp(type, "application/ld+json", 19) == 0;
+}
+
+void jsonld_read(struct page *page)
+{
+    struct objects objects = {0};
+    yyjson_alc memory = {take, resize, forget, page->arena};
+    lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
+    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+        if (!is_jsonld(node)) {
+            continue;
+        }
+        if (!objects.doc) {
+            objects.doc = yyjson_mut_doc_new(&memory);
+            objects.list = yyjson_mut_arr(objects.doc);
+            if (!objects.list) {
+                return;
+            }
+        }
+        add(&objects, parse_script(page, node, LARGEST_SCRIPT), 0);
+    }
+    if (objects.count) {
+        yyjson_doc *doc = yyjson_mut_val_imut_copy(objects.list, &memory);
+        page->json_ld = doc ? yyjson_doc_get_root(doc) : NULL;
+    }
+}
+
+static uint32_t rank_of(yyjson_val *type, const struct word_table *types)
+{
+    const char *text = yyjson_get_str(type);
+    const char *slash = text ? strrchr(text, '/') : NULL;
+    const char *word = slash ? slash + 1 : text;
+    return word ? words_value(types, word, strlen(word)) : 0;
+}
+
+uint32_t jsonld_rank(yyjson_val *object, const struct word_table *types)
+{
+    yyjson_val *type = yyjson_obj_get(object, "@type");
+    uint32_t best = rank_of(type, types);
+    size_t index, count;
+    yyjson_val *item;
+    yyjson_arr_foreach(type, index, count, item)
+    {
+        uint32_t rank = rank_of(item, types);
+        best = rank && (!best || rank < best) ? rank : best;
+    }
+    return best;
+}
+
+/* ==== text ==== */
 
 struct gathering {
     struct {
@@ -181,7 +336,7 @@ const char *embedded_text(struct page *page)
             dom_text(node->first_child, &length);
         }
         if (length >= SHORTEST_TEXT && length <= left) {
-            gather(gathering, jsonld_parse(page, node, left), 0);
+            gather(gathering, parse_script(page, node, left), 0);
             left -= length;
         }
     }

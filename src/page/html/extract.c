@@ -6,11 +6,9 @@
 #include "page/html/charset.h"
 #include "page/html/embedded.h"
 #include "page/html/hidden.h"
-#include "page/html/jsonld.h"
 #include "page/html/metadata.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
-#include "page/html/stream.h"
 
 #include <ctype.h>
 #include <string.h>

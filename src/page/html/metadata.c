@@ -3,7 +3,7 @@
 
 #include "core/status.h"
 #include "page/html/dom.h"
-#include "page/html/jsonld.h"
+#include "page/html/embedded.h"
 #include "tables.h"
 #include "text/url.h"
 

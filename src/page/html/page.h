@@ -1,13 +1,12 @@
 /* One HTML page on its way to Markdown: parse, look, choose, write. Pure: bytes and a URL in,
  * Markdown and metadata out, no input or output, no host names - it knows principles, not sites.
  *
- *   parse.c     bytes to a tree: charset, lexbor, ceilings on nodes and depth
- *   stream.c    pieces of a streamed page, each to its place
+ *   parse.c     bytes to a tree: lexbor, ceilings on nodes and depth, pieces of a streamed page
  *   hidden.c    what a reader cannot see
  *   metadata.c  title, authors, dates, ... from JSON-LD, OpenGraph, microdata, bylines
  *   choose/     what kind of page it is, and which nodes are its content
  *   markdown/   the chosen nodes as Markdown
- *   embedded.c  what a page carries as data, where it says too little itself
+ *   embedded.c  what a page carries as data: JSON-LD, text for its scripts
  *
  * The tree is lexbor's. What we know of a node is in its `user` pointer, as the bits below:
  * choosing sets them, writing obeys them. */

@@ -1,9 +1,12 @@
-/* Headings, quotes and definition lists. */
+/* Blocks of text: headings, quotes, callouts, lists, definition lists. */
 #include "page/html/markdown/writer.h"
 
 #include "tables.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 
 /* ---- headings ---- */
 
@@ -64,12 +67,11 @@ static void drop_own_anchors(lxb_dom_node_t *heading)
 
 void write_heading(struct writer *writer, lxb_dom_node_t *node)
 {
-    flush_block(writer);
     if (writer->mode != MODE_BLOCKS) {
-        write_children(writer, node);
-        flush_block(writer);
+        write_block(writer, node);
         return;
     }
+    flush_block(writer);
     drop_own_anchors(node);
     char plain[512];
     dom_collect(node, plain, sizeof plain);
@@ -106,39 +108,29 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
     struct buf line;
     buf_init(&line, writer->out->ceiling);
     buf_printf(&line, "%.*s %s", level, "######", text);
-    output_block(writer, line.data ? line.data : "", line.length);
-    buf_done(&line);
+    output_buf(writer, &line);
 }
 
 /* ---- quotes ---- */
 
 void write_quote(struct writer *writer, lxb_dom_node_t *node)
 {
-    flush_block(writer);
     if (writer->mode != MODE_BLOCKS) {
-        write_children(writer, node);
-        flush_block(writer);
+        write_block(writer, node);
         return;
     }
+    flush_block(writer);
     if (write_callout(writer, node)) {
         return;
     }
     output_gap(writer);
     size_t before = writer->out->length;
-    struct prefix_mark mark = prefix_push(writer, "> ", "> ");
-    write_children(writer, node);
-    flush_block(writer);
-    prefix_pop(writer, mark);
+    write_prefixed(writer, node, "> ", "> ");
     writer->gap = writer->out->length > before ? GAP_BLANK : GAP_NONE;
     writer->block_length = 0;
 }
 
 /* ---- definition lists ---- */
-
-static bool is_left_out(const lxb_dom_node_t *node)
-{
-    return (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) != 0;
-}
 
 /* Terms as paragraphs, each with its definitions below, marked by a colon. Without a term before it
  * a definition is only indented, as some write replies. */
@@ -148,21 +140,213 @@ void write_definitions(struct writer *writer, lxb_dom_node_t *node)
     bool has_term = false;
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
         lxb_tag_id_t tag = dom_tag(child);
-        if (tag == LXB_TAG_DIV && !is_left_out(child)) {
+        if (tag == LXB_TAG_DIV && !node_is_left_out(child)) {
             write_definitions(writer, child);
             continue;
         }
         has_term = has_term || tag == LXB_TAG_DT;
-        if (tag != LXB_TAG_DD || !has_term || writer->mode != MODE_BLOCKS || is_left_out(child)) {
+        if (tag != LXB_TAG_DD || !has_term || writer->mode != MODE_BLOCKS ||
+            node_is_left_out(child)) {
             write_node(writer, child);
             flush_block(writer);
             continue;
         }
         writer->gap = writer->gap == GAP_BLANK ? GAP_LINE : writer->gap;
-        struct prefix_mark mark = prefix_push(writer, ": ", "  ");
-        write_children(writer, child);
-        flush_block(writer);
-        prefix_pop(writer, mark);
+        write_prefixed(writer, child, ": ", "  ");
         writer->gap = writer->out->length ? GAP_BLANK : GAP_NONE;
+    }
+}
+
+/* ---- callouts: boxes that say "note" or "warning", as quotes that say which ---- */
+
+/* The kind in one word of a class: "note", "alert-note", "alert--note", "markdown-alert-note". */
+static const char *kind_in_word(const char *word, size_t length)
+{
+    for (const char *const *kind = callout_kinds; *kind; kind++) {
+        size_t size = strlen(*kind);
+        if (length == size && strncasecmp(word, *kind, size) == 0) {
+            return *kind;
+        }
+        if (length > size + 1 && strncasecmp(word + length - size, *kind, size) == 0 &&
+            (word[length - size - 1] == '-' || word[length - size - 1] == '_')) {
+            for (const char *const *box = callout_boxes; *box; box++) {
+                if (strncasecmp(word, *box, strlen(*box)) == 0) {
+                    return *kind;
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *kind_of(lxb_dom_node_t *node)
+{
+    const char *words = dom_class(node);
+    if (!dom_holds_any(words, callout_boxes)) {
+        return NULL;
+    }
+    bool box = false;
+    const char *kind = NULL;
+    for (const char *at = words; *at;) {
+        at += strspn(at, " \t\r\n\f");
+        size_t length = strcspn(at, " \t\r\n\f");
+        const char *found = length ? kind_in_word(at, length) : NULL;
+        kind = kind ? kind : found;
+        for (const char *const *word = callout_boxes; *word && !box; word++) {
+            box = strncasecmp(at, *word, strlen(*word)) == 0;
+        }
+        at += length;
+    }
+    return box ? kind : NULL;
+}
+
+/* The part of the box that holds its title; NULL when it has none. */
+static lxb_dom_node_t *title_of(lxb_dom_node_t *box)
+{
+    int elements = 0;
+    for (lxb_dom_node_t *node = box->first_child; node && elements < 4;
+         node = dom_next(node, box, true)) {
+        if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || dom_tag(node) == LXB_TAG_SVG) {
+            continue;
+        }
+        elements++;
+        if (dom_tag(node) == LXB_TAG_SUMMARY || dom_holds_any(dom_class(node), callout_titles)) {
+            return dom_has_text(node) ? node : NULL;
+        }
+    }
+    return NULL;
+}
+
+static void put_head(struct writer *writer, const char *kind, const char *fold, const char *title)
+{
+    struct buf head;
+    buf_init(&head, writer->out->ceiling);
+    buf_printf(&head, "[!%s]%s ", kind, fold);
+    if (title && *title) {
+        buf_puts(&head, title);
+    } else {
+        buf_putc(&head, (char)toupper((unsigned char)*kind));
+        buf_puts(&head, kind + 1);
+    }
+    output_buf(writer, &head);
+    writer->gap = GAP_LINE;
+}
+
+bool write_callout(struct writer *writer, lxb_dom_node_t *node)
+{
+    lxb_tag_id_t tag = dom_tag(node);
+    bool fits = tag == LXB_TAG_DIV || tag == LXB_TAG_ASIDE || tag == LXB_TAG_SECTION ||
+                tag == LXB_TAG_BLOCKQUOTE || tag == LXB_TAG_DETAILS || tag == LXB_TAG_P;
+    if (!fits || writer->mode != MODE_BLOCKS) {
+        return false;
+    }
+    const char *own = dom_class(node) ? dom_attr(node, "data-callout") : NULL;
+    const char *kind = own && *own ? own : kind_of(node);
+    if (!kind || !dom_has_text(node)) {
+        return false;
+    }
+    flush_block(writer);
+    lxb_dom_node_t *title = title_of(node);
+    const char *text = title ? dom_collect_text(writer->arena, title) : NULL;
+    if (title) {
+        node_mark(title, NODE_DROPPED);
+    }
+    const char *fold = dom_attr(node, "data-callout-fold");
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        /* A box that is folded shows itself to who clicks. */
+        node_unmark(child, NODE_HIDDEN);
+    }
+    output_gap(writer);
+    struct prefix_mark mark = prefix_push(writer, "> ", "> ");
+    put_head(writer, kind, fold && (*fold == '-' || *fold == '+') ? (*fold == '-' ? "-" : "+") : "",
+             text);
+    write_children(writer, node);
+    flush_block(writer);
+    prefix_pop(writer, mark);
+    writer->gap = GAP_BLANK;
+    writer->block_length = 0;
+    return true;
+}
+
+/* ---- lists: bullets, numbers as the page counts them, lists in lists ---- */
+
+#define MARKER_SIZE 24
+
+static long number_in(const lxb_dom_node_t *node, const char *name, long otherwise)
+{
+    const char *value = dom_attr(node, name);
+    if (!value || !*value) {
+        return otherwise;
+    }
+    char *end;
+    long number = strtol(value, &end, 10);
+    return *end || number < 0 || number > 999999999 ? otherwise : number;
+}
+
+static void write_marked(struct writer *writer, lxb_dom_node_t *node, const char *marker)
+{
+    char rest[MARKER_SIZE] = "";
+    memset(rest, ' ', strnlen(marker, sizeof rest - 1));
+    writer->items++;
+    write_prefixed(writer, node, marker, rest);
+    writer->items--;
+    if (writer->gap == GAP_BLANK) {
+        writer->gap = GAP_LINE;
+    }
+}
+
+/* An item outside of any list. */
+void write_item(struct writer *writer, lxb_dom_node_t *node)
+{
+    if (writer->mode != MODE_BLOCKS) {
+        write_block(writer, node);
+        return;
+    }
+    flush_block(writer);
+    write_marked(writer, node, "- ");
+    writer->gap = writer->out->length ? GAP_BLANK : GAP_NONE;
+}
+
+void write_list(struct writer *writer, lxb_dom_node_t *node)
+{
+    if (writer->mode != MODE_BLOCKS) {
+        write_block(writer, node);
+        return;
+    }
+    flush_block(writer);
+    if (writer->items && writer->gap == GAP_BLANK) {
+        writer->gap = GAP_LINE; /* a list in an item stays close to it */
+    }
+    size_t before_list = writer->out->length;
+    bool ordered = dom_tag(node) == LXB_TAG_OL;
+    long number = number_in(node, "start", 1);
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        if (dom_tag(child) != LXB_TAG_LI) {
+            /* A list right in a list belongs to the item before it. */
+            bool nested = dom_tag(child) == LXB_TAG_UL || dom_tag(child) == LXB_TAG_OL;
+            const char *indent = nested ? "  " : "";
+            struct prefix_mark mark = prefix_push(writer, indent, indent);
+            writer->items++;
+            write_node(writer, child);
+            flush_block(writer);
+            writer->items--;
+            prefix_pop(writer, mark);
+            continue;
+        }
+        if (node_is_left_out(child)) {
+            continue;
+        }
+        char marker[MARKER_SIZE] = "- ";
+        if (ordered) {
+            number = number_in(child, "value", number);
+            snprintf(marker, sizeof marker, "%ld. ", number);
+        }
+        size_t before = writer->out->length;
+        write_marked(writer, child, marker);
+        number += writer->out->length > before;
+    }
+    if (writer->out->length > before_list) {
+        writer->gap = GAP_BLANK;
+        writer->block_length = 0;
     }
 }

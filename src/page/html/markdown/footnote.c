@@ -5,7 +5,6 @@
 #include "page/html/markdown/writer.h"
 
 #include "page/html/markdown/notes.h"
-#include "page/html/markdown/references.h"
 #include "tables.h"
 
 #include <ctype.h>

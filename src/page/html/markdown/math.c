@@ -8,6 +8,311 @@
 #include <ctype.h>
 #include <strings.h>
 
+/* ==== MathML as TeX, element by element; also for the elements that MathJax makes of it
+ * ("mjx-msub" for "msub", with boxes around the parts) ==== */
+
+/* ---- characters ---- */
+
+/* A letter of the mathematical alphabets as the plain one: italics are what TeX does by itself. */
+static bool put_alphabet(struct buf *out, uint32_t point)
+{
+    static const struct {
+        uint32_t from, to;
+        const char *plain; /* first letter, as a range */
+        const char *command;
+    } RANGES[] = {
+        {0x1D400, 0x1D419, "A", "\\mathbf"},  {0x1D41A, 0x1D433, "a", "\\mathbf"},
+        {0x1D434, 0x1D44D, "A", NULL},        {0x1D44E, 0x1D467, "a", NULL},
+        {0x1D468, 0x1D481, "A", "\\mathbf"},  {0x1D482, 0x1D49B, "a", "\\mathbf"},
+        {0x1D49C, 0x1D4B5, "A", "\\mathcal"}, {0x1D538, 0x1D551, "A", "\\mathbb"},
+        {0x1D7CE, 0x1D7D7, "0", "\\mathbf"},
+    };
+    for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
+        if (point >= RANGES[i].from && point <= RANGES[i].to) {
+            char letter =
+                (char)((uint32_t)(unsigned char)*RANGES[i].plain + (point - RANGES[i].from));
+            if (RANGES[i].command) {
+                buf_printf(out, "%s{%c}", RANGES[i].command, letter);
+            } else {
+                buf_putc(out, letter);
+            }
+            return true;
+        }
+    }
+    /* Italic Greek. */
+    static const char *const GREEK[] = {
+        "alpha", "beta",     "gamma",   "delta",    "varepsilon", "zeta",   "eta",    "theta",
+        "iota",  "kappa",    "lambda",  "mu",       "nu",         "xi",     "o",      "pi",
+        "rho",   "varsigma", "sigma",   "tau",      "upsilon",    "varphi", "chi",    "psi",
+        "omega", "partial",  "epsilon", "vartheta", "varkappa",   "phi",    "varrho", "varpi"};
+    if (point >= 0x1D6FC && point < 0x1D6FC + sizeof GREEK / sizeof *GREEK) {
+        buf_printf(out, "\\%s", GREEK[point - 0x1D6FC]);
+        return true;
+    }
+    return false;
+}
+
+static uint32_t decode_four(const unsigned char *at)
+{
+    return (uint32_t)(at[0] & 7) << 18 | (uint32_t)(at[1] & 0x3F) << 12 |
+           (uint32_t)(at[2] & 0x3F) << 6 | (at[3] & 0x3Fu);
+}
+
+/* The TeX for a character that needs some; NULL for the others. */
+static const char *tex_of(const char *character, size_t length)
+{
+    static const char *const UNSEEN[] = {"\xE2\x81\xA1", "\xE2\x81\xA2", "\xE2\x81\xA3",
+                                         "\xE2\x80\x8B"};
+    for (size_t i = 0; length == 3 && i < sizeof UNSEEN / sizeof *UNSEEN; i++) {
+        if (memcmp(character, UNSEEN[i], 3) == 0) {
+            return "";
+        }
+    }
+    bool no_break = length == 2 && memcmp(character, "\xC2\xA0", 2) == 0;
+    return no_break ? " " : words_text(&math_symbols, character, length);
+}
+
+static void put_symbols(struct buf *out, const char *text)
+{
+    while (*text) {
+        const unsigned char *at = (const unsigned char *)text;
+        size_t length = at[0] < 0x80 ? 1 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : 4;
+        size_t left = strlen(text);
+        length = length < left ? length : left;
+        const char *tex = tex_of(text, length);
+        if (tex) {
+            bool command =
+                out->length && isalpha((unsigned char)out->data[out->length - 1]) && *tex == '\\';
+            buf_puts(out, command ? " " : "");
+            buf_puts(out, tex);
+            size_t size = strlen(tex);
+            if (size > 1 && *tex == '\\' && isalpha((unsigned char)tex[size - 1]) && text[length] &&
+                isalpha((unsigned char)text[length])) {
+                buf_putc(out, ' ');
+            }
+        } else if (length != 4 || !put_alphabet(out, decode_four(at))) {
+            buf_append(out, text, length);
+        }
+        text += length;
+    }
+}
+
+/* ---- elements ---- */
+
+/* The name in MathML, for MathJax's elements too. */
+static const char *math_name(const lxb_dom_node_t *node)
+{
+    const char *name = dom_name(node);
+    return strncmp(name, "mjx-", 4) == 0 ? name + 4 : name;
+}
+
+static bool is_name(const lxb_dom_node_t *node, const char *name)
+{
+    return strcmp(math_name(node), name) == 0;
+}
+
+static uint32_t element_of(const lxb_dom_node_t *node)
+{
+    const char *name = math_name(node);
+    return words_value(&math_elements, name, strlen(name));
+}
+
+static bool is_mathjax(const lxb_dom_node_t *node)
+{
+    return strncmp(dom_name(node), "mjx-", 4) == 0;
+}
+
+#define MOST_PARTS 4
+
+/* The parts of a script or a fraction, through MathJax's boxes. */
+static size_t find_parts(lxb_dom_node_t *node, lxb_dom_node_t **parts, size_t count)
+{
+    for (lxb_dom_node_t *child = node->first_child; child && count < MOST_PARTS;
+         child = child->next) {
+        if (child->type != LXB_DOM_NODE_TYPE_ELEMENT) {
+            continue;
+        }
+        uint32_t element = element_of(child);
+        if (element & MATH_STRUT) {
+            continue;
+        }
+        if ((element & MATH_BOX) && is_mathjax(child)) {
+            count = find_parts(child, parts, count);
+        } else {
+            parts[count++] = child;
+        }
+    }
+    return count;
+}
+
+static void mathml_write(struct buf *out, lxb_dom_node_t *node); /* an element in an element */
+
+static void put_group(struct buf *out, const char *before, lxb_dom_node_t *part, const char *after)
+{
+    buf_puts(out, before);
+    if (part) {
+        mathml_write(out, part);
+    }
+    buf_puts(out, after);
+}
+
+static void put_children(struct buf *out, lxb_dom_node_t *node)
+{
+    bool any = false;
+    for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
+        if (child->type == LXB_DOM_NODE_TYPE_ELEMENT) {
+            size_t before = out->length;
+            if (any) {
+                buf_putc(out, ' ');
+            }
+            size_t start = out->length;
+            mathml_write(out, child);
+            if (out->length == start && out->data) {
+                out->length = before;
+                out->data[before] = '\0';
+            } else {
+                any = true;
+            }
+        }
+    }
+}
+
+static void put_leaf(struct buf *out, lxb_dom_node_t *node, bool text)
+{
+    char bytes[256];
+    size_t length = dom_collect(node, bytes, sizeof bytes);
+    if (length == 0) {
+        return;
+    }
+    if (text) {
+        buf_printf(out, "\\text{%s}", bytes);
+    } else {
+        put_symbols(out, bytes);
+    }
+}
+
+static void put_table(struct buf *out, lxb_dom_node_t *node)
+{
+    buf_puts(out, "\\begin{matrix} ");
+    bool first_row = true;
+    for (lxb_dom_node_t *row = node->first_child; row; row = dom_next(row, node, true)) {
+        if (!is_name(row, "mtr") && !is_name(row, "mlabeledtr")) {
+            continue;
+        }
+        buf_puts(out, first_row ? "" : " \\\\ ");
+        first_row = false;
+        bool first_cell = true;
+        for (lxb_dom_node_t *cell = row->first_child; cell; cell = cell->next) {
+            if (is_name(cell, "mtd")) {
+                buf_puts(out, first_cell ? "" : " & ");
+                first_cell = false;
+                put_children(out, cell);
+            }
+        }
+    }
+    buf_puts(out, " \\end{matrix}");
+}
+
+/* An accent or a limit above or below. */
+static void put_over(struct buf *out, lxb_dom_node_t **parts, bool under)
+{
+    char sign[16];
+    size_t length = dom_collect(parts[1], sign, sizeof sign);
+    const char *accent = words_text(&math_accents, sign, length);
+    if (accent) {
+        buf_puts(out, accent);
+        put_group(out, "{", parts[0], "}");
+        return;
+    }
+    mathml_write(out, parts[0]);
+    put_group(out, under ? "_{" : "^{", parts[1], "}");
+}
+
+static void put_fenced(struct buf *out, lxb_dom_node_t *node)
+{
+    const char *open = dom_attr(node, "open");
+    const char *close = dom_attr(node, "close");
+    buf_printf(out, "\\left%s", open ? open : "(");
+    bool first = true;
+    for (lxb_dom_node_t *child = dom_first_element(node); child; child = dom_next_element(child)) {
+        put_group(out, first ? "" : ", ", child, "");
+        first = false;
+    }
+    buf_printf(out, "\\right%s", close ? close : ")");
+}
+
+/* The elements that are made of parts. */
+static void put_composed(struct buf *out, lxb_dom_node_t *node)
+{
+    const char *name = math_name(node);
+    lxb_dom_node_t *parts[MOST_PARTS] = {0};
+    size_t count = find_parts(node, parts, 0);
+    bool boxed = is_mathjax(node);
+    if (boxed && count > 1 && (strcmp(name, "munderover") == 0 || strcmp(name, "mover") == 0)) {
+        /* MathJax writes what is above first. */
+        lxb_dom_node_t *over = parts[0];
+        parts[0] = parts[1];
+        parts[1] = over;
+    }
+    if (count < 2) {
+        put_children(out, node);
+    } else if (strcmp(name, "mfrac") == 0) {
+        put_group(out, "\\frac{", parts[0], "}{");
+        put_group(out, "", parts[1], "}");
+    } else if (strcmp(name, "mroot") == 0) {
+        put_group(out, "\\sqrt[", parts[1], "]{");
+        put_group(out, "", parts[0], "}");
+    } else if (strcmp(name, "mover") == 0 || strcmp(name, "munder") == 0) {
+        put_over(out, parts, name[1] == 'u');
+    } else {
+        bool both = count > 2;
+        bool under_first = strcmp(name, "msup") != 0;
+        /* MathJax stacks the upper script above the lower one. */
+        bool stacked = both && boxed;
+        mathml_write(out, parts[0]);
+        put_group(out, under_first ? "_{" : "^{", parts[stacked ? 2 : 1], "}");
+        if (both) {
+            put_group(out, "^{", parts[stacked ? 1 : 2], "}");
+        }
+    }
+}
+
+static void mathml_write(struct buf *out, lxb_dom_node_t *node)
+{
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
+        return;
+    }
+    switch (element_of(node) & ~(uint32_t)MATH_BOX) {
+    case MATH_STRUT:
+    case MATH_NOTHING:
+        break;
+    case MATH_LETTERS:
+        put_leaf(out, node, false);
+        break;
+    case MATH_TEXT:
+        put_leaf(out, node, true);
+        break;
+    case MATH_ROOT:
+        buf_puts(out, "\\sqrt{");
+        put_children(out, node);
+        buf_puts(out, "}");
+        break;
+    case MATH_TABLE:
+        put_table(out, node);
+        break;
+    case MATH_FENCED:
+        put_fenced(out, node);
+        break;
+    case MATH_COMPOSED:
+        put_composed(out, node);
+        break;
+    default:
+        put_children(out, node);
+    }
+}
+
+/* ==== formulas on a page ==== */
+
 /* ---- TeX ---- */
 
 static void trim(const char **text, size_t *length)
@@ -69,10 +374,10 @@ static void put_formula(struct writer *writer, const char *text, size_t length, 
     buf_puts(&out, display ? "\n$$" : "$");
     if (display) {
         flush_block(writer);
-        output_block(writer, out.data ? out.data : "", out.length);
-    } else {
-        inline_raw(writer, out.data ? out.data : "", out.length);
+        output_buf(writer, &out);
+        return;
     }
+    inline_raw(writer, out.data ? out.data : "", out.length);
     buf_done(&out);
 }
 
@@ -106,6 +411,16 @@ static void put_text_of(struct writer *writer, lxb_dom_node_t *node, bool displa
     buf_done(&text);
 }
 
+/* MathML whose source is nowhere else. */
+static void put_converted(struct writer *writer, lxb_dom_node_t *math, bool display)
+{
+    struct buf tex;
+    buf_init(&tex, LIMIT_MARKDOWN_BYTES);
+    mathml_write(&tex, math);
+    put_formula(writer, tex.data ? tex.data : "", tex.length, display);
+    buf_done(&tex);
+}
+
 static void put_mathml(struct writer *writer, lxb_dom_node_t *math, bool display)
 {
     const char *mode = dom_attr(math, "display");
@@ -117,11 +432,7 @@ static void put_mathml(struct writer *writer, lxb_dom_node_t *math, bool display
     } else if (alternative && *alternative) {
         put_formula(writer, alternative, strlen(alternative), display);
     } else {
-        struct buf tex;
-        buf_init(&tex, LIMIT_MARKDOWN_BYTES);
-        mathml_write(&tex, math);
-        put_formula(writer, tex.data ? tex.data : "", tex.length, display);
-        buf_done(&tex);
+        put_converted(writer, math, display);
     }
 }
 
@@ -211,11 +522,7 @@ static void write_container(struct writer *writer, lxb_dom_node_t *node)
     } else if (math) {
         put_mathml(writer, math, display);
     } else {
-        struct buf text;
-        buf_init(&text, LIMIT_MARKDOWN_BYTES);
-        mathml_write(&text, node);
-        put_formula(writer, text.data ? text.data : "", text.length, display);
-        buf_done(&text);
+        put_converted(writer, node, display);
     }
 }
 

@@ -70,11 +70,6 @@ static lxb_dom_node_t *next_row(lxb_dom_node_t *row, lxb_dom_node_t *table)
     }
 }
 
-static bool is_dropped(const lxb_dom_node_t *row)
-{
-    return (node_marks(row) & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) != 0;
-}
-
 /* A cell stays whatever its names are: without it the rest would stand in the wrong columns. */
 static bool is_shown_cell(const lxb_dom_node_t *node)
 {
@@ -85,7 +80,7 @@ static void measure(struct shape *shape, lxb_dom_node_t *table)
 {
     for (lxb_dom_node_t *row = next_row(table, table); row; row = next_row(row, table)) {
         size_t columns = 0;
-        if (is_dropped(row)) {
+        if (node_is_left_out(row)) {
             continue;
         }
         for (lxb_dom_node_t *cell = row->first_child; cell; cell = cell->next) {
@@ -206,7 +201,7 @@ static void write_data(struct writer *writer, lxb_dom_node_t *table)
     buf_init(&out, writer->out->ceiling);
     for (lxb_dom_node_t *row = next_row(table, table); cells && row && rows < MOST_ROWS;
          row = next_row(row, table)) {
-        if (is_dropped(row)) {
+        if (node_is_left_out(row)) {
             continue;
         }
         size_t last;

@@ -1,21 +1,235 @@
-/* The chosen nodes as Markdown: begins, walks the tree, ends. What an element means is in one
- * table. */
+/* The chosen nodes as Markdown: begins, walks the tree, puts out lines, ends. What an element means
+ * is in one table. */
 #include "page/html/markdown/writer.h"
 
 #include "core/limits.h"
 #include "core/status.h"
 
 #include <ctype.h>
+#include <strings.h>
+
+/* ---- lines ---- */
+
+/* What begins the next line. */
+static void put_prefix(struct writer *writer)
+{
+    struct buf *prefix = writer->first.length ? &writer->first : &writer->prefix;
+    if (prefix->length) {
+        buf_append(writer->out, prefix->data, prefix->length);
+    }
+    buf_clear(&writer->first);
+}
+
+/* A line without text: its prefix has no white space at the end. */
+static void put_empty_line(struct writer *writer)
+{
+    size_t length = writer->prefix.length;
+    while (length && writer->prefix.data[length - 1] == ' ') {
+        length--;
+    }
+    if (length) {
+        buf_append(writer->out, writer->prefix.data, length);
+    }
+    buf_putc(writer->out, '\n');
+}
+
+void output_gap(struct writer *writer)
+{
+    if (writer->gap == GAP_BLANK && writer->out->length) {
+        put_empty_line(writer);
+    }
+    writer->gap = GAP_NONE;
+}
+
+void output_block(struct writer *writer, const char *text, size_t length)
+{
+    output_gap(writer);
+    writer->block_at = writer->out->length;
+    const char *end = text + length;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline ? newline : end;
+        if (stop == text && !writer->first.length) {
+            put_empty_line(writer);
+        } else {
+            put_prefix(writer);
+            buf_append(writer->out, text, (size_t)(stop - text));
+            buf_putc(writer->out, '\n');
+        }
+        text = newline ? newline + 1 : end;
+    }
+    writer->block_length = 0;
+    writer->gap = GAP_BLANK;
+}
+
+void output_buf(struct writer *writer, struct buf *block)
+{
+    output_block(writer, block->data ? block->data : "", block->length);
+    buf_done(block);
+}
+
+/* ---- prefixes ---- */
+
+struct prefix_mark prefix_push(struct writer *writer, const char *first, const char *rest)
+{
+    struct prefix_mark mark = {writer->prefix.length, writer->first.length};
+    if (!writer->first.length && strcmp(first, rest) != 0) {
+        buf_append(&writer->first, writer->prefix.data, writer->prefix.length);
+    }
+    if (writer->first.length || strcmp(first, rest) != 0) {
+        buf_puts(&writer->first, first);
+    }
+    buf_puts(&writer->prefix, rest);
+    return mark;
+}
+
+static void cut(struct buf *buf, size_t length)
+{
+    if (buf->length > length) {
+        buf->length = length;
+        buf->data[length] = '\0';
+    }
+}
+
+void prefix_pop(struct writer *writer, struct prefix_mark mark)
+{
+    cut(&writer->prefix, mark.prefix);
+    cut(&writer->first, mark.first);
+}
+
+/* ---- paragraphs ---- */
+
+/* Whether a line that begins so would be read as something else than text. */
+static size_t misread_at(const char *text, size_t length)
+{
+    size_t run = 0;
+    switch (text[0]) {
+    case '#':
+        while (run < length && text[run] == '#') {
+            run++;
+        }
+        return run <= 6 && (run == length || text[run] == ' ') ? 1 : 0;
+    case '>':
+        return 1;
+    case '-':
+    case '+':
+        return length == 1 || text[1] == ' ' || (length > 2 && text[1] == '-' && text[2] == '-')
+                   ? 1
+                   : 0;
+    case '=':
+        while (run < length && text[run] == '=') {
+            run++;
+        }
+        return run == length ? 1 : 0;
+    case '~':
+        return length > 2 && text[1] == '~' && text[2] == '~' ? 1 : 0;
+    default:
+        while (run < length && run < 9 && isdigit((unsigned char)text[run])) {
+            run++;
+        }
+        return run && run < length && (text[run] == '.' || text[run] == ')') &&
+                       (run + 1 == length || text[run + 1] == ' ')
+                   ? run + 1
+                   : 0;
+    }
+}
+
+/* One line of a paragraph, escaped where its beginning asks for it. */
+static void put_paragraph_line(struct writer *writer, const char *text, size_t length, bool more)
+{
+    put_prefix(writer);
+    size_t escaped = length ? misread_at(text, length) : 0;
+    if (escaped) {
+        buf_append(writer->out, text, escaped - 1);
+        buf_putc(writer->out, '\\');
+        text += escaped - 1;
+        length -= escaped - 1;
+    }
+    buf_append(writer->out, text, length);
+    buf_puts(writer->out, more ? "  \n" : "\n");
+}
+
+static void put_paragraph(struct writer *writer, const char *text, size_t length)
+{
+    output_gap(writer);
+    writer->block_at = writer->out->length;
+    const char *end = text + length;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline ? newline : end;
+        put_paragraph_line(writer, text, (size_t)(stop - text), newline != NULL);
+        text = newline ? newline + 1 : end;
+    }
+    writer->block_length = writer->out->length - writer->block_at;
+    writer->gap = GAP_BLANK;
+}
+
+void flush_block(struct writer *writer)
+{
+    writer->space = false;
+    if (writer->mode != MODE_BLOCKS) {
+        writer->space = writer->mode == MODE_LINE && writer->line.length;
+        writer->break_due = writer->mode == MODE_CELL && writer->line.length;
+        return;
+    }
+    if (writer->line.length == 0) {
+        return;
+    }
+    format_suspend(writer);
+    const char *text = writer->line.data;
+    size_t length = writer->line.length;
+    while (length && isspace((unsigned char)text[length - 1])) {
+        length--;
+    }
+    while (length && *text == '\n') {
+        text++;
+        length--;
+    }
+    if (length) {
+        put_paragraph(writer, text, length);
+    }
+    buf_clear(&writer->line);
+    writer->closed_at = 0;
+}
+
+bool output_take_back(struct writer *writer, const char *text)
+{
+    size_t length = strlen(text);
+    if (!writer->block_length || writer->block_at + writer->block_length != writer->out->length ||
+        writer->block_length < length + 1) {
+        return false;
+    }
+    const char *block = writer->out->data + writer->block_at;
+    size_t prefix = writer->block_length - length - 1;
+    if (strncasecmp(block + prefix, text, length) != 0 || prefix != writer->prefix.length ||
+        (prefix && memcmp(block, writer->prefix.data, prefix) != 0)) {
+        return false;
+    }
+    writer->out->length = writer->block_at;
+    writer->out->data[writer->block_at] = '\0';
+    writer->block_length = 0;
+    writer->gap = GAP_NONE; /* the blank line before it still stands */
+    return true;
+}
 
 typedef void (*element_writer)(struct writer *writer, lxb_dom_node_t *node);
 
 /* ---- elements ---- */
 
-static void write_block(struct writer *writer, lxb_dom_node_t *node)
+void write_block(struct writer *writer, lxb_dom_node_t *node)
 {
     flush_block(writer);
     write_children(writer, node);
     flush_block(writer);
+}
+
+void write_prefixed(struct writer *writer, lxb_dom_node_t *node, const char *first,
+                    const char *rest)
+{
+    struct prefix_mark mark = prefix_push(writer, first, rest);
+    write_children(writer, node);
+    flush_block(writer);
+    prefix_pop(writer, mark);
 }
 
 static void write_nothing(struct writer *writer, lxb_dom_node_t *node)
@@ -24,39 +238,23 @@ static void write_nothing(struct writer *writer, lxb_dom_node_t *node)
     (void)node;
 }
 
-static void write_strong(struct writer *writer, lxb_dom_node_t *node)
+static void write_format(struct writer *writer, lxb_dom_node_t *node, enum format_kind kind)
 {
-    format_open(writer, FORMAT_STRONG, NULL);
+    format_open(writer, kind, NULL);
     write_children(writer, node);
     format_close(writer);
 }
 
-static void write_emphasis(struct writer *writer, lxb_dom_node_t *node)
+static void write_formatted(struct writer *writer, lxb_dom_node_t *node)
 {
-    format_open(writer, FORMAT_EMPHASIS, NULL);
-    write_children(writer, node);
-    format_close(writer);
-}
-
-static void write_deleted(struct writer *writer, lxb_dom_node_t *node)
-{
-    format_open(writer, FORMAT_DELETED, NULL);
-    write_children(writer, node);
-    format_close(writer);
-}
-
-static void write_super(struct writer *writer, lxb_dom_node_t *node)
-{
-    format_open(writer, FORMAT_SUPER, NULL);
-    write_children(writer, node);
-    format_close(writer);
-}
-
-static void write_sub(struct writer *writer, lxb_dom_node_t *node)
-{
-    format_open(writer, FORMAT_SUB, NULL);
-    write_children(writer, node);
-    format_close(writer);
+    static const enum format_kind KINDS[LXB_TAG__LAST_ENTRY] = {
+        [LXB_TAG_B] = FORMAT_STRONG,    [LXB_TAG_STRONG] = FORMAT_STRONG,
+        [LXB_TAG_EM] = FORMAT_EMPHASIS, [LXB_TAG_I] = FORMAT_EMPHASIS,
+        [LXB_TAG_DEL] = FORMAT_DELETED, [LXB_TAG_S] = FORMAT_DELETED,
+        [LXB_TAG_SUP] = FORMAT_SUPER,   [LXB_TAG_STRIKE] = FORMAT_DELETED,
+        [LXB_TAG_SUB] = FORMAT_SUB,
+    };
+    write_format(writer, node, KINDS[node->local_name]);
 }
 
 static void write_quotation(struct writer *writer, lxb_dom_node_t *node)
@@ -91,6 +289,8 @@ static void write_button(struct writer *writer, lxb_dom_node_t *node)
     }
 }
 
+/* The pictures below, and nothing else. Of <noscript>, too: mostly that repeats what the scripts
+ * would show, but lazy loading leaves pictures nowhere else. */
 static void write_pictures(struct writer *writer, lxb_dom_node_t *node)
 {
     for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
@@ -98,13 +298,6 @@ static void write_pictures(struct writer *writer, lxb_dom_node_t *node)
             write_image(writer, below);
         }
     }
-}
-
-/* Without scripts a reader sees what is in here; mostly it repeats what the scripts would show, so
- * only pictures are taken, which lazy loading leaves nowhere else. */
-static void write_noscript(struct writer *writer, lxb_dom_node_t *node)
-{
-    write_pictures(writer, node);
 }
 
 static void write_checkbox(struct writer *writer, lxb_dom_node_t *node)
@@ -125,23 +318,16 @@ static void write_summary(struct writer *writer, lxb_dom_node_t *node)
     if (heading) {
         write_children(writer, node);
     } else {
-        write_strong(writer, node);
+        write_format(writer, node, FORMAT_STRONG);
     }
     flush_block(writer);
 }
 
 static void write_code(struct writer *writer, lxb_dom_node_t *node)
 {
-    if (writer->mode == MODE_BLOCKS && code_is_block(node)) {
-        write_code_block(writer, node);
-    } else {
-        write_code_span(writer, node);
-    }
-}
-
-static void write_pre(struct writer *writer, lxb_dom_node_t *node)
-{
-    if (writer->mode == MODE_BLOCKS) {
+    lxb_tag_id_t tag = dom_tag(node);
+    bool pre = tag == LXB_TAG_PRE || tag == LXB_TAG_LISTING || tag == LXB_TAG_XMP;
+    if (writer->mode == MODE_BLOCKS && (pre || code_is_block(node))) {
         write_code_block(writer, node);
     } else {
         write_code_span(writer, node);
@@ -150,37 +336,37 @@ static void write_pre(struct writer *writer, lxb_dom_node_t *node)
 
 static const element_writer WRITERS[LXB_TAG__LAST_ENTRY] = {
     [LXB_TAG_A] = write_link,           [LXB_TAG_AUDIO] = write_video,
-    [LXB_TAG_B] = write_strong,         [LXB_TAG_BLOCKQUOTE] = write_quote,
+    [LXB_TAG_B] = write_formatted,      [LXB_TAG_BLOCKQUOTE] = write_quote,
     [LXB_TAG_BR] = write_break,         [LXB_TAG_BUTTON] = write_button,
     [LXB_TAG_CANVAS] = write_nothing,   [LXB_TAG_CODE] = write_code,
-    [LXB_TAG_DATALIST] = write_nothing, [LXB_TAG_DEL] = write_deleted,
-    [LXB_TAG_DL] = write_definitions,   [LXB_TAG_EM] = write_emphasis,
+    [LXB_TAG_DATALIST] = write_nothing, [LXB_TAG_DEL] = write_formatted,
+    [LXB_TAG_DL] = write_definitions,   [LXB_TAG_EM] = write_formatted,
     [LXB_TAG_EMBED] = write_frame,      [LXB_TAG_FIGCAPTION] = write_caption,
     [LXB_TAG_H1] = write_heading,       [LXB_TAG_H2] = write_heading,
     [LXB_TAG_H3] = write_heading,       [LXB_TAG_H4] = write_heading,
     [LXB_TAG_H5] = write_heading,       [LXB_TAG_H6] = write_heading,
     [LXB_TAG_HEAD] = write_nothing,     [LXB_TAG_HR] = write_rule,
-    [LXB_TAG_I] = write_emphasis,       [LXB_TAG_IFRAME] = write_frame,
+    [LXB_TAG_I] = write_formatted,      [LXB_TAG_IFRAME] = write_frame,
     [LXB_TAG_IMG] = write_image,        [LXB_TAG_INPUT] = write_checkbox,
     [LXB_TAG_KBD] = write_code,         [LXB_TAG_LI] = write_item,
-    [LXB_TAG_LINK] = write_nothing,     [LXB_TAG_LISTING] = write_pre,
+    [LXB_TAG_LINK] = write_nothing,     [LXB_TAG_LISTING] = write_code,
     [LXB_TAG_MAP] = write_nothing,      [LXB_TAG_MENU] = write_list,
     [LXB_TAG_META] = write_nothing,     [LXB_TAG_METER] = write_nothing,
-    [LXB_TAG_NOFRAMES] = write_nothing, [LXB_TAG_NOSCRIPT] = write_noscript,
+    [LXB_TAG_NOFRAMES] = write_nothing, [LXB_TAG_NOSCRIPT] = write_pictures,
     [LXB_TAG_OL] = write_list,          [LXB_TAG_PICTURE] = write_picture,
-    [LXB_TAG_PRE] = write_pre,          [LXB_TAG_PROGRESS] = write_nothing,
-    [LXB_TAG_Q] = write_quotation,      [LXB_TAG_S] = write_deleted,
+    [LXB_TAG_PRE] = write_code,         [LXB_TAG_PROGRESS] = write_nothing,
+    [LXB_TAG_Q] = write_quotation,      [LXB_TAG_S] = write_formatted,
     [LXB_TAG_SAMP] = write_code,        [LXB_TAG_SCRIPT] = write_nothing,
     [LXB_TAG_SELECT] = write_nothing,   [LXB_TAG_SOURCE] = write_nothing,
-    [LXB_TAG_STRIKE] = write_deleted,   [LXB_TAG_STRONG] = write_strong,
-    [LXB_TAG_STYLE] = write_nothing,    [LXB_TAG_SUB] = write_sub,
-    [LXB_TAG_SUMMARY] = write_summary,  [LXB_TAG_SUP] = write_super,
+    [LXB_TAG_STRIKE] = write_formatted, [LXB_TAG_STRONG] = write_formatted,
+    [LXB_TAG_STYLE] = write_nothing,    [LXB_TAG_SUB] = write_formatted,
+    [LXB_TAG_SUMMARY] = write_summary,  [LXB_TAG_SUP] = write_formatted,
     [LXB_TAG_SVG] = write_nothing,      [LXB_TAG_TABLE] = write_table,
     [LXB_TAG_TEMPLATE] = write_nothing, [LXB_TAG_TEXTAREA] = write_nothing,
     [LXB_TAG_TITLE] = write_nothing,    [LXB_TAG_TRACK] = write_nothing,
     [LXB_TAG_TT] = write_code,          [LXB_TAG_UL] = write_list,
     [LXB_TAG_DIR] = write_list,         [LXB_TAG_VIDEO] = write_video,
-    [LXB_TAG_XMP] = write_pre,
+    [LXB_TAG_XMP] = write_code,
 };
 
 void write_node(struct writer *writer, lxb_dom_node_t *node)

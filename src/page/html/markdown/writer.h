@@ -1,11 +1,10 @@
 /* What the parts of the Markdown writer share. Inline text is gathered in `line`; at the end of a
  * block flush_block() puts it out, each line behind the prefix that quotes and lists have built up.
  *
- *   writer.c    begins, walks the tree, ends
- *   output.c    lines, prefixes, paragraphs, blank lines
+ *   writer.c    begins, walks the tree, puts out lines and paragraphs, ends
  *   inline.c    text, escapes, emphasis, links, code spans
- *   blocks.c    headings, quotes, definition lists, rules
- *   list.c, table.c, code.c, callout.c, media.c, math.c, footnote.c   one kind of thing each */
+ *   blocks.c    headings, quotes, callouts, lists
+ *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 #define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 
@@ -109,6 +108,11 @@ enum math_element {
 
 void write_node(struct writer *writer, lxb_dom_node_t *node);
 void write_children(struct writer *writer, lxb_dom_node_t *node);
+/* The children as paragraphs of their own. */
+void write_block(struct writer *writer, lxb_dom_node_t *node);
+/* The same, each line behind a prefix: `first` on the first one, `rest` on those after. */
+void write_prefixed(struct writer *writer, lxb_dom_node_t *node, const char *first,
+                    const char *rest);
 
 /* A text of its own, gathered aside from what is being written. */
 struct aside {
@@ -122,12 +126,12 @@ void aside_begin(struct writer *writer, struct aside *aside, enum mode mode);
 /* Ends it: the text, trimmed, in the arena. */
 const char *aside_end(struct writer *writer, struct aside *aside, size_t *length);
 
-/* ---- output.c ---- */
-
 /* Ends the paragraph that is being gathered. */
 void flush_block(struct writer *writer);
 /* Writes a block that is already Markdown, line by line, as it is. */
 void output_block(struct writer *writer, const char *text, size_t length);
+/* The same for what was put together in a buffer, which is freed. */
+void output_buf(struct writer *writer, struct buf *block);
 /* The blank line that is due, now: before the prefix changes. */
 void output_gap(struct writer *writer);
 /* Adds to what begins each line: `first` on the next one, `rest` on those after. Returns what
@@ -157,6 +161,12 @@ bool inline_is_unseen(const char *text, size_t left, size_t *length);
 
 /* ---- one kind of thing each ---- */
 
+/* Whether nothing of an element is written where it stands. */
+static inline bool node_is_left_out(const lxb_dom_node_t *node)
+{
+    return (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) != 0;
+}
+
 void write_heading(struct writer *writer, lxb_dom_node_t *node);
 void write_quote(struct writer *writer, lxb_dom_node_t *node);
 void write_definitions(struct writer *writer, lxb_dom_node_t *node);
@@ -182,17 +192,9 @@ void write_link(struct writer *writer, lxb_dom_node_t *node);
 const char *link_resolve(struct writer *writer, const char *reference);
 /* Whether the element is a formula; then it was written. */
 bool write_math(struct writer *writer, lxb_dom_node_t *node);
-/* TeX for MathML, or for what MathJax makes of it. */
-void mathml_write(struct buf *out, lxb_dom_node_t *node);
 
 void footnotes_find(struct writer *writer);
 void write_note_reference(struct writer *writer, lxb_dom_node_t *node);
 void write_notes(struct writer *writer);
-
-/* The name of a programming language in a class name, a label or an attribute, as fences write it;
- * NULL when the word means none. */
-const char *language_by_name(const char *word, size_t length);
-/* The language of a block of code; NULL when nothing tells. */
-const char *language_of(struct arena *arena, lxb_dom_node_t *node);
 
 #endif
