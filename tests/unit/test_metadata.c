@@ -3,14 +3,22 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/html/extract.h"
-#include "page/html/metadata.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *or_nothing(const char *text)
 {
     return text ? text : "nothing";
+}
+
+static struct extract_result read_page(struct arena *arena, const char *html)
+{
+    struct extract_input input = {html, strlen(html), "https://example.org/", NULL};
+    struct extract_result page;
+    assert_int_equal(extract_page(arena, &input, &page), OK);
+    return page;
 }
 
 static void reads_pages(void **state)
@@ -47,10 +55,7 @@ static void reads_pages(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct arena *arena = arena_new(MIB(8));
-        struct extract_input input = {CASES[i].html, strlen(CASES[i].html), "https://example.org/",
-                                      NULL};
-        struct extract_result page;
-        assert_int_equal(extract_page(arena, &input, &page), OK);
+        struct extract_result page = read_page(arena, CASES[i].html);
         const char *found[] = {page.title, page.authors, page.published, page.site, page.language};
         const char *expected[] = {CASES[i].title, CASES[i].authors, CASES[i].published,
                                   CASES[i].site, CASES[i].language};
@@ -84,14 +89,16 @@ static void reads_dates(void **state)
         {"yesterday", "nothing"},
         {"", "nothing"},
     };
-    struct arena *arena = arena_new(MIB(1));
+    struct arena *arena = arena_new(MIB(8));
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        const char *date = or_nothing(metadata_date(arena, CASES[i].text));
+        char html[200];
+        snprintf(html, sizeof html, "<meta name=date content='%s'><p>x", CASES[i].text);
+        const char *date = or_nothing(read_page(arena, html).published);
         if (strcmp(date, CASES[i].date) != 0) {
             fail_msg("\"%s\" is %s", CASES[i].text, date);
         }
     }
-    assert_null(metadata_date(arena, NULL));
+    assert_null(read_page(arena, "<p>x").published);
     arena_free(arena);
 }
 
@@ -109,9 +116,13 @@ static void cuts_the_site(void **state)
         {"Spider-Man", "Man", "Spider-Man"},
         {"Plain", "The Paper", "Plain"},
     };
-    struct arena *arena = arena_new(MIB(1));
+    struct arena *arena = arena_new(MIB(8));
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        assert_string_equal(metadata_cut_site(arena, CASES[i].title, CASES[i].site), CASES[i].cut);
+        char html[200];
+        snprintf(html, sizeof html,
+                 "<title>%s</title><meta property=og:site_name content='%s'><p>x", CASES[i].title,
+                 CASES[i].site ? CASES[i].site : "");
+        assert_string_equal(read_page(arena, html).title, CASES[i].cut);
     }
     arena_free(arena);
 }

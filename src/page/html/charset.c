@@ -2,6 +2,7 @@
 #include "page/html/charset.h"
 
 #include "core/status.h"
+#include "tables.h"
 #include "text/text.h"
 
 #include <ctype.h>
@@ -16,101 +17,6 @@
 #define MOST_WRONG    4000 /* bytes that mean nothing, before an encoding is not believed */
 
 /* ---- labels ---- */
-
-/* The encodings, what iconv calls them, and the labels that mean them beside the name itself. */
-static const struct {
-    const char *name;
-    const char *converter;
-    const char *labels; /* between blanks */
-} ENCODINGS[] = {
-    {"utf-8", "UTF-8", " utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8 "},
-    {"windows-1252", "WINDOWS-1252",
-     " ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 "
-     "iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii x-cp1252 "},
-    {"ibm866", "CP866", " 866 cp866 csibm866 "},
-    {"iso-8859-2", "ISO-8859-2",
-     " csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2 "},
-    {"iso-8859-3", "ISO-8859-3",
-     " csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3 "},
-    {"iso-8859-4", "ISO-8859-4",
-     " csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4 "},
-    {"iso-8859-5", "ISO-8859-5",
-     " csisolatincyrillic cyrillic iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988 "},
-    {"iso-8859-6", "ISO-8859-6",
-     " arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6-e "
-     "iso-8859-6-i iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987 "},
-    {"iso-8859-7", "ISO-8859-7",
-     " csisolatingreek ecma-118 elot_928 greek greek8 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
-     "iso_8859-7:1987 sun_eu_greek "},
-    {"iso-8859-8", "ISO-8859-8",
-     " csiso88598e csisolatinhebrew hebrew iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
-     "iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical "},
-    {"iso-8859-10", "ISO-8859-10", " csisolatin6 iso-ir-157 iso8859-10 iso885910 l6 latin6 "},
-    {"iso-8859-13", "ISO-8859-13", " iso8859-13 iso885913 "},
-    {"iso-8859-14", "ISO-8859-14", " iso8859-14 iso885914 "},
-    {"iso-8859-15", "ISO-8859-15", " csisolatin9 iso8859-15 iso885915 iso_8859-15 l9 "},
-    {"iso-8859-16", "ISO-8859-16", " "},
-    {"koi8-r", "KOI8-R", " cskoi8r koi koi8 koi8_r "},
-    {"koi8-u", "KOI8-U", " koi8-ru "},
-    {"macintosh", "MACINTOSH", " csmacintosh mac x-mac-roman "},
-    {"windows-874", "CP874", " dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 cp874 "},
-    {"windows-1250", "WINDOWS-1250", " cp1250 x-cp1250 "},
-    {"windows-1251", "WINDOWS-1251", " cp1251 x-cp1251 "},
-    {"windows-1253", "WINDOWS-1253", " cp1253 x-cp1253 "},
-    {"windows-1254", "WINDOWS-1254",
-     " cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 "
-     "latin5 x-cp1254 "},
-    {"windows-1255", "WINDOWS-1255", " cp1255 x-cp1255 "},
-    {"windows-1256", "WINDOWS-1256", " cp1256 x-cp1256 "},
-    {"windows-1257", "WINDOWS-1257", " cp1257 x-cp1257 "},
-    {"windows-1258", "WINDOWS-1258", " cp1258 x-cp1258 "},
-    {"x-mac-cyrillic", "MAC-CYRILLIC", " x-mac-ukrainian "},
-    {"gbk", "GB18030",
-     " chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 iso-ir-58 x-gbk "},
-    {"gb18030", "GB18030", " "},
-    {"big5", "BIG5-HKSCS", " big5-hkscs cn-big5 csbig5 x-x-big5 "},
-    {"euc-jp", "EUC-JP", " cseucpkdfmtjapanese x-euc-jp "},
-    {"iso-2022-jp", "ISO-2022-JP", " csiso2022jp "},
-    {"shift_jis", "CP932", " csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis "},
-    {"euc-kr", "CP949",
-     " cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 "
-     "windows-949 "},
-    {"utf-16be", "UTF-16BE", " unicodefffe "},
-    {"utf-16le", "UTF-16LE", " csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 "},
-};
-
-#define ENCODING_COUNT (sizeof ENCODINGS / sizeof *ENCODINGS)
-#define LABEL_SIZE     32 /* the longest label, two blanks and a NUL */
-
-const char *charset_by_label(const char *label, size_t length)
-{
-    char word[LABEL_SIZE] = " ";
-    while (length && isspace((unsigned char)*label)) {
-        label++;
-        length--;
-    }
-    while (length && isspace((unsigned char)label[length - 1])) {
-        length--;
-    }
-    if (length == 0 || length + 3 > sizeof word) {
-        return NULL;
-    }
-    for (size_t i = 0; i < length; i++) {
-        word[i + 1] = (char)tolower((unsigned char)label[i]);
-    }
-    for (size_t i = 0; i < ENCODING_COUNT; i++) {
-        if (strcmp(ENCODINGS[i].name, word + 1) == 0) {
-            return ENCODINGS[i].name;
-        }
-    }
-    word[length + 1] = ' ';
-    for (size_t i = 0; i < ENCODING_COUNT; i++) {
-        if (strstr(ENCODINGS[i].labels, word)) {
-            return ENCODINGS[i].name;
-        }
-    }
-    return NULL;
-}
 
 /* The value after "charset=" in `text`, quoted or not. */
 static const char *charset_parameter(const char *text, size_t length)
@@ -135,7 +41,7 @@ static const char *charset_parameter(const char *text, size_t length)
         while (value + count < end && !strchr(" \t\r\n\f\"';/>", value[count])) {
             count++;
         }
-        const char *name = charset_by_label(value, count);
+        const char *name = words_text(&charset_labels, value, count);
         if (name) {
             return name;
         }
@@ -143,7 +49,8 @@ static const char *charset_parameter(const char *text, size_t length)
     return NULL;
 }
 
-const char *charset_prescan(const char *bytes, size_t length)
+/* The encoding that the page's own first bytes name, or NULL. */
+static const char *prescan(const char *bytes, size_t length)
 {
     const char *end = bytes + (length < PRESCAN_BYTES ? length : PRESCAN_BYTES);
     for (const char *at = bytes; at + 6 < end; at++) {
@@ -270,18 +177,8 @@ static int convert_western(struct arena *arena, const char *bytes, size_t length
     return OK;
 }
 
-static const char *converter_of(const char *name)
-{
-    for (size_t i = 0; i < ENCODING_COUNT; i++) {
-        if (strcmp(ENCODINGS[i].name, name) == 0) {
-            return ENCODINGS[i].converter;
-        }
-    }
-    return NULL;
-}
-
 /* Converts with iconv; a byte that means nothing becomes U+FFFD. Each such byte costs iconv a new
- * start, so what is full of them is not in that encoding and is mended as UTF-8. */
+ * start, so what is full of them is not in that encoding and is repaired as UTF-8. */
 static int convert(struct arena *arena, const char *bytes, size_t length, iconv_t converter,
                    struct charset_text *text)
 {
@@ -337,7 +234,7 @@ static const char *detect(const char **bytes, size_t *length, const char *conten
         }
     }
     const char *name = content_type ? charset_parameter(content_type, strlen(content_type)) : NULL;
-    return name ? name : charset_prescan(*bytes, *length);
+    return name ? name : prescan(*bytes, *length);
 }
 
 int charset_decode(struct arena *arena, const char *bytes, size_t length, const char *content_type,
@@ -362,7 +259,8 @@ int charset_decode(struct arena *arena, const char *bytes, size_t length, const 
     if (strcmp(text->encoding, "windows-1252") == 0) {
         return convert_western(arena, bytes, length, text);
     }
-    iconv_t converter = iconv_open("UTF-8", converter_of(text->encoding));
+    const char *known = words_text(&charset_converters, text->encoding, strlen(text->encoding));
+    iconv_t converter = iconv_open("UTF-8", known ? known : text->encoding);
     if (converter == (iconv_t)-1) {
         return repair(arena, bytes, length, text);
     }

@@ -1,6 +1,6 @@
 /* Bytes of a page as UTF-8: a byte order mark, then what the HTTP answer said, then what the page
  * says of itself in its first 1,024 bytes, then whether it is valid UTF-8, then windows-1252. The
- * names are those of the WHATWG encoding standard. */
+ * names are those of the WHATWG encoding standard (data/charsets.txt). */
 #ifndef FORAGE_PAGE_HTML_CHARSET_H
 #define FORAGE_PAGE_HTML_CHARSET_H
 
@@ -17,9 +17,5 @@ struct charset_text {
 /* A status: OK or ERR_NOMEM. What cannot be converted becomes U+FFFD. */
 int charset_decode(struct arena *arena, const char *bytes, size_t length, const char *content_type,
                    struct charset_text *text);
-/* The encoding that a label means ("latin1" is "windows-1252"), or NULL. */
-const char *charset_by_label(const char *label, size_t length);
-/* The encoding that the page's own first bytes name, or NULL. */
-const char *charset_prescan(const char *bytes, size_t length);
 
 #endif

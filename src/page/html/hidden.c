@@ -4,6 +4,7 @@
 
 #include "page/html/dom.h"
 #include "tables.h"
+#include "text/slice.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -18,15 +19,26 @@ enum hiding { VISIBLE, HIDDEN_FROM_AIDS, CLOSED, UNREADABLE };
 
 /* ---- inline styles ---- */
 
-struct style {
-    const char *color, *background;
-    size_t color_length, background_length;
-    bool absolute, no_width, no_height, clipped;
+struct declaration {
+    struct slice name, value;
 };
 
+/* What hides only together with others. */
+enum { ABSOLUTE = 1, CLIPPED = 2, NO_WIDTH = 4, NO_HEIGHT = 8 };
+
+static struct slice trimmed(const char *from, const char *end)
+{
+    while (from < end && isspace((unsigned char)*from)) {
+        from++;
+    }
+    while (end > from && isspace((unsigned char)end[-1])) {
+        end--;
+    }
+    return (struct slice){from, (size_t)(end - from)};
+}
+
 /* The next "name: value" of a style; false at the end. */
-static bool next_declaration(const char **at, const char **name, size_t *name_length,
-                             const char **value, size_t *value_length)
+static bool next_declaration(const char **at, struct declaration *declaration)
 {
     const char *from = *at;
     while (*from == ' ' || *from == ';' || (*from >= '\t' && *from <= '\r')) {
@@ -34,115 +46,113 @@ static bool next_declaration(const char **at, const char **name, size_t *name_le
     }
     const char *end = from + strcspn(from, ";");
     const char *colon = memchr(from, ':', (size_t)(end - from));
-    if (!*from) {
-        return false;
+    *declaration = (struct declaration){{from, 0}, {"", 0}};
+    if (colon) {
+        const char *important = memchr(colon, '!', (size_t)(end - colon));
+        declaration->name = trimmed(from, colon);
+        declaration->value = trimmed(colon + 1, important ? important : end);
     }
     *at = end;
-    *name = from;
-    *name_length = 0;
-    *value = "";
-    *value_length = 0;
-    if (colon) {
-        *name_length = (size_t)(colon - from);
-        while (*name_length && isspace((unsigned char)from[*name_length - 1])) {
-            (*name_length)--;
-        }
-        const char *first = colon + 1;
-        while (first < end && isspace((unsigned char)*first)) {
-            first++;
-        }
-        size_t length = strcspn(first, "!;");
-        end = first < end ? first + length : first;
-        while (end > first && isspace((unsigned char)end[-1])) {
-            end--;
-        }
-        *value = first;
-        *value_length = (size_t)(end - first);
-    }
-    return true;
+    return *from != '\0';
 }
 
-static bool is(const char *text, size_t length, const char *word)
+static bool is_none(struct slice value)
 {
-    return strlen(word) == length && strncasecmp(text, word, length) == 0;
+    return slice_is_any_case(value, "none");
+}
+
+static bool is_invisible(struct slice value)
+{
+    return slice_is_any_case(value, "hidden") || slice_is_any_case(value, "collapse");
 }
 
 /* Zero of any unit, and nothing else. */
-static bool is_zero(const char *value, size_t length)
+static bool is_zero(struct slice value)
 {
     size_t i = 0;
     bool digit = false;
-    for (; i < length && (value[i] == '0' || value[i] == '.'); i++) {
-        digit = digit || value[i] == '0';
+    for (; i < value.length && (value.data[i] == '0' || value.data[i] == '.'); i++) {
+        digit = digit || value.data[i] == '0';
     }
-    while (i < length && (isalpha((unsigned char)value[i]) || value[i] == '%')) {
+    while (i < value.length && (isalpha((unsigned char)value.data[i]) || value.data[i] == '%')) {
         i++;
     }
-    return digit && i == length;
+    return digit && i == value.length;
 }
 
 /* Far beyond the left or upper edge. */
-static bool is_far_off(const char *value)
+static bool is_far_off(struct slice value)
 {
-    return *value == '-' && strtol(value, NULL, 10) <= -500;
+    return value.length && *value.data == '-' && strtol(value.data, NULL, 10) <= -500;
 }
 
-/* How one declaration alone hides; remembers what hides only together with others. */
-static enum hiding declaration_hides(struct style *style, const char *name, size_t name_length,
-                                     const char *value, size_t length)
+static bool is_absolute(struct slice value)
 {
-    if (is(name, name_length, "display")) {
-        return is(value, length, "none") ? CLOSED : VISIBLE;
-    }
-    if (is(name, name_length, "visibility")) {
-        return is(value, length, "hidden") || is(value, length, "collapse") ? CLOSED : VISIBLE;
-    }
-    if (is(name, name_length, "opacity")) {
-        return is_zero(value, length) ? CLOSED : VISIBLE;
-    }
-    if (is(name, name_length, "font-size")) {
-        return is_zero(value, length) ? UNREADABLE : VISIBLE;
-    }
-    if (is(name, name_length, "text-indent") || is(name, name_length, "left") ||
-        is(name, name_length, "top") || is(name, name_length, "margin-left")) {
-        return is_far_off(value) ? UNREADABLE : VISIBLE;
-    }
-    if (is(name, name_length, "position")) {
-        style->absolute = is(value, length, "absolute") || is(value, length, "fixed");
-    } else if (is(name, name_length, "clip") || is(name, name_length, "clip-path")) {
-        style->clipped =
-            strncasecmp(value, "rect(0", 6) == 0 || strncasecmp(value, "rect(1px", 8) == 0 ||
-            strncasecmp(value, "inset(50%", 9) == 0 || strncasecmp(value, "inset(100%", 10) == 0;
-    } else if (is(name, name_length, "width") || is(name, name_length, "max-width")) {
-        style->no_width = is_zero(value, length) || is(value, length, "1px");
-    } else if (is(name, name_length, "height") || is(name, name_length, "max-height")) {
-        style->no_height = is_zero(value, length) || is(value, length, "1px");
-    } else if (is(name, name_length, "color")) {
-        style->color = value;
-        style->color_length = length;
-    } else if (is(name, name_length, "background-color") || is(name, name_length, "background")) {
-        style->background = value;
-        style->background_length = length;
-    }
-    return VISIBLE;
+    return slice_is_any_case(value, "absolute") || slice_is_any_case(value, "fixed");
 }
+
+static bool is_clipped(struct slice value)
+{
+    return strncasecmp(value.data, "rect(0", 6) == 0 ||
+           strncasecmp(value.data, "rect(1px", 8) == 0 ||
+           strncasecmp(value.data, "inset(50%", 9) == 0 ||
+           strncasecmp(value.data, "inset(100%", 10) == 0;
+}
+
+static bool is_no_size(struct slice value)
+{
+    return is_zero(value) || slice_is_any_case(value, "1px");
+}
+
+/* Properties that hide alone (`hiding`) or together with others (`flag`), when their value is such.
+ */
+static const struct {
+    const char *property;
+    bool (*test)(struct slice value);
+    enum hiding hiding;
+    unsigned flag;
+} RULES[] = {
+    {"display", is_none, CLOSED, 0},
+    {"visibility", is_invisible, CLOSED, 0},
+    {"opacity", is_zero, CLOSED, 0},
+    {"font-size", is_zero, UNREADABLE, 0},
+    {"text-indent", is_far_off, UNREADABLE, 0},
+    {"left", is_far_off, UNREADABLE, 0},
+    {"top", is_far_off, UNREADABLE, 0},
+    {"margin-left", is_far_off, UNREADABLE, 0},
+    {"position", is_absolute, VISIBLE, ABSOLUTE},
+    {"clip", is_clipped, VISIBLE, CLIPPED},
+    {"clip-path", is_clipped, VISIBLE, CLIPPED},
+    {"width", is_no_size, VISIBLE, NO_WIDTH},
+    {"max-width", is_no_size, VISIBLE, NO_WIDTH},
+    {"height", is_no_size, VISIBLE, NO_HEIGHT},
+    {"max-height", is_no_size, VISIBLE, NO_HEIGHT},
+};
 
 static enum hiding style_hides(const char *text)
 {
-    struct style style = {0};
+    struct slice color = {NULL, 0}, ground = {NULL, 0};
+    struct declaration one;
+    unsigned flags = 0;
     enum hiding hiding = VISIBLE;
-    const char *name, *value;
-    size_t name_length, length;
-    while (next_declaration(&text, &name, &name_length, &value, &length)) {
-        enum hiding one = declaration_hides(&style, name, name_length, value, length);
-        hiding = one > hiding ? one : hiding;
+    while (next_declaration(&text, &one)) {
+        for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
+            if (slice_is_any_case(one.name, RULES[i].property)) {
+                bool hides = RULES[i].test(one.value);
+                flags = hides ? flags | RULES[i].flag : flags & ~RULES[i].flag;
+                hiding = hides && RULES[i].hiding > hiding ? RULES[i].hiding : hiding;
+            }
+        }
+        color = slice_is_any_case(one.name, "color") ? one.value : color;
+        bool is_ground = slice_is_any_case(one.name, "background-color") ||
+                         slice_is_any_case(one.name, "background");
+        ground = is_ground ? one.value : ground;
     }
-    bool same_color = style.color && style.background && style.color_length &&
-                      style.color_length == style.background_length &&
-                      strncasecmp(style.color, style.background, style.color_length) == 0 &&
-                      !is(style.color, style.color_length, "inherit");
-    bool unreadable =
-        same_color || (style.absolute && style.clipped) || (style.no_width && style.no_height);
+    bool same_color = color.length && color.length == ground.length &&
+                      strncasecmp(color.data, ground.data, color.length) == 0 &&
+                      !slice_is_any_case(color, "inherit");
+    bool unreadable = same_color || (flags & (ABSOLUTE | CLIPPED)) == (ABSOLUTE | CLIPPED) ||
+                      (flags & (NO_WIDTH | NO_HEIGHT)) == (NO_WIDTH | NO_HEIGHT);
     return unreadable ? UNREADABLE : hiding;
 }
 
@@ -183,12 +193,12 @@ static enum hiding attribute_hides(const lxb_dom_attr_t *attr)
     if (attr->node.local_name < LXB_DOM_ATTR__LAST_ENTRY) {
         return VISIBLE;
     }
-    size_t length;
-    const char *name = (const char *)lxb_dom_attr_local_name(attr, &length);
-    if (is(name, length, "hidden")) {
+    struct slice name;
+    name.data = (const char *)lxb_dom_attr_local_name(attr, &name.length);
+    if (slice_is_any_case(name, "hidden")) {
         return strcasecmp(value, "until-found") != 0 ? CLOSED : VISIBLE;
     }
-    bool aria = is(name, length, "aria-hidden") && strcasecmp(value, "true") == 0;
+    bool aria = slice_is_any_case(name, "aria-hidden") && strcasecmp(value, "true") == 0;
     return aria ? HIDDEN_FROM_AIDS : VISIBLE;
 }
 

@@ -212,7 +212,9 @@ static const char *date_in_words(struct arena *arena, const char *text)
     return month && day && year ? arena_printf(arena, "%04d-%02d-%02d", year, month, day) : NULL;
 }
 
-const char *metadata_date(struct arena *arena, const char *text)
+/* A date as ISO 8601, in the arena: "2024-05-01" or "2024-05-01T10:00:00Z", of that form already or
+ * as "May 1, 2024" and "1 May 2024". NULL when it is none. */
+static const char *read_date(struct arena *arena, const char *text)
 {
     if (!text) {
         return NULL;
@@ -291,7 +293,8 @@ static bool same_words(const char *one, size_t one_length, const char *other)
     return i == one_length;
 }
 
-const char *metadata_cut_site(struct arena *arena, const char *title, const char *site)
+/* A title without the name of the site at its end or beginning. */
+static const char *cut_site(struct arena *arena, const char *title, const char *site)
 {
     const char *last = NULL;
     const char *first = NULL;
@@ -330,7 +333,7 @@ const char *metadata_cut_site(struct arena *arena, const char *title, const char
     const char *cut = arena_strndup(arena, title, head);
     return cut && is_site && site && strstr(cut, " | ") &&
                    same_words(strrchr(cut, '|') + 1, strlen(strrchr(cut, '|') + 1), site)
-               ? metadata_cut_site(arena, cut, site)
+               ? cut_site(arena, cut, site)
                : cut;
 }
 
@@ -372,7 +375,7 @@ static void read_title(struct page *page, const struct head *head, yyjson_val *o
         metadata->title = clean(page->arena, heading);
         return;
     }
-    metadata->title = metadata_cut_site(page->arena, title, metadata->site);
+    metadata->title = cut_site(page->arena, title, metadata->site);
 }
 
 /* ---- bylines and microdata ---- */
@@ -410,7 +413,7 @@ static void read_body(struct page *page, struct body_facts *facts)
         if (dom_tag(node) == LXB_TAG_TIME && !facts->published) {
             const char *date = dom_attr(node, "datetime");
             facts->published =
-                metadata_date(page->arena, date ? date : dom_collect_text(page->arena, node));
+                read_date(page->arena, date ? date : dom_collect_text(page->arena, node));
         }
         const char *words = dom_class(node);
         bool byline = !facts->author &&
@@ -420,9 +423,9 @@ static void read_body(struct page *page, struct body_facts *facts)
             const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
             const char *date = content ? content : dom_attr(node, "datetime");
             if (strcasecmp(property, "datePublished") == 0 && date) {
-                facts->published = metadata_date(page->arena, date);
+                facts->published = read_date(page->arena, date);
             } else if (strcasecmp(property, "dateModified") == 0 && date) {
-                facts->modified = metadata_date(page->arena, date);
+                facts->modified = read_date(page->arena, date);
             } else if (strcasecmp(property, "author") == 0) {
                 byline = !facts->author;
             }
@@ -478,12 +481,12 @@ void metadata_read(struct page *page)
         is_name(authors) || (authors && strchr(authors, ',') && !strstr(authors, "://"))
             ? authors
             : facts.author;
-    metadata->published = first_of(
-        metadata_date(page->arena, text_in(object, "datePublished")),
-        first_of(metadata_date(page->arena, head->facts[META_PUBLISHED]), facts.published));
+    metadata->published =
+        first_of(read_date(page->arena, text_in(object, "datePublished")),
+                 first_of(read_date(page->arena, head->facts[META_PUBLISHED]), facts.published));
     metadata->modified =
-        first_of(metadata_date(page->arena, text_in(object, "dateModified")),
-                 first_of(metadata_date(page->arena, head->facts[META_MODIFIED]), facts.modified));
+        first_of(read_date(page->arena, text_in(object, "dateModified")),
+                 first_of(read_date(page->arena, head->facts[META_MODIFIED]), facts.modified));
     metadata->description =
         clean(page->arena, first_of(head->facts[META_DESCRIPTION], text_in(object, "description")));
     metadata->image = resolve(page, head->facts[META_IMAGE]);

@@ -19,10 +19,5 @@ enum meta_fact {
 
 /* Fills page->metadata. page->json_ld must have been read. */
 void metadata_read(struct page *page);
-/* A date as ISO 8601, in the arena: "2024-05-01" or "2024-05-01T10:00:00Z", of that form already or
- * as "May 1, 2024" and "1 May 2024". NULL when it is none. */
-const char *metadata_date(struct arena *arena, const char *text);
-/* A title without the name of the site at its end or beginning. */
-const char *metadata_cut_site(struct arena *arena, const char *title, const char *site);
 
 #endif
