@@ -3,9 +3,7 @@
  * valid when written again, and a text that is taken from it is UTF-8. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "research/extract_json.h"
-#include "research/sightings.h"
-#include "research/worker.h"
+#include "research/steps.h"
 #include "text/text.h"
 
 #include <stdint.h>
@@ -67,10 +65,10 @@ static void check_events(const char *text, size_t size, const struct worker *wor
             const char *stop = memchr(text, '\n', (size_t)(end - text));
             stop = stop ? stop : end;
             arena_reset(scratch);
-            worker->feed(scratch, text, (size_t)(stop - text), &sink);
+            (void)!worker_feed(worker, scratch, text, (size_t)(stop - text), &sink);
             const char *line = arena_strndup(scratch, text, (size_t)(stop - text));
             if (line) {
-                worker->trouble(line);
+                worker_trouble_in(worker, line);
             }
             text = stop + 1;
         }

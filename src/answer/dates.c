@@ -5,18 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #define DAY 86400
-
-/* Days since 1970 in the Gregorian calendar; a year begins in March here, so that the leap day is
- * its last. */
-static int64_t days(int year, int month, int day)
-{
-    int64_t y = month > 2 ? year : year - 1;
-    int64_t m = month > 2 ? month - 3 : month + 9;
-    int64_t era_days = y * 365 + y / 4 - y / 100 + y / 400;
-    return era_days + (153 * m + 2) / 5 + day - 1 - 719468;
-}
 
 static bool is_day(int year, int month, int day)
 {
@@ -44,7 +35,8 @@ static bool set_day(struct date *date, int year, int month, int day)
         return false;
     }
     snprintf(date->text, sizeof date->text, "%04d-%02d-%02d", year, month, day);
-    date->latest = days(year, month, day) * DAY + DAY - 1;
+    struct tm midnight = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    date->latest = timegm(&midnight) + DAY - 1;
     return true;
 }
 

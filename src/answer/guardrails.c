@@ -1,5 +1,6 @@
 /* Rules about queries: reading them, checking them, applying them. */
 #include "answer/question.h"
+#include "core/files.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "embedded.h"
@@ -9,11 +10,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MOST_WORDS   512 /* of a query; it has 400 characters */
 #define FOLDED_BYTES KIB(4)
@@ -124,27 +123,19 @@ struct guardrails *guardrails_parse(const char *json, size_t length, char *probl
     return guardrails;
 }
 
-static struct guardrails *read_file(const char *path, char *problem, size_t size)
+static struct guardrails *read_rules(const char *path, char *problem, size_t size)
 {
     char reason[256] = "";
     struct guardrails *guardrails = NULL;
     struct buf text;
     buf_init(&text, LIMIT_CONFIG_FILE_BYTES);
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t got = file < 0 ? -1 : 1;
-    while (got > 0 && buf_error(&text) == OK) {
-        char piece[4096];
-        got = read(file, piece, sizeof piece);
-        buf_append(&text, piece, got > 0 ? (size_t)got : 0);
-    }
-    if (got < 0 || buf_error(&text) != OK) {
-        snprintf(reason, sizeof reason, "%s", got < 0 ? strerror(errno) : "it is too large");
-    } else {
+    int status = read_whole(path, &text);
+    if (status == OK) {
         guardrails =
             guardrails_parse(text.data ? text.data : "", text.length, reason, sizeof reason);
-    }
-    if (file >= 0) {
-        close(file);
+    } else {
+        snprintf(reason, sizeof reason, "%s",
+                 status == ERR_IO ? strerror(errno) : "it is too large");
     }
     buf_done(&text);
     if (!guardrails) {
@@ -170,7 +161,7 @@ struct guardrails *guardrails_new(const char *setting, char *problem, size_t siz
             return guardrails_parse(SETS[i].rules, strlen(SETS[i].rules), problem, size);
         }
     }
-    return read_file(setting, problem, size);
+    return read_rules(setting, problem, size);
 }
 
 struct guardrails *guardrails_free(struct guardrails *guardrails)

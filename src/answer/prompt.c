@@ -4,8 +4,8 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "embedded.h"
+#include "text/text.h"
 
-#include <string.h>
 #include <time.h>
 
 /* "2026-11-15 10:10 UTC" */
@@ -44,10 +44,7 @@ static const char *region(struct arena *arena, const struct prompt_wishes *wishe
 
 const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes)
 {
-    const struct {
-        const char *name;
-        const char *words;
-    } blanks[] = {
+    const struct text_blank blanks[] = {
         {"{{now}}", moment(arena, wishes->now)},
         {"{{max_results}}", arena_printf(arena, "%d", wishes->max_results)},
         {"{{freshness}}", freshness(arena, wishes)},
@@ -58,23 +55,6 @@ const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes
     }
     struct buf out;
     buf_init(&out, KIB(64));
-    for (const char *at = prompt_answer; *at;) {
-        size_t plain = strcspn(at, "{");
-        buf_append(&out, at, plain);
-        at += plain;
-        size_t taken = 0;
-        for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
-            size_t length = strlen(blanks[i].name);
-            if (!taken && strncmp(at, blanks[i].name, length) == 0) {
-                buf_puts(&out, blanks[i].words);
-                taken = length;
-            }
-        }
-        if (!taken && *at) {
-            buf_putc(&out, *at);
-            taken = 1;
-        }
-        at += taken;
-    }
+    text_fill(&out, prompt_answer, blanks, sizeof blanks / sizeof *blanks);
     return buf_to_arena(&out, arena);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- positions (markers.c) ---- */
+/* ---- positions (ruler.c) ---- */
 
 /* Positions in whatever unit somebody counts: Unicode code points, units of UTF-16 (as JavaScript
  * does) or bytes of UTF-8. A ruler is laid along a text once; after that any position is found in a

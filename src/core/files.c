@@ -79,6 +79,23 @@ bool find_on_path(const char *name, char *path, size_t size)
 
 /* ---- writing ---- */
 
+int read_whole(const char *path, struct buf *out)
+{
+    char piece[4096];
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = file < 0 ? -1 : 1;
+    while (got > 0 && buf_error(out) == OK) {
+        got = read(file, piece, sizeof piece);
+        buf_append(out, piece, got > 0 ? (size_t)got : 0);
+    }
+    int error = errno;
+    if (file >= 0) {
+        close(file);
+    }
+    errno = error;
+    return got < 0 ? ERR_IO : buf_error(out);
+}
+
 int write_all(int fd, const char *data, size_t length)
 {
     while (length) {

@@ -3,6 +3,7 @@
 #ifndef FORAGE_CORE_FILES_H
 #define FORAGE_CORE_FILES_H
 
+#include "core/buf.h"
 #include "core/status.h"
 
 #include <stdbool.h>
@@ -33,6 +34,9 @@ bool find_on_path(const char *name, char *path, size_t size);
 
 /* Writes every byte, whatever interrupts it. OK, or ERR_IO with errno saying why. */
 MUST_CHECK int write_all(int fd, const char *data, size_t length);
+/* Appends all of a file. OK; ERR_IO with errno saying why; an error of the buffer when it does not
+ * fit. A pipe is not waited for. */
+MUST_CHECK int read_whole(const char *path, struct buf *out);
 
 /* Removes it by descriptors: a link that somebody puts in the place of a folder is removed, not
  * followed. Whoever used it may still be writing while it dies, so it is tried up to `tries` times

@@ -7,7 +7,7 @@
 #include "net/surroundings.h"
 #include "page/browser/browser.h"
 #include "proc/proc.h"
-#include "research/folder.h"
+#include "research/steps.h"
 #include "research/worker.h"
 
 #include <ctype.h>

@@ -53,7 +53,7 @@ static void ask_service(struct look *look, const char *url, struct fetch_request
         report(look, FINDING_BROKEN, "%s could not be tried: %s", what, status_name(status));
         return;
     }
-    enum route_outcome outcome = route_judge(provider ? provider : &NOBODY, &response);
+    enum route_outcome outcome = route_judge(provider ? provider : &NOBODY, &response).outcome;
     enum finding_state state = ANSWERS[outcome].state;
     if (response.status) {
         report(look, state, "%s %s (HTTP %d)", what, ANSWERS[outcome].words, response.status);
@@ -149,7 +149,7 @@ static void search_once(struct look *look, const struct provider *provider)
 {
     const struct search_query query = {.text = "forage", .count = 1, .page = 1};
     struct provider_request request;
-    if (provider_request(provider, call_arena(look->call), &query, &request) != OK) {
+    if (route_request(provider, call_arena(look->call), &query, &request) != OK) {
         return;
     }
     struct fetch_request fetch = {

@@ -17,28 +17,22 @@ static const char *const OWN_VARIABLES[] = {"ANTHROPIC_", "CLAUDE_", NULL};
 
 #define READING "mcp__forage__get_content"
 
-static int start(struct call *call, const struct worker_job *job, struct proc **child)
-{
-    const char *const arguments[] = {
-        job->program,
-        "--print",
-        "--output-format",
-        "stream-json",
-        "--verbose",
-        "--model",
-        job->model,
-        "--mcp-config=.claude/mcp.json", /* and no server of the user's own */
-        "--strict-mcp-config",
-        "--setting-sources=", /* nor their settings, with what those allow */
-        "--disable-slash-commands",
-        "--no-session-persistence",
-        "--tools=WebSearch,WebFetch", /* of those that it has itself: no files, no commands */
-        "--allowedTools=WebSearch,WebFetch," READING,
-        NULL,
-    };
-    struct worker_command command = {arguments, OWN_VARIABLES, SETTINGS};
-    return worker_spawn(call, job, &command, child);
-}
+static const char *const ARGUMENTS[] = {
+    "--print",
+    "--output-format",
+    "stream-json",
+    "--verbose",
+    "--model",
+    WORKER_MODEL,
+    "--mcp-config=.claude/mcp.json", /* and no server of the user's own */
+    "--strict-mcp-config",
+    "--setting-sources=", /* nor their settings, with what those allow */
+    "--disable-slash-commands",
+    "--no-session-persistence",
+    "--tools=WebSearch,WebFetch", /* of those that it has itself: no files, no commands */
+    "--allowedTools=WebSearch,WebFetch," READING,
+    NULL,
+};
 
 /* ---- events ---- */
 
@@ -48,35 +42,37 @@ static void set_content(struct worker_event *event, yyjson_val *content)
     if (yyjson_is_arr(content)) {
         content = yyjson_obj_get(yyjson_arr_get_first(content), "text");
     }
-    event->text = yyjson_is_str(content) ? yyjson_get_str(content) : "";
-    event->length = yyjson_is_str(content) ? yyjson_get_len(content) : 0;
+    worker_set_text(event, content);
 }
 
-/* One block of a message. False when it tells nothing. */
-static bool read_block(yyjson_val *block, struct worker_event *event)
+static bool read_text(yyjson_val *block, struct worker_event *event)
 {
-    const char *type = json_string(block, "type");
-    if (type && strcmp(type, "text") == 0) {
-        event->kind = WORKER_SAYS;
-        set_content(event, yyjson_obj_get(block, "text"));
-        return true;
-    }
-    if (type && strcmp(type, "tool_use") == 0) {
-        event->kind = WORKER_USES;
-        event->tool = json_string(block, "name");
-        event->id = json_string(block, "id");
-        event->parameters = yyjson_obj_get(block, "input");
-        return event->tool && event->id;
-    }
-    if (type && strcmp(type, "tool_result") == 0) {
-        event->kind = WORKER_GOT;
-        event->id = json_string(block, "tool_use_id");
-        event->ok = !yyjson_get_bool(yyjson_obj_get(block, "is_error"));
-        set_content(event, yyjson_obj_get(block, "content"));
-        return event->id != NULL;
-    }
-    return false;
+    event->kind = WORKER_SAYS;
+    set_content(event, yyjson_obj_get(block, "text"));
+    return true;
 }
+
+static bool read_tool_use(yyjson_val *block, struct worker_event *event)
+{
+    return worker_set_use(event, json_string(block, "name"), json_string(block, "id"),
+                          yyjson_obj_get(block, "input"));
+}
+
+static bool read_tool_result(yyjson_val *block, struct worker_event *event)
+{
+    event->kind = WORKER_GOT;
+    event->id = json_string(block, "tool_use_id");
+    event->ok = !yyjson_get_bool(yyjson_obj_get(block, "is_error"));
+    set_content(event, yyjson_obj_get(block, "content"));
+    return event->id != NULL;
+}
+
+static const struct worker_reader READERS[] = {
+    {"text", read_text},
+    {"tool_use", read_tool_use},
+    {"tool_result", read_tool_result},
+    {NULL, NULL},
+};
 
 static int read_message(yyjson_val *line, bool own, const struct worker_sink *sink)
 {
@@ -85,8 +81,10 @@ static int read_message(yyjson_val *line, bool own, const struct worker_sink *si
     yyjson_val *block;
     int status = OK;
     while (status == OK && (block = yyjson_arr_iter_next(&each)) != NULL) {
-        struct worker_event event = {.text = ""};
-        if (read_block(block, &event) && own == (event.kind != WORKER_GOT)) {
+        struct worker_event event;
+        const char *type = json_string(block, "type");
+        if (type && worker_read(READERS, type, block, &event) &&
+            own == (event.kind != WORKER_GOT)) {
             status = sink->take(sink->context, &event);
         }
     }
@@ -106,28 +104,15 @@ static int read_result(yyjson_val *line, const struct worker_sink *sink)
     return sink->take(sink->context, &event);
 }
 
-static int feed(struct arena *scratch, const char *line, size_t length,
-                const struct worker_sink *sink)
+static int read_line(yyjson_val *line, const char *type, const struct worker_sink *sink)
 {
-    yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
-    const char *type = json_string(root, "type");
-    if (!type) {
-        return OK;
-    }
     if (strcmp(type, "assistant") == 0) {
-        return read_message(root, true, sink);
+        return read_message(line, true, sink);
     }
     if (strcmp(type, "user") == 0) {
-        return read_message(root, false, sink);
+        return read_message(line, false, sink);
     }
-    return strcmp(type, "result") == 0 ? read_result(root, sink) : OK;
-}
-
-/* Its limits are arguments, which it refuses when they are wrong. */
-static enum worker_trouble trouble(const char *line)
-{
-    (void)line;
-    return WORKER_NO_TROUBLE;
+    return strcmp(type, "result") == 0 ? read_result(line, sink) : OK;
 }
 
 const struct worker WORKER_CLAUDE = {
@@ -138,7 +123,8 @@ const struct worker WORKER_CLAUDE = {
     .model_variable = "ANTHROPIC_MODEL",
     .install = "install it with `npm install -g @anthropic-ai/claude-code`",
     .sign_in = "set ANTHROPIC_API_KEY, or run `claude` once and sign in",
-    .start = start,
-    .feed = feed,
-    .trouble = trouble,
+    .arguments = ARGUMENTS,
+    .own_variables = OWN_VARIABLES,
+    .settings = SETTINGS,
+    .read = read_line, /* its limits are arguments, which it refuses when they are wrong */
 };

@@ -1,7 +1,7 @@
 /* A tolerant reader of one JSON value that writes it again, strictly; around it, the search for
  * where one begins. Whatever comes, the work is bounded: a beginning that is none fails at its
  * first wrong byte, and all beginnings together may cost a few times the text. */
-#include "research/extract_json.h"
+#include "research/steps.h"
 
 #include "core/limits.h"
 #include "core/status.h"

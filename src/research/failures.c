@@ -1,5 +1,5 @@
 /* The table. Words come first: they tell more than a number does. */
-#include "research/failures.h"
+#include "research/steps.h"
 
 #include "call/errors.h"
 

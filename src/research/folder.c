@@ -1,6 +1,6 @@
 /* Making the folder and its files. Several processes may do so at once: a file is written under
  * another name and then linked, so that it is there wholly or not at all, and never replaced. */
-#include "research/folder.h"
+#include "research/steps.h"
 
 #include "config/config.h"
 #include "core/buf.h"
@@ -20,11 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef __APPLE__
-#define HOME_PLACE "Library/Application Support"
-#else
 #define HOME_PLACE ".config"
-#endif
 
 /* The folder, and the longest name of what is in it. */
 #define PART_SIZE (FOLDER_PATH_SIZE + 64)

@@ -12,46 +12,31 @@ static const char *const SETTINGS[] = {"GEMINI_CLI_TRUST_WORKSPACE=true",
                                        "GEMINI_CLI_NO_RELAUNCH=true", "NO_COLOR=1", NULL};
 static const char *const OWN_VARIABLES[] = {"GEMINI_", "GOOGLE_", NULL};
 
-static int start(struct call *call, const struct worker_job *job, struct proc **child)
-{
-    const char *const arguments[] = {
-        job->program,
-        "--model",
-        job->model,
-        "--output-format",
-        "stream-json",
-        "--policy",
-        ".gemini/policy.toml", /* seen from its folder: it would split a path at commas */
-        "--allowed-mcp-server-names",
-        job->with_firecrawl ? "forage,firecrawl" : "forage",
-        NULL,
-    };
-    struct worker_command command = {arguments, OWN_VARIABLES, SETTINGS};
-    return worker_spawn(call, job, &command, child);
-}
+static const char *const ARGUMENTS[] = {
+    "--model",
+    WORKER_MODEL,
+    "--output-format",
+    "stream-json",
+    "--policy",
+    ".gemini/policy.toml", /* seen from its folder: it would split a path at commas */
+    "--allowed-mcp-server-names",
+    WORKER_SERVERS,
+    NULL,
+};
 
 /* ---- events ---- */
-
-static void set_text(struct worker_event *event, yyjson_val *value)
-{
-    event->text = yyjson_is_str(value) ? yyjson_get_str(value) : "";
-    event->length = yyjson_is_str(value) ? yyjson_get_len(value) : 0;
-}
 
 static bool read_message(yyjson_val *line, struct worker_event *event)
 {
     event->kind = WORKER_SAYS;
-    set_text(event, yyjson_obj_get(line, "content"));
+    worker_set_text(event, yyjson_obj_get(line, "content"));
     return yyjson_equals_str(yyjson_obj_get(line, "role"), "assistant");
 }
 
 static bool read_tool_use(yyjson_val *line, struct worker_event *event)
 {
-    event->kind = WORKER_USES;
-    event->tool = json_string(line, "tool_name");
-    event->id = json_string(line, "tool_id");
-    event->parameters = yyjson_obj_get(line, "parameters");
-    return event->tool && event->id;
+    return worker_set_use(event, json_string(line, "tool_name"), json_string(line, "tool_id"),
+                          yyjson_obj_get(line, "parameters"));
 }
 
 static bool read_tool_result(yyjson_val *line, struct worker_event *event)
@@ -59,14 +44,14 @@ static bool read_tool_result(yyjson_val *line, struct worker_event *event)
     event->kind = WORKER_GOT;
     event->id = json_string(line, "tool_id");
     event->ok = yyjson_equals_str(yyjson_obj_get(line, "status"), "success");
-    set_text(event, yyjson_obj_get(line, "output"));
+    worker_set_text(event, yyjson_obj_get(line, "output"));
     return event->id != NULL;
 }
 
 static bool read_error(yyjson_val *line, struct worker_event *event)
 {
     event->kind = WORKER_WARNS;
-    set_text(event, yyjson_obj_get(line, "message"));
+    worker_set_text(event, yyjson_obj_get(line, "message"));
     return true;
 }
 
@@ -74,30 +59,19 @@ static bool read_result(yyjson_val *line, struct worker_event *event)
 {
     bool done = yyjson_equals_str(yyjson_obj_get(line, "status"), "success");
     event->kind = done ? WORKER_IS_DONE : WORKER_FAILS;
-    set_text(event, yyjson_obj_get(yyjson_obj_get(line, "error"), "message"));
+    worker_set_text(event, yyjson_obj_get(yyjson_obj_get(line, "error"), "message"));
     return true;
 }
 
-static const struct {
-    const char *type;
-    bool (*read)(yyjson_val *line, struct worker_event *event);
-} EVENTS[] = {
+static const struct worker_reader READERS[] = {
     {"message", read_message}, {"tool_use", read_tool_use}, {"tool_result", read_tool_result},
-    {"error", read_error},     {"result", read_result},
+    {"error", read_error},     {"result", read_result},     {NULL, NULL},
 };
 
-static int feed(struct arena *scratch, const char *line, size_t length,
-                const struct worker_sink *sink)
+static int read_line(yyjson_val *line, const char *type, const struct worker_sink *sink)
 {
-    yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
-    const char *type = json_string(root, "type");
-    for (size_t i = 0; type && i < sizeof EVENTS / sizeof *EVENTS; i++) {
-        struct worker_event event = {.text = ""};
-        if (strcmp(EVENTS[i].type, type) == 0 && EVENTS[i].read(root, &event)) {
-            return sink->take(sink->context, &event);
-        }
-    }
-    return OK;
+    struct worker_event event;
+    return worker_read(READERS, type, line, &event) ? sink->take(sink->context, &event) : OK;
 }
 
 /* "[USER] Policy file error in policy.toml:". Which server it is that does not start it does not
@@ -122,7 +96,9 @@ const struct worker WORKER_GEMINI = {
     .model_variable = "FORAGE_GEMINI_MODEL",
     .install = "install it with `npm install -g @google/gemini-cli` (it needs Node.js 20 or newer)",
     .sign_in = "set GEMINI_API_KEY, or run `gemini` once and sign in",
-    .start = start,
-    .feed = feed,
+    .arguments = ARGUMENTS,
+    .own_variables = OWN_VARIABLES,
+    .settings = SETTINGS,
+    .read = read_line,
     .trouble = trouble,
 };

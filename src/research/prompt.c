@@ -1,15 +1,14 @@
-/* Filling templates. */
-#include "research/prompt.h"
+/* Fills the templates of prompts, ours and the user's own. */
+#include "research/steps.h"
 
+#include "core/files.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/text.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- the caller's words ---- */
 
@@ -25,82 +24,37 @@ static void put_escaped(struct buf *out, const char *text)
     }
 }
 
-static void put_question(struct buf *out, const struct prompt_values *values, const char *tag)
-{
-    buf_printf(out, "<question-%s>\n", tag);
-    put_escaped(out, values->question);
-    buf_printf(out, "\n</question-%s>", tag);
-}
-
-/* ---- places ---- */
-
-enum place { PLACE_QUESTION, PLACE_DEPTH, PLACE_MODEL, PLACE_ROUNDS };
-
-/* The longer spelling first: one contains the other. */
-static const struct {
-    const char *text;
-    enum place place;
-} PLACES[] = {
-    {"{{query}}", PLACE_QUESTION},      {"{{topic}}", PLACE_QUESTION},
-    {"{{depth}}", PLACE_DEPTH},         {"{{model}}", PLACE_MODEL},
-    {"{query}", PLACE_QUESTION},        {"{topic}", PLACE_QUESTION},
-    {"{depth}", PLACE_DEPTH},           {"{model}", PLACE_MODEL},
-    {"{max_iterations}", PLACE_ROUNDS},
-};
-
-static void put_value(struct buf *out, enum place place, const struct prompt_values *values,
-                      const char *tag)
-{
-    switch (place) {
-    case PLACE_QUESTION:
-        put_question(out, values, tag);
-        break;
-    case PLACE_DEPTH:
-        buf_puts(out, values->depth);
-        break;
-    case PLACE_MODEL:
-        put_escaped(out, values->model);
-        break;
-    case PLACE_ROUNDS:
-        buf_printf(out, "%d", values->max_rounds);
-        break;
-    }
-}
-
-/* The place at `at`, or a negative number when there is none. */
-static int find_place(const char *at)
-{
-    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
-        if (strncmp(at, PLACES[i].text, strlen(PLACES[i].text)) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 int prompt_fill(struct buf *out, const char *template, const struct prompt_values *values,
                 const char *tag)
 {
-    bool asked = false;
-    while (*template) {
-        size_t plain = strcspn(template, "{");
-        buf_append(out, template, plain);
-        template += plain;
-        int place = *template ? find_place(template) : -1;
-        if (place >= 0) {
-            asked = asked || PLACES[place].place == PLACE_QUESTION;
-            put_value(out, PLACES[place].place, values, tag);
-            template += strlen(PLACES[place].text);
-        } else if (*template) {
-            buf_putc(out, *template ++);
+    struct buf question, model;
+    char rounds[16];
+    buf_init(&question, LIMIT_PROMPT_BYTES * 8);
+    buf_init(&model, LIMIT_PROMPT_BYTES);
+    buf_printf(&question, "<question-%s>\n", tag);
+    put_escaped(&question, values->question);
+    buf_printf(&question, "\n</question-%s>", tag);
+    put_escaped(&model, values->model);
+    buf_puts(&model, "");
+    snprintf(rounds, sizeof rounds, "%d", values->max_rounds);
+    int status = buf_error(&question) ? buf_error(&question) : buf_error(&model);
+    if (status == OK) {
+        const struct text_blank blanks[] = {
+            {"{{query}}", question.data}, {"{{topic}}", question.data},
+            {"{query}", question.data},   {"{topic}", question.data},
+            {"{{depth}}", values->depth}, {"{depth}", values->depth},
+            {"{{model}}", model.data},    {"{model}", model.data},
+            {"{max_iterations}", rounds},
+        };
+        const unsigned asks = 0xF; /* the first four */
+        if (!(text_fill(out, template, blanks, sizeof blanks / sizeof *blanks) & asks)) {
+            buf_printf(out, "\n\n%s\n", question.data);
         }
+        status = buf_error(out);
     }
-    if (!asked) {
-        buf_puts(out, "\n\n");
-        put_question(out, values, tag);
-        buf_putc(out, '\n');
-    }
-    return buf_error(out);
+    buf_done(&question);
+    buf_done(&model);
+    return status;
 }
 
 /* ---- templates ---- */
@@ -108,24 +62,13 @@ int prompt_fill(struct buf *out, const char *template, const struct prompt_value
 /* The whole file as text in the arena; NULL when it is not there, too large, or no text. */
 static const char *read_text(struct arena *arena, const char *path)
 {
-    struct stat about;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        return NULL;
-    }
-    const char *text = NULL;
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
-        (size_t)about.st_size <= LIMIT_PROMPT_BYTES) {
-        size_t size = (size_t)about.st_size;
-        char *content = arena_alloc(arena, size + 1);
-        ssize_t got = content ? read(fd, content, size) : -1;
-        if (got == (ssize_t)size && text_is_utf8(content, size) && !memchr(content, '\0', size)) {
-            content[size] = '\0';
-            text = content;
-        }
-    }
-    close(fd);
-    return text;
+    struct buf text;
+    buf_init(&text, LIMIT_PROMPT_BYTES);
+    bool usable = read_whole(path, &text) == OK && text.length > 0 &&
+                  text_is_utf8(text.data, text.length) && !memchr(text.data, '\0', text.length);
+    const char *copy = usable ? arena_strndup(arena, text.data, text.length) : NULL;
+    buf_done(&text);
+    return copy;
 }
 
 const char *prompt_template(struct arena *arena, const char *folder, const char *name,

@@ -12,12 +12,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "embedded.h"
-#include "research/extract_json.h"
-#include "research/failures.h"
-#include "research/folder.h"
-#include "research/progress.h"
-#include "research/prompt.h"
-#include "research/run.h"
+#include "research/steps.h"
 #include "text/text.h"
 
 #include <stdatomic.h>
@@ -59,16 +54,14 @@ struct task {
 /* Adds the worker's own words to the call's error. */
 static void add_details(struct call *call, const char *words)
 {
-    yyjson_mut_doc *doc = words && *words ? json_new(call_arena(call)) : NULL;
-    char *copy = doc ? arena_strndup(call_arena(call), words,
-                                     text_prefix(words, strlen(words), LIMIT_ERROR_CHARS))
-                     : NULL;
+    struct arena *arena = call_arena(call);
+    char *copy =
+        words && *words
+            ? arena_strndup(arena, words, text_prefix(words, strlen(words), LIMIT_ERROR_CHARS))
+            : NULL;
     if (copy) {
         text_mend(copy);
-        const char *json = json_text(call_arena(call), yyjson_mut_str(doc, copy), NULL);
-        if (json) {
-            call_fail_details(call, json);
-        }
+        call_fail_details(call, json_text(arena, yyjson_mut_str(json_new(arena), copy), NULL));
     }
 }
 
@@ -456,16 +449,6 @@ int research_run(struct call *call, const struct research_request *request,
 
 /* ---- describing ---- */
 
-static void add_list(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
-                     const char *const *items, size_t count)
-{
-    yyjson_mut_val *list = yyjson_mut_arr(doc);
-    for (size_t i = 0; i < count; i++) {
-        yyjson_mut_arr_add_str(doc, list, items[i]);
-    }
-    yyjson_mut_obj_add_val(doc, object, key, list);
-}
-
 yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
                                   const struct research_report *report)
 {
@@ -474,9 +457,9 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
     yyjson_mut_obj_add_sint(doc, metadata, "duration_ms", clock_now_ms() - call_started_ms(call));
     yyjson_mut_obj_add_str(doc, metadata, "model", report->model);
     yyjson_mut_obj_add_strcpy(doc, metadata, "timestamp", clock_stamp(stamp));
-    add_list(doc, metadata, "sources_visited", report->sources, report->source_count);
+    json_add_strings(doc, metadata, "sources_visited", report->sources, report->source_count);
     if (report->warning_count) {
-        add_list(doc, metadata, "warnings", report->warnings, report->warning_count);
+        json_add_strings(doc, metadata, "warnings", report->warnings, report->warning_count);
     }
     return metadata;
 }

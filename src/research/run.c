@@ -1,5 +1,5 @@
-/* Watching a worker. */
-#include "research/run.h"
+/* Runs a worker once and watches it, from its start to its end. */
+#include "research/steps.h"
 
 #include "call/errors.h"
 #include "config/config.h"
@@ -8,7 +8,6 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "research/progress.h"
 #include "text/text.h"
 
 #include <signal.h>
@@ -74,19 +73,18 @@ static int take_error_line(struct watching *watching, const struct proc_event *e
         return ERR_NOMEM;
     }
     /* Later on its lines hold words of pages too, which are to decide nothing. */
+    const struct worker *worker = watching->worker;
     enum worker_trouble trouble =
-        watching->sightings->turns == 0 ? watching->worker->trouble(line) : WORKER_NO_TROUBLE;
-    switch (trouble) {
-    case WORKER_LOST_SERVER:
+        watching->sightings->turns == 0 ? worker_trouble_in(worker, line) : WORKER_NO_TROUBLE;
+    if (trouble == WORKER_LOST_SERVER) {
         return lose_server(watching);
-    case WORKER_LOST_POLICY:
+    }
+    if (trouble == WORKER_LOST_POLICY) {
         return call_fail(watching->call, CODE_CONFIG_ERROR,
                          "%s does not accept its policy and was ended: nothing would keep it from "
                          "files and commands; mend or delete policy.toml in its configuration "
                          "folder, which is then made anew",
-                         watching->worker->title);
-    case WORKER_NO_TROUBLE:
-        break;
+                         worker->title);
     }
     return OK;
 }
@@ -98,8 +96,8 @@ static int take_line(struct watching *watching, const struct proc_event *event)
     }
     watching->has_begun = true;
     arena_reset(watching->scratch);
-    int status =
-        watching->worker->feed(watching->scratch, event->line, event->length, &watching->sink);
+    int status = worker_feed(watching->worker, watching->scratch, event->line, event->length,
+                             &watching->sink);
     if (watching->sightings->is_done && !watching->done_since_ms) {
         watching->done_since_ms = clock_now_ms();
     }
@@ -203,7 +201,7 @@ static int make_temporary(char path[TEMPORARY_SIZE])
 static int run_in(struct watching *watching, const struct worker_job *job, struct run_end *end)
 {
     struct proc *child;
-    int status = watching->worker->start(watching->call, job, &child);
+    int status = worker_start(watching->call, watching->worker, job, &child);
     if (status == OK) {
         progress_say(watching->call, "%s works with %s", watching->worker->title, job->model);
         status = watch(watching, child, end);

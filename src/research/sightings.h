@@ -43,4 +43,7 @@ struct worker_sink sightings_sink(struct sightings *sightings);
 bool sightings_add(struct sightings *sightings, struct sightings_list *list, const char *text);
 void sightings_done(struct sightings *sightings);
 
+/* Reports progress of a call that has no end to count towards: the seconds that it has taken. */
+void progress_say(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

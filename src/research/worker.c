@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define MOST_VARIABLES 512
+#define MOST_ARGUMENTS 32
 
 static const struct worker *const WORKERS[] = {&WORKER_GEMINI, &WORKER_CLAUDE};
 
@@ -148,14 +149,14 @@ static bool is_reader_setting(const char *entry)
 
 /* The worker's own variables that are declared, wherever they are set, by the name that the worker
  * knows. */
-static void add_declared(struct environment *environment, const struct worker_command *command)
+static void add_declared(struct environment *environment, const struct worker *worker)
 {
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         const struct variable *variable = &VARIABLES[i];
         bool is_text = variable->kind == VARIABLE_TEXT || variable->kind == VARIABLE_PATH;
         const char *name = variable->also ? variable->also : variable->name;
         if (is_text && config_is_set(variable->name) &&
-            (begins_with_any(name, command->own_variables) ||
+            (begins_with_any(name, worker->own_variables) ||
              begins_with_any(name, COMMON_BEGINNINGS))) {
             add(environment,
                 arena_printf(environment->arena, "%s=%s", name, config_text(variable->name)));
@@ -163,40 +164,98 @@ static void add_declared(struct environment *environment, const struct worker_co
     }
 }
 
-static void collect(struct environment *environment, const struct worker_job *job,
-                    const struct worker_command *command)
+static void collect(struct environment *environment, const struct worker *worker,
+                    const struct worker_job *job)
 {
     add(environment, arena_printf(environment->arena, "TMPDIR=%s", job->temporary));
-    for (const char *const *setting = command->settings; *setting; setting++) {
+    for (const char *const *setting = worker->settings; *setting; setting++) {
         add(environment, *setting);
     }
-    add_declared(environment, command);
+    add_declared(environment, worker);
     for (char *const *entry = environ; *entry; entry++) {
-        if (is_common(*entry) || begins_with_any(*entry, command->own_variables) ||
+        if (is_common(*entry) || begins_with_any(*entry, worker->own_variables) ||
             is_reader_setting(*entry)) {
             add(environment, *entry);
         }
     }
 }
 
-int worker_spawn(struct call *call, const struct worker_job *job,
-                 const struct worker_command *command, struct proc **child)
+/* ---- starting it ---- */
+
+/* Writes its arguments as the job wants them, behind its path. */
+static void fill_arguments(const struct worker *worker, const struct worker_job *job,
+                           const char *arguments[MOST_ARGUMENTS + 1])
 {
+    size_t count = 0;
+    arguments[count++] = job->program;
+    for (const char *const *each = worker->arguments; *each && count < MOST_ARGUMENTS; each++) {
+        const char *servers = job->with_firecrawl ? "forage,firecrawl" : "forage";
+        arguments[count++] = strcmp(*each, WORKER_MODEL) == 0     ? job->model
+                             : strcmp(*each, WORKER_SERVERS) == 0 ? servers
+                                                                  : *each;
+    }
+    arguments[count] = NULL;
+}
+
+int worker_start(struct call *call, const struct worker *worker, const struct worker_job *job,
+                 struct proc **child)
+{
+    const char *arguments[MOST_ARGUMENTS + 1];
     struct environment *environment = arena_zalloc(call_arena(call), sizeof *environment);
     if (!environment) {
         return ERR_NOMEM;
     }
     environment->arena = call_arena(call);
-    collect(environment, job, command);
+    collect(environment, worker, job);
+    fill_arguments(worker, job, arguments);
     if (arena_failed(environment->arena)) {
         return ERR_NOMEM;
     }
     struct proc_options options = {
-        .arguments = command->arguments,
+        .arguments = arguments,
         .environment = environment->entries,
         .directory = job->folder,
         .input = job->prompt,
         .input_length = job->prompt_length,
     };
     return proc_start(&options, child);
+}
+
+/* ---- what it writes ---- */
+
+int worker_feed(const struct worker *worker, struct arena *scratch, const char *line, size_t length,
+                const struct worker_sink *sink)
+{
+    yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
+    const char *type = json_string(root, "type");
+    return type ? worker->read(root, type, sink) : OK;
+}
+
+enum worker_trouble worker_trouble_in(const struct worker *worker, const char *line)
+{
+    return worker->trouble ? worker->trouble(line) : WORKER_NO_TROUBLE;
+}
+
+bool worker_read(const struct worker_reader *readers, const char *type, yyjson_val *value,
+                 struct worker_event *event)
+{
+    while (readers->type && strcmp(readers->type, type) != 0) {
+        readers++;
+    }
+    *event = (struct worker_event){.text = ""};
+    return readers->type && readers->read(value, event);
+}
+
+void worker_set_text(struct worker_event *event, yyjson_val *value)
+{
+    event->text = yyjson_is_str(value) ? yyjson_get_str(value) : "";
+    event->length = yyjson_is_str(value) ? yyjson_get_len(value) : 0;
+}
+
+bool worker_set_use(struct worker_event *event, const char *tool, const char *id,
+                    yyjson_val *parameters)
+{
+    *event = (struct worker_event){
+        .kind = WORKER_USES, .tool = tool, .id = id, .parameters = parameters, .text = ""};
+    return tool && id;
 }

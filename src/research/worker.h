@@ -68,14 +68,19 @@ struct worker {
     const char *model_variable; /* which model it uses */
     const char *install;        /* how to get it */
     const char *sign_in;        /* how to let it use its model */
-    /* Starts it with its prompt. As proc_start. */
-    int (*start)(struct call *call, const struct worker_job *job, struct proc **child);
-    /* Understands one line of its output. What is no event of its is passed over. A status. */
-    int (*feed)(struct arena *scratch, const char *line, size_t length,
-                const struct worker_sink *sink);
-    /* What a line of its stderr tells. */
+    /* Lists that end with a NULL: its arguments, where WORKER_MODEL and WORKER_SERVERS stand for
+     * what the job says; beginnings of the names of variables that are its own; "NAME=value" that
+     * it gets in any case. */
+    const char *const *arguments, *const *own_variables, *const *settings;
+    /* Understands one line of its output, of this "type". What is no event of its is passed over. A
+     * status. */
+    int (*read)(yyjson_val *line, const char *type, const struct worker_sink *sink);
+    /* What a line of its stderr tells; NULL: nothing. */
     enum worker_trouble (*trouble)(const char *line);
 };
+
+#define WORKER_MODEL   "{model}"
+#define WORKER_SERVERS "{servers}" /* that it may read pages with */
 
 extern const struct worker WORKER_GEMINI;
 extern const struct worker WORKER_CLAUDE;
@@ -83,22 +88,34 @@ extern const struct worker WORKER_CLAUDE;
 /* The one that FORAGE_RESEARCH_WORKER names. */
 const struct worker *worker_chosen(void);
 /* Where its program is. OK, or ERR_NOTFOUND with words in `problem`. */
-int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,
-                size_t size);
+MUST_CHECK int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,
+                           size_t size);
+
+/* Starts it without a shell, in its folder, with a minimal environment and the prompt on stdin. As
+ * proc_start(). */
+MUST_CHECK int worker_start(struct call *call, const struct worker *worker,
+                            const struct worker_job *job, struct proc **child);
+/* Gives the events of one line of its output to the sink. A status. */
+MUST_CHECK int worker_feed(const struct worker *worker, struct arena *scratch, const char *line,
+                           size_t length, const struct worker_sink *sink);
+
+/* What a line of its stderr tells. */
+enum worker_trouble worker_trouble_in(const struct worker *worker, const char *line);
 
 /* ---- for the workers themselves ---- */
 
-/* What a worker needs to be started. Each list ends with a NULL. */
-struct worker_command {
-    const char *const *arguments;
-    /* Beginnings of the names of variables that are the worker's own. */
-    const char *const *own_variables;
-    /* "NAME=value" that it gets in any case. */
-    const char *const *settings;
+/* How one type of what a worker writes becomes an event. False when it tells nothing. */
+struct worker_reader {
+    const char *type; /* NULL ends them */
+    bool (*read)(yyjson_val *value, struct worker_event *event);
 };
 
-/* Starts it without a shell, in its folder, with a minimal environment and the prompt on stdin. */
-int worker_spawn(struct call *call, const struct worker_job *job,
-                 const struct worker_command *command, struct proc **child);
+/* Reads a value of this type by the first reader that fits. */
+bool worker_read(const struct worker_reader *readers, const char *type, yyjson_val *value,
+                 struct worker_event *event);
+void worker_set_text(struct worker_event *event, yyjson_val *value);
+/* WORKER_USES; false when it names no tool or no id. */
+bool worker_set_use(struct worker_event *event, const char *tool, const char *id,
+                    yyjson_val *parameters);
 
 #endif

@@ -1,6 +1,8 @@
 /* UTF-8, messages in fixed memory, and the nearest word. */
 #include "text/text.h"
 
+#include "core/buf.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -305,4 +307,29 @@ void text_guess_try(struct text_guess *guess, const char *candidate, size_t leng
         guess->best_length = length;
         guess->best_distance = found;
     }
+}
+
+/* ---- templates ---- */
+
+unsigned text_fill(struct buf *out, const char *template, const struct text_blank *blanks,
+                   size_t count)
+{
+    unsigned used = 0;
+    while (*template) {
+        size_t taken = strcspn(template, "{");
+        size_t i = 0;
+        buf_append(out, template, taken);
+        template += taken;
+        while (i < count && strncmp(template, blanks[i].name, strlen(blanks[i].name)) != 0) {
+            i++;
+        }
+        if (i < count) {
+            buf_puts(out, blanks[i].words);
+            used |= 1u << i;
+            template += strlen(blanks[i].name);
+        } else if (*template) {
+            buf_putc(out, *template ++);
+        }
+    }
+    return used;
 }

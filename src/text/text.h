@@ -1,14 +1,16 @@
 /* Text: UTF-8 by the code point, and the craft of messages for people and models - quoting what
  * came so that it cannot disturb a terminal or a log, and guessing which word was meant.
  *
- * Nothing here allocates. A text_out writes into memory of the caller and cuts, between code
- * points, what does not fit; its data always ends in a NUL. */
+ * Nothing here allocates but text_fill(). A text_out writes into memory of the caller and cuts,
+ * between code points, what does not fit; its data always ends in a NUL. */
 #ifndef FORAGE_TEXT_TEXT_H
 #define FORAGE_TEXT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct buf;
 
 #define TEXT_REPLACEMENT 0xFFFDu
 
@@ -53,5 +55,16 @@ struct text_guess {
 void text_guess_start(struct text_guess *guess, const char *word, size_t length);
 /* Candidates must live as long as the guess. */
 void text_guess_try(struct text_guess *guess, const char *candidate, size_t length);
+
+/* A place in a template, and what stands there instead. */
+struct text_blank {
+    const char *name; /* "{{query}}": begins with a brace */
+    const char *words;
+};
+
+/* Appends a template with its blanks filled in; what fills them is not looked at again. Returns a
+ * bit for each blank that was there. */
+unsigned text_fill(struct buf *out, const char *template, const struct text_blank *blanks,
+                   size_t count);
 
 #endif

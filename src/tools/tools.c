@@ -90,6 +90,27 @@ static int run_get_content(struct call *call, yyjson_val *arguments, struct repl
 
 /* ---- search and deep_search ---- */
 
+static void describe_research(struct call *call, const struct research_request *request,
+                              const struct research_report *report, struct reply *reply)
+{
+    bool deep = request->kind == &RESEARCH_MANY_ROUNDS;
+    yyjson_mut_doc *doc = reply->doc;
+    yyjson_mut_val *metadata = research_metadata(call, doc, report);
+    yyjson_mut_obj_add_strcpy(doc, metadata, deep ? "topic" : "query", request->question);
+    reply->structured = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
+    yyjson_mut_obj_add_str(doc, reply->structured, request->kind->answer, report->text);
+    if (deep) {
+        yyjson_mut_obj_add_strcpy(doc, metadata, "depth", request->depth);
+        json_add_strings(doc, metadata, "search_queries_used", report->queries,
+                         report->query_count);
+        yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
+        yyjson_mut_obj_add_bool(doc, reply->structured, "verified", report->verified);
+    }
+    json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
+    yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
+}
+
 static int run_search(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct research_report report;
@@ -101,35 +122,10 @@ static int run_search(struct call *call, yyjson_val *arguments, struct reply *re
         .max_retries = SEARCH_RETRIES,
     };
     int status = research_run(call, &request, &report);
-    if (status != OK) {
-        return status;
+    if (status == OK) {
+        describe_research(call, &request, &report, reply);
     }
-    yyjson_mut_doc *doc = reply->doc;
-    yyjson_mut_val *metadata = research_metadata(call, doc, &report);
-    yyjson_mut_obj_add_strcpy(doc, metadata, "query", request.question);
-    reply->structured = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
-    yyjson_mut_obj_add_str(doc, reply->structured, "result", report.text);
-    json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
-    yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
-    return OK;
-}
-
-static void describe_research(struct call *call, const struct research_request *request,
-                              const struct research_report *report, struct reply *reply)
-{
-    yyjson_mut_doc *doc = reply->doc;
-    yyjson_mut_val *metadata = research_metadata(call, doc, report);
-    yyjson_mut_obj_add_strcpy(doc, metadata, "topic", request->question);
-    yyjson_mut_obj_add_strcpy(doc, metadata, "depth", request->depth);
-    json_add_strings(doc, metadata, "search_queries_used", report->queries, report->query_count);
-    yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
-    reply->structured = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
-    yyjson_mut_obj_add_str(doc, reply->structured, "report", report->text);
-    yyjson_mut_obj_add_bool(doc, reply->structured, "verified", report->verified);
-    json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
-    yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
+    return status;
 }
 
 static int run_deep_search(struct call *call, yyjson_val *arguments, struct reply *reply)

@@ -106,11 +106,7 @@ bool provider_configured(const struct provider *provider);
 MUST_CHECK int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
                                 const char **unknown);
 
-/* Makes the whole request for a query, with the address and the key of the configuration. OK or
- * ERR_NOMEM. */
-MUST_CHECK int provider_request(const struct provider *provider, struct arena *arena,
-                                const struct search_query *query, struct provider_request *request);
-/* The same, where request->base and request->key are set already. */
+/* Makes a request of its arena, query, base and key. OK or ERR_NOMEM. */
 MUST_CHECK int provider_build(const struct provider *provider, struct provider_request *request);
 /* Reads the results of an answer. OK, ERR_INVALID or ERR_NOMEM. */
 MUST_CHECK int provider_read(const struct provider *provider, struct arena *arena,

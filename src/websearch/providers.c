@@ -104,23 +104,6 @@ int provider_build(const struct provider *provider, struct provider_request *req
     return status == OK && !whole ? ERR_NOMEM : status;
 }
 
-int provider_request(const struct provider *provider, struct arena *arena,
-                     const struct search_query *query, struct provider_request *request)
-{
-    const char *base = config_text(provider->base_variable);
-    size_t length = base ? strlen(base) : 0;
-    while (length > 0 && base[length - 1] == '/') {
-        length--;
-    }
-    *request = (struct provider_request){
-        .arena = arena,
-        .query = query,
-        .base = arena_strndup(arena, base ? base : "", length),
-        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
-    };
-    return request->base ? provider_build(provider, request) : ERR_NOMEM;
-}
-
 void provider_put(struct provider_request *request, const char *name, const char *value)
 {
     if (request->members) {

@@ -98,21 +98,14 @@ bool query_allows(struct arena *arena, const struct search_query *query, const c
 
 bool query_is_date(const char *text)
 {
-    static const char FORM[] = "dddd-dd-dd";
-    static const int DAYS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    for (size_t i = 0; i < sizeof FORM; i++) {
-        bool digit = text[i] >= '0' && text[i] <= '9';
-        if (FORM[i] == 'd' ? !digit : text[i] != FORM[i]) {
-            return false;
-        }
+    struct tm parts = {0};
+    char again[16];
+    if (!strptime(text, "%Y-%m-%d", &parts) || parts.tm_year < 0) {
+        return false;
     }
-    int year =
-        (text[0] - '0') * 1000 + (text[1] - '0') * 100 + (text[2] - '0') * 10 + text[3] - '0';
-    int month = (text[5] - '0') * 10 + text[6] - '0';
-    int day = (text[8] - '0') * 10 + text[9] - '0';
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return year >= 1900 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= DAYS[month - 1] + (month == 2 && leap);
+    /* timegm() makes 2 March of 30 February: what is written again is another date. */
+    return timegm(&parts) != -1 && strftime(again, sizeof again, "%Y-%m-%d", &parts) != 0 &&
+           strcmp(again, text) == 0;
 }
 
 const char *query_days_ago(struct arena *arena, int days)

@@ -56,8 +56,8 @@ static const struct {
     {FETCH_REDIRECTS, ROUTE_MISSING},
 };
 
-enum route_outcome route_judge(const struct provider *provider,
-                               const struct fetch_response *response)
+static enum route_outcome outcome_of(const struct provider *provider,
+                                     const struct fetch_response *response)
 {
     if (response->failure != FETCH_OK) {
         for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
@@ -82,19 +82,20 @@ enum route_outcome route_judge(const struct provider *provider,
     return ROUTE_UNREADABLE;
 }
 
-bool route_is_transient(enum route_outcome outcome)
+struct route_verdict route_judge(const struct provider *provider,
+                                 const struct fetch_response *response)
 {
-    return OUTCOMES[outcome].transient;
-}
-
-int64_t route_wait_ms(const struct provider *provider, const struct fetch_response *response)
-{
+    enum route_outcome outcome = outcome_of(provider, response);
     const char *value = fetch_header_value(response, "retry-after");
     if (!value && provider->wait_header) {
         value = fetch_header_value(response, provider->wait_header);
     }
     int64_t wait = clock_retry_after_ms(NULL, value, time(NULL));
-    return wait < A_DAY_MS ? wait : A_DAY_MS;
+    return (struct route_verdict){
+        .outcome = outcome,
+        .transient = OUTCOMES[outcome].transient,
+        .wait_ms = wait < A_DAY_MS ? wait : A_DAY_MS,
+    };
 }
 
 /* ---- one try ---- */
@@ -102,9 +103,8 @@ int64_t route_wait_ms(const struct provider *provider, const struct fetch_respon
 struct attempt {
     const struct provider *provider;
     bool rests; /* its breaker is open: it was not tried */
-    enum route_outcome outcome;
+    struct route_verdict verdict;
     int http_status;   /* 0: none */
-    int64_t wait_ms;   /* that it asks for; negative: not said */
     const char *words; /* its own, about a refused search; or NULL */
     struct remarks left_out;
 };
@@ -161,6 +161,23 @@ static void choose_hits(struct routing *routing, size_t skip, struct hits *hits)
     hits->count = kept;
 }
 
+int route_request(const struct provider *provider, struct arena *arena,
+                  const struct search_query *query, struct provider_request *request)
+{
+    const char *base = config_text(provider->base_variable);
+    size_t length = base ? strlen(base) : 0;
+    while (length > 0 && base[length - 1] == '/') {
+        length--;
+    }
+    *request = (struct provider_request){
+        .arena = arena,
+        .query = query,
+        .base = arena_strndup(arena, base ? base : "", length),
+        .key = provider->key_variable ? config_text(provider->key_variable) : NULL,
+    };
+    return request->base ? provider_build(provider, request) : ERR_NOMEM;
+}
+
 /* OK with the outcome in `attempt`, or a status that ends everything. */
 static int try_provider(struct routing *routing, struct attempt *attempt, bool others)
 {
@@ -168,7 +185,7 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
     struct fetch_response response;
     const struct provider *provider = attempt->provider;
     struct arena *arena = call_arena(routing->call);
-    int status = provider_request(provider, arena, routing->query, &request);
+    int status = route_request(provider, arena, routing->query, &request);
     if (status != OK) {
         return status;
     }
@@ -189,21 +206,21 @@ static int try_provider(struct routing *routing, struct attempt *attempt, bool o
     if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
         return status;
     }
-    attempt->outcome = route_judge(provider, &response);
+    attempt->verdict = route_judge(provider, &response);
     attempt->http_status = response.status;
-    attempt->wait_ms = route_wait_ms(provider, &response);
     attempt->left_out = request.left_out;
-    if (attempt->outcome == ROUTE_REFUSED) {
+    if (attempt->verdict.outcome == ROUTE_REFUSED) {
         attempt->words = own_words(arena, &response);
     }
-    if (attempt->outcome != ROUTE_ANSWERED) {
+    if (attempt->verdict.outcome != ROUTE_ANSWERED) {
         return OK;
     }
     yyjson_doc *doc = json_parse(arena, response.body, response.body_length, NULL);
     struct hits *hits = &routing->answer->hits;
     status = provider_read(provider, arena, yyjson_doc_get_root(doc), routing->query, hits);
     if (status == ERR_INVALID) {
-        attempt->outcome = ROUTE_UNREADABLE;
+        attempt->verdict.outcome = ROUTE_UNREADABLE;
+        attempt->verdict.transient = OUTCOMES[ROUTE_UNREADABLE].transient;
         return OK;
     }
     choose_hits(routing, request.skip, hits);
@@ -217,7 +234,7 @@ static int ask(struct routing *routing, struct attempt *attempt, bool others)
     int status = try_provider(routing, attempt, others);
     enum breaker_result result = BREAKER_UNKNOWN;
     if (status == OK) {
-        result = route_is_transient(attempt->outcome) ? BREAKER_FAILED : BREAKER_ANSWERED;
+        result = attempt->verdict.transient ? BREAKER_FAILED : BREAKER_ANSWERED;
     }
     breaker_report(routing->breakers, attempt->provider->name, result);
     return status;
@@ -228,17 +245,17 @@ static int ask(struct routing *routing, struct attempt *attempt, bool others)
 static void put_attempt(struct text_out *out, const struct attempt *attempt)
 {
     const struct provider *provider = attempt->provider;
-    const char *words = OUTCOMES[attempt->outcome].words;
+    const char *words = OUTCOMES[attempt->verdict.outcome].words;
     text_putf(out, "%s ", provider->title);
     if (attempt->rests) {
         text_put(out, "rests after failures in a row");
         return;
     }
-    if (attempt->outcome == ROUTE_NO_JSON) {
+    if (attempt->verdict.outcome == ROUTE_NO_JSON) {
         text_putf(out, "(HTTP 403): %s (%s)", provider->json_refused, provider->base_variable);
         return;
     }
-    const char *variable = attempt->outcome == ROUTE_NO_ACCESS && provider->key_variable
+    const char *variable = attempt->verdict.outcome == ROUTE_NO_ACCESS && provider->key_variable
                                ? provider->key_variable
                                : provider->base_variable;
     const char *place = strstr(words, "%V");
@@ -288,7 +305,7 @@ static const char *shared_code(const struct routing *routing)
     const char *code = NULL;
     for (size_t i = 0; i < routing->count; i++) {
         const struct attempt *attempt = &routing->attempts[i];
-        const char *own = attempt->rests ? CODE_PROVIDER : OUTCOMES[attempt->outcome].code;
+        const char *own = attempt->rests ? CODE_PROVIDER : OUTCOMES[attempt->verdict.outcome].code;
         if (code && strcmp(code, own) != 0) {
             return CODE_PROVIDER;
         }
@@ -304,7 +321,7 @@ static int come_back_in(const struct routing *routing)
     for (size_t i = 0; i < routing->count; i++) {
         const struct attempt *attempt = &routing->attempts[i];
         int64_t rests = breaker_wait_ms(routing->breakers, attempt->provider->name);
-        int64_t wait = rests > attempt->wait_ms ? rests : attempt->wait_ms;
+        int64_t wait = rests > attempt->verdict.wait_ms ? rests : attempt->verdict.wait_ms;
         if (wait > 0 && wait < soonest) {
             soonest = wait;
         }
@@ -329,8 +346,8 @@ static int fail(struct routing *routing, const struct attempt *last)
     if (seconds) {
         text_putf(&out, "; try again in %d seconds", seconds);
     }
-    call_fail(routing->call, last ? OUTCOMES[last->outcome].code : shared_code(routing), "%s",
-              words);
+    call_fail(routing->call, last ? OUTCOMES[last->verdict.outcome].code : shared_code(routing),
+              "%s", words);
     if (seconds) {
         call_fail_retry_after(routing->call, seconds);
     }
@@ -351,7 +368,7 @@ static int choose_providers(struct routing *routing)
     }
     for (; chosen[routing->count]; routing->count++) {
         routing->attempts[routing->count] =
-            (struct attempt){.provider = chosen[routing->count], .wait_ms = -1};
+            (struct attempt){.provider = chosen[routing->count], .verdict.wait_ms = -1};
     }
     return routing->count
                ? OK
@@ -365,10 +382,10 @@ static int choose_providers(struct routing *routing)
 /* What to wait before this one is tried again; negative when that makes no sense. */
 static int64_t wait_before(const struct attempt *attempt)
 {
-    if (attempt->rests || !OUTCOMES[attempt->outcome].again) {
+    if (attempt->rests || !OUTCOMES[attempt->verdict.outcome].again) {
         return -1;
     }
-    return attempt->wait_ms >= 0 ? attempt->wait_ms : TIME_SEARCH_PAUSE_MS;
+    return attempt->verdict.wait_ms >= 0 ? attempt->verdict.wait_ms : TIME_SEARCH_PAUSE_MS;
 }
 
 /* The shortest wait that somebody is worth, if it leaves enough time; negative otherwise. */
@@ -402,10 +419,10 @@ static int ask_all(struct routing *routing, bool again, int64_t waited_ms, bool 
         if (status != OK) {
             return status;
         }
-        if (!route_is_transient(attempt->outcome)) {
+        if (!attempt->verdict.transient) {
             *done = true;
-            return attempt->outcome == ROUTE_ANSWERED ? succeed(routing, i)
-                                                      : fail(routing, attempt);
+            return attempt->verdict.outcome == ROUTE_ANSWERED ? succeed(routing, i)
+                                                              : fail(routing, attempt);
         }
     }
     return OK;

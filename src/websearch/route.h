@@ -20,7 +20,7 @@ MUST_CHECK int route_search(struct call *call, struct breakers *breakers,
                             const struct search_query *query, int64_t deadline_ms,
                             struct route_answer *answer);
 
-/* ---- the judgement alone, for the doctor too ---- */
+/* ---- one request and what came of it, for the doctor too ---- */
 
 enum route_outcome {
     ROUTE_ANSWERED,
@@ -37,11 +37,17 @@ enum route_outcome {
     ROUTE_NO_REQUEST, /* the address cannot be asked at all */
 };
 
-enum route_outcome route_judge(const struct provider *provider,
-                               const struct fetch_response *response);
-/* Whether the next provider is tried after it. */
-bool route_is_transient(enum route_outcome outcome);
-/* Milliseconds that a response asks to wait; negative when it does not say. */
-int64_t route_wait_ms(const struct provider *provider, const struct fetch_response *response);
+struct route_verdict {
+    enum route_outcome outcome;
+    bool transient;  /* the next provider is tried */
+    int64_t wait_ms; /* that the provider asks for; negative: it does not */
+};
+
+struct route_verdict route_judge(const struct provider *provider,
+                                 const struct fetch_response *response);
+/* Makes the request for a query, with the address and the key of the configuration. OK or
+ * ERR_NOMEM. */
+MUST_CHECK int route_request(const struct provider *provider, struct arena *arena,
+                             const struct search_query *query, struct provider_request *request);
 
 #endif

@@ -4,7 +4,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "research/extract_json.h"
+#include "research/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

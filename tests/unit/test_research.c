@@ -8,11 +8,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "embedded.h"
-#include "research/failures.h"
-#include "research/folder.h"
-#include "research/prompt.h"
-#include "research/sightings.h"
-#include "research/worker.h"
+#include "research/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +136,7 @@ static int tell(struct scene *scene, const char *line)
 {
     struct worker_sink sink = sightings_sink(&scene->sightings);
     arena_reset(scene->scratch);
-    return scene->worker->feed(scene->scratch, line, strlen(line), &sink);
+    return worker_feed(scene->worker, scene->scratch, line, strlen(line), &sink);
 }
 
 #define USE(id, tool, parameters)                                                                  \
@@ -328,9 +324,9 @@ static void trouble_is_told(void **state)
         {"", WORKER_NO_TROUBLE},
     };
     for (size_t i = 0; i < COUNT(ROWS); i++) {
-        assert_int_equal(WORKER_GEMINI.trouble(ROWS[i].line), ROWS[i].trouble);
+        assert_int_equal(worker_trouble_in(&WORKER_GEMINI, ROWS[i].line), ROWS[i].trouble);
     }
-    assert_int_equal(WORKER_CLAUDE.trouble("anything"), WORKER_NO_TROUBLE);
+    assert_int_equal(worker_trouble_in(&WORKER_CLAUDE, "anything"), WORKER_NO_TROUBLE);
 }
 
 /* ---- why workers fail ---- */

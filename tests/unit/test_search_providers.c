@@ -446,26 +446,26 @@ static void what_counts_as_transient(void **state)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct fetch_response response = {.failure = CASES[i].failure, .status = CASES[i].status};
         for (size_t j = 0; PROVIDERS[j]; j++) {
-            enum route_outcome outcome = route_judge(PROVIDERS[j], &response);
-            assert_int_equal(route_is_transient(outcome), CASES[i].transient);
-            assert_int_equal(outcome == ROUTE_ANSWERED,
+            struct route_verdict verdict = route_judge(PROVIDERS[j], &response);
+            assert_int_equal(verdict.transient, CASES[i].transient);
+            assert_int_equal(verdict.outcome == ROUTE_ANSWERED,
                              CASES[i].status == 200 && CASES[i].failure == FETCH_OK);
         }
     }
     struct fetch_response refused = {.status = 403};
-    assert_int_equal(route_judge(&PROVIDER_SEARXNG, &refused), ROUTE_NO_JSON);
-    assert_int_equal(route_judge(&PROVIDER_SERPER, &refused), ROUTE_NO_ACCESS);
+    assert_int_equal(route_judge(&PROVIDER_SEARXNG, &refused).outcome, ROUTE_NO_JSON);
+    assert_int_equal(route_judge(&PROVIDER_SERPER, &refused).outcome, ROUTE_NO_ACCESS);
     struct fetch_response wrong_key = {
         .status = 422, .body = "{\"error\":{\"code\":\"SUBSCRIPTION_TOKEN_INVALID\"}}"};
-    assert_int_equal(route_judge(&PROVIDER_BRAVE, &wrong_key), ROUTE_NO_ACCESS);
-    assert_int_equal(route_judge(&PROVIDER_EXA, &wrong_key), ROUTE_REFUSED);
+    assert_int_equal(route_judge(&PROVIDER_BRAVE, &wrong_key).outcome, ROUTE_NO_ACCESS);
+    assert_int_equal(route_judge(&PROVIDER_EXA, &wrong_key).outcome, ROUTE_REFUSED);
 }
 
 static int64_t wait_of(const struct provider *provider, const char *name, const char *value)
 {
     struct fetch_header header = {.name = name, .value = value};
     struct fetch_response response = {.status = 429, .headers = &header, .header_count = 1};
-    return route_wait_ms(provider, &response);
+    return route_judge(provider, &response).wait_ms;
 }
 
 static void providers_say_how_long_to_wait(void **state)
