@@ -1,4 +1,4 @@
-/* The program put together. */
+/* The program put together: makes its parts in order, and ends and frees them in order. */
 #include "app/app.h"
 
 #include "answer/answer.h"
@@ -39,21 +39,33 @@ static int add_everything(struct registry *registry)
     return status == OK ? offers_register(registry) : status;
 }
 
-/* Makes every part but the policy and the answerer, which are there already. False without memory.
- */
-static bool make_parts(struct parts *parts)
+/* Makes the parts, each after those that it uses; app_free() goes the other way. All of them are
+ * cheap: threads, files and libraries wait for the first call that needs them. A status, with the
+ * reason in `problem`. */
+static int make_parts(struct parts *parts, char *problem, size_t size)
 {
-    parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
+    char reason[256];
+    parts->policy = policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
+    if (!parts->policy) {
+        snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
+        return ERR_INVALID;
+    }
+    parts->answerer = answerer_new(problem, size);
+    if (!parts->answerer) {
+        return ERR_INVALID;
+    }
     parts->net = net_new();
     parts->source = source_new();
     parts->reader = reader_new();
     parts->browser = browser_new(parts->policy);
-    parts->loaders = loaders_new();
-    parts->memories = memories_new();
     parts->websearch = websearch_new();
     parts->research = research_new();
-    return parts->side_threads && parts->net && parts->source && parts->reader && parts->browser &&
-           parts->loaders && parts->memories && parts->websearch && parts->research;
+    parts->memories = memories_new();
+    parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
+    return parts->net && parts->source && parts->reader && parts->browser && parts->websearch &&
+                   parts->research && parts->memories && parts->side_threads
+               ? OK
+               : ERR_NOMEM;
 }
 
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
@@ -64,16 +76,9 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (!app->callers) {
         return ERR_INVALID;
     }
-    char reason[256];
-    app->parts.policy =
-        policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
-    if (!app->parts.policy) {
-        snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
-        return ERR_INVALID;
-    }
-    app->parts.answerer = answerer_new(problem, size);
-    if (!app->parts.answerer) {
-        return ERR_INVALID;
+    int status = make_parts(&app->parts, problem, size);
+    if (status != OK) {
+        return status;
     }
     app->meter = meter_new(problem, size);
     if (!app->meter) {
@@ -82,11 +87,11 @@ static int build(struct app *app, const struct app_options *options, char *probl
     snprintf(problem, size, "out of memory");
     app->pool = pool_new((size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    if (!app->pool || !app->registry || !make_parts(&app->parts)) {
+    if (!app->pool || !app->registry) {
         return ERR_NOMEM;
     }
-    int status = options->add_everything ? options->add_everything(app->registry)
-                                         : add_everything(app->registry);
+    status = options->add_everything ? options->add_everything(app->registry)
+                                     : add_everything(app->registry);
     if (status != OK) {
         snprintf(problem, size, "a tool definition is wrong: %s", status_name(status));
         return status;
@@ -122,25 +127,27 @@ struct app *app_new(const struct app_options *options, char *problem, size_t siz
     return build(app, options, problem, size) == OK ? app : app_free(app);
 }
 
+/* Those who run calls go first, so that nobody uses what follows; then what stands around the
+ * tools; then the engines, in the opposite order of their making. */
 struct app *app_free(struct app *app)
 {
     if (app) {
+        struct parts *parts = &app->parts;
         pool_free(app->pool);
-        pool_free(app->parts.side_threads);
+        pool_free(parts->side_threads);
         mcp_free(app->mcp);
         registry_free(app->registry);
         meter_free(app->meter);
         callers_free(app->callers);
-        browser_free(app->parts.browser);
-        loaders_free(app->parts.loaders);
-        memories_free(app->parts.memories);
-        reader_free(app->parts.reader);
-        source_free(app->parts.source);
-        net_free(app->parts.net);
-        answerer_free(app->parts.answerer);
-        research_free(app->parts.research);
-        websearch_free(app->parts.websearch);
-        policy_free(app->parts.policy);
+        memories_free(parts->memories);
+        research_free(parts->research);
+        websearch_free(parts->websearch);
+        browser_free(parts->browser);
+        reader_free(parts->reader);
+        source_free(parts->source);
+        net_free(parts->net);
+        answerer_free(parts->answerer);
+        policy_free(parts->policy);
         free(app);
     }
     return NULL;

@@ -35,8 +35,10 @@ struct app *app_new(const struct app_options *options, char *problem, size_t siz
 /* Waits for running calls; end them first. */
 struct app *app_free(struct app *app);
 
-/* Ends what runs: waits up to TIME_SHUTDOWN_GRACE_MS for calls to finish, then cancels the rest and
- * ends the children. New calls must not come any more. */
+/* Ends what runs; new calls must not come any more. In this order: research is cancelled at once,
+ * because it would take minutes; other calls get TIME_SHUTDOWN_GRACE_MS to finish; those that are
+ * left are cancelled and get as long again; then the browser and every other child process end.
+ * Children belong to the process: of two programs, the one that ends first takes all. */
 void app_finish_calls(struct app *app);
 
 #endif

@@ -380,8 +380,8 @@ static enum outcome hand_over(struct connection *connection)
     return settle(connection);
 }
 
-/* Brings the kept bytes into the reactor's spare exchange; their number in `*length`. NULL without
- * memory, and then the connection is closed. */
+/* Brings the pending bytes into the reactor's spare exchange; their number in `*length`. NULL
+ * without memory, and then the connection is closed. */
 static struct exchange *take_pending(struct connection *connection, size_t *length)
 {
     struct exchange *exchange = reactor_spare(connection->reactor);

@@ -282,7 +282,7 @@ static bool leave(struct exchange *exchange)
     return reactor_leave(exchange->reactor, exchange_ref(exchange));
 }
 
-/* The answer is over, sent or not: from now on nobody is told that the client left. */
+/* The answer is over, sent or not: from now on `gone` is not called any more. */
 static bool finish(struct exchange *exchange)
 {
     exchange->answer = ANSWER_DONE;

@@ -249,8 +249,8 @@ static void answer_unrouted(struct exchange *exchange, const struct http_request
     }
 }
 
-/* Everything that can be refused is refused before the body is read. Who is calling is kept with
- * the exchange until the body is there. */
+/* Everything that can be refused is refused before the body is read. The exchange holds the
+ * caller until the body is there. */
 static void on_head(struct exchange *exchange, void *context)
 {
     struct http_door *door = context;

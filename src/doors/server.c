@@ -22,6 +22,7 @@
 #define ACCEPT_PAUSE_MS     100 /* when there are no descriptors left */
 #define SURPLUS_CONNECTIONS 64  /* beyond the ceiling, kept just long enough to say 503 */
 
+/* A thread runs one reactor, of whichever program. */
 static _Thread_local struct reactor *here;
 
 struct reactor *reactor_here(void)

@@ -52,7 +52,7 @@ static bool has_capability(void *context, const char *name)
     if (work->modern) {
         return yyjson_is_obj(yyjson_obj_get(yyjson_obj_get(work->meta, META_CAPABILITIES), name));
     }
-    /* A legacy client over HTTP told its abilities in a handshake that nobody remembers: it is
+    /* A legacy client over HTTP declared its abilities in a handshake that nobody remembers: it is
      * asked, and says no where it cannot. */
     return !work->client || client_can(work->client, name);
 }

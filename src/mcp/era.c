@@ -28,7 +28,7 @@ const char *era_legacy_version(const char *version)
     return NULL;
 }
 
-/* A modern client is told the modern versions only: server/discover promises it no others. */
+/* Lists the modern version alone to a modern client: server/discover promises it no others. */
 static void add_versions(yyjson_mut_doc *doc, yyjson_mut_val *array, bool modern)
 {
     yyjson_mut_arr_add_str(doc, array, MODERN_VERSION);
@@ -43,11 +43,11 @@ static int refuse_version(struct mcp_work *work, const char *requested)
     yyjson_mut_val *supported = yyjson_mut_arr(work->doc);
     add_versions(work->doc, supported, work->modern);
     yyjson_mut_obj_add_val(work->doc, data, "supported", supported);
-    char *mended = arena_strdup(work->arena, requested);
-    if (mended) {
-        text_mend(mended); /* a header may hold any bytes */
+    char *repaired = arena_strdup(work->arena, requested);
+    if (repaired) {
+        text_mend(repaired); /* a header may hold any bytes */
     }
-    json_add_string(work->doc, data, "requested", mended);
+    json_add_string(work->doc, data, "requested", repaired);
     return answer_error(work, RPC_UNSUPPORTED_VERSION, data,
                         "unsupported protocol version \"%.64s\"", requested);
 }

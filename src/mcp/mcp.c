@@ -84,7 +84,7 @@ static void unregister_work(struct mcp_work *work)
     pthread_mutex_unlock(&mcp->lock);
 }
 
-/* Over HTTP clients are told apart by their labels: without one, no two requests are of the same
+/* Over HTTP a label distinguishes clients: without one, no two requests are of the same
  * client, as the ids of strangers may collide. */
 static bool same_client(const struct mcp_work *a, const struct mcp_work *b)
 {

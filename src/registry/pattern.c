@@ -70,7 +70,7 @@ static const struct shorthand {
     {'s', sizeof BLANKS / sizeof *BLANKS, BLANKS},
 };
 
-/* Only the first problem is told. */
+/* Reports the first problem and no other. */
 static void refuse(struct compiler *compiler, const char *what)
 {
     if (!compiler->failed) {

@@ -132,7 +132,7 @@ struct outcome {
     int64_t took_us;
 };
 
-/* What stands around every tool: limits, budgets, kept answers, records. The registry knows only
+/* What stands around every tool: limits, budgets, cached answers, records. The registry knows only
  * this of it. */
 struct gate {
     void *context;

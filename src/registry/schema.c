@@ -26,7 +26,7 @@ static bool check_value(struct walk *walk, yyjson_val *schema, const struct spot
 
 /* ---- complaints ---- */
 
-/* Whether a problem is to be told now; begins its sentence then. */
+/* Whether a problem is to be reported now; begins its sentence then. */
 static bool speak(struct walk *walk)
 {
     if (walk->quiet || walk->problems == SCHEMA_MOST_PROBLEMS) {
@@ -55,7 +55,7 @@ static bool give_up(struct walk *walk, const char *why)
     return false;
 }
 
-/* Begins a sentence about a value: "depth must be ". False when nothing is to be told. */
+/* Begins a sentence about a value: "depth must be ". False when nothing is to be reported. */
 static bool complain(struct walk *walk, const struct spot *spot, const char *words)
 {
     if (!speak(walk)) {

@@ -22,7 +22,7 @@
  * schema. */
 MUST_CHECK int schema_check(yyjson_val *schema, char *problem, size_t size);
 /* OK, or ERR_INVALID with a sentence for the caller in `problem`: the parameter, what came, what is
- * allowed. Several problems at once are told in one message. */
+ * allowed. One message reports several problems. */
 MUST_CHECK int schema_validate(yyjson_val *schema, yyjson_val *value, char *problem, size_t size);
 /* The same for a part of `root`, which is where its references lead. */
 MUST_CHECK int schema_validate_part(yyjson_val *root, yyjson_val *schema, yyjson_val *value,
