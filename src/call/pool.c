@@ -6,7 +6,7 @@
 #include "call/pool.h"
 
 #include "call/call.h"
-#include "core/status.h"
+#include "core/event.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -173,13 +173,8 @@ static int start_worker(struct pool *pool, struct call *call, pool_job job, void
         return ERR_NOMEM;
     }
     give_job(worker, call, job, context);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_t thread;
-    int error = pthread_create(&thread, &attributes, work, worker);
-    pthread_attr_destroy(&attributes);
-    if (error) {
+    pthread_t thread; /* joined by what work() leaves in the pool */
+    if (thread_start(&thread, STACK_BYTES, work, worker) != OK) {
         call_free(worker->call);
         pthread_cond_destroy(&worker->has_job);
         free(worker);

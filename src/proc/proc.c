@@ -35,11 +35,9 @@ struct proc {
     int input_fd; /* -1: closed */
     struct buf pending;
     size_t pending_start;
-    bool close_input;
     struct stream output;
     struct stream errors;
     bool collects; /* nobody takes lines */
-    char line_end;
     bool ended;
     struct proc_exit exit;
     int64_t drain_until_ms;
@@ -79,16 +77,11 @@ static void close_input(struct proc *proc)
     proc->pending_start = 0;
 }
 
-static bool has_pending(const struct proc *proc)
-{
-    return proc->input_fd >= 0 && proc->pending.length > proc->pending_start;
-}
-
-/* Writes what the pipe takes. A child that reads no more is no failure: it says so with its exit.
- */
+/* Writes what the pipe takes, and closes it after the last byte. A child that reads no more is no
+ * failure: it says so with its exit. */
 static void feed(struct proc *proc)
 {
-    while (has_pending(proc)) {
+    while (proc->input_fd >= 0 && proc->pending.length > proc->pending_start) {
         ssize_t written = write_quietly(proc->input_fd, proc->pending.data + proc->pending_start,
                                         proc->pending.length - proc->pending_start);
         if (written > 0) {
@@ -96,38 +89,10 @@ static void feed(struct proc *proc)
         } else if (errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            close_input(proc);
-            return;
+            break;
         }
     }
-    buf_clear(&proc->pending);
-    proc->pending_start = 0;
-    if (proc->close_input) {
-        close_input(proc);
-    }
-}
-
-int proc_write(struct proc *proc, const void *data, size_t length)
-{
-    if (proc->input_fd < 0 || proc->close_input) {
-        return ERR_CLOSED;
-    }
-    if (length > LIMIT_CHILD_OUTPUT_BYTES - (proc->pending.length - proc->pending_start)) {
-        return ERR_LIMIT;
-    }
-    buf_consume(&proc->pending, proc->pending_start);
-    proc->pending_start = 0;
-    int status = buf_append(&proc->pending, data, length);
-    if (status == OK) {
-        feed(proc);
-    }
-    return status;
-}
-
-void proc_close_input(struct proc *proc)
-{
-    proc->close_input = true;
-    feed(proc);
+    close_input(proc);
 }
 
 /* ---- stdout and stderr ---- */
@@ -174,10 +139,10 @@ static bool is_too_long(const struct stream *stream)
 }
 
 /* The next line; at the end of the stream, what is left. */
-static bool take_line(struct stream *stream, char line_end, const char **line, size_t *length)
+static bool take_line(struct stream *stream, const char **line, size_t *length)
 {
     size_t end = stream->buf.length;
-    const char *found = end > stream->scanned ? memchr(stream->buf.data + stream->scanned, line_end,
+    const char *found = end > stream->scanned ? memchr(stream->buf.data + stream->scanned, '\n',
                                                        end - stream->scanned)
                                               : NULL;
     size_t stop = found ? (size_t)(found - stream->buf.data) : end;
@@ -193,9 +158,9 @@ static bool take_line(struct stream *stream, char line_end, const char **line, s
 }
 
 /* The same, and a line that is too long comes in pieces. */
-static bool take_piece(struct stream *stream, char line_end, const char **line, size_t *length)
+static bool take_piece(struct stream *stream, const char **line, size_t *length)
 {
-    if (take_line(stream, line_end, line, length)) {
+    if (take_line(stream, line, length)) {
         return true;
     }
     if (!is_too_long(stream)) {
@@ -244,15 +209,13 @@ static int64_t wait_time(const struct proc *proc, int64_t timeout_ms)
 /* Waits until something happens, and does what there is to do. */
 static int pump(struct call *call, struct proc *proc, int64_t timeout_ms)
 {
-    struct pollfd fds[4];
-    nfds_t count = 0;
-    fds[count++] = (struct pollfd){.fd = proc->output.fd, .events = POLLIN};
-    fds[count++] = (struct pollfd){.fd = proc->errors.fd, .events = POLLIN};
-    fds[count++] =
-        (struct pollfd){.fd = has_pending(proc) ? proc->input_fd : -1, .events = POLLOUT};
-    fds[count++] =
-        (struct pollfd){.fd = proc->ended ? -1 : child_end_fd(proc->child), .events = POLLIN};
-    int ready = call_wait(call, fds, count, wait_time(proc, timeout_ms));
+    struct pollfd fds[] = {
+        {.fd = proc->output.fd, .events = POLLIN},
+        {.fd = proc->errors.fd, .events = POLLIN},
+        {.fd = proc->input_fd, .events = POLLOUT},
+        {.fd = proc->ended ? -1 : child_end_fd(proc->child), .events = POLLIN},
+    };
+    int ready = call_wait(call, fds, sizeof fds / sizeof *fds, wait_time(proc, timeout_ms));
     if (ready < 0) {
         return ready;
     }
@@ -284,7 +247,7 @@ int proc_start(const struct proc_options *options, struct proc **proc)
     if (!new_proc) {
         return ERR_NOMEM;
     }
-    buf_init(&new_proc->pending, options->input_length + LIMIT_CHILD_OUTPUT_BYTES);
+    buf_init(&new_proc->pending, options->input_length + 1);
     int status = buf_append(&new_proc->pending, options->input, options->input_length);
     if (status == OK) {
         status = child_start(options, &new_proc->child, &pipes);
@@ -295,8 +258,6 @@ int proc_start(const struct proc_options *options, struct proc **proc)
         return status;
     }
     new_proc->input_fd = pipes.input;
-    new_proc->close_input = !options->keep_input_open;
-    new_proc->line_end = options->ends_with_nul ? '\0' : '\n';
     init_stream(&new_proc->output, pipes.output, options->max_output_bytes);
     init_stream(&new_proc->errors, pipes.errors, options->max_errors_bytes);
     feed(new_proc);
@@ -308,11 +269,11 @@ static bool find_event(struct proc *proc, struct proc_event *event)
 {
     event->kind = PROC_LINE;
     event->stream = PROC_OUTPUT;
-    if (take_line(&proc->output, proc->line_end, &event->line, &event->length)) {
+    if (take_line(&proc->output, &event->line, &event->length)) {
         return true;
     }
     event->stream = PROC_ERRORS;
-    if (take_piece(&proc->errors, '\n', &event->line, &event->length)) {
+    if (take_piece(&proc->errors, &event->line, &event->length)) {
         return true;
     }
     if (!is_over(proc)) {
@@ -407,7 +368,6 @@ int proc_run(struct call *call, const struct proc_options *options, struct proc_
         result->exit = proc->exit;
         result->output = keep(call_arena(call), &proc->output, &result->output_length);
         result->errors = keep(call_arena(call), &proc->errors, &result->errors_length);
-        result->errors_cut = proc->errors.cut;
         if (!result->output || !result->errors) {
             status = ERR_NOMEM;
         }

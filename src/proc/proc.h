@@ -34,9 +34,8 @@ struct proc_options {
     const char *directory; /* where it runs; ours */
     const void *input;     /* for its stdin, which is closed after it */
     size_t input_length;
-    bool keep_input_open;    /* for proc_write() */
+    bool keep_input_open;    /* for child_start(): its stdin is a pipe without `input` too */
     bool on_descriptors_3_4; /* it reads 3 and writes 4, as browsers do, not stdin and stdout */
-    bool ends_with_nul;      /* its lines of output do, instead of a line feed */
     /* In proc_run of all that it writes, elsewhere of one line; LIMIT_CHILD_OUTPUT_BYTES. Too much
      * output is a failure; too much on stderr is dropped, or comes in pieces. */
     size_t max_output_bytes;
@@ -57,28 +56,21 @@ struct proc_result {
     size_t output_length;
     const char *errors;
     size_t errors_length;
-    bool errors_cut; /* there was more */
 };
 
 /* Runs a child to its end. OK, whatever its exit code; ERR_NOTFOUND when there is no such program,
  * ERR_INVALID when it cannot be run or there is no such directory, ERR_LIMIT when it wrote too much
  * (the result holds what fitted), ERR_NOMEM, ERR_IO; or as of call_wait. In every case the child is
  * over or ending when it returns. */
-int proc_run(struct call *call, const struct proc_options *options, struct proc_result *result);
+MUST_CHECK int proc_run(struct call *call, const struct proc_options *options,
+                        struct proc_result *result);
 
-/* ---- speak with it while it runs ---- */
+/* ---- listen to it while it runs ---- */
 
 struct proc;
 
 /* As proc_run; the child is running when it returns OK. */
-int proc_start(const struct proc_options *options, struct proc **proc);
-/* Takes a copy; what does not fit the pipe now is written by proc_next. OK, ERR_LIMIT when the
- * child has not read more than LIMIT_CHILD_OUTPUT_BYTES, ERR_CLOSED when it reads no more,
- * ERR_NOMEM. */
-int proc_write(struct proc *proc, const void *data, size_t length);
-/* Closes its stdin after what is still to be written. */
-void proc_close_input(struct proc *proc);
-
+MUST_CHECK int proc_start(const struct proc_options *options, struct proc **proc);
 enum proc_event_kind { PROC_LINE, PROC_EXIT, PROC_QUIET };
 
 struct proc_event {
@@ -92,7 +84,8 @@ struct proc_event {
 /* Waits for the next line of either stream, or its end. PROC_QUIET when `timeout_ms` passed
  * (negative: no limit). OK, ERR_LIMIT when a line of output is too long, ERR_NOMEM, ERR_IO; or as
  * of call_wait. */
-int proc_next(struct call *call, struct proc *proc, int64_t timeout_ms, struct proc_event *event);
+MUST_CHECK int proc_next(struct call *call, struct proc *proc, int64_t timeout_ms,
+                         struct proc_event *event);
 /* Sends a signal to its group. */
 void proc_signal(struct proc *proc, int number);
 /* Ends it, if it still runs. */
@@ -103,7 +96,5 @@ struct proc *proc_end(struct proc *proc);
 /* Ends every child that is left, waits up to `grace_ms` for them, kills the rest and reaps; for the
  * end of the program. */
 void proc_shutdown(int64_t grace_ms);
-/* Children that are not reaped yet. */
-size_t proc_count(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* Children from posix_spawn to the end of their process group.
  *
- * Every child is in one list until it and its group are gone. A child that is released and not gone
- * yet is tended by the reaper: a thread that looks after them every few milliseconds and leaves
- * with the last one. It needs no SIGCHLD, which belongs to the program and is one for all.
+ * Every child is in one list until it and its group are gone. Children belong to the process, not
+ * to one program in it, so the list does too. A child that is released and not gone yet is tended
+ * by the reaper: a thread that looks after them every few milliseconds and leaves with the last
+ * one. It needs no SIGCHLD, which belongs to the program and is one for all.
  *
  * A leader that has ended is reaped only after its group got its signal: until then its number,
  * which is the group's, cannot be given to a stranger. */
@@ -58,79 +59,45 @@ static bool reaper_runs;
 
 /* ---- starting ---- */
 
-/* Linux only; elsewhere the owner looks every few milliseconds. */
-static int open_end_fd(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
-
-struct pipe_pair {
-    int ours;
-    int theirs;
+/* Our ends of the pipes and the child's; -1 where there is none. */
+struct pipes {
+    struct child_pipes ours;
+    struct child_pipes theirs;
 };
 
-static void close_fd(int *fd)
+static void close_ends(const struct child_pipes *ends)
 {
-    if (*fd >= 0) {
-        close(*fd);
-        *fd = -1;
+    const int fds[] = {ends->input, ends->output, ends->errors};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
     }
 }
 
-static void close_pair(struct pipe_pair *pair)
-{
-    close_fd(&pair->ours);
-    close_fd(&pair->theirs);
-}
-
-/* A pipe whose end `theirs` (0: reading, 1: writing) is for the child. */
-static int open_pair(struct pipe_pair *pair, int theirs)
+/* Opens a pipe; the child reads or writes its end. */
+static int open_pipe(int *ours, int *theirs, bool child_reads)
 {
     int ends[2];
-    *pair = (struct pipe_pair){-1, -1};
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return ERR_IO;
     }
-    pair->ours = ends[1 - theirs];
-    pair->theirs = fcntl(ends[theirs], F_DUPFD_CLOEXEC, FIRST_FREE);
-    close(ends[theirs]);
-    if (pair->theirs < 0 || fcntl(pair->ours, F_SETFL, O_NONBLOCK) != 0) {
-        close_pair(pair);
-        return ERR_IO;
-    }
-    return OK;
+    int for_child = ends[child_reads ? 0 : 1];
+    *ours = ends[child_reads ? 1 : 0];
+    *theirs = fcntl(for_child, F_DUPFD_CLOEXEC, FIRST_FREE);
+    close(for_child);
+    return *theirs >= 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0 ? OK : ERR_IO;
 }
 
-struct pipe_set {
-    struct pipe_pair input;
-    struct pipe_pair output;
-    struct pipe_pair errors;
-};
-
-static void close_set(struct pipe_set *set)
+static int open_pipes(struct pipes *pipes, bool with_input)
 {
-    close_pair(&set->input);
-    close_pair(&set->output);
-    close_pair(&set->errors);
-}
-
-static int open_set(struct pipe_set *set, bool with_input)
-{
-    *set = (struct pipe_set){{-1, -1}, {-1, -1}, {-1, -1}};
-    int status = with_input ? open_pair(&set->input, 0) : OK;
+    *pipes = (struct pipes){{-1, -1, -1}, {-1, -1, -1}};
+    int status = with_input ? open_pipe(&pipes->ours.input, &pipes->theirs.input, true) : OK;
     if (status == OK) {
-        status = open_pair(&set->output, 1);
+        status = open_pipe(&pipes->ours.output, &pipes->theirs.output, false);
     }
     if (status == OK) {
-        status = open_pair(&set->errors, 1);
-    }
-    if (status != OK) {
-        close_set(set);
+        status = open_pipe(&pipes->ours.errors, &pipes->theirs.errors, false);
     }
     return status;
 }
@@ -157,26 +124,26 @@ static int change_directory(posix_spawn_file_actions_t *actions, const char *pat
 
 /* What happens to descriptors and the directory between fork and exec. 0 or an error number. */
 static int describe_files(posix_spawn_file_actions_t *actions, const struct proc_options *options,
-                          const struct pipe_set *set)
+                          const struct child_pipes *theirs)
 {
     bool apart = options->on_descriptors_3_4;
     int input = apart ? 3 : STDIN_FILENO;
     int output = apart ? 4 : STDOUT_FILENO;
     int error = 0;
-    if (apart || set->input.theirs < 0) {
+    if (apart || theirs->input < 0) {
         error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     }
     if (!error && apart) {
         error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     }
-    if (!error && set->input.theirs >= 0) {
-        error = posix_spawn_file_actions_adddup2(actions, set->input.theirs, input);
+    if (!error && theirs->input >= 0) {
+        error = posix_spawn_file_actions_adddup2(actions, theirs->input, input);
     }
     if (!error) {
-        error = posix_spawn_file_actions_adddup2(actions, set->output.theirs, output);
+        error = posix_spawn_file_actions_adddup2(actions, theirs->output, output);
     }
     if (!error) {
-        error = posix_spawn_file_actions_adddup2(actions, set->errors.theirs, STDERR_FILENO);
+        error = posix_spawn_file_actions_adddup2(actions, theirs->errors, STDERR_FILENO);
     }
 #ifdef HAS_CLOSEFROM
     if (!error) {
@@ -190,9 +157,6 @@ static int describe_files(posix_spawn_file_actions_t *actions, const struct proc
 static int describe_process(posix_spawnattr_t *attributes)
 {
     short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT
-    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
-#endif
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
@@ -234,7 +198,6 @@ static void spawn_here(struct start *start)
                      as_vector(options->arguments), as_vector(options->environment));
 }
 
-#ifdef CLONE_FS
 /* A thread can have a directory of its own, which its children begin in. */
 static void *spawn_there(void *argument)
 {
@@ -246,7 +209,6 @@ static void *spawn_there(void *argument)
     }
     return NULL;
 }
-#endif
 
 static void spawn_in_directory(struct start *start)
 {
@@ -254,7 +216,6 @@ static void spawn_in_directory(struct start *start)
     if (start->error == 0) {
         spawn_here(start);
     }
-#ifdef CLONE_FS
     pthread_t thread;
     if (start->error == ENOSYS) {
         start->error = pthread_create(&thread, NULL, spawn_there, start);
@@ -262,10 +223,9 @@ static void spawn_in_directory(struct start *start)
             pthread_join(thread, NULL);
         }
     }
-#endif
 }
 
-static int spawn(const struct proc_options *options, const struct pipe_set *set, pid_t *pid)
+static int spawn(const struct proc_options *options, const struct child_pipes *theirs, pid_t *pid)
 {
     struct start start = {.options = options};
     if (posix_spawn_file_actions_init(&start.actions) != 0) {
@@ -275,7 +235,7 @@ static int spawn(const struct proc_options *options, const struct pipe_set *set,
         posix_spawn_file_actions_destroy(&start.actions);
         return ERR_NOMEM;
     }
-    start.error = describe_files(&start.actions, options, set);
+    start.error = describe_files(&start.actions, options, theirs);
     if (!start.error) {
         start.error = describe_process(&start.attributes);
     }
@@ -312,7 +272,7 @@ static bool is_directory(const char *path)
 
 int child_start(const struct proc_options *options, struct child **child, struct child_pipes *pipes)
 {
-    struct pipe_set set;
+    struct pipes both;
     if (options->directory && !is_directory(options->directory)) {
         return ERR_INVALID;
     }
@@ -320,22 +280,19 @@ int child_start(const struct proc_options *options, struct child **child, struct
     if (!new_child) {
         return ERR_NOMEM;
     }
-    bool with_input = options->input || options->keep_input_open;
-    int status = open_set(&set, with_input);
+    int status = open_pipes(&both, options->input || options->keep_input_open);
     if (status == OK) {
-        status = spawn(options, &set, &new_child->pid);
-        close_fd(&set.input.theirs);
-        close_fd(&set.output.theirs);
-        close_fd(&set.errors.theirs);
+        status = spawn(options, &both.theirs, &new_child->pid);
     }
+    close_ends(&both.theirs);
     if (status != OK) {
-        close_set(&set);
+        close_ends(&both.ours);
         free(new_child);
         return status;
     }
-    new_child->end_fd = open_end_fd(new_child->pid);
+    new_child->end_fd = (int)syscall(SYS_pidfd_open, new_child->pid, 0);
     new_child->deadline_ms = INT64_MAX;
-    *pipes = (struct child_pipes){set.input.ours, set.output.ours, set.errors.ours};
+    *pipes = both.ours;
     *child = new_child;
     pthread_mutex_lock(&lock);
     new_child->next = children;
@@ -537,15 +494,4 @@ void proc_shutdown(int64_t grace_ms)
     }
     tend();
     pthread_mutex_unlock(&lock);
-}
-
-size_t proc_count(void)
-{
-    size_t count = 0;
-    pthread_mutex_lock(&lock);
-    for (struct child *child = children; child; child = child->next) {
-        count += !child->reaped;
-    }
-    pthread_mutex_unlock(&lock);
-    return count;
 }

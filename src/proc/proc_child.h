@@ -15,8 +15,8 @@ struct child_pipes {
 };
 
 /* As proc_start. */
-int child_start(const struct proc_options *options, struct child **child,
-                struct child_pipes *pipes);
+MUST_CHECK int child_start(const struct proc_options *options, struct child **child,
+                           struct child_pipes *pipes);
 /* Readable when the child has ended; -1 where the system cannot say. */
 int child_end_fd(const struct child *child);
 /* Whether it has ended, and how. It stays in the process table until it is released. */

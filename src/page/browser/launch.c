@@ -387,7 +387,6 @@ static int start(struct launched *launched, const char *program, uint16_t proxy_
         .directory = "/",
         .keep_input_open = true,
         .on_descriptors_3_4 = true,
-        .ends_with_nul = true,
     };
     return child_start(&options, &launched->child, &launched->pipes);
 }
