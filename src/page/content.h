@@ -5,7 +5,7 @@
 
 #include "call/call.h"
 #include "page/document.h"
-#include "page/parts/paging.h"
+#include "page/paging.h"
 #include "page/reader.h"
 #include "text/json.h"
 

@@ -9,8 +9,7 @@
 #include "page/browser/browser.h"
 #include "page/html/extract.h"
 #include "page/loaders/loaders.h"
-#include "page/notes.h"
-#include "page/parts/paging.h"
+#include "page/paging.h"
 #include "page/sniff.h"
 #include "page/source/source.h"
 #include "text/text.h"
@@ -20,7 +19,134 @@
 #include <string.h>
 #include <unistd.h>
 
+#define COUNT(table)     (sizeof(table) / sizeof *(table))
 #define MOST_TITLE_CHARS 300
+#define MOST_WAIT_DIGITS 6
+
+/* ---- notes ---- */
+
+/* A note stands in place of a page that could not be read: the same words for the same failure,
+ * every time, so that a caller can tell it from content and compare it. */
+const char *note_failed(struct arena *arena, const char *kind, const char *detail, const char *url)
+{
+    return arena_printf(arena, "_Failed to retrieve page content: %s%s%s_\n\nSource: %s", kind,
+                        detail ? ": " : "", detail ? detail : "", url);
+}
+
+static const char *note_unsupported(struct arena *arena, const char *url)
+{
+    return arena_printf(arena,
+                        "_Could not retrieve content for this URL (possibly a PDF or unsupported "
+                        "type)._\n\nSource: %s",
+                        url);
+}
+
+/* The kind of a failure and what to say about it; `detail` may be NULL. */
+struct note {
+    const char *kind;
+    const char *detail;
+};
+
+/* Words that are NULL are those of the fetch, which tells more. */
+static const struct {
+    enum fetch_failure failure;
+    struct note note;
+} FAILURES[] = {
+    {FETCH_NO_NAME, {"DNSError", "the host does not exist"}},
+    {FETCH_NAME_ERROR, {"DNSError", "the name of the host could not be looked up"}},
+    {FETCH_CONNECT, {"ConnectionError", "nobody answers at this address"}},
+    {FETCH_TLS, {"TLSError", NULL}},
+    {FETCH_TIMEOUT, {"Timeout", "there was no answer in time"}},
+    {FETCH_BROKEN, {"ConnectionError", NULL}},
+    {FETCH_TOO_LARGE, {"TooLarge", "the answer is larger than what is read"}},
+    {FETCH_REDIRECTS, {"RedirectError", NULL}},
+    {FETCH_FORBIDDEN, {"Forbidden", "a redirect leads to an address that is not public"}},
+};
+
+/* "host: words (what a library adds)" without the host and the library. */
+static const char *bare_words(struct arena *arena, const char *error)
+{
+    const char *colon = strstr(error, ": ");
+    const char *words = colon ? colon + 2 : error;
+    const char *end = strstr(words, " (");
+    return arena_strndup(arena, words, end ? (size_t)(end - words) : strlen(words));
+}
+
+/* Of a fetch that failed. Details live in the arena. */
+static struct note note_of_failure(struct arena *arena, const struct fetch_response *response)
+{
+    for (size_t i = 0; i < COUNT(FAILURES); i++) {
+        if (FAILURES[i].failure == response->failure) {
+            struct note note = FAILURES[i].note;
+            if (!note.detail && response->error) {
+                note.detail = bare_words(arena, response->error);
+            }
+            return note;
+        }
+    }
+    return (struct note){"FetchError", response->error};
+}
+
+static const struct {
+    int status;
+    const char *words;
+} STATUSES[] = {
+    {204, "No Content"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {402, "Payment Required"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {406, "Not Acceptable"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {418, "I'm a teapot"},
+    {421, "Misdirected Request"},
+    {422, "Unprocessable Content"},
+    {425, "Too Early"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {451, "Unavailable For Legal Reasons"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+};
+
+static const char *status_words(int status)
+{
+    for (size_t i = 0; i < COUNT(STATUSES); i++) {
+        if (STATUSES[i].status == status) {
+            return STATUSES[i].words;
+        }
+    }
+    return NULL;
+}
+
+/* The seconds of "Retry-After: 120"; NULL when it is a date or not there. */
+static const char *wait_time(const struct fetch_response *response)
+{
+    const char *value = fetch_header_value(response, "retry-after");
+    size_t digits = value ? strspn(value, "0123456789") : 0;
+    return digits && digits <= MOST_WAIT_DIGITS && !value[digits] ? value : NULL;
+}
+
+/* Of an answer whose status says that it is not the page. */
+static struct note note_of_status(struct arena *arena, const struct fetch_response *response)
+{
+    const char *words = status_words(response->status);
+    const char *wait = wait_time(response);
+    return (struct note){
+        "HTTPError",
+        arena_printf(arena, "%d%s%s%s%s%s", response->status, words ? " " : "", words ? words : "",
+                     wait ? "; try again in " : "", wait ? wait : "", wait ? " s" : ""),
+    };
+}
+
+/* ---- a reading ---- */
 
 struct reading {
     struct call *call;
@@ -55,7 +181,7 @@ static int put_note(struct reading *reading, const char *text)
     return OK;
 }
 
-/* The note for a failure; what a loader had to say before is told as well. */
+/* The note for a failure; it includes what a loader had to say before. */
 static int fail_with(struct reading *reading, struct note note)
 {
     struct arena *arena = call_arena(reading->call);
@@ -189,7 +315,7 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
     return status;
 }
 
-/* ---- failures that are the caller's or the operator's to mend ---- */
+/* ---- failures that the caller or the operator can repair ---- */
 
 static const struct {
     enum fetch_failure failure;
@@ -211,7 +337,7 @@ static int fail_fetch(struct reading *reading, const struct fetch_response *fetc
     }
     /* Where a page sends its readers is not the fault of who asked for it. */
     bool sent_there = fetched->failure == FETCH_FORBIDDEN && fetched->redirects > 0;
-    for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS && !sent_there; i++) {
+    for (size_t i = 0; i < COUNT(ERRORS) && !sent_there; i++) {
         if (ERRORS[i].failure == fetched->failure) {
             return call_fail(reading->call, ERRORS[i].code, "url: %s; %s", fetched->error,
                              ERRORS[i].advice);
@@ -222,7 +348,7 @@ static int fail_fetch(struct reading *reading, const struct fetch_response *fetc
 
 /* ---- the browser ---- */
 
-/* The page after its scripts have run, from a browser or kept from its last time. ERR_NOTFOUND with
+/* The page after its scripts have run, from a browser or from the cache. ERR_NOTFOUND with
  * `why` when there is none. */
 static int render(struct reading *reading, const struct fetch_response *plain,
                   struct source_response *rendered, const char **why)

@@ -17,11 +17,10 @@ enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
 
 /* OK with a document (which may be a note); ERR_FAILED after call_fail() for an invalid or
  * forbidden URL; ERR_CANCELLED, ERR_DEADLINE. */
-int read_url(struct call *call, const char *url, enum render_mode render,
-             struct document *document);
+MUST_CHECK int read_url(struct call *call, const char *url, enum render_mode render,
+                        struct document *document);
 
-/* The deterministic notes. `detail` may be NULL. In the arena. */
+/* The note for a page that could not be read; `detail` may be NULL. In the arena. */
 const char *note_failed(struct arena *arena, const char *kind, const char *detail, const char *url);
-const char *note_unsupported(struct arena *arena, const char *url);
 
 #endif

@@ -162,3 +162,18 @@ int extract_page(struct arena *arena, const struct extract_input *input,
     arena_free(scratch);
     return status;
 }
+
+int extract_fragment(struct arena *arena, const char *html, size_t length, const char *base_url,
+                     struct buf *out)
+{
+    struct page page = {.arena = arena, .url = base_url};
+    int status = parse_html(&page, html, length);
+    if (status != OK) {
+        return status;
+    }
+    page.roots = &page.body;
+    page.root_count = 1;
+    status = markdown_write(&page, out);
+    parse_done(&page);
+    return status;
+}
