@@ -1,6 +1,8 @@
-/* Every ceiling of the program stands here, so that a reader can see at a glance what can grow and
- * how far. A limit that an operator may change is a variable (data/variables.txt) whose default is
- * named here. */
+/* The ceilings that somebody outside can push against (a client, a page, an upstream, a file) and
+ * the times that forage waits for them, so that a reader sees at a glance what can grow and how
+ * far. A ceiling that only its own file has to know, such as the room for a message in an error,
+ * stands in that file as MOST_... A limit that an operator may change is a variable
+ * (data/variables.txt) whose default is named here. */
 #ifndef FORAGE_CORE_LIMITS_H
 #define FORAGE_CORE_LIMITS_H
 
@@ -53,11 +55,9 @@
 #define LIMIT_CALLER_NAME_CHARS 64
 #define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
 #define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
-#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
-
-#define LIMIT_WINDOW_RULES  64 /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
-#define LIMIT_WINDOW_CLAIMS 8  /* that hold for one call */
-#define DEFAULT_LIMITS      "search_web=20/10m"
+#define LIMIT_WINDOW_RULES      64   /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
+#define LIMIT_WINDOW_CLAIMS     8    /* that hold for one call */
+#define DEFAULT_LIMITS          "search_web=20/10m"
 
 /* Configuration */
 #define LIMIT_CONFIG_FILE_BYTES  KIB(256)

@@ -6,6 +6,7 @@
 #include "core/redact.h"
 #include "core/sha256.h"
 #include "core/status.h"
+#include "text/slice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -121,17 +122,11 @@ static int add_lines(struct callers *callers, const char *text, char *problem, s
 {
     while (*text) {
         size_t length = strcspn(text, "\n");
-        const char *pair = text;
-        size_t pair_length = length;
-        while (pair_length && strchr(" \t\r", pair[0])) {
-            pair++;
-            pair_length--;
-        }
-        while (pair_length && strchr(" \t\r", pair[pair_length - 1])) {
-            pair_length--;
-        }
-        if (pair_length && pair[0] != '#') {
-            int status = add_pair(callers, pair, pair_length, "FORAGE_TOKENS_FILE", problem, size);
+        size_t end = length && text[length - 1] == '\r' ? length - 1 : length;
+        struct slice pair = slice_trim((struct slice){text, end});
+        if (pair.length && pair.data[0] != '#') {
+            int status =
+                add_pair(callers, pair.data, pair.length, "FORAGE_TOKENS_FILE", problem, size);
             if (status != OK) {
                 return status;
             }

@@ -7,7 +7,6 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
-#include "guard/limits.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -24,11 +23,6 @@ void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE])
     time_t seconds = (time_t)(now_ms / 1000);
     gmtime_r(&seconds, &parts);
     strftime(day, GATE_DAY_SIZE, "%Y-%m-%d", &parts);
-}
-
-int64_t gate_day_left_ms(int64_t now_ms)
-{
-    return DAY_MS - now_ms % DAY_MS;
 }
 
 /* ---- refusals ---- */
@@ -77,7 +71,7 @@ static int refuse_budget(struct call *call, const char *tool, int64_t spent, int
                          const char *variable)
 {
     char details[256];
-    int64_t left_ms = gate_day_left_ms(clock_wall_ms());
+    int64_t left_ms = DAY_MS - clock_wall_ms() % DAY_MS; /* to the next day */
     double spent_usd = (double)spent / (double)NANO_PER_USD;
     double budget_usd = (double)budget / (double)NANO_PER_USD;
     call_fail(call, CODE_RATE_LIMIT,

@@ -47,12 +47,11 @@ struct gate_tool {
 
 /* OK, ERR_FAILED with RATE_LIMIT and when to come back, or a status of the call. Where the shared
  * counts cannot be had, this process counts by itself. */
-int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool);
+MUST_CHECK int gate_admit(const struct gate_rules *rules, struct call *call,
+                          const struct gate_tool *tool);
 
 /* The day in which milliseconds since 1970 lie, as "2026-11-15" (UTC). */
 #define GATE_DAY_SIZE 11
 void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE]);
-/* Until the next day begins. */
-int64_t gate_day_left_ms(int64_t now_ms);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "text/slice.h"
 #include "text/url.h"
 
 #include <arpa/inet.h>
@@ -23,59 +24,56 @@ struct range {
     unsigned bits;
 };
 
-static const struct {
-    struct range range;
-    const char *what;
-} IPV4_NOT_PUBLIC[] = {
-    {{{0}, 8}, "unspecified"},
-    {{{10}, 8}, "private"},
-    {{{100, 64}, 10}, "shared by a carrier"},
-    {{{127}, 8}, "loopback"},
-    {{{168, 63, 129, 16}, 32}, "cloud metadata"},
-    {{{169, 254, 169, 254}, 32}, "cloud metadata"},
-    {{{169, 254}, 16}, "link-local"},
-    {{{172, 16}, 12}, "private"},
-    {{{192, 0, 0}, 24}, "reserved"},
-    {{{192, 0, 2}, 24}, "documentation"},
-    {{{192, 88, 99}, 24}, "reserved"},
-    {{{192, 168}, 16}, "private"},
-    {{{198, 18}, 15}, "benchmarking"},
-    {{{198, 51, 100}, 24}, "documentation"},
-    {{{203, 0, 113}, 24}, "documentation"},
-    {{{224}, 4}, "multicast"},
-    {{{255, 255, 255, 255}, 32}, "broadcast"},
-    {{{240}, 4}, "reserved"},
+static const struct range IPV4_NOT_PUBLIC[] = {
+    {{0}, 8},                   /* unspecified */
+    {{10}, 8},                  /* private */
+    {{100, 64}, 10},            /* shared by a carrier */
+    {{127}, 8},                 /* loopback */
+    {{168, 63, 129, 16}, 32},   /* cloud metadata */
+    {{169, 254, 169, 254}, 32}, /* cloud metadata */
+    {{169, 254}, 16},           /* link-local */
+    {{172, 16}, 12},            /* private */
+    {{192, 0, 0}, 24},          /* reserved */
+    {{192, 0, 2}, 24},          /* documentation */
+    {{192, 88, 99}, 24},        /* reserved */
+    {{192, 168}, 16},           /* private */
+    {{198, 18}, 15},            /* benchmarking */
+    {{198, 51, 100}, 24},       /* documentation */
+    {{203, 0, 113}, 24},        /* documentation */
+    {{224}, 4},                 /* multicast */
+    {{255, 255, 255, 255}, 32}, /* broadcast */
+    {{240}, 4},                 /* reserved */
 };
 
-#define NOTHING_INSIDE 0
+enum verdict { PUBLIC, NOT_PUBLIC, AS_INSIDE };
 
 /* In this order: the first range that fits decides. `inside` is where an IPv4 address lies that is
  * judged instead. Teredo hides its client's address behind a server of anyone's choice, and the
  * local NAT64 range is translated as the local network likes: both are refused. */
 static const struct {
     struct range range;
-    const char *what; /* NULL: public */
-    size_t inside;
+    enum verdict verdict;
+    size_t inside; /* with AS_INSIDE */
 } IPV6_RANGES[] = {
-    {{{0}, 128}, "unspecified", NOTHING_INSIDE},
-    {{{[15] = 1}, 128}, "loopback", NOTHING_INSIDE},
-    {{{[10] = 0xff, [11] = 0xff}, 96}, NULL, 12},
-    {{{0}, 96}, "reserved", NOTHING_INSIDE},
-    {{{0x00, 0x64, 0xff, 0x9b}, 96}, NULL, 12},
-    {{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48}, "local translation", NOTHING_INSIDE},
-    {{{0x01, 0x00}, 64}, "discard", NOTHING_INSIDE},
-    {{{0x20, 0x01, 0x00, 0x00}, 32}, "a Teredo tunnel", NOTHING_INSIDE},
-    {{{0x20, 0x01, 0x00, 0x02}, 48}, "benchmarking", NOTHING_INSIDE},
-    {{{0x20, 0x01, 0x00, 0x00}, 23}, "reserved", NOTHING_INSIDE},
-    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, "documentation", NOTHING_INSIDE},
-    {{{0x20, 0x02}, 16}, NULL, 2},
-    {{{0x3f, 0xff, 0x00}, 20}, "documentation", NOTHING_INSIDE},
-    {{{0xfc}, 7}, "private", NOTHING_INSIDE},
-    {{{0xfe, 0x80}, 10}, "link-local", NOTHING_INSIDE},
-    {{{0xfe, 0xc0}, 10}, "private", NOTHING_INSIDE},
-    {{{0xff}, 8}, "multicast", NOTHING_INSIDE},
-    {{{0x20}, 3}, NULL, NOTHING_INSIDE},
-    {{{0}, 0}, "reserved", NOTHING_INSIDE},
+    {{{0}, 128}, NOT_PUBLIC, 0},        /* unspecified */
+    {{{[15] = 1}, 128}, NOT_PUBLIC, 0}, /* loopback */
+    {{{[10] = 0xff, [11] = 0xff}, 96}, AS_INSIDE, 12},
+    {{{0}, 96}, NOT_PUBLIC, 0}, /* reserved */
+    {{{0x00, 0x64, 0xff, 0x9b}, 96}, AS_INSIDE, 12},
+    {{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48}, NOT_PUBLIC, 0}, /* local translation */
+    {{{0x01, 0x00}, 64}, NOT_PUBLIC, 0},                         /* discard */
+    {{{0x20, 0x01, 0x00, 0x00}, 32}, NOT_PUBLIC, 0},             /* a Teredo tunnel */
+    {{{0x20, 0x01, 0x00, 0x02}, 48}, NOT_PUBLIC, 0},             /* benchmarking */
+    {{{0x20, 0x01, 0x00, 0x00}, 23}, NOT_PUBLIC, 0},             /* reserved */
+    {{{0x20, 0x01, 0x0d, 0xb8}, 32}, NOT_PUBLIC, 0},             /* documentation */
+    {{{0x20, 0x02}, 16}, AS_INSIDE, 2},
+    {{{0x3f, 0xff, 0x00}, 20}, NOT_PUBLIC, 0}, /* documentation */
+    {{{0xfc}, 7}, NOT_PUBLIC, 0},              /* private */
+    {{{0xfe, 0x80}, 10}, NOT_PUBLIC, 0},       /* link-local */
+    {{{0xfe, 0xc0}, 10}, NOT_PUBLIC, 0},       /* private */
+    {{{0xff}, 8}, NOT_PUBLIC, 0},              /* multicast */
+    {{{0x20}, 3}, PUBLIC, 0},
+    {{{0}, 0}, NOT_PUBLIC, 0}, /* reserved */
 };
 
 static bool in_range(const struct range *range, const uint8_t *bytes)
@@ -88,39 +86,38 @@ static bool in_range(const struct range *range, const uint8_t *bytes)
     return rest == 0 || (range->bytes[whole] ^ bytes[whole]) >> (8 - rest) == 0;
 }
 
-static const char *ipv4_not_public(const uint8_t bytes[4])
+static bool ipv4_is_public(const uint8_t bytes[4])
 {
     for (size_t i = 0; i < sizeof IPV4_NOT_PUBLIC / sizeof *IPV4_NOT_PUBLIC; i++) {
-        if (in_range(&IPV4_NOT_PUBLIC[i].range, bytes)) {
-            return IPV4_NOT_PUBLIC[i].what;
+        if (in_range(&IPV4_NOT_PUBLIC[i], bytes)) {
+            return false;
         }
     }
-    return NULL;
+    return true;
 }
 
-static const char *ipv6_not_public(const uint8_t bytes[16])
+static bool ipv6_is_public(const uint8_t bytes[16])
 {
     size_t i = 0;
     while (!in_range(&IPV6_RANGES[i].range, bytes)) {
         i++; /* the last row holds everything */
     }
-    return IPV6_RANGES[i].inside ? ipv4_not_public(bytes + IPV6_RANGES[i].inside)
-                                 : IPV6_RANGES[i].what;
+    return IPV6_RANGES[i].verdict == AS_INSIDE ? ipv4_is_public(bytes + IPV6_RANGES[i].inside)
+                                               : IPV6_RANGES[i].verdict == PUBLIC;
 }
 
-const char *address_not_public(const struct sockaddr *address)
+static bool is_public(const struct sockaddr *address)
 {
     if (address->sa_family == AF_INET) {
         struct sockaddr_in ipv4;
         memcpy(&ipv4, address, sizeof ipv4);
-        return ipv4_not_public((const uint8_t *)&ipv4.sin_addr);
+        return ipv4_is_public((const uint8_t *)&ipv4.sin_addr);
     }
+    struct sockaddr_in6 ipv6 = {0};
     if (address->sa_family == AF_INET6) {
-        struct sockaddr_in6 ipv6;
         memcpy(&ipv6, address, sizeof ipv6);
-        return ipv6_not_public(ipv6.sin6_addr.s6_addr);
     }
-    return "not an internet address";
+    return address->sa_family == AF_INET6 && ipv6_is_public(ipv6.sin6_addr.s6_addr);
 }
 
 /* ---- what an operator opened ---- */
@@ -185,14 +182,14 @@ static bool take_port(char *text, struct entry *entry)
     return true;
 }
 
-static int read_entry(const char *text, size_t length, struct entry *entry)
+static int read_entry(struct slice text, struct entry *entry)
 {
     char copy[URL_HOST_SIZE + 16];
-    if (length >= sizeof copy) {
+    if (text.length >= sizeof copy) {
         return ERR_INVALID;
     }
-    memcpy(copy, text, length);
-    copy[length] = '\0';
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
     /* A star would look like a pattern and open nothing. */
     if (strchr(copy, '*') || !take_port(copy, entry)) {
         return ERR_INVALID;
@@ -206,19 +203,6 @@ static int read_entry(const char *text, size_t length, struct entry *entry)
         entry->host[0] = '\0';
     }
     return status;
-}
-
-/* The entry at `at`, without the blanks around it; its length is 0 when there is nothing. */
-static const char *trim(const char *at, size_t *length)
-{
-    while (*length && (*at == ' ' || *at == '\t')) {
-        at++;
-        (*length)--;
-    }
-    while (*length && (at[*length - 1] == ' ' || at[*length - 1] == '\t')) {
-        (*length)--;
-    }
-    return at;
 }
 
 static struct policy *make_room(const char *allowed, char *problem, size_t size)
@@ -244,11 +228,10 @@ struct policy *policy_new(const char *allowed, char *problem, size_t size)
     struct policy *policy = make_room(at, problem, size);
     while (policy && *at) {
         size_t room = strcspn(at, ",");
-        size_t length = room;
-        const char *text = trim(at, &length);
-        if (length && read_entry(text, length, &policy->entries[policy->count++]) != OK) {
+        struct slice text = slice_trim((struct slice){at, room});
+        if (text.length && read_entry(text, &policy->entries[policy->count++]) != OK) {
             snprintf(problem, size, "has \"%.*s\", which is no host, host:port, address or range",
-                     (int)length, text);
+                     (int)text.length, text.data);
             return policy_free(policy);
         }
         at += room + (at[room] == ',');
@@ -310,7 +293,7 @@ int policy_allow(void *policy, const char *host, const struct sockaddr *address)
 {
     const struct policy *list = policy;
     struct plain plain;
-    if (!address_not_public(address)) {
+    if (is_public(address)) {
         return OK;
     }
     if (!list || !make_plain(address, &plain)) {

@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-/* NULL for a public address; otherwise what it is instead ("loopback", "private", ...). */
-const char *address_not_public(const struct sockaddr *address);
-
 struct policy;
 
 /* `allowed` is a list separated by commas of names (wiki.internal), names with a port

@@ -622,8 +622,6 @@ int fetch_parse(struct call *call, const char *text, struct url *url,
                  : refuse(response, text, FETCH_NOMEM, "out of memory");
 }
 
-/* ---- small things ---- */
-
 const char *fetch_header_value(const struct fetch_response *response, const char *name)
 {
     for (size_t i = 0; i < response->header_count; i++) {
@@ -632,25 +630,4 @@ const char *fetch_header_value(const struct fetch_response *response, const char
         }
     }
     return NULL;
-}
-
-const char *fetch_failure_name(enum fetch_failure failure)
-{
-    static const char *const NAMES[] = {
-        [FETCH_OK] = "OK",
-        [FETCH_BAD_REQUEST] = "BAD_REQUEST",
-        [FETCH_FORBIDDEN] = "FORBIDDEN",
-        [FETCH_NO_NAME] = "NO_NAME",
-        [FETCH_NAME_ERROR] = "NAME_ERROR",
-        [FETCH_CONNECT] = "CONNECT",
-        [FETCH_TLS] = "TLS",
-        [FETCH_TIMEOUT] = "TIMEOUT",
-        [FETCH_BROKEN] = "BROKEN",
-        [FETCH_TOO_LARGE] = "TOO_LARGE",
-        [FETCH_REDIRECTS] = "REDIRECTS",
-        [FETCH_BUSY] = "BUSY",
-        [FETCH_UNAVAILABLE] = "UNAVAILABLE",
-        [FETCH_NOMEM] = "NOMEM",
-    };
-    return NAMES[failure];
 }

@@ -89,7 +89,5 @@ MUST_CHECK int fetch_parse(struct call *call, const char *text, struct url *url,
                            struct fetch_response *response);
 /* The value of the first header of that name, in any case of letters, or NULL. */
 const char *fetch_header_value(const struct fetch_response *response, const char *name);
-/* "TIMEOUT", "TLS", ... for logs and tests. */
-const char *fetch_failure_name(enum fetch_failure failure);
 
 #endif

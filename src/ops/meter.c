@@ -8,7 +8,6 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "guard/callers.h"
-#include "guard/limits.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
 #include "ops/prices.h"

@@ -115,19 +115,6 @@ static const struct media {
     {"text/", CONTENT_TEXT},
 };
 
-static const char *const NAMES[] = {
-    [CONTENT_EMPTY] = "empty",   [CONTENT_HTML] = "html",   [CONTENT_MARKDOWN] = "markdown",
-    [CONTENT_TEXT] = "text",     [CONTENT_JSON] = "json",   [CONTENT_FEED] = "feed",
-    [CONTENT_XML] = "xml",       [CONTENT_PDF] = "pdf",     [CONTENT_IMAGE] = "image",
-    [CONTENT_AUDIO] = "audio",   [CONTENT_VIDEO] = "video", [CONTENT_ARCHIVE] = "archive",
-    [CONTENT_BINARY] = "binary",
-};
-
-const char *sniff_name(enum content_kind kind)
-{
-    return NAMES[kind];
-}
-
 /* ---- looking ---- */
 
 static bool is_blank(char c)

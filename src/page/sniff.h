@@ -24,7 +24,5 @@ enum content_kind {
 /* `content_type` may be NULL. Bytes that cannot be mistaken win over the header; the header wins
  * over what is only likely. */
 enum content_kind sniff_content(const char *content_type, const char *body, size_t length);
-/* "html", "pdf", "image", ... */
-const char *sniff_name(enum content_kind kind);
 
 #endif

@@ -58,8 +58,7 @@ static int run_fetch(struct call *call, yyjson_val *arguments, struct reply *rep
         status = fetch_run(call, &request, &response);
     }
     if (status == ERR_FAILED) {
-        return call_fail(call, CODE_PROVIDER, "%s: %s", fetch_failure_name(response.failure),
-                         response.error);
+        return call_fail(call, CODE_PROVIDER, "%s", response.error);
     }
     return status == OK ? reply_text(call, reply, "HTTP %d, %zu bytes", response.status,
                                      response.body_length)

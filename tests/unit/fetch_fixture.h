@@ -282,8 +282,8 @@ static inline struct fetch_response get(struct fixture *fixture, struct fetch_re
 static inline void assert_failure(struct fetch_response response, enum fetch_failure failure)
 {
     if (response.failure != failure) {
-        fail_msg("%s: %s (%s), not %s", response.url, fetch_failure_name(response.failure),
-                 response.error ? response.error : "", fetch_failure_name(failure));
+        fail_msg("%s: failure %d (%s), not %d", response.url, response.failure,
+                 response.error ? response.error : "", failure);
     }
 }
 

@@ -96,9 +96,7 @@ static void knows_what_it_is(void **state)
         enum content_kind kind =
             sniff_content(CASES[i].content_type, CASES[i].body, CASES[i].length);
         if (kind != CASES[i].kind) {
-            print_message("case %zu (%s) is %s, not %s\n", i,
-                          CASES[i].content_type ? CASES[i].content_type : "-", sniff_name(kind),
-                          sniff_name(CASES[i].kind));
+            print_message("case %zu: %s\n", i, CASES[i].content_type ? CASES[i].content_type : "-");
         }
         assert_int_equal(kind, CASES[i].kind);
     }
@@ -113,7 +111,8 @@ static void reads_no_further(void **state)
             char *body = malloc(length + !length);
             assert_non_null(body);
             memcpy(body, CASES[i].body, length);
-            assert_non_null(sniff_name(sniff_content(CASES[i].content_type, body, length)));
+            assert_in_range(sniff_content(CASES[i].content_type, body, length), CONTENT_EMPTY,
+                            CONTENT_BINARY);
             free(body);
         }
     }
