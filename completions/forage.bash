@@ -1,4 +1,4 @@
-# Completions of forage for bash, made by `forage completions bash`.
+# Completions of forage for bash, printed by `forage completions bash`.
 _forage()
 {
     local words=() count=0 piece glue='' line

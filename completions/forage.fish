@@ -1,4 +1,4 @@
-# Completions of forage for fish, made by `forage completions fish`.
+# Completions of forage for fish, printed by `forage completions fish`.
 function __forage_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)

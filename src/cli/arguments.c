@@ -51,22 +51,14 @@ void command_word_counts(const struct command *command, int *least, int *most)
 
 /* ---- options ---- */
 
-/* Where an option is declared: by which command of the path, and as which of its options. */
-struct place {
-    int depth;
-    int index;
-};
-
-/* Finds an option by the `length` characters of its name, the command's own before those of the
- * commands above it. */
-static const struct option *find_option(const struct arguments *arguments, const char *name,
-                                        size_t length, struct place *place)
+const struct option *option_find(const struct arguments *arguments, const char *name, size_t length,
+                                 struct option_place *place)
 {
     for (int depth = arguments->depth - 1; depth >= 0; depth--) {
         const struct option *options = arguments->path[depth]->options;
         for (int i = 0; options[i].name; i++) {
             if (strncmp(options[i].name, name, length) == 0 && !options[i].name[length]) {
-                *place = (struct place){depth, i};
+                *place = (struct option_place){depth, i};
                 return &options[i];
             }
         }
@@ -77,8 +69,8 @@ static const struct option *find_option(const struct arguments *arguments, const
 /* A mistake in the program: no run of it may pass. */
 static const char *declared(const struct arguments *arguments, const char *name)
 {
-    struct place place;
-    if (!find_option(arguments, name, strlen(name), &place)) {
+    struct option_place place;
+    if (!option_find(arguments, name, strlen(name), &place)) {
         fprintf(stderr, "forage: %s does not declare %s\n", arguments_command(arguments)->name,
                 name);
         abort();
@@ -224,9 +216,9 @@ static int check_value(const struct option *option, const char *value)
  * or a negative number after saying what is wrong. */
 static int read_option(struct arguments *arguments, char **at, int left)
 {
-    struct place place;
+    struct option_place place;
     size_t length = strcspn(*at, "=");
-    const struct option *option = find_option(arguments, *at, length, &place);
+    const struct option *option = option_find(arguments, *at, length, &place);
     if (!option) {
         refuse_option(arguments, *at);
         return -1;

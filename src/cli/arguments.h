@@ -79,6 +79,17 @@ char *const *arguments_settings(const struct arguments *arguments);
 
 /* ---- for what is made from the table ---- */
 
+/* Where an option is declared: by which command of the path, and as which of its options. */
+struct option_place {
+    int depth;
+    int index;
+};
+
+/* Finds an option by the `length` characters of its name, the command's own before those of the
+ * commands above it; NULL: nothing takes it. */
+const struct option *option_find(const struct arguments *arguments, const char *name, size_t length,
+                                 struct option_place *place);
+
 /* How many words a command takes at least and at most; `most` is negative where there is no end. */
 void command_word_counts(const struct command *command, int *least, int *most);
 /* Whether a value's name is a choice of words, "a|b|c". */

@@ -40,7 +40,6 @@ static int print_page(const struct tool_run *run)
         buf_putc(&text, '\n');
     }
     int code = print_buf(&text);
-    buf_done(&text);
     if (yyjson_mut_obj_get(run->result, "next_start")) {
         fprintf(stderr, "forage: there is more: --start %lld\n",
                 (long long)number_of(run->result, "next_start"));
@@ -122,7 +121,6 @@ static int print_answer(const struct tool_run *run)
                    *published ? ")" : "", text_of(citation, "url"));
     }
     int code = print_buf(&out);
-    buf_done(&out);
     yyjson_mut_val *note;
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(run->result, "notes"), index, most, note)
     {
@@ -177,9 +175,7 @@ static int print_report(const struct tool_run *run)
     {
         buf_printf(&text, "%s- %s\n", index ? "" : "\nPages read:\n", yyjson_mut_get_str(source));
     }
-    int code = print_buf(&text);
-    buf_done(&text);
-    return code;
+    return print_buf(&text);
 }
 
 int command_research(const struct arguments *arguments)

@@ -88,7 +88,20 @@ int print_buf(struct buf *text)
     if (!whole) {
         fputs("forage: the output could not be written\n", stderr);
     }
+    buf_done(text);
     return whole ? EXIT_OK : EXIT_FAILED;
+}
+
+int read_stream(FILE *file, struct buf *bytes)
+{
+    char piece[65536];
+    size_t count;
+    while ((count = fread(piece, 1, sizeof piece, file)) > 0) {
+        if (buf_append(bytes, piece, count) != OK) {
+            break;
+        }
+    }
+    return ferror(file) ? ERR_IO : buf_error(bytes);
 }
 
 int print_json(struct arena *arena, yyjson_mut_val *value)
@@ -97,9 +110,11 @@ int print_json(struct arena *arena, yyjson_mut_val *value)
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
     int status = value ? json_write_pretty(&text, arena, value) : ERR_NOMEM;
     buf_putc(&text, '\n');
-    int code = status == OK ? print_buf(&text) : EXIT_FAILED;
-    buf_done(&text);
-    return code;
+    if (status != OK) {
+        buf_done(&text);
+        return EXIT_FAILED;
+    }
+    return print_buf(&text);
 }
 
 int command_version(const struct arguments *arguments)

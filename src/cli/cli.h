@@ -43,6 +43,9 @@ int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Explains the command that `topic` means, or the program. */
 int help_print(FILE *file, const struct arguments *topic);
 
+/* The manual page forage(1), from the table of commands. */
+void manual_write(struct buf *out);
+
 /* Loads the configuration. EXIT_OK, or EXIT_USAGE with what is wrong in `problem`, redacted. */
 int read_configuration(struct buf *problem);
 /* Loads the configuration, says what is odd in it, and sets up the log. EXIT_OK or EXIT_USAGE. */
@@ -52,8 +55,10 @@ int load_configuration(void);
 void log_quietly(void);
 /* The program, for this command. NULL after saying why not. */
 struct app *open_app(void);
-/* Prints what was gathered, redacted. EXIT_OK or EXIT_FAILED. */
+/* Prints what was gathered, redacted, and frees it. EXIT_OK or EXIT_FAILED. */
 int print_buf(struct buf *text);
+/* Appends all that a stream holds. OK, ERR_IO, or ERR_LIMIT where that is too much. */
+int read_stream(FILE *file, struct buf *bytes);
 /* Prints a value as JSON for people; NULL is a failure. An exit code. */
 int print_json(struct arena *arena, yyjson_mut_val *value);
 

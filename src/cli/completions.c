@@ -1,98 +1,16 @@
-/* `forage completions`: scripts for shells, all of them small, and the one place that knows what
- * can stand where - the program itself, which the scripts ask. So what is offered is what this
- * program takes, with these settings, and the shells cannot differ.
+/* `forage completions`: prints the scripts of completions/, all of them small, and is the one place
+ * that knows what can stand where - the program itself, which the scripts ask. So what is offered
+ * is what this program takes, with these settings, and the shells cannot differ.
  *
  * The answer to a question is lines of CANDIDATE <tab> MEANING; the line ":files" or ":folders"
  * leaves it to the shell to offer those. */
 #include "cli/cli.h"
 #include "core/limits.h"
+#include "embedded.h"
 #include "setup/clients.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- scripts ---- */
-
-/* Bash takes words apart at : and =, and replaces only the last piece. */
-static const char BASH[] =
-    "# Completions of forage for bash, made by `forage completions bash`.\n"
-    "_forage()\n"
-    "{\n"
-    "    local words=() count=0 piece glue='' line\n"
-    "    for piece in \"${COMP_WORDS[@]:1:COMP_CWORD}\"; do\n"
-    "        if ((count)) && [[ $glue || $piece =~ ^[:=]+$ ]]; then\n"
-    "            words[count - 1]+=$piece\n"
-    "        else\n"
-    "            words[count++]=$piece\n"
-    "        fi\n"
-    "        glue=''\n"
-    "        [[ $piece =~ ^[:=]+$ ]] && glue=1\n"
-    "    done\n"
-    "    [[ $glue ]] && piece=''\n"
-    "    local before=${words[count - 1]%\"$piece\"}\n"
-    "    COMPREPLY=()\n"
-    "    while IFS=$'\\t' read -r line _; do\n"
-    "        case $line in\n"
-    "            :files | :folders)\n"
-    "                local kind=-f\n"
-    "                [[ $line == :folders ]] && kind=-d\n"
-    "                compopt -o filenames 2>/dev/null\n"
-    "                while read -r line; do\n"
-    "                    COMPREPLY+=(\"$line\")\n"
-    "                done < <(compgen $kind -- \"$piece\")\n"
-    "                ;;\n"
-    "            *)\n"
-    "                COMPREPLY+=(\"${line#\"$before\"}\")\n"
-    "                [[ $line == *= ]] && compopt -o nospace 2>/dev/null\n"
-    "                ;;\n"
-    "        esac\n"
-    "    done < <(\"${COMP_WORDS[0]}\" completions line -- \"${words[@]}\" 2>/dev/null)\n"
-    "}\n"
-    "complete -F _forage forage forage-mcp\n";
-
-static const char ZSH[] =
-    "#compdef forage forage-mcp\n"
-    "# Completions of forage for zsh, made by `forage completions zsh`.\n"
-    "_forage() {\n"
-    "    local line\n"
-    "    local -a plain open\n"
-    "    for line in ${(f)\"$(${words[1]} completions line -- \"${(@Q)words[2,CURRENT]}\" "
-    "2>/dev/null)\"}; do\n"
-    "        case $line in\n"
-    "            :files) compset -P '--*='; _files ;;\n"
-    "            :folders) compset -P '--*='; _files -/ ;;\n"
-    "            *=$'\\t'*) open+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
-    "            *) plain+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
-    "        esac\n"
-    "    done\n"
-    "    (( $#plain )) && _describe -V forage plain\n"
-    "    (( $#open )) && _describe -V forage open -S ''\n"
-    "}\n"
-    "if [[ ${funcstack[1]} == _forage ]]; then\n"
-    "    _forage \"$@\"\n"
-    "else\n"
-    "    compdef _forage forage forage-mcp\n"
-    "fi\n";
-
-static const char FISH[] =
-    "# Completions of forage for fish, made by `forage completions fish`.\n"
-    "function __forage_complete\n"
-    "    set -l words (commandline -opc)\n"
-    "    set -l current (commandline -ct)\n"
-    "    for line in ($words[1] completions line -- $words[2..-1] \"$current\" 2>/dev/null)\n"
-    "        switch $line\n"
-    "            case :files\n"
-    "                __fish_complete_path (string replace -r -- '^--[^=]*=' '' \"$current\")\n"
-    "            case :folders\n"
-    "                __fish_complete_directories (string replace -r -- '^--[^=]*=' '' "
-    "\"$current\")\n"
-    "            case '*'\n"
-    "                echo $line\n"
-    "        end\n"
-    "    end\n"
-    "end\n"
-    "complete -c forage -f -a '(__forage_complete)'\n"
-    "complete -c forage-mcp -f -a '(__forage_complete)'\n";
 
 /* ---- what can stand in a place ---- */
 
@@ -248,34 +166,18 @@ static void offer_word(struct line *line)
 
 /* ---- reading the line ---- */
 
-static const struct option *find_option(const struct line *line, const char *word, int *depth,
-                                        int *index)
-{
-    size_t length = strcspn(word, "=");
-    for (*depth = line->read.depth - 1; *depth >= 0; (*depth)--) {
-        const struct option *options = line->read.path[*depth]->options;
-        for (*index = 0; options[*index].name; (*index)++) {
-            const char *name = options[*index].name;
-            if (strlen(name) == length && strncmp(name, word, length) == 0) {
-                return &options[*index];
-            }
-        }
-    }
-    return NULL;
-}
-
 /* Reads a finished word; the option whose value is still to come, or NULL. */
 static const struct option *read_word(struct line *line, const char *word, bool *only_words)
 {
-    int depth, index;
+    struct option_place place;
     if (!*only_words && strcmp(word, "--") == 0) {
         *only_words = true;
         return NULL;
     }
     if (!*only_words && strncmp(word, "--", 2) == 0) {
-        const struct option *option = find_option(line, word, &depth, &index);
+        const struct option *option = option_find(&line->read, word, strcspn(word, "="), &place);
         if (option) {
-            line->read.given[depth][index] = word;
+            line->read.given[place.depth][place.index] = word;
         }
         return option && option->value && !strchr(word, '=') ? option : NULL;
     }
@@ -291,7 +193,7 @@ static const struct option *read_word(struct line *line, const char *word, bool 
 static void complete_line(struct line *line, int count, char **words)
 {
     bool only_words = false;
-    int depth, index;
+    struct option_place place;
     const struct option *waiting = NULL;
     for (int i = 0; i < count - 1; i++) {
         waiting = waiting ? NULL : read_word(line, words[i], &only_words);
@@ -299,7 +201,7 @@ static void complete_line(struct line *line, int count, char **words)
     line->current = line->prefix = count ? words[count - 1] : "";
     const char *equals = strchr(line->current, '=');
     if (!waiting && !only_words && equals && strncmp(line->current, "--", 2) == 0) {
-        waiting = find_option(line, line->current, &depth, &index);
+        waiting = option_find(&line->read, line->current, (size_t)(equals - line->current), &place);
         line->prefix = equals + 1;
         if (!waiting) {
             return;
@@ -322,7 +224,8 @@ int command_completions(const struct arguments *arguments)
     static const struct {
         const char *shell;
         const char *script;
-    } SCRIPTS[] = {{"bash", BASH}, {"zsh", ZSH}, {"fish", FISH}};
+    } SCRIPTS[] = {
+        {"bash", completions_bash}, {"zsh", completions_zsh}, {"fish", completions_fish}};
     const char *what = arguments->words[0];
     for (size_t i = 0; i < sizeof SCRIPTS / sizeof *SCRIPTS; i++) {
         if (strcmp(what, SCRIPTS[i].shell) == 0 && arguments->count == 1) {
@@ -336,7 +239,5 @@ int command_completions(const struct arguments *arguments)
     struct line line = {.read = {.path = {&COMMAND_ROOT}, .depth = 1}};
     buf_init(&line.out, KIB(256));
     complete_line(&line, arguments->count - 1, arguments->words + 1);
-    int code = print_buf(&line.out);
-    buf_done(&line.out);
-    return code;
+    return print_buf(&line.out);
 }

@@ -28,9 +28,5 @@ int command_config(const struct arguments *arguments)
             config_write_effective(&text, json);
         }
     }
-    if (code == EXIT_OK) {
-        code = print_buf(&text);
-    }
-    buf_done(&text);
-    return code;
+    return code == EXIT_OK ? print_buf(&text) : code;
 }

@@ -68,9 +68,7 @@ static int print_report(yyjson_mut_val *report)
     }
     bool online = yyjson_mut_get_bool(yyjson_mut_obj_get(report, "online"));
     buf_printf(&out, ".%s\n", online ? "" : " `forage doctor --online` tries the keys.");
-    int code = print_buf(&out);
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 struct examination {
@@ -102,20 +100,13 @@ static void end_all(struct parts *parts)
     browser_free(parts->browser);
 }
 
-static int print_page(void)
-{
-    struct buf out;
-    buf_init(&out, KIB(64));
-    doctor_write_markdown(&out);
-    int code = print_buf(&out);
-    buf_done(&out);
-    return code;
-}
-
 int command_doctor(const struct arguments *arguments)
 {
+    struct buf page;
     if (option_given(arguments, "--markdown")) {
-        return print_page();
+        buf_init(&page, KIB(64));
+        doctor_write_markdown(&page);
+        return print_buf(&page);
     }
     struct examination examination = {.options.online = option_given(arguments, "--online"),
                                       .json = option_given(arguments, "--json")};

@@ -17,25 +17,13 @@
 
 /* ---- files ---- */
 
-static int read_all(FILE *file, struct buf *bytes)
-{
-    char piece[65536];
-    size_t count;
-    while ((count = fread(piece, 1, sizeof piece, file)) > 0) {
-        if (buf_append(bytes, piece, count) != OK) {
-            break;
-        }
-    }
-    return ferror(file) ? ERR_IO : buf_error(bytes);
-}
-
 static int read_path(const char *path, struct buf *bytes)
 {
     FILE *file = fopen(path, "rbe");
     if (!file) {
         return ERR_IO;
     }
-    int status = read_all(file, bytes);
+    int status = read_stream(file, bytes);
     fclose(file);
     return status;
 }
@@ -116,21 +104,14 @@ static int print_result(struct arena *arena, const struct extract_result *page, 
     } else {
         put_markdown(&out, page);
     }
-    bool whole = buf_error(&out) == OK &&
-                 fwrite(out.data ? out.data : "", 1, out.length, stdout) == out.length &&
-                 fflush(stdout) == 0;
-    buf_done(&out);
-    if (!whole) {
-        fputs("forage: the output could not be written\n", stderr);
-    }
-    return whole ? EXIT_OK : EXIT_FAILED;
+    return print_buf(&out);
 }
 
 static int extract_one(struct arena *arena, const char *url, bool as_json)
 {
     struct buf bytes;
     buf_init(&bytes, LIMIT_PAGE_INPUT_BYTES);
-    int status = read_all(stdin, &bytes);
+    int status = read_stream(stdin, &bytes);
     bool cut = status == ERR_LIMIT;
     struct extract_result page;
     if (status == OK || cut) {

@@ -1,7 +1,6 @@
 /* `forage --help`, `forage help COMMAND` and `forage COMMAND --help`, from the table of commands.
  */
 #include "cli/cli.h"
-#include "cli/manual.h"
 #include "cli/terminal.h"
 #include "core/limits.h"
 
@@ -178,9 +177,7 @@ int command_help(const struct arguments *arguments)
         struct buf text;
         buf_init(&text, KIB(256));
         manual_write(&text);
-        int code = print_buf(&text);
-        buf_done(&text);
-        return code;
+        return print_buf(&text);
     }
     struct arguments topic = {.path = {&COMMAND_ROOT}, .depth = 1};
     for (int i = 0; i < arguments->count; i++) {

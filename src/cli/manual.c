@@ -1,8 +1,6 @@
 /* The manual page: what the table says in the language of mdoc, between a head and a tail that no
  * table knows. */
-#include "cli/manual.h"
-
-#include "cli/arguments.h"
+#include "cli/cli.h"
 #include "text/roff.h"
 
 #include <string.h>

@@ -309,16 +309,11 @@ static const struct action *find_action(const struct arguments *arguments)
 static const char *read_input(struct arena *arena)
 {
     struct buf text;
-    char piece[4096];
-    size_t got;
     buf_init(&text, LIMIT_MESSAGE_BYTES);
-    while ((got = fread(piece, 1, sizeof piece, stdin)) > 0) {
-        buf_append(&text, piece, got);
-    }
+    int status = read_stream(stdin, &text);
     size_t length = text.length;
     length -= length > 0 && text.data[length - 1] == '\n'; /* that a shell adds */
-    const char *copy =
-        text.data && buf_error(&text) == OK ? arena_strndup(arena, text.data, length) : NULL;
+    const char *copy = text.data && status == OK ? arena_strndup(arena, text.data, length) : NULL;
     buf_done(&text);
     return copy;
 }
@@ -352,9 +347,7 @@ static int print_result(const struct tool_run *run)
     struct buf out;
     buf_init(&out, LIMIT_CALL_ARENA_BYTES);
     find_action(run->given)->print(&out, yyjson_mut_obj_get(run->result, "data"));
-    int code = print_buf(&out);
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 /* ---- the command ---- */

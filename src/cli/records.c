@@ -134,9 +134,7 @@ static int print_usage(yyjson_mut_val *report, bool all_callers)
         buf_printf(&text, "Without a price: %lld uses of models or services (FORAGE_PRICES).\n",
                    (long long)number_of(total, "unpriced"));
     }
-    int code = print_buf(&text);
-    buf_done(&text);
-    return code;
+    return print_buf(&text);
 }
 
 int command_usage(const struct arguments *arguments)
@@ -206,9 +204,7 @@ static int list_history(struct opened *opened, const struct arguments *arguments
                    text_of(past, "at"), text_of(past, "tool"),
                    *text_of(past, "error") ? text_of(past, "error") : "ok", quoted);
     }
-    int code = print_buf(&text);
-    buf_done(&text);
-    return code;
+    return print_buf(&text);
 }
 
 /* Every call on a line of its own, newest first, a page at a time. */
@@ -238,7 +234,6 @@ static int export_history(struct opened *opened, const struct arguments *argumen
         }
         before = number_of(report, "next");
         code = print_buf(&text);
-        buf_done(&text);
         call_free(call);
     } while (code == EXIT_OK && before > 0);
     return code;

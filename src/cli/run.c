@@ -47,8 +47,7 @@ static void *watch_signals(void *context)
     return NULL;
 }
 
-struct call_options run_options(void (*progress)(void *context, double done, double total,
-                                                 const char *message))
+struct call_options run_options(run_progress progress)
 {
     struct call_options options = {.caller = caller_local()};
     if (terminal_has_progress()) {
@@ -256,8 +255,7 @@ static int run_task(struct app *app, struct call *call, void *context)
 }
 
 int run_tool_command(const struct tool_command *command, const struct arguments *given,
-                     void (*progress)(void *context, double done, double total,
-                                      const char *message))
+                     run_progress progress)
 {
     struct tool_task task = {command, given};
     int code = load_configuration();

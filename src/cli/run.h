@@ -8,12 +8,12 @@
 #include "call/call.h"
 #include "cli/arguments.h"
 
+typedef void (*run_progress)(void *context, double done, double total, const char *message);
 typedef int (*run_body)(struct app *app, struct call *call, void *context);
 
 /* Options for a call of this command: who asks, and where progress goes. `progress`, unless NULL,
  * takes the place of the one line that is overwritten. */
-struct call_options run_options(void (*progress)(void *context, double done, double total,
-                                                 const char *message));
+struct call_options run_options(run_progress progress);
 /* Makes a call in `app` (NULL: without one), lets `body` do the work while signals (of
  * signals_open()) cancel it, and ends everything, `app` too. An exit code. */
 int run_call(struct app *app, int signals, const struct call_options *options, run_body body,
@@ -49,8 +49,7 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
              struct call *call);
 /* The whole of a command that runs a tool, from loading the configuration on. */
 int run_tool_command(const struct tool_command *command, const struct arguments *given,
-                     void (*progress)(void *context, double done, double total,
-                                      const char *message));
+                     run_progress progress);
 
 /* Says on standard error why the call failed, redacted; EXIT_FAILED. */
 int print_call_error(const struct call *call);

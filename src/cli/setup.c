@@ -9,7 +9,6 @@
 #include "setup/entry.h"
 #include "setup/files.h"
 #include "setup/jsonc.h"
-#include "setup/keys.h"
 #include "setup/page.h"
 #include "setup/plan.h"
 #include "setup/survey.h"
@@ -163,24 +162,21 @@ static int list_clients(const struct setup *setup)
 {
     static struct setup_state states[SETUP_MOST_CLIENTS];
     struct buf out;
-    int code = EXIT_FAILED;
+    int count = setup->markdown ? 0 : setup_survey(states);
+    if (count < 0) {
+        fputs("forage: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    if (setup->json && !setup->markdown) {
+        return list_as_json(states, count);
+    }
     buf_init(&out, MIB(1));
     if (setup->markdown) {
         page_put_index(&out);
-        code = print_buf(&out);
     } else {
-        int count = setup_survey(states);
-        if (count < 0) {
-            fputs("forage: out of memory\n", stderr);
-        } else if (setup->json) {
-            code = list_as_json(states, count);
-        } else {
-            list_for_people(&out, states, count);
-            code = print_buf(&out);
-        }
+        list_for_people(&out, states, count);
     }
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 /* ---- saying how it went ---- */
@@ -262,10 +258,8 @@ static int show_change(struct setup *setup)
     buf_init(&out, 2 * LIMIT_SETUP_FILE_BYTES);
     diff_put(&diff, setup->path, &setup->before, setup->existed, &setup->after, setup->remains);
     put_coloured(&out, diff.data ? diff.data : "");
-    int code = print_buf(&out);
     buf_done(&diff);
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 /* What a person has to know about the keys. */
@@ -545,7 +539,7 @@ static int print_snippet(struct setup *setup)
         return code;
     }
     if (client_path(setup->client, setup->scope, setup->path) != OK) {
-        snprintf(setup->path, sizeof setup->path, "%s", setup->client->user[client_platform()]);
+        snprintf(setup->path, sizeof setup->path, "%s", setup->client->user[PLATFORM_LINUX]);
     }
     if (setup->json) {
         setup->change = "none";
@@ -555,19 +549,18 @@ static int print_snippet(struct setup *setup)
     plan_put_snippet(&out, setup->client, setup->name, &setup->entry);
     /* The path goes beside it, so that what is printed can be put into a file as it is. */
     fprintf(stderr, "%s\n", setup->path);
-    code = print_buf(&out);
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 static int print_page(struct setup *setup)
 {
     struct buf out;
     buf_init(&out, MIB(1));
-    int status = page_put_client(setup->arena, &out, setup->client);
-    int code = status == OK ? print_buf(&out) : EXIT_FAILED;
-    buf_done(&out);
-    return code;
+    if (page_put_client(setup->arena, &out, setup->client) != OK) {
+        buf_done(&out);
+        return EXIT_FAILED;
+    }
+    return print_buf(&out);
 }
 
 static int run(struct setup *setup)

@@ -241,7 +241,6 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
         list_tools(&text, registry);
     }
     int code = print_buf(&text);
-    buf_done(&text);
     arena_free(arena);
     return code;
 }

@@ -110,9 +110,7 @@ static int print_results(const struct tool_run *run)
     buf_printf(&out, "%zu results from %s in %.1f s\n", yyjson_mut_arr_size(results),
                text_of(run->result, "provider"),
                yyjson_mut_get_num(yyjson_mut_obj_get(run->result, "took_ms")) / 1000.0);
-    int code = print_buf(&out);
-    buf_done(&out);
-    return code;
+    return print_buf(&out);
 }
 
 /* A line for each page, unlike the one line of other commands: what was slow or failed stays to be

@@ -203,15 +203,6 @@ const struct client *client_find(const char *id)
     return NULL;
 }
 
-enum client_platform client_platform(void)
-{
-#ifdef __APPLE__
-    return PLATFORM_MACOS;
-#else
-    return PLATFORM_LINUX;
-#endif
-}
-
 /* ---- paths ---- */
 
 static int finish(int written)
@@ -226,8 +217,7 @@ static int expand(const char *written, char path[CLIENT_MOST_PATH])
     const char *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
     size_t length = sizeof CONFIG - 1;
-    if (client_platform() == PLATFORM_LINUX && config && *config == '/' &&
-        strncmp(written, CONFIG, length) == 0) {
+    if (config && *config == '/' && strncmp(written, CONFIG, length) == 0) {
         return finish(snprintf(path, CLIENT_MOST_PATH, "%s/%s", config, written + length));
     }
     if (!home || *home != '/') {
@@ -257,7 +247,6 @@ static int project_path(const struct client *client, char path[CLIENT_MOST_PATH]
 int client_path(const struct client *client, enum client_scope scope, char path[CLIENT_MOST_PATH])
 {
     char older[CLIENT_MOST_PATH];
-    enum client_platform platform = client_platform();
     const char *moved = client->moved_by ? getenv(client->moved_by) : NULL;
     if (scope == SCOPE_PROJECT) {
         return project_path(client, path);
@@ -265,9 +254,9 @@ int client_path(const struct client *client, enum client_scope scope, char path[
     if (moved && *moved == '/') {
         return finish(snprintf(path, CLIENT_MOST_PATH, "%s/%s", moved, client->moved_file));
     }
-    int status = expand(client->user[platform], path);
-    if (status == OK && client->older[platform] && !exists(path) &&
-        expand(client->older[platform], older) == OK && exists(older)) {
+    int status = expand(client->user[PLATFORM_LINUX], path);
+    if (status == OK && client->older[PLATFORM_LINUX] && !exists(path) &&
+        expand(client->older[PLATFORM_LINUX], older) == OK && exists(older)) {
         return finish(snprintf(path, CLIENT_MOST_PATH, "%s", older));
     }
     return status;

@@ -30,6 +30,7 @@ enum client_scope {
     SCOPE_PROJECT,
 };
 
+/* Where a client may run; forage itself runs on Linux. */
 enum client_platform {
     PLATFORM_LINUX,
     PLATFORM_MACOS,
@@ -79,8 +80,6 @@ extern const struct client CLIENTS[];
 extern const size_t CLIENT_COUNT;
 
 const struct client *client_find(const char *id);
-/* The platform that this program runs on. */
-enum client_platform client_platform(void);
 /* Writes the path of the client's file, absolute. OK; ERR_NOTFOUND when the client has no file of
  * this scope, ERR_IO when there is no home folder or no current one, ERR_LIMIT when it is too long.
  */

@@ -2,54 +2,51 @@
  * what looks like a secret is not: the lines around a change may belong to others. */
 #include "setup/diff.h"
 
+#include "text/slice.h"
+
 #include <string.h>
 
 #define CONTEXT_LINES 3
 #define LONGEST_LINE  200 /* bytes that are shown; a minified file is one line */
 
-struct lines {
-    const char *text;
-    size_t length;
-};
-
 /* The first line of the text, its line end included. */
-static size_t first_line(const struct lines *lines)
+static size_t first_line(const struct slice *lines)
 {
-    const char *end = lines->length ? memchr(lines->text, '\n', lines->length) : NULL;
-    return end ? (size_t)(end - lines->text) + 1 : lines->length;
+    const char *end = lines->length ? memchr(lines->data, '\n', lines->length) : NULL;
+    return end ? (size_t)(end - lines->data) + 1 : lines->length;
 }
 
-static size_t last_line(const struct lines *lines)
+static size_t last_line(const struct slice *lines)
 {
     size_t length = lines->length ? 1 : 0;
-    while (length < lines->length && lines->text[lines->length - length - 1] != '\n') {
+    while (length < lines->length && lines->data[lines->length - length - 1] != '\n') {
         length++;
     }
     return length;
 }
 
-static void drop_first(struct lines *lines, size_t length)
+static void drop_first(struct slice *lines, size_t length)
 {
-    lines->text += length;
+    lines->data += length;
     lines->length -= length;
 }
 
-static size_t count(const struct lines *lines)
+static size_t count(const struct slice *lines)
 {
     size_t lines_seen = 0;
     for (size_t i = 0; i < lines->length; i++) {
-        lines_seen += lines->text[i] == '\n' || i + 1 == lines->length;
+        lines_seen += lines->data[i] == '\n' || i + 1 == lines->length;
     }
     return lines_seen;
 }
 
 /* Takes the lines away that both begin with. */
-static size_t drop_common_start(struct lines *a, struct lines *b)
+static size_t drop_common_start(struct slice *a, struct slice *b)
 {
     size_t dropped = 0;
     while (a->length && b->length) {
         size_t length = first_line(a);
-        if (length != first_line(b) || memcmp(a->text, b->text, length) != 0) {
+        if (length != first_line(b) || memcmp(a->data, b->data, length) != 0) {
             break;
         }
         drop_first(a, length);
@@ -59,12 +56,12 @@ static size_t drop_common_start(struct lines *a, struct lines *b)
     return dropped;
 }
 
-static void drop_common_end(struct lines *a, struct lines *b)
+static void drop_common_end(struct slice *a, struct slice *b)
 {
     while (a->length && b->length) {
         size_t length = last_line(a);
         if (length != last_line(b) ||
-            memcmp(a->text + a->length - length, b->text + b->length - length, length) != 0) {
+            memcmp(a->data + a->length - length, b->data + b->length - length, length) != 0) {
             break;
         }
         a->length -= length;
@@ -144,16 +141,16 @@ static void put_masked(struct buf *out, const char *line, size_t length)
 
 /* ---- the hunk ---- */
 
-static void put_lines(struct buf *out, char sign, struct lines lines)
+static void put_lines(struct buf *out, char sign, struct slice lines)
 {
     while (lines.length) {
         size_t length = first_line(&lines);
         size_t shown = length;
-        while (shown && (lines.text[shown - 1] == '\n' || lines.text[shown - 1] == '\r')) {
+        while (shown && (lines.data[shown - 1] == '\n' || lines.data[shown - 1] == '\r')) {
             shown--;
         }
         buf_putc(out, sign);
-        put_masked(out, lines.text, shown < LONGEST_LINE ? shown : LONGEST_LINE);
+        put_masked(out, lines.data, shown < LONGEST_LINE ? shown : LONGEST_LINE);
         buf_puts(out, shown > LONGEST_LINE ? "...\n" : "\n");
         buf_puts(out, shown == length ? "\\ No newline at end of file\n" : "");
         drop_first(&lines, length);
@@ -161,22 +158,22 @@ static void put_lines(struct buf *out, char sign, struct lines lines)
 }
 
 /* The lines before `end` of a text that begins at `start`. */
-static struct lines context_before(const char *start, const char *end)
+static struct slice context_before(const char *start, const char *end)
 {
-    struct lines before = {start, (size_t)(end - start)};
-    struct lines rest = before;
+    struct slice before = {start, (size_t)(end - start)};
+    struct slice rest = before;
     for (int i = 0; i < CONTEXT_LINES; i++) {
         rest.length -= last_line(&rest);
     }
-    return (struct lines){start + rest.length, before.length - rest.length};
+    return (struct slice){start + rest.length, before.length - rest.length};
 }
 
-static struct lines context_after(const char *start, const char *end)
+static struct slice context_after(const char *start, const char *end)
 {
-    struct lines after = {start, (size_t)(end - start)};
+    struct slice after = {start, (size_t)(end - start)};
     size_t length = 0;
     for (int i = 0; i < CONTEXT_LINES; i++) {
-        struct lines rest = {start + length, after.length - length};
+        struct slice rest = {start + length, after.length - length};
         length += first_line(&rest);
     }
     after.length = length;
@@ -186,17 +183,17 @@ static struct lines context_after(const char *start, const char *end)
 void diff_put(struct buf *out, const char *path, const struct buf *before, bool existed,
               const struct buf *after, bool remains)
 {
-    struct lines a = {before->data ? before->data : "", before->length};
-    struct lines b = {after->data ? after->data : "", after->length};
-    const char *a_end = a.text + a.length;
-    const char *a_start = a.text;
+    struct slice a = {before->data ? before->data : "", before->length};
+    struct slice b = {after->data ? after->data : "", after->length};
+    const char *a_end = a.data + a.length;
+    const char *a_start = a.data;
     size_t common = drop_common_start(&a, &b);
     drop_common_end(&a, &b);
     if (existed == remains && a.length == 0 && b.length == 0) {
         return;
     }
-    struct lines above = context_before(a_start, a.text);
-    struct lines below = context_after(a.text + a.length, a_end);
+    struct slice above = context_before(a_start, a.data);
+    struct slice below = context_after(a.data + a.length, a_end);
     size_t first = common - count(&above);
     size_t shared = count(&above) + count(&below);
     size_t gone = shared + count(&a);

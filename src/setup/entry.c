@@ -1,19 +1,196 @@
-/* Making the entry of a client. */
+/* Makes the entry of a client: which command starts forage, which variables it gets, and the
+ * members that say so. */
 #include "setup/entry.h"
 
+#include "config/variables.h"
+#include "core/files.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "text/json.h"
+#include "text/text.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define RUNNER_MOST_ARGUMENTS 2
+
+/* ---- which command ---- */
+
+/* Places that a package runner clears when it likes, and what brings the program back. The packages
+ * start `forage mcp` when they get no arguments. */
+static const struct {
+    const char *part; /* of the program's path */
+    const char *runner;
+    const char *arguments[RUNNER_MOST_ARGUMENTS];
+} CACHES[] = {
+    {"/_npx/", "npx", {"-y", "forage-mcp"}},
+    {"/uv/archive-v", "uvx", {"forage-mcp"}},
+    {"/uv/environments-v", "uvx", {"forage-mcp"}},
+    {"/uv/builds-v", "uvx", {"forage-mcp"}},
+};
+
+/* Whether `found` starts this program: it is the same file, or the launcher that a package has put
+ * beside it (PREFIX/bin/forage for what is below PREFIX/lib). */
+static bool is_own(const char *found, const char *own)
+{
+    struct stat one;
+    struct stat other;
+    if (stat(found, &one) != 0 || stat(own, &other) != 0) {
+        return false;
+    }
+    if (one.st_dev == other.st_dev && one.st_ino == other.st_ino) {
+        return true;
+    }
+    const char *bin = strstr(found, "/bin/");
+    size_t prefix = bin ? (size_t)(bin - found) : 0;
+    return bin && !strchr(bin + strlen("/bin/"), '/') && strncmp(found, own, prefix) == 0 &&
+           strncmp(own + prefix, "/lib/", strlen("/lib/")) == 0;
+}
+
+void launch_serve(struct launch *launch, const char *context)
+{
+    launch->arguments[launch->count++] = "mcp";
+    if (context) {
+        launch->arguments[launch->count++] = "--context";
+        launch->arguments[launch->count++] = context;
+    }
+}
+
+int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
+                  struct launch *launch)
+{
+    char own[PATH_MAX];
+    char found[PATH_MAX];
+    *launch = (struct launch){.command = given};
+    if (given) {
+        launch_serve(launch, context);
+        return OK;
+    }
+    if (!own_program(own, sizeof own)) {
+        return ERR_IO;
+    }
+    for (size_t i = 0; i < sizeof CACHES / sizeof *CACHES; i++) {
+        const char *runner = CACHES[i].runner;
+        if (strstr(own, CACHES[i].part)) {
+            bool whole = absolute && find_on_path(runner, found, sizeof found);
+            launch->command = whole ? arena_strdup(arena, found) : runner;
+            for (size_t j = 0; j < RUNNER_MOST_ARGUMENTS && CACHES[i].arguments[j]; j++) {
+                launch->arguments[launch->count++] = CACHES[i].arguments[j];
+            }
+            if (context) {
+                launch_serve(launch, context);
+            }
+            return launch->command ? OK : ERR_NOMEM;
+        }
+    }
+    bool by_name = find_on_path("forage", found, sizeof found) && is_own(found, own);
+    launch->command = by_name && !absolute ? "forage" : arena_strdup(arena, by_name ? found : own);
+    launch_serve(launch, context);
+    return launch->command ? OK : ERR_NOMEM;
+}
+
+/* ---- which variables ---- */
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name);
+    size_t end_length = strlen(end);
+    return length > end_length && strcmp(name + length - end_length, end) == 0;
+}
+
+/* Credentials of Claude Code itself are of use only where it is the research worker. */
+static bool belongs_to_claude(const char *name)
+{
+    return strncmp(name, "ANTHROPIC_", strlen("ANTHROPIC_")) == 0 ||
+           strncmp(name, "CLAUDE_", strlen("CLAUDE_")) == 0;
+}
+
+static bool is_useful(const struct variable *variable)
+{
+    const char *worker = getenv("FORAGE_RESEARCH_WORKER");
+    if (variable->group == GROUP_CALLERS) {
+        return false; /* tokens of callers are for a server of its own */
+    }
+    if (belongs_to_claude(variable->name) && !(worker && strcmp(worker, "claude") == 0)) {
+        return false;
+    }
+    return variable->secret || ends_with(variable->name, "_URL");
+}
+
+void keys_from_environment(struct keys *keys)
+{
+    keys->count = 0;
+    for (size_t i = 0; i < VARIABLE_COUNT && keys->count < LIMIT_SETUP_KEYS; i++) {
+        if (is_useful(&VARIABLES[i]) && is_set(VARIABLES[i].name)) {
+            keys->names[keys->count++] = VARIABLES[i].name;
+        }
+    }
+}
+
+static const char *find_variable(const char *name, size_t length, struct text_guess *guess)
+{
+    text_guess_start(guess, name, length);
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const char *const names[] = {VARIABLES[i].name, VARIABLES[i].also, NULL};
+        for (const char *const *known = names; *known; known++) {
+            if (strlen(*known) == length && memcmp(*known, name, length) == 0) {
+                return *known;
+            }
+            text_guess_try(guess, *known, strlen(*known));
+        }
+    }
+    return NULL;
+}
+
+static bool has(const struct keys *keys, const char *name)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        if (keys->names[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
+{
+    keys->count = 0;
+    while (*list) {
+        struct text_guess guess;
+        size_t length = strcspn(list, ",");
+        const char *name = length ? find_variable(list, length, &guess) : NULL;
+        if (length && (!name || keys->count == LIMIT_SETUP_KEYS)) {
+            struct text_out out;
+            text_start(&out, problem, size);
+            text_put(&out, name ? "too many variables from " : "forage has no variable ");
+            text_put_quoted(&out, list, length, 60);
+            if (!name && guess.best) {
+                text_putf(&out, "; did you mean %s?", guess.best);
+            }
+            return ERR_INVALID;
+        }
+        if (name && !has(keys, name)) {
+            keys->names[keys->count++] = name;
+        }
+        list += length + (list[length] == ',');
+    }
+    return OK;
+}
+
+/* ---- which members ---- */
 
 static const char *const OF_A_PROGRAM[] = {"command", "args", "env", "env_vars", "type", NULL};
 static const char *const OF_A_URL[] = {
     "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var", "type", NULL};
-
-/* ---- making ---- */
 
 struct making {
     struct arena *arena;

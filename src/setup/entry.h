@@ -5,8 +5,43 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/limits.h"
 #include "setup/clients.h"
-#include "setup/launch.h"
+
+/* ---- which command starts this very program ---- */
+
+#define LAUNCH_MOST_ARGUMENTS 8
+
+struct launch {
+    const char *command;
+    const char *arguments[LAUNCH_MOST_ARGUMENTS];
+    size_t count;
+};
+
+/* Chooses: "forage" where PATH finds this program under that name, otherwise its path; and where
+ * it runs from a cache of npx or uvx, which may be gone tomorrow, what brings it again. `absolute`:
+ * always a whole path. `given`, unless NULL, is taken as the command; `context`, unless NULL, is
+ * told to the server. OK, or ERR_IO when the program's own path is not known. */
+int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
+                  struct launch *launch);
+/* Adds what makes forage an MCP server for a client. */
+void launch_serve(struct launch *launch, const char *context);
+
+/* ---- which variables a client hands on ---- */
+
+struct keys {
+    const char *names[LIMIT_SETUP_KEYS]; /* of data/variables.txt */
+    size_t count;
+};
+
+/* Those that are set in the environment and that forage can use when a client has started it: keys,
+ * tokens and addresses of services. */
+void keys_from_environment(struct keys *keys);
+/* Those that a list names, separated by commas. ERR_INVALID with words when forage does not know
+ * one, or there are too many. */
+int keys_parse(struct keys *keys, const char *list, char *problem, size_t size);
+
+/* ---- the entry ---- */
 
 #define ENTRY_MOST_MEMBERS 4
 

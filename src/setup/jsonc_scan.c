@@ -275,19 +275,20 @@ static void note_comma(struct jsonc_level *object, size_t comma)
     }
 }
 
-/* The members up to the closing brace, the opening one being behind us. */
-static int scan_members(struct scan *scan, struct jsonc_level *object, size_t level)
+/* The members of an object or the items of an array up to `close`, what opened them being behind
+ * us. `object` is what is known of an object on the path, otherwise NULL. */
+static int scan_list(struct scan *scan, char close, struct jsonc_level *object, size_t level)
 {
     size_t comma = JSONC_NOWHERE;
     for (;;) {
         int status = skip_space(scan);
-        if (status != OK) {
-            return status;
-        }
-        if (is_next(scan, '}')) {
+        if (status == OK && is_next(scan, close)) {
             break;
         }
-        status = scan_member(scan, object, level, comma);
+        if (status == OK) {
+            status = close == '}' ? scan_member(scan, object, level, comma)
+                                  : scan_value(scan, scan->depth);
+        }
         if (status == OK) {
             status = skip_space(scan);
         }
@@ -298,8 +299,10 @@ static int scan_members(struct scan *scan, struct jsonc_level *object, size_t le
         if (is_next(scan, ',')) {
             comma = scan->at++;
             note_comma(object, comma);
-        } else if (!is_next(scan, '}')) {
-            return wrong(scan, scan->at, "a comma or a closing brace is expected here");
+        } else if (!is_next(scan, close)) {
+            return wrong(scan, scan->at,
+                         close == '}' ? "a comma or a closing brace is expected here"
+                                      : "a comma or a closing bracket is expected here");
         }
     }
     if (comma != JSONC_NOWHERE) {
@@ -308,37 +311,6 @@ static int scan_members(struct scan *scan, struct jsonc_level *object, size_t le
     if (object) {
         object->trailing = comma;
         object->close = scan->at;
-    }
-    scan->at++;
-    return OK;
-}
-
-static int scan_items(struct scan *scan)
-{
-    size_t comma = JSONC_NOWHERE;
-    for (;;) {
-        int status = skip_space(scan);
-        if (status == OK && is_next(scan, ']')) {
-            break;
-        }
-        if (status == OK) {
-            status = scan_value(scan, scan->depth);
-        }
-        if (status == OK) {
-            status = skip_space(scan);
-        }
-        if (status != OK) {
-            return status;
-        }
-        comma = JSONC_NOWHERE;
-        if (is_next(scan, ',')) {
-            comma = scan->at++;
-        } else if (!is_next(scan, ']')) {
-            return wrong(scan, scan->at, "a comma or a closing bracket is expected here");
-        }
-    }
-    if (comma != JSONC_NOWHERE) {
-        note_extended(scan, comma);
     }
     scan->at++;
     return OK;
@@ -370,7 +342,7 @@ static int scan_value(struct scan *scan, size_t level)
                                        .comma_after = JSONC_NOWHERE};
     }
     scan->at++;
-    int status = c == '{' ? scan_members(scan, object, level) : scan_items(scan);
+    int status = scan_list(scan, c == '{' ? '}' : ']', object, level);
     scan->nesting--;
     return status;
 }

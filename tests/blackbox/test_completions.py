@@ -103,7 +103,7 @@ def test_fish(place, line, offers):
 
 def test_fish_has_the_meanings(place):
     told = in_shell(place, "fish", "--no-config", "-c", "source forage.fish; complete -C 'forage memory chec'")
-    assert told == ["check\tverify the store and its indexes, and mend what can be rebuilt"]
+    assert told == ["check\tverify the store and its indexes, and repair what can be rebuilt"]
 
 
 # ---- zsh: only an editor of lines completes, so there is one on a terminal, which writes down what is added ----
