@@ -125,6 +125,17 @@ void *arena_realloc(struct arena *arena, void *old, size_t old_size, size_t size
     return piece;
 }
 
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity, size_t item)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    size_t grown = *capacity ? *capacity * 2 : 8;
+    void *more = arena_realloc(arena, items, *capacity * item, grown * item);
+    *capacity = more ? grown : *capacity;
+    return more;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t length)
 {
     char *copy = arena_alloc(arena, length + 1);

@@ -21,6 +21,9 @@ void *arena_alloc(struct arena *arena, size_t size);
 void *arena_zalloc(struct arena *arena, size_t size);
 /* Grows the piece at `old`; in place when it is the newest one. */
 void *arena_realloc(struct arena *arena, void *old, size_t old_size, size_t size);
+/* An array of `count` items of `item` bytes with room for one more, twice as large where it was
+ * full. NULL without memory. */
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *capacity, size_t item);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...)

@@ -55,6 +55,20 @@ void *own_network_library(void)
                : NULL;
 }
 
+bool own_functions(void *library, const struct own_function *functions, size_t count, void *table)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *function = dlsym(library, functions[i].name);
+        if (!function) {
+            return false;
+        }
+        /* C has no conversion from an object's pointer to a function's; POSIX says that they are
+         * alike. */
+        memcpy((char *)table + functions[i].offset, &function, sizeof function);
+    }
+    return true;
+}
+
 /* ---- programs by their names ---- */
 
 bool is_program(const char *path)

@@ -67,7 +67,7 @@ const char *db_problem(const struct db *db);
 
 bool db_is_postgres(const struct db *db);
 const char *db_engine_name(const struct db *db); /* "sqlite" or "postgresql" */
-int db_version(const struct db *db);             /* of the schema */
+MUST_CHECK int db_version(const struct db *db);  /* of the schema */
 
 /* ---- transactions ---- */
 

@@ -70,6 +70,6 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
 struct db *postgres_open(const struct db_options *options, struct call *call, int *status);
 
 /* Brings the tables of db->schema up to date; for a connection that has just been made. */
-int db_migrate(struct db *db);
+MUST_CHECK int db_migrate(struct db *db);
 
 #endif

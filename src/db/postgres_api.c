@@ -13,10 +13,7 @@
         "PQ" #name, offsetof(struct postgres_api, name)                                            \
     }
 
-static const struct {
-    const char *name;
-    size_t offset;
-} SYMBOLS[] = {
+static const struct own_function SYMBOLS[] = {
     SYMBOL(conninfoParse),
     SYMBOL(conninfoFree),
     SYMBOL(freemem),
@@ -58,15 +55,8 @@ static void open_library(void)
         open_problem = "libpq is missing: install libpq5 (apt install libpq5)";
         return;
     }
-    for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
-        void *function = dlsym(library, SYMBOLS[i].name);
-        if (!function) {
-            open_problem = "libpq is too old: install libpq5 10 or newer";
-            return;
-        }
-        /* C has no conversion from an object's pointer to a function's; POSIX says that they are
-         * alike. */
-        memcpy((char *)&table + SYMBOLS[i].offset, &function, sizeof function);
+    if (!own_functions(library, SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS, &table)) {
+        open_problem = "libpq is too old: install libpq5 10 or newer";
     }
 }
 

@@ -7,8 +7,8 @@
 
 /* Connects. A server that is just starting is waited for, a moment. OK; ERR_IO with the reason in
  * `problem`; or as of the call. */
-int postgres_connect(const struct postgres_api *api, const char *url, struct call *call,
-                     PGconn **handle, char *problem, size_t size);
+MUST_CHECK int postgres_connect(const struct postgres_api *api, const char *url, struct call *call,
+                                PGconn **handle, char *problem, size_t size);
 /* The first line of what libpq said: what follows is advice for people at a terminal. */
 void postgres_words(const char *message, char *problem, size_t size);
 

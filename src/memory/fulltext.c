@@ -106,16 +106,10 @@ struct tokens {
 static int take(void *context, const struct word *word)
 {
     struct tokens *tokens = context;
-    if (tokens->count == tokens->capacity) {
-        size_t capacity = tokens->capacity ? tokens->capacity * 2 : 128;
-        void *items =
-            arena_realloc(tokens->arena, tokens->items, tokens->capacity * sizeof *tokens->items,
-                          capacity * sizeof *tokens->items);
-        if (!items) {
-            return ERR_NOMEM;
-        }
-        tokens->items = items;
-        tokens->capacity = capacity;
+    tokens->items = arena_grow(tokens->arena, tokens->items, tokens->count, &tokens->capacity,
+                               sizeof *tokens->items);
+    if (!tokens->items) {
+        return ERR_NOMEM;
     }
     struct token *token = &tokens->items[tokens->count++];
     token->term = arena_strndup(tokens->arena, word->term, word->length);

@@ -82,22 +82,6 @@ size_t index_count(const struct index *index)
     return index->live;
 }
 
-size_t index_bytes(const struct index *index)
-{
-    size_t bytes = sizeof *index + symbols_bytes(&index->terms) + symbols_bytes(&index->names);
-    bytes += index->postings_capacity * sizeof *index->postings;
-    bytes += index->document_capacity * sizeof *index->documents;
-    bytes += (index->slot_count + (size_t)index->tag_capacity + index->times_capacity) *
-             sizeof(uint32_t);
-    for (uint32_t i = 0; i < index->terms.count; i++) {
-        bytes += index->postings[i].capacity;
-    }
-    for (uint32_t i = 0; i < index->session_capacity; i++) {
-        bytes += index->sessions[i].capacity * sizeof(struct member);
-    }
-    return bytes;
-}
-
 /* ---- by id ---- */
 
 static uint32_t *slot_of(const struct index *index, int64_t id)

@@ -1,7 +1,7 @@
 /* The word index: finds and ranks memories by their words. It lives in the memory of the process
- * and holds no text, only what was derived from it; the store stays the only truth. It is caught up
- * with the store's changes before each search (memory.c), so that what another process wrote is
- * found by the next call. One ranking for every database.
+ * and holds no text, only what was derived from it; the store stays the only truth. Before each
+ * search indexes_acquire() (indexes.c) adds the store's latest changes, so that what another
+ * process wrote is found by the next call. One ranking for every database.
  *
  * The index knows nothing of databases. Not thread-safe: its owner holds a lock (readers together,
  * a writer alone). */
@@ -36,10 +36,9 @@ struct index *index_free(struct index *index);
  * index may lack memories, and its owner makes a new one. */
 int index_put(struct index *index, const struct index_entry *entry);
 void index_remove(struct index *index, int64_t id);
-/* After a run of the two above: gives back what only they need. */
+/* Frees the scratch memory that index_put() keeps between calls. */
 void index_rest(struct index *index);
 size_t index_count(const struct index *index);
-size_t index_bytes(const struct index *index); /* roughly what it takes */
 
 struct index_filter {
     const char *const *tags;

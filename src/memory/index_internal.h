@@ -1,5 +1,5 @@
-/* What the parts of the index share: its data (index.c), and how it is searched (rank.c,
- * index_fulltext.c). */
+/* What the parts of the index share: its data (index.c), and how it is searched (question.c,
+ * index_search.c). */
 #ifndef FORAGE_MEMORY_INDEX_INTERNAL_H
 #define FORAGE_MEMORY_INDEX_INTERNAL_H
 
@@ -61,16 +61,5 @@ struct index {
     uint32_t *times; /* how often it holds each term of the index; 0 between two memories */
     uint32_t times_capacity;
 };
-
-/* Whether a live document passes the filter; the filter's names as symbols of this index. */
-struct sieve {
-    const struct index_filter *filter;
-    uint32_t session, role;
-    uint32_t *tags;
-    bool impossible; /* it asks for a name that no memory has */
-};
-int sieve_start(struct sieve *sieve, const struct index *index, struct arena *arena,
-                const struct index_filter *filter);
-bool sieve_passes(const struct sieve *sieve, const struct index *index, uint32_t document);
 
 #endif

@@ -27,16 +27,10 @@ static int add_term(struct reading *reading, struct question_word *word, struct 
             return OK;
         }
     }
-    if (word->count == word->capacity) {
-        size_t capacity = word->capacity ? word->capacity * 2 : 2;
-        void *terms =
-            arena_realloc(reading->arena, word->terms, word->capacity * sizeof *word->terms,
-                          capacity * sizeof *word->terms);
-        if (!terms) {
-            return ERR_NOMEM;
-        }
-        word->terms = terms;
-        word->capacity = capacity;
+    word->terms =
+        arena_grow(reading->arena, word->terms, word->count, &word->capacity, sizeof *word->terms);
+    if (!word->terms) {
+        return ERR_NOMEM;
     }
     word->terms[word->count++] = term;
     return OK;
@@ -45,16 +39,11 @@ static int add_term(struct reading *reading, struct question_word *word, struct 
 static struct question_word *add_word(struct reading *reading, const struct word *word)
 {
     struct question *question = reading->question;
-    if (question->count == question->capacity) {
-        size_t capacity = question->capacity ? question->capacity * 2 : 16;
-        void *words = arena_realloc(reading->arena, question->words,
-                                    question->capacity * sizeof *question->words,
-                                    capacity * sizeof *question->words);
-        if (!words) {
-            return NULL;
-        }
-        question->words = words;
-        question->capacity = capacity;
+    question->words = arena_grow(reading->arena, question->words, question->count,
+                                 &question->capacity, sizeof *question->words);
+    if (!question->words) {
+        question->count = 0;
+        return NULL;
     }
     struct question_word *made = &question->words[question->count++];
     *made = (struct question_word){

@@ -3,10 +3,14 @@
 
 #include "call/errors.h"
 #include "core/limits.h"
+#include "memory/fold.h"
 #include "text/json.h"
 #include "text/text.h"
 
 #include <string.h>
+
+#define SUMMARY_CHARS 120
+#define KEY_BYTES     60
 
 /* ---- what is valid ---- */
 
@@ -99,6 +103,81 @@ int rules_check(struct call *call, const struct memory_change *change, bool adds
         status = check_tags(call, change);
     }
     return status == OK ? check_metadata(call, change->metadata) : status;
+}
+
+/* ---- what is made where nothing was given ---- */
+
+/* Where the first sentence ends: at a full stop and the like before a space, or at a line's end. */
+static size_t sentence_length(const char *text)
+{
+    static const char *const WIDE_STOPS[] = {"\xE3\x80\x82", "\xEF\xBC\x81", "\xEF\xBC\x9F"};
+    for (size_t i = 0; text[i]; i++) {
+        char next = text[i + 1];
+        if (text[i] == '\n') {
+            return i;
+        }
+        if (strchr(".!?", text[i]) && (next == ' ' || next == '\n' || next == '\0')) {
+            return i + 1;
+        }
+        for (size_t j = 0; j < sizeof WIDE_STOPS / sizeof *WIDE_STOPS; j++) {
+            if (strncmp(text + i, WIDE_STOPS[j], 3) == 0) {
+                return i + 3;
+            }
+        }
+    }
+    return strlen(text);
+}
+
+/* The first sentence of a text, cut at a word where it is long. */
+static const char *make_summary(struct arena *arena, const char *text)
+{
+    while (*text == ' ' || *text == '\n' || *text == '\t' || *text == '\r') {
+        text++;
+    }
+    size_t length = sentence_length(text);
+    size_t most = text_prefix(text, length, SUMMARY_CHARS);
+    if (most >= length) {
+        return arena_strndup(arena, text, length);
+    }
+    size_t cut = most;
+    while (cut > most / 2 && text[cut] != ' ') {
+        cut--;
+    }
+    cut = text[cut] == ' ' ? cut : most;
+    return arena_printf(arena, "%.*s\xE2\x80\xA6", (int)cut, text);
+}
+
+/* A key from a summary: its words, joined by hyphens; with a number behind from the second try on.
+ */
+static const char *make_key(struct arena *arena, const char *summary, unsigned int attempt)
+{
+    char key[KEY_BYTES + 8];
+    size_t length = 0;
+    bool gap = false;
+    const char *at = summary;
+    const char *end = summary + strlen(summary);
+    while (at < end && length < KEY_BYTES) {
+        const char *start = at;
+        if (fold_class(text_next(&at, end)) == FOLD_GAP) {
+            gap = length > 0;
+            continue;
+        }
+        struct fold_text folded;
+        fold_case(&folded, start, (size_t)(at - start));
+        if (length + gap + folded.length > KEY_BYTES) {
+            break;
+        }
+        if (gap) {
+            key[length++] = '-';
+        }
+        memcpy(key + length, folded.data, folded.length);
+        length += folded.length;
+        gap = false;
+    }
+    const char *base = length > 0 ? key : "memory";
+    length = length > 0 ? length : strlen(base);
+    return attempt == 0 ? arena_strndup(arena, base, length)
+                        : arena_printf(arena, "%.*s-%u", (int)length, base, attempt + 1);
 }
 
 /* ---- parts ---- */
@@ -219,7 +298,7 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
     int status = OK;
     for (unsigned int attempt = 0; status != ERR_NOTFOUND; attempt++) {
         struct store_row taken;
-        memory->key = rules_key(work->arena, memory->summary, attempt);
+        memory->key = make_key(work->arena, memory->summary, attempt);
         if (!memory->key) {
             return ERR_NOMEM;
         }
@@ -279,7 +358,7 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
     row.memory = (struct memory){
         .key = change->key,
         .text = change->text,
-        .summary = change->summary ? change->summary : rules_summary(arena, change->text),
+        .summary = change->summary ? change->summary : make_summary(arena, change->text),
         .tags = change->tags,
         .tag_count = change->tag_count,
         .metadata = change->metadata,
@@ -318,12 +397,12 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     }
     struct store_row row = old;
     struct memory *memory = &row.memory;
-    const char *made = rules_summary(arena, old.memory.text);
+    const char *made = make_summary(arena, old.memory.text);
     memory->text = change->text ? change->text : memory->text;
     if (change->summary) {
         memory->summary = change->summary;
     } else if (change->text && same_text(old.memory.summary, made)) {
-        memory->summary = rules_summary(arena, change->text); /* it was made, so it follows */
+        memory->summary = make_summary(arena, change->text); /* it was made, so it follows */
     }
     if (change->set_tags) {
         memory->tags = change->tags;

@@ -30,12 +30,4 @@ int rules_rename(const struct rules_work *work, const struct memory_change *chan
                  struct memory_result *result);
 int rules_delete(const struct rules_work *work, const char *key, bool *deleted);
 
-/* ---- what is made where nothing was given (rules_made.c) ---- */
-
-/* The first sentence of a text, cut at a word where it is long. */
-const char *rules_summary(struct arena *arena, const char *text);
-/* A key from a summary: its words, joined by hyphens; with a number behind from the second try on.
- */
-const char *rules_key(struct arena *arena, const char *summary, unsigned int attempt);
-
 #endif

@@ -424,15 +424,16 @@ int store_neighbours(struct db *db, struct arena *arena, int64_t space, const st
 
 /* The begin of a key is a range of keys: up to the begin with the last of all characters behind. */
 #define PREFIX "key >= ?3 AND key <= ?3 || {char|chr}(1114111)"
-#define TIMES  "created >= ?4 AND created < ?5"
-/* SQLite chooses its index by the one condition that stands by itself (FIRST); it cannot use one
+/* SQLite chooses its index by the conditions that stand by themselves (FIRST); it cannot use one
  * for `+created`. */
+#define TIMES       "created >= ?4 AND created < ?5"
+#define OTHER_TIMES " AND {+|}created >= ?4 AND {+|}created < ?5"
 #define LIST_FILTER(FIRST)                                                                         \
     " FROM {memory} WHERE space = ?1 AND " FIRST " AND " ALIVE                                     \
-    " AND (CAST(?3 AS TEXT) IS NULL OR (" PREFIX ")) AND {+|}created >= ?4 AND {+|}created < ?5 "  \
-    "AND (CAST(?6 AS TEXT) IS NULL OR session = ?6) AND (CAST(?7 AS TEXT) IS NULL OR role = ?7) "  \
-    "AND {(?8 IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(?8) AS wanted WHERE wanted.value "    \
-    "NOT IN (SELECT value FROM json_each(memory.tags))))|(?8::jsonb IS NULL OR tags @> ?8)}"
+    " AND (CAST(?3 AS TEXT) IS NULL OR (" PREFIX ")) AND (CAST(?6 AS TEXT) IS NULL OR session = "  \
+    "?6) AND (CAST(?7 AS TEXT) IS NULL OR role = ?7) AND {(?8 IS NULL OR NOT EXISTS (SELECT 1 "    \
+    "FROM json_each(?8) AS wanted WHERE wanted.value NOT IN (SELECT value FROM "                   \
+    "json_each(memory.tags))))|(?8::jsonb IS NULL OR tags @> ?8)}"
 #define LIST(FIRST)                                                                                \
     {                                                                                              \
         "SELECT count(*) FROM (SELECT 1" LIST_FILTER(FIRST) " LIMIT ?9) AS counted",               \
@@ -446,8 +447,8 @@ static const struct {
     const char *read;
 } LISTS[] = {
     [LIST_BY_TIME] = LIST(TIMES),
-    [LIST_BY_PREFIX] = LIST(PREFIX),
-    [LIST_BY_SESSION] = LIST("session = ?6"),
+    [LIST_BY_PREFIX] = LIST(PREFIX OTHER_TIMES),
+    [LIST_BY_SESSION] = LIST("session = ?6" OTHER_TIMES),
 };
 
 int store_list(struct db *db, struct arena *arena, int64_t space,

@@ -24,6 +24,5 @@ uint32_t symbols_find(const struct symbols *symbols, const char *text, size_t le
 uint32_t symbols_add(struct symbols *symbols, const char *text, size_t length);
 const char *symbols_text(const struct symbols *symbols, uint32_t number);
 size_t symbols_length(const struct symbols *symbols, uint32_t number);
-size_t symbols_bytes(const struct symbols *symbols);
 
 #endif

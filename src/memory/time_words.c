@@ -2,6 +2,8 @@
 #include "memory/time_words.h"
 
 #include "core/status.h"
+#include "tables.h"
+#include "text/word_table.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,12 +33,6 @@ static const struct {
     [DAY] = {"day", DAY_MS},     [WEEK] = {"week", 7 * DAY_MS}, [MONTH] = {"month", 0},
     [YEAR] = {"year", 0},
 };
-
-static const char *const MONTHS[] = {"january",   "february", "march",    "april",
-                                     "may",       "june",     "july",     "august",
-                                     "september", "october",  "november", "december"};
-static const char *const WEEKDAYS[] = {"sunday",   "monday", "tuesday", "wednesday",
-                                       "thursday", "friday", "saturday"};
 
 static struct tm parts_of(int64_t moment_ms)
 {
@@ -219,9 +215,7 @@ static bool split(const char *text, struct words *words)
             word[i] = at[i] >= 'A' && at[i] <= 'Z' ? (char)(at[i] | 32) : at[i];
         }
         word[length] = '\0';
-        if (strcmp(word, "the") == 0 || strcmp(word, "on") == 0 || strcmp(word, "of") == 0) {
-            words->count--;
-        }
+        words->count -= words_value(&time_fillers, word, length) > 0;
         at += length;
     }
     return words->count > 0;
@@ -233,11 +227,11 @@ static bool is(const struct words *words, size_t at, const char *text)
 }
 
 /* The place of a name in a list, by its first three letters at least; -1: not there. */
-static int find_name(const char *word, const char *const *names, int count)
+static int find_name(const char *word, const char *const *names)
 {
     size_t length = strlen(word);
     length -= length > 3 && word[length - 1] == '.';
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; names[i]; i++) {
         if (length >= 3 && strncmp(names[i], word, length) == 0) {
             return i;
         }
@@ -260,13 +254,9 @@ static int find_unit(const char *word)
 /* A whole number, also "a", "two" and the like; -1: none. */
 static int read_count(const char *word)
 {
-    static const char *const NUMBERS[] = {"zero", "one",    "two",   "three", "four",
-                                          "five", "six",    "seven", "eight", "nine",
-                                          "ten",  "eleven", "twelve"};
-    for (int i = 0; i < (int)(sizeof NUMBERS / sizeof *NUMBERS); i++) {
-        if (strcmp(word, NUMBERS[i]) == 0) {
-            return i;
-        }
+    uint32_t place = words_value(&number_words, word, strlen(word));
+    if (place > 0) {
+        return (int)place - 1;
     }
     if (strcmp(word, "a") == 0 || strcmp(word, "an") == 0) {
         return 1;
@@ -292,20 +282,20 @@ struct stretch {
     size_t from, count;
 };
 
-static const char *word_at(struct stretch slice, size_t at)
+static const char *word_at(struct stretch stretch, size_t at)
 {
-    return at < slice.count ? slice.words->items[slice.from + at] : "";
+    return at < stretch.count ? stretch.words->items[stretch.from + at] : "";
 }
 
 /* "march", "march 2025", "march 5", "5 march 2025": without a year the last one that has begun. */
-static bool read_month(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_month(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
     int month = -1;
     int day = -1;
     int year = -1;
-    for (size_t i = 0; i < slice.count; i++) {
-        const char *word = word_at(slice, i);
-        int found = find_name(word, MONTHS, 12);
+    for (size_t i = 0; i < stretch.count; i++) {
+        const char *word = word_at(stretch, i);
+        int found = find_name(word, month_names);
         if (found >= 0 && month < 0) {
             month = found;
         } else if (read_day(word) > 0 && day < 0) {
@@ -333,7 +323,7 @@ static bool read_month(struct stretch slice, int64_t now_ms, struct time_span *s
 
 /* "last week" is the week before this one; "past week" the seven days up to now; "last 3 days" the
  * three up to now; "last monday" the day. */
-static bool read_relative(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_relative(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
     static const struct {
         const char *word;
@@ -342,15 +332,15 @@ static bool read_relative(struct stretch slice, int64_t now_ms, struct time_span
     } STARTS[] = {{"this", 0, false}, {"last", -1, false}, {"previous", -1, false},
                   {"past", -1, true}, {"next", 1, false},  {"current", 0, false}};
     for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++) {
-        if (strcmp(word_at(slice, 0), STARTS[i].word) != 0) {
+        if (strcmp(word_at(stretch, 0), STARTS[i].word) != 0) {
             continue;
         }
-        int count = slice.count == 3 ? read_count(word_at(slice, 1)) : 1;
-        int unit = find_unit(word_at(slice, slice.count - 1));
-        if (slice.count < 2 || slice.count > 3 || unit < 0 || count < 1) {
+        int count = stretch.count == 3 ? read_count(word_at(stretch, 1)) : 1;
+        int unit = find_unit(word_at(stretch, stretch.count - 1));
+        if (stretch.count < 2 || stretch.count > 3 || unit < 0 || count < 1) {
             return false;
         }
-        bool rolling = STARTS[i].rolling || slice.count == 3;
+        bool rolling = STARTS[i].rolling || stretch.count == 3;
         if (rolling && STARTS[i].shift == 0) {
             return false;
         }
@@ -364,10 +354,11 @@ static bool read_relative(struct stretch slice, int64_t now_ms, struct time_span
 }
 
 /* "monday", "last monday": the one before today. */
-static bool read_weekday(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_weekday(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
-    size_t skipped = strcmp(word_at(slice, 0), "last") == 0;
-    int day = slice.count == 1 + skipped ? find_name(word_at(slice, skipped), WEEKDAYS, 7) : -1;
+    size_t skipped = strcmp(word_at(stretch, 0), "last") == 0;
+    int day =
+        stretch.count == 1 + skipped ? find_name(word_at(stretch, skipped), weekday_names) : -1;
     if (day < 0) {
         return false;
     }
@@ -377,12 +368,12 @@ static bool read_weekday(struct stretch slice, int64_t now_ms, struct time_span 
 }
 
 /* "3 days ago": the day that was; "in 3 days": the moment that will be. */
-static bool read_distance(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_distance(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
-    bool ahead = slice.count == 3 && strcmp(word_at(slice, 0), "in") == 0;
-    bool ago = slice.count == 3 && strcmp(word_at(slice, 2), "ago") == 0;
-    int count = read_count(word_at(slice, ahead));
-    int unit = find_unit(word_at(slice, 1u + ahead));
+    bool ahead = stretch.count == 3 && strcmp(word_at(stretch, 0), "in") == 0;
+    bool ago = stretch.count == 3 && strcmp(word_at(stretch, 2), "ago") == 0;
+    int count = read_count(word_at(stretch, ahead));
+    int unit = find_unit(word_at(stretch, 1u + ahead));
     if ((!ahead && !ago) || count < 0 || unit < 0) {
         return false;
     }
@@ -395,40 +386,40 @@ static bool read_distance(struct stretch slice, int64_t now_ms, struct time_span
     return true;
 }
 
-static bool read_single(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_single(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
     static const struct {
         const char *word;
         int shift;
     } DAYS[] = {{"today", 0}, {"yesterday", -1}, {"tomorrow", 1}};
-    if (slice.count == 2 && read_iso(word_at(slice, 0), span)) {
+    if (stretch.count == 2 && read_iso(word_at(stretch, 0), span)) {
         /* A date and a time of day with a space between them. */
-        const char *at = word_at(slice, 1);
+        const char *at = word_at(stretch, 1);
         return take_clock(&at, span) && *at == '\0';
     }
-    for (size_t i = 0; slice.count == 1 && i < sizeof DAYS / sizeof *DAYS; i++) {
-        if (strcmp(word_at(slice, 0), DAYS[i].word) == 0) {
+    for (size_t i = 0; stretch.count == 1 && i < sizeof DAYS / sizeof *DAYS; i++) {
+        if (strcmp(word_at(stretch, 0), DAYS[i].word) == 0) {
             *span = unit_around(now_ms, DAY, DAYS[i].shift);
             return true;
         }
     }
-    if (slice.count == 1 && strcmp(word_at(slice, 0), "now") == 0) {
+    if (stretch.count == 1 && strcmp(word_at(stretch, 0), "now") == 0) {
         *span = (struct time_span){now_ms, now_ms + 1};
         return true;
     }
-    return slice.count == 1 && read_iso(word_at(slice, 0), span);
+    return stretch.count == 1 && read_iso(word_at(stretch, 0), span);
 }
 
 /* One point in time, with its width. */
-static bool read_point(struct stretch slice, int64_t now_ms, struct time_span *span)
+static bool read_point(struct stretch stretch, int64_t now_ms, struct time_span *span)
 {
     static bool (*const READERS[])(struct stretch, int64_t, struct time_span *) = {
         read_single, read_relative, read_weekday, read_distance, read_month};
-    size_t skipped = slice.count > 0 && (strcmp(word_at(slice, 0), "in") == 0 ||
-                                         strcmp(word_at(slice, 0), "last") == 0);
-    struct stretch rest = {slice.words, slice.from + skipped, slice.count - skipped};
-    for (size_t i = 0; slice.count > 0 && i < sizeof READERS / sizeof *READERS; i++) {
-        if (READERS[i](slice, now_ms, span)) {
+    size_t skipped = stretch.count > 0 && (strcmp(word_at(stretch, 0), "in") == 0 ||
+                                           strcmp(word_at(stretch, 0), "last") == 0);
+    struct stretch rest = {stretch.words, stretch.from + skipped, stretch.count - skipped};
+    for (size_t i = 0; stretch.count > 0 && i < sizeof READERS / sizeof *READERS; i++) {
+        if (READERS[i](stretch, now_ms, span)) {
             return true;
         }
     }

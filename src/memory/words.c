@@ -4,8 +4,9 @@
 
 #include "core/status.h"
 #include "memory/fold.h"
-#include "memory/stop_words.h"
+#include "tables.h"
 #include "text/text.h"
+#include "text/word_table.h"
 
 #include <libstemmer.h>
 #include <stdint.h>
@@ -146,7 +147,7 @@ static int make(struct walk *walk, const char *start, size_t length, enum word_k
     made->folded = made->term;
     fold_accents(&made->folded);
     made->stops =
-        kind == WORD_PLAIN ? stop_word_languages(made->folded.data, made->folded.length) : 0;
+        kind == WORD_PLAIN ? words_value(&stop_words, made->folded.data, made->folded.length) : 0;
     if (kind == WORD_PLAIN && walk->language != NO_LANGUAGE && !has_digit(&made->term)) {
         int status = stem(walk, &made->term);
         if (status != OK) {
@@ -341,16 +342,6 @@ static bool joins_digits(const struct walk *walk, const char *at)
            is_digit(at + 1, walk->text, walk->end);
 }
 
-/* What Turkish writes behind the apostrophe of a name: "Ankara'da" is in Ankara. Of one letter only
- * behind a consonant, so that Hawai'i stays whole. */
-static const char *const TURKISH_SUFFIXES[] = {
-    "a",   "e",   "ı",   "i",    "u",    "ü",    "ya",   "ye",   "yı",   "yi",  "yu",  "yü",
-    "na",  "ne",  "da",  "de",   "ta",   "te",   "dan",  "den",  "tan",  "ten", "nda", "nde",
-    "ın",  "in",  "un",  "ün",   "nın",  "nin",  "nun",  "nün",  "la",   "le",  "yla", "yle",
-    "lı",  "li",  "lu",  "lü",   "lar",  "ler",  "ki",   "ca",   "ce",   "ça",  "çe",  "dır",
-    "dir", "dur", "dür", "ndan", "nden", "daki", "deki", "taki", "teki",
-};
-
 static bool is_vowel(uint32_t point)
 {
     static const uint32_t VOWELS[] = {'a', 'e', 0x131, 'i', 'o', 0xF6, 'u', 0xFC};
@@ -374,7 +365,8 @@ static bool begins_large(const struct walk *walk, const char *start)
 }
 
 /* Where the Turkish suffix ends that stands at `next`, behind the name from `start` to `at`; NULL:
- * there is none. French and Italian have the same letters behind other words ("Quelqu'un"). */
+ * there is none. French and Italian have the same letters behind other words ("Quelqu'un"). A
+ * suffix of one letter counts only behind a consonant, so that Hawai'i stays whole. */
 static const char *after_turkish_suffix(const struct walk *walk, const char *start, const char *at,
                                         const char *next)
 {
@@ -393,13 +385,7 @@ static const char *after_turkish_suffix(const struct walk *walk, const char *sta
         (text_count(next, length) == 1 && is_vowel(text_next(&last, at)))) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof TURKISH_SUFFIXES / sizeof *TURKISH_SUFFIXES; i++) {
-        if (strlen(TURKISH_SUFFIXES[i]) == length &&
-            memcmp(TURKISH_SUFFIXES[i], next, length) == 0) {
-            return end;
-        }
-    }
-    return NULL;
+    return words_value(&turkish_suffixes, next, length) ? end : NULL;
 }
 
 /* An apostrophe inside a word: "don't" is one word, "l'école" is two, "John's" is John and
@@ -561,7 +547,7 @@ static int count_languages(void *context, const struct word *word)
 {
     struct guess *guess = context;
     uint32_t languages =
-        word->kind == WORD_PLAIN ? stop_word_languages(word->folded, word->folded_length) : 0;
+        word->kind == WORD_PLAIN ? words_value(&stop_words, word->folded, word->folded_length) : 0;
     for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
         guess->hits[i] += languages >> i & 1u;
     }

@@ -29,6 +29,7 @@ enum language {
     LANGUAGE_GREEK,
     LANGUAGE_COUNT
 };
+#define LANGUAGE_BIT(NAME) (UINT32_C(1) << LANGUAGE_##NAME) /* of the table of stop words */
 
 enum word_kind {
     WORD_PLAIN,  /* a word, or a part of an identifier */

@@ -18,10 +18,7 @@ static const char *const LIBRARIES[] = {
         "curl_" #name, offsetof(struct curl_api, name)                                             \
     }
 
-static const struct {
-    const char *name;
-    size_t offset;
-} SYMBOLS[] = {
+static const struct own_function SYMBOLS[] = {
     SYMBOL(global_init),    SYMBOL(version_info),     SYMBOL(easy_init),
     SYMBOL(easy_cleanup),   SYMBOL(easy_setopt),      SYMBOL(slist_append),
     SYMBOL(slist_free_all), SYMBOL(multi_init),       SYMBOL(multi_cleanup),
@@ -50,15 +47,9 @@ static void open_library(void)
         open_problem = "libcurl is missing: install libcurl4 (apt install libcurl4)";
         return;
     }
-    for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
-        void *function = dlsym(library, SYMBOLS[i].name);
-        if (!function) {
-            open_problem = "libcurl is too old: install libcurl4 7.80 or newer";
-            return;
-        }
-        /* C has no conversion from an object's pointer to a function's; POSIX says that they are
-         * alike. */
-        memcpy((char *)&table + SYMBOLS[i].offset, &function, sizeof function);
+    if (!own_functions(library, SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS, &table)) {
+        open_problem = "libcurl is too old: install libcurl4 7.80 or newer";
+        return;
     }
     if (table.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         open_problem = "libcurl does not start";

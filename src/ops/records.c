@@ -49,31 +49,19 @@ static const char *const POSTGRES_VERSIONS[] = {
 
 static const struct db_schema SCHEMA = {"records", SQLITE_VERSIONS, POSTGRES_VERSIONS};
 
-static struct db *open_at(const char *url, const char *path, bool synced, struct call *call,
-                          char *problem, size_t size)
+struct db *records_open(struct call *call, char *problem, size_t size)
 {
     struct db_options options = {
-        .url = url, .path = path, .schema = &SCHEMA, .unsynced = !synced, .erases = true};
-    struct db *db = db_open(&options, call, problem, size);
+        .schema = &SCHEMA, .unsynced = !config_bool("FORAGE_STORE_SYNC"), .erases = true};
+    char *path;
+    struct db *db = NULL;
+    if (places_database(PLACES_RECORDS, &options.url, &path, problem, size)) {
+        options.path = path;
+        db = db_open(&options, call, problem, size);
+    }
     if (db) {
         db_work_for(db, call);
     }
-    return db;
-}
-
-struct db *records_open_file(const char *path, bool synced, struct call *call, char *problem,
-                             size_t size)
-{
-    return open_at(NULL, path, synced, call, problem, size);
-}
-
-struct db *records_open(struct call *call, char *problem, size_t size)
-{
-    const char *url;
-    char *path;
-    bool known = places_database(PLACES_RECORDS, &url, &path, problem, size);
-    struct db *db =
-        known ? open_at(url, path, config_bool("FORAGE_STORE_SYNC"), call, problem, size) : NULL;
     free(path);
     return db;
 }

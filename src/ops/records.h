@@ -57,9 +57,6 @@ typedef void (*records_take_past)(void *context, const struct record_past *row);
 /* Opens the database of the configuration: FORAGE_DATABASE_URL or FORAGE_DATA_DIR,
  * FORAGE_STORE_SYNC. It works for `call`, which may be NULL. NULL with the reason in `problem`. */
 struct db *records_open(struct call *call, char *problem, size_t size);
-/* The same, of the file at `path`. */
-struct db *records_open_file(const char *path, bool synced, struct call *call, char *problem,
-                             size_t size);
 
 /* The key of fingerprints, which all who share the database share; made when there is none. */
 MUST_CHECK int records_secret(struct db *db, unsigned char key[SHA256_SIZE]);

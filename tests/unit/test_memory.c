@@ -10,7 +10,6 @@
 #include "db/db.h"
 #include "guard/callers.h"
 #include "memory/lines.h"
-#include "memory/rules.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -653,19 +652,26 @@ static void makes_summaries_and_keys(void **state)
         {"École Été", "École Été", "école-été"},
         {"!!!", "!!!", "memory"},
     };
-    struct arena *arena = arena_new(MIB(1));
+    struct memory_result result;
+    struct call *call = new_call();
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        const char *summary = rules_summary(arena, CASES[i].text);
-        assert_string_equal(summary, CASES[i].summary);
-        assert_string_equal(rules_key(arena, summary, 0), CASES[i].key);
+        struct memory_change change = {.text = CASES[i].text, .place = -1};
+        assert_int_equal(memory_add(call, &SPACE, &change, &result), OK);
+        assert_string_equal(result.summary, CASES[i].summary);
+        assert_string_equal(result.key, CASES[i].key);
     }
     char longest[2000];
     memset(longest, 'x', sizeof longest);
     memcpy(longest + 100, " ", 1);
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(strlen(rules_summary(arena, longest)), 103);
-    assert_true(strlen(rules_key(arena, longest, 3)) < 70);
-    arena_free(arena);
+    for (int i = 0; i < 4; i++) {
+        longest[sizeof longest - 2] = (char)('a' + i); /* another text with the same beginning */
+        struct memory_change change = {.text = longest, .place = -1};
+        assert_int_equal(memory_add(call, &SPACE, &change, &result), OK);
+        assert_int_equal(strlen(result.summary), 103);
+        assert_true(strlen(result.key) < 70);
+    }
+    call_free(call);
 }
 
 int main(void)
@@ -686,7 +692,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(loses_no_update, start, finish),
         cmocka_unit_test_setup_teardown(cancelled_is_not_begun, start, finish),
         cmocka_unit_test_setup_teardown(checks_and_repairs, start, finish),
-        cmocka_unit_test(makes_summaries_and_keys),
+        cmocka_unit_test_setup_teardown(makes_summaries_and_keys, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 /* Records: their tables, the thread that writes to them, prices, and answers that are cached. */
+#include "config/config.h"
+#include "core/buf.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
@@ -24,7 +26,14 @@ static int make_folder(void **state)
     snprintf(folder, sizeof folder, "/tmp/forage-ops-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/records.sqlite", folder);
-    return 0;
+    char setting[128];
+    char *environment[] = {setting, (char[]){"FORAGE_STORE_SYNC=no"}, NULL};
+    struct buf problem;
+    snprintf(setting, sizeof setting, "FORAGE_DATA_DIR=%s", folder);
+    buf_init(&problem, KIB(4));
+    int status = config_load(environment, NULL, &problem);
+    buf_done(&problem);
+    return status;
 }
 
 static int remove_folder(void **state)
@@ -36,12 +45,13 @@ static int remove_folder(void **state)
         snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
         unlink(name);
     }
+    config_unload();
     return rmdir(folder);
 }
 
 static struct db *open_test_store(struct call *call, char *problem, size_t size)
 {
-    return records_open_file(path, false, call, problem, size);
+    return records_open(call, problem, size);
 }
 
 static struct db *open_store(void)
