@@ -162,7 +162,7 @@ static const char *quoted(struct arena *arena, const char *words)
     if (!copy) {
         return NULL;
     }
-    text_mend(copy);
+    text_repair(copy);
     for (char *at = copy; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7F) {
             *at = ' ';

@@ -234,7 +234,7 @@ void call_progress(struct call *call, double done, double total, const char *for
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    text_mend(message);
+    text_repair(message);
     call->hooks.progress(call->hooks.context, done, total, message);
 }
 
@@ -248,7 +248,7 @@ void call_log(struct call *call, const char *level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    text_mend(text);
+    text_repair(text);
     call->hooks.log(call->hooks.context, level, text);
 }
 
@@ -346,7 +346,7 @@ int call_fail(struct call *call, const char *code, const char *format, ...)
     char *message = arena_vprintf(call->arena, format, args);
     va_end(args);
     if (message) {
-        text_mend(message);
+        text_repair(message);
     }
     call->error.code = code;
     call->error.message = message ? message : "out of memory";

@@ -4,6 +4,8 @@
 #ifndef FORAGE_CORE_BUF_H
 #define FORAGE_CORE_BUF_H
 
+#include "core/status.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -28,7 +30,7 @@ int buf_vprintf(struct buf *buf, const char *format, va_list args)
 void buf_consume(struct buf *buf, size_t length);
 /* Empties it and keeps its memory. */
 void buf_clear(struct buf *buf);
-int buf_error(const struct buf *buf);
+MUST_CHECK int buf_error(const struct buf *buf);
 /* Hands the memory over to the caller, who frees it; the buffer is empty afterwards. */
 char *buf_take(struct buf *buf);
 /* Copies the text into the arena and ends the buffer. NULL after an error, or without memory. */

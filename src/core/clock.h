@@ -1,5 +1,5 @@
-/* Time. Deadlines and durations use the monotonic clock; only what a person reads uses the
- * calendar. */
+/* Clocks and dates: monotonic time for deadlines and durations, UTC for records and for what a
+ * person reads. */
 #ifndef FORAGE_CORE_CLOCK_H
 #define FORAGE_CORE_CLOCK_H
 
@@ -10,7 +10,7 @@
 
 int64_t clock_now_ms(void);  /* monotonic */
 int64_t clock_now_us(void);  /* monotonic */
-int64_t clock_wall_ms(void); /* since 1970, UTC: for what is kept */
+int64_t clock_wall_ms(void); /* since 1970, UTC: for what is stored */
 /* "2026-11-15T10:10:30.123Z"; returns `out`. */
 char *clock_stamp(char out[CLOCK_STAMP_SIZE]);
 /* How long a service asks to wait, in milliseconds: `ms` is a number of them, `retry_after` a

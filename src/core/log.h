@@ -7,12 +7,14 @@
 #ifndef FORAGE_CORE_LOG_H
 #define FORAGE_CORE_LOG_H
 
+#include "core/status.h"
+
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 void log_set_level(enum log_level level);
 enum log_level log_level(void);
 /* "error", "warn", "info", "debug"; a negative number for anything else. */
-int log_level_parse(const char *name);
+MUST_CHECK int log_level_parse(const char *name);
 
 /* `request_id` may be NULL for what belongs to no request. */
 void log_error(const char *request_id, const char *format, ...)

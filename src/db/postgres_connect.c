@@ -48,7 +48,7 @@ void postgres_words(const char *message, char *problem, size_t size)
 {
     size_t length = strcspn(message, "\n");
     snprintf(problem, size, "%.*s", (int)(length < size ? length : size), message);
-    text_mend(problem);
+    text_repair(problem);
 }
 
 /* ---- the address ---- */

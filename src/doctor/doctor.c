@@ -107,7 +107,7 @@ put(char *out, size_t size, const char *format, va_list args)
     buf_vprintf(&text, format, args);
     redact_buf(&text, 0);
     snprintf(out, size, "%s", text.data ? text.data : "");
-    text_mend(out);
+    text_repair(out);
     for (char *at = out; *at; at++) {
         *at = (unsigned char)*at < ' ' || *at == 0x7F ? ' ' : *at; /* one line, and no more */
     }

@@ -116,7 +116,7 @@ int answer_error(struct mcp_work *work, int code, yyjson_mut_val *data, const ch
     char *message = arena_vprintf(work->arena, format, args);
     va_end(args);
     if (message) {
-        text_mend(message);
+        text_repair(message);
     }
     yyjson_mut_doc *doc = work->doc;
     yyjson_mut_val *envelope = envelope_for(work);

@@ -45,7 +45,7 @@ static int refuse_version(struct mcp_work *work, const char *requested)
     yyjson_mut_obj_add_val(work->doc, data, "supported", supported);
     char *repaired = arena_strdup(work->arena, requested);
     if (repaired) {
-        text_mend(repaired); /* a header may hold any bytes */
+        text_repair(repaired); /* a header may hold any bytes */
     }
     json_add_string(work->doc, data, "requested", repaired);
     return answer_error(work, RPC_UNSUPPORTED_VERSION, data,

@@ -69,7 +69,7 @@ static const char *unrendered_words(const struct document *document, struct aren
     char why[300];
     snprintf(why, sizeof why, "%s",
              document->unrendered ? document->unrendered : "it is not a page of HTML");
-    text_mend(why);
+    text_repair(why);
     return arena_printf(arena,
                         "The browser could not render the page (%s); this is the page as the "
                         "server sent it.",

@@ -60,7 +60,7 @@ static void add_details(struct call *call, const char *words)
             ? arena_strndup(arena, words, text_prefix(words, strlen(words), LIMIT_ERROR_CHARS))
             : NULL;
     if (copy) {
-        text_mend(copy);
+        text_repair(copy);
         call_fail_details(call, json_text(arena, yyjson_mut_str(json_new(arena), copy), NULL));
     }
 }
@@ -269,7 +269,7 @@ static int fail_parse(const struct task *task, const struct sightings *sightings
     if (task->request->kind->keeps_raw_output) {
         char *raw = arena_strdup(call_arena(task->call), said);
         if (raw) {
-            text_mend(raw);
+            text_repair(raw);
             report->raw_output = fit(task->call, raw);
         }
     }

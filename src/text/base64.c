@@ -1,4 +1,4 @@
-/* Base64. */
+/* Base64, both ways, between bytes and text in an arena. */
 #include "text/base64.h"
 
 #include <string.h>

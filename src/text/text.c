@@ -95,7 +95,7 @@ size_t text_prefix(const char *text, size_t length, size_t count)
 
 /* ---- messages ---- */
 
-void text_mend(char *text)
+void text_repair(char *text)
 {
     const char *end = text + strlen(text);
     for (const char *at = text; at < end;) {

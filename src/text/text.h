@@ -26,7 +26,7 @@ size_t text_count(const char *text, size_t length);
 size_t text_prefix(const char *text, size_t length, size_t count);
 /* Makes it valid UTF-8 in place: each byte that is none becomes a question mark. Words of others,
  * and words that were cut to fit, pass this before they go into JSON. */
-void text_mend(char *text);
+void text_repair(char *text);
 
 struct text_out {
     char *data;

@@ -186,7 +186,7 @@ static void mends_what_is_no_utf8(void **state)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char text[32];
         snprintf(text, sizeof text, "%s", CASES[i].text);
-        text_mend(text);
+        text_repair(text);
         assert_string_equal(text, CASES[i].mended);
         assert_true(text_is_utf8(text, strlen(text)));
     }
