@@ -25,6 +25,7 @@ MAY_IGNORE = {
         "the error sticks, and buf_error() is asked at the end": "buf_append buf_puts buf_putc buf_printf buf_vprintf",
         "returns the status that it was given, so that a caller can return it": "call_fail call_fail_status",
         "returns -1, so that a caller can assign it": "event_close",
+        "returns a number that is there, not a status": "call_cancel_fd error_http_status resolve_fd child_end_fd db_version",
     }.items()
     for name in names.split()
 }

@@ -79,13 +79,13 @@ int64_t call_time_left_ms(const struct call *call);
 void call_cancel(struct call *call);
 bool call_cancelled(const struct call *call);
 /* OK, ERR_CANCELLED or ERR_DEADLINE; for loops that compute. */
-int call_check(const struct call *call);
+MUST_CHECK int call_check(const struct call *call);
 /* Waits until one of `fds` is ready, `timeout_ms` passes (negative: no limit of its own), the
  * deadline comes or the call is cancelled. The number of ready descriptors, 0 when timeout_ms
  * passed, ERR_CANCELLED, ERR_DEADLINE or ERR_IO. */
-int call_wait(struct call *call, struct pollfd *fds, nfds_t count, int64_t timeout_ms);
+MUST_CHECK int call_wait(struct call *call, struct pollfd *fds, nfds_t count, int64_t timeout_ms);
 /* OK after the whole time; ERR_CANCELLED or ERR_DEADLINE. */
-int call_sleep(struct call *call, int64_t timeout_ms);
+MUST_CHECK int call_sleep(struct call *call, int64_t timeout_ms);
 /* A descriptor that becomes readable when the call is cancelled, for libraries that do their own
  * polling (curl_multi_poll): bound that wait by call_time_left_ms(). Owned by the call. Negative on
  * failure. */
@@ -102,12 +102,12 @@ void call_log(struct call *call, const char *level, const char *format, ...)
  * answer (the handler returns that at once, after asking everything it wants to know);
  * ERR_UNSUPPORTED when nobody can answer; otherwise a status as of call_wait. `key` tells one
  * question of a handler from another. */
-int call_ask(struct call *call, const char *key, const char *method, const char *params_json,
-             const char **response_json);
+MUST_CHECK int call_ask(struct call *call, const char *key, const char *method,
+                        const char *params_json, const char **response_json);
 /* State that a handler which returned ERR_NEED_INPUT left for its next round, or NULL. It travels
  * through the client, sealed against change but readable: no secrets. */
 const char *call_resume_state(struct call *call);
-int call_keep_state(struct call *call, const char *state);
+MUST_CHECK int call_keep_state(struct call *call, const char *state);
 /* Whether the client declared a capability ("sampling", "elicitation", "roots"). */
 bool call_has_capability(struct call *call, const char *name);
 

@@ -4,6 +4,8 @@
 #ifndef FORAGE_CALL_POOL_H
 #define FORAGE_CALL_POOL_H
 
+#include "core/status.h"
+
 #include <stddef.h>
 
 struct call;
@@ -13,7 +15,7 @@ typedef void (*pool_job)(void *context);
 struct pool *pool_new(size_t workers);
 /* Runs the job, which works on `call`. OK, ERR_BUSY when all workers have work, ERR_NOMEM when no
  * thread could be had. */
-int pool_run(struct pool *pool, struct call *call, pool_job job, void *context);
+MUST_CHECK int pool_run(struct pool *pool, struct call *call, pool_job job, void *context);
 size_t pool_running(struct pool *pool);
 size_t pool_limit(const struct pool *pool);
 /* Cancels the calls of all running jobs. */

@@ -12,6 +12,7 @@
 #define FORAGE_CALL_SIDE_H
 
 #include "core/arena.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ struct side *side_new(struct call *parent, side_work work, size_t count, size_t 
 void side_set(struct side *side, size_t index, void *item);
 /* OK when all have ended; ERR_DEADLINE when there are only `reserve_ms` left to the parent's
  * deadline: what is unfinished then is cancelled and stays so; ERR_CANCELLED. Once. */
-int side_run(struct side *side, int64_t reserve_ms, side_report report, void *context);
+MUST_CHECK int side_run(struct side *side, int64_t reserve_ms, side_report report, void *context);
 /* Only of a finished piece may the item be looked at. */
 bool side_finished(struct side *side, size_t index);
 /* What the pieces kept goes with it. */
