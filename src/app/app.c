@@ -57,13 +57,14 @@ static int make_parts(struct parts *parts, char *problem, size_t size)
     parts->net = net_new();
     parts->source = source_new();
     parts->reader = reader_new();
+    parts->loaders = loaders_new();
     parts->browser = browser_new(parts->policy);
     parts->websearch = websearch_new();
     parts->research = research_new();
     parts->memories = memories_new();
     parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
-    return parts->net && parts->source && parts->reader && parts->browser && parts->websearch &&
-                   parts->research && parts->memories && parts->side_threads
+    return parts->net && parts->source && parts->reader && parts->loaders && parts->browser &&
+                   parts->websearch && parts->research && parts->memories && parts->side_threads
                ? OK
                : ERR_NOMEM;
 }
@@ -143,6 +144,7 @@ struct app *app_free(struct app *app)
         research_free(parts->research);
         websearch_free(parts->websearch);
         browser_free(parts->browser);
+        loaders_free(parts->loaders);
         reader_free(parts->reader);
         source_free(parts->source);
         net_free(parts->net);
