@@ -154,9 +154,22 @@ static void reads_dates(void **state)
         {"7", "7"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        assert_string_equal(feed_day(*state, CASES[i].date), CASES[i].day);
+        struct document document;
+        const char *xml = arena_printf(*state,
+                                       "<rss><channel><title>T</title><pubDate>%s</pubDate><item>"
+                                       "<title>One</title><pubDate>%s</pubDate></item></channel>"
+                                       "</rss>",
+                                       CASES[i].date, CASES[i].date);
+        assert_string_equal(markdown(*state, xml, &document),
+                            *CASES[i].day
+                                ? arena_printf(*state, "# T\n\n- **One** · %s\n", CASES[i].day)
+                                : "# T\n\n- **One**\n");
+        if (*CASES[i].day) {
+            assert_string_equal(document.published, CASES[i].day);
+        } else {
+            assert_null(document.published);
+        }
     }
-    assert_null(feed_day(*state, NULL));
 }
 
 int main(void)

@@ -14,13 +14,13 @@
 
 #define NAME_SIZE 64
 
-/* Whoever looks at a page must not be held up by what only adorns or watches it. */
+/* Requests for what only adorns or watches a page: rendering does not wait for them. */
 static const char *const NOT_WAITED_FOR[] = {
     "EventSource", "Font",     "Image",     "Manifest",  "Media",
     "Ping",        "Prefetch", "TextTrack", "WebSocket", "CSPViolationReport",
 };
 
-/* A request of the page that has not ended. Its id is kept as a number made from it. */
+/* A request of the page that has not ended. Its id is stored as a number made from it. */
 struct request {
     uint64_t id;
     int64_t started_ms;
@@ -49,20 +49,19 @@ static int fail(struct view *view, const char *words)
 
 /* ---- JSON out ---- */
 
-struct member {
-    const char *key;
-    const char *text;
-};
-
-/* An object of texts as JSON; NULL without memory. */
-static const char *object(struct view *view, const struct member *members, size_t count)
+/* An object of texts as JSON, from keys and values with a NULL behind them; a member whose value is
+ * NULL is left out. NULL without memory. */
+__attribute__((sentinel)) static const char *object(struct view *view, ...)
 {
     struct arena *arena = call_arena(view->call);
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
-    for (size_t i = 0; i < count; i++) {
-        json_add_string(doc, root, members[i].key, members[i].text);
+    va_list args;
+    va_start(args, view);
+    for (const char *key = va_arg(args, const char *); key; key = va_arg(args, const char *)) {
+        json_add_string(doc, root, key, va_arg(args, const char *));
     }
+    va_end(args);
     return root ? json_text(arena, root, NULL) : NULL;
 }
 
@@ -74,7 +73,7 @@ static int tell(struct view *view, enum channel_target target, const char *metho
 
 /* ---- events ---- */
 
-static bool keep(char out[NAME_SIZE], const char *text)
+static bool copy_name(char out[NAME_SIZE], const char *text)
 {
     if (!text || strlen(text) >= NAME_SIZE || strpbrk(text, "\"\\")) {
         return false;
@@ -165,7 +164,7 @@ static void see_navigation(struct view *view, yyjson_val *params)
     if (!url || !same(json_string(frame, "id"), view->main_frame) || same(url, "about:blank")) {
         return;
     }
-    if (keep(view->loader, json_string(frame, "loaderId"))) {
+    if (copy_name(view->loader, json_string(frame, "loaderId"))) {
         view->page->url = arena_strdup(call_arena(view->call), url);
         view->quiet_since_ms = clock_now_ms();
     }
@@ -175,7 +174,7 @@ static void see_lifecycle(struct view *view, yyjson_val *params)
 {
     if (same(json_string(params, "name"), "DOMContentLoaded") &&
         same(json_string(params, "frameId"), view->main_frame) &&
-        keep(view->complete, json_string(params, "loaderId"))) {
+        copy_name(view->complete, json_string(params, "loaderId"))) {
         view->quiet_since_ms = clock_now_ms();
     }
 }
@@ -187,9 +186,9 @@ static void see_pause(struct view *view, yyjson_val *params)
     bool ours = same(json_string(params, "resourceType"), "Document") &&
                 same(json_string(params, "frameId"), view->main_frame);
     const char *method = ours ? "Fetch.continueRequest" : "Fetch.failRequest";
-    struct member members[] = {{"requestId", json_string(params, "requestId")},
-                               {"errorReason", ours ? NULL : "BlockedByClient"}};
-    tell(view, TO_SESSION, method, object(view, members, 2));
+    tell(view, TO_SESSION, method,
+         object(view, "requestId", json_string(params, "requestId"), "errorReason",
+                ours ? NULL : "BlockedByClient", NULL));
 }
 
 /* A proxy wants credentials, and it is ours, since there is no other; a site gets none. */
@@ -268,14 +267,14 @@ static int ask(struct view *view, enum channel_target target, const char *method
     return status == ERR_LIMIT ? fail(view, "the page floods the browser with requests") : status;
 }
 
-/* Asks for something that has a name of its own, and keeps that. */
+/* Asks for something that has a name of its own, and copies that name. */
 static int ask_name(struct view *view, const char *method, const char *params, const char *key,
                     char out[NAME_SIZE])
 {
     struct message answer;
     int status = ask(view, TO_BROWSER, method, params, TIME_BROWSER_ANSWER_MS, &answer);
     if (status == OK) {
-        if (!keep(out, json_string(answer.contents, key))) {
+        if (!copy_name(out, json_string(answer.contents, key))) {
             status = fail(view, "the browser could not open a page");
         }
         message_free(&answer);
@@ -289,13 +288,14 @@ static int open_page(struct view *view)
     int status = ask_name(view, "Target.createBrowserContext", "{\"disposeOnDetach\":true}",
                           "browserContextId", view->context);
     if (status == OK) {
-        struct member denied[] = {{"behavior", "deny"}, {"browserContextId", view->context}};
-        status = tell(view, TO_BROWSER, "Browser.setDownloadBehavior", object(view, denied, 2));
+        status = tell(view, TO_BROWSER, "Browser.setDownloadBehavior",
+                      object(view, "behavior", "deny", "browserContextId", view->context, NULL));
     }
     if (status == OK) {
-        struct member blank[] = {{"url", "about:blank"}, {"browserContextId", view->context}};
-        status = ask_name(view, "Target.createTarget", object(view, blank, 2), "targetId",
-                          view->main_frame);
+        status =
+            ask_name(view, "Target.createTarget",
+                     object(view, "url", "about:blank", "browserContextId", view->context, NULL),
+                     "targetId", view->main_frame);
     }
     if (status == OK) {
         char params[NAME_SIZE + 64];
@@ -359,8 +359,7 @@ static const char *in_words(struct view *view, const char *error)
 static int load(struct view *view, const char *url)
 {
     struct message answer;
-    struct member members[] = {{"url", url}};
-    int status = ask(view, TO_SESSION, "Page.navigate", object(view, members, 1),
+    int status = ask(view, TO_SESSION, "Page.navigate", object(view, "url", url, NULL),
                      TIME_PAGE_NAVIGATE_MS, &answer);
     if (status != OK) {
         return status;

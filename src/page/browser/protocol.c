@@ -1,4 +1,5 @@
-/* The messages between us and the browser. */
+/* The messages between us and the browser: cutting what it writes at each NUL, finding the channel
+ * that an answer or an event is for, and queueing commands until its pipe takes them. */
 #include "page/browser/protocol.h"
 
 #include "core/event.h"

@@ -212,7 +212,8 @@ static void finish_look_up(struct tunnel *tunnel)
     }
 }
 
-/* Compares in a time that tells nothing about where they differ. */
+/* Compares in a time that does not depend on where they differ, so that nobody can measure how much
+ * of a guess is right. */
 static bool is_authorized(const struct tunnel *tunnel)
 {
     struct slice given = tunnel->request.authorization;
@@ -410,14 +411,11 @@ static void tunnel_watch(const struct tunnel *tunnel, struct pollfd fds[TUNNEL_F
 
 static void pass_deadline(struct tunnel *tunnel)
 {
-    switch (tunnel->state) {
-    case LOOKS_UP:
+    if (tunnel->state == LOOKS_UP) {
         refuse(tunnel, "504 Gateway Timeout", "the name servers did not answer in time");
-        break;
-    case CONNECTS:
+    } else if (tunnel->state == CONNECTS) {
         connect_next(tunnel);
-        break;
-    default:
+    } else {
         tunnel->state = IS_OVER;
     }
 }
@@ -432,20 +430,12 @@ static bool tunnel_step(struct tunnel *tunnel, const struct pollfd fds[TUNNEL_FD
         }
         return tunnel->state != IS_OVER;
     }
-    switch (tunnel->state) {
-    case TAKES_REQUEST:
+    if (tunnel->state == TAKES_REQUEST) {
         take_request(tunnel);
-        break;
-    case LOOKS_UP:
+    } else if (tunnel->state == LOOKS_UP) {
         finish_look_up(tunnel);
-        break;
-    case CONNECTS:
+    } else if (tunnel->state == CONNECTS) {
         finish_connect(tunnel);
-        break;
-    case CARRIES:
-    case REFUSES:
-    case IS_OVER:
-        break;
     }
     if (tunnel->state == CARRIES) {
         tunnel->deadline_ms = clock_now_ms() + TIME_PROXY_IDLE_MS;
@@ -492,16 +482,16 @@ static int wait_time(const struct proxy *proxy)
 
 static void step_all(struct proxy *proxy, const struct pollfd *fds)
 {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < proxy->count; i++) {
         struct tunnel *tunnel = proxy->tunnels[i];
         if (tunnel_step(tunnel, fds + FIRST_TUNNEL + i * TUNNEL_FDS)) {
-            proxy->tunnels[kept++] = tunnel;
+            proxy->tunnels[left++] = tunnel;
         } else {
             tunnel_free(tunnel);
         }
     }
-    proxy->count = kept;
+    proxy->count = left;
 }
 
 static void *run(void *argument)

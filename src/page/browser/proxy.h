@@ -60,7 +60,7 @@ int proxy_write_request(struct buf *out, const struct proxy_request *request);
 /* Appends the head of a server's answer at the start of `data`, with the word that the connection
  * ends after it: the next request of the browser may be for another host. The number of bytes read;
  * 0 when the head is not complete yet; a negative status when it is no answer of HTTP.
- * `*is_interim` tells that another head follows. */
+ * `*is_interim` says that another head follows. */
 int proxy_write_answer(struct buf *out, const char *data, size_t length, bool *is_interim);
 
 #endif

@@ -87,8 +87,6 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
 /* The feed as Markdown; links are relative to `url`. OK or ERR_NOMEM. */
 int feed_write(struct arena *arena, const struct feed *feed, const char *url,
                struct document *document);
-/* "2003-06-10" for the dates that feeds write (RFC 822 or ISO 8601), or the text itself. */
-const char *feed_day(struct arena *arena, const char *date);
 int feed_load(struct call *call, const struct source_response *response, struct document *document);
 
 #endif

@@ -20,16 +20,6 @@ const char *compose_moment(char out[COMPOSE_DATE_SIZE], int64_t seconds)
     return out;
 }
 
-const char *compose_date(char out[COMPOSE_DATE_SIZE], int64_t seconds)
-{
-    compose_moment(out, seconds);
-    char *clock = strchr(out, 'T');
-    if (clock) {
-        *clock = '\0';
-    }
-    return out;
-}
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';

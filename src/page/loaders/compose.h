@@ -13,9 +13,7 @@
 
 #define COMPOSE_DATE_SIZE 24
 
-/* "2026-11-15" for a moment of Unix time; returns `out`. */
-const char *compose_date(char out[COMPOSE_DATE_SIZE], int64_t seconds);
-/* "2026-11-15T10:10:30Z" likewise. */
+/* "2026-11-15T10:10:30Z" for a moment of Unix time; returns `out`. */
 const char *compose_moment(char out[COMPOSE_DATE_SIZE], int64_t seconds);
 
 /* One line: white space of any kind becomes single spaces, none at the ends. NULL adds nothing. */

@@ -122,8 +122,8 @@ static bool take_author(struct feed_parser *parser, const char **value)
     return whole;
 }
 
-/* An element inside the feed or an item: kept where it is one that we know. False when the feed is
- * broken. */
+/* An element inside the feed or an item: stored where it is one that we know. False when the feed
+ * is broken. */
 static bool take_element(struct feed_parser *parser, struct feed_record *record)
 {
     struct slice name = plain_name(parser);
@@ -219,7 +219,8 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
 
 /* ---- as Markdown ---- */
 
-const char *feed_day(struct arena *arena, const char *date)
+/* "2003-06-10" for the dates that feeds write (RFC 822 or ISO 8601), or the text itself. */
+static const char *day_of(struct arena *arena, const char *date)
 {
     static const char MONTHS[] = "janfebmaraprmayjunjulaugsepoctnovdec";
     if (!date) {
@@ -297,7 +298,7 @@ static int write_item(struct arena *arena, struct buf *out, const char *const *v
     buf_puts(out, link ? "- [" : "- **");
     compose_line(out, title);
     buf_printf(out, link ? "](%s)" : "**%s", link ? link : "");
-    const char *const facts[] = {feed_day(arena, values[FEED_DATE]), values[FEED_AUTHOR]};
+    const char *const facts[] = {day_of(arena, values[FEED_DATE]), values[FEED_AUTHOR]};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         buf_puts(out, facts[i] ? " · " : "");
         compose_line(out, facts[i]);
@@ -315,7 +316,7 @@ int feed_write(struct arena *arena, const struct feed *feed, const char *url,
     document->kind = "feed";
     document->loader = "feed";
     document->title = feed->about.values[FEED_TITLE];
-    document->published = feed_day(arena, feed->about.values[FEED_DATE]);
+    document->published = day_of(arena, feed->about.values[FEED_DATE]);
     document->cut = document->cut || feed->cut;
     compose_heading(&out, "#", document->title ? document->title : "Feed");
     if (feed->about.values[FEED_SUMMARY]) {

@@ -201,12 +201,6 @@ static int ask(struct github_request *request, const char *rest, struct source_r
     return read_answer(request, status, response, root);
 }
 
-static bool has_next(const struct fetch_response *fetched)
-{
-    const char *link = fetch_header_value(fetched, "link");
-    return link && strstr(link, "rel=\"next\"");
-}
-
 /* All pages of a list, as far as the ceiling; `more` when there would be more. */
 static int ask_all(struct github_request *request, const char *kind, const char *list_name,
                    struct service_list *list, bool *more)
@@ -226,7 +220,8 @@ static int ask_all(struct github_request *request, const char *kind, const char 
         status = ask(request, rest, &response, &root);
         if (status == OK) {
             status = service_list_add(arena, list, root);
-            next = has_next(&response.fetched);
+            const char *link = fetch_header_value(&response.fetched, "link");
+            next = link && strstr(link, "rel=\"next\"");
         }
     }
     *more = *more || next;

@@ -1,7 +1,7 @@
 /* The text of a PDF as Markdown, from where Poppler says each word stands (pdftotext -bbox-layout):
  * it has put pages, columns, blocks and lines into reading order; what is left is to see which
  * lines are headings, which belong to one paragraph, and which are only the page's own furniture.
- * What a heading is, its size tells: letters larger than those of most of the text. Pure. */
+ * A heading is known by its size: letters larger than those of most of the text. Pure. */
 #include "page/loaders/bodies.h"
 #include "page/loaders/xml.h"
 #include "tables.h"
@@ -109,14 +109,13 @@ static void count_size(struct lines_reader *reader, double size, size_t letters)
            (reader->sizes[i].size - size > 0.01 || size - reader->sizes[i].size > 0.01)) {
         i++;
     }
-    if (i == reader->size_count) {
-        if (i == SIZES_OF_A_LINE) {
-            return;
-        }
+    if (i == reader->size_count && i < SIZES_OF_A_LINE) {
         reader->sizes[reader->size_count].size = size;
         reader->sizes[reader->size_count++].letters = 0;
     }
-    reader->sizes[i].letters += letters;
+    if (i < SIZES_OF_A_LINE) {
+        reader->sizes[i].letters += letters;
+    }
 }
 
 /* The dots that lead the eye through a table of contents become one ellipsis. Whether the word was
@@ -148,9 +147,7 @@ static bool read_word(struct lines_reader *reader)
     buf_init(&word, KIB(64));
     bool whole = xml_take(&reader->xml, &word, NULL);
     if (whole && word.length > 0 && !put_leader(reader, word.data)) {
-        if (reader->words.length > 0) {
-            buf_putc(&reader->words, ' ');
-        }
+        buf_puts(&reader->words, reader->words.length ? " " : "");
         put_word(&reader->words, word.data, word.length);
         count_size(reader, size, word.length);
     }
@@ -161,7 +158,7 @@ static bool read_word(struct lines_reader *reader)
 static void begin_line(struct lines_reader *reader)
 {
     const struct xml_reader *xml = &reader->xml;
-    struct pdf_line line = {
+    reader->line = (struct pdf_line){
         .left = number_of(xml, "xMin"),
         .top = number_of(xml, "yMin"),
         .bottom = number_of(xml, "yMax"),
@@ -170,8 +167,8 @@ static void begin_line(struct lines_reader *reader)
         .block = reader->blocks,
     };
     double margin = reader->page_height * MARGIN_SHARE;
-    line.margin = line.bottom < margin || line.top > reader->page_height - margin;
-    reader->line = line;
+    reader->line.margin =
+        reader->line.bottom < margin || reader->line.top > reader->page_height - margin;
     reader->size_count = 0;
     reader->leaders = 0;
     buf_clear(&reader->words);
@@ -239,40 +236,23 @@ static int read_start(struct lines_reader *reader)
     return OK;
 }
 
-static int read_all(struct lines_reader *reader)
-{
-    for (;;) {
-        int status = OK;
-        switch (xml_next(&reader->xml)) {
-        case XML_START:
-            status = read_start(reader);
-            break;
-        case XML_END:
-            if (slice_is(reader->xml.name, "line")) {
-                status = end_line(reader);
-            }
-            break;
-        case XML_TEXT:
-            break;
-        case XML_DONE:
-            return OK;
-        case XML_BROKEN:
-            status = ERR_LIMIT;
-            break;
-        }
-        if (status != OK) {
-            return status;
-        }
-    }
-}
-
 int pdf_read_lines(struct arena *arena, const char *xml, size_t length, struct pdf_text *text)
 {
     struct lines_reader reader = {.arena = arena, .text = text};
+    int status = OK;
     memset(text, 0, sizeof *text);
     buf_init(&reader.words, MIB(1));
     xml_begin(&reader.xml, xml, length);
-    int status = read_all(&reader);
+    for (enum xml_event event = xml_next(&reader.xml); status == OK && event != XML_DONE;
+         event = xml_next(&reader.xml)) {
+        if (event == XML_START) {
+            status = read_start(&reader);
+        } else if (event == XML_END && slice_is(reader.xml.name, "line")) {
+            status = end_line(&reader);
+        } else if (event == XML_BROKEN) {
+            status = ERR_LIMIT;
+        }
+    }
     buf_done(&reader.words);
     if (status == ERR_LIMIT) {
         text->cut = true;
@@ -286,7 +266,7 @@ int pdf_read_lines(struct arena *arena, const char *xml, size_t length, struct p
 struct layout {
     struct pdf_text *text;
     double body_size;
-    double heading_sizes[HEADING_SIZES]; /* falling */
+    size_t heading_steps[HEADING_SIZES]; /* falling */
     size_t heading_size_count;
     int first_level; /* of the largest heading */
     struct buf *out;
@@ -317,19 +297,15 @@ static bool is_page_number(const struct pdf_line *line)
     return strspn(at, "ivxlc") == strlen(at);
 }
 
+static const char DIGITS[] = "0123456789";
+
 /* Compares two lines as if all their digits were the same. */
 static int compare_without_digits(const char *a, const char *b)
 {
     for (;; a++, b++) {
-        bool digit_a = *a >= '0' && *a <= '9';
-        bool digit_b = *b >= '0' && *b <= '9';
-        if (digit_a && digit_b) {
-            while (a[1] >= '0' && a[1] <= '9') {
-                a++;
-            }
-            while (b[1] >= '0' && b[1] <= '9') {
-                b++;
-            }
+        if (*a && *b && strchr(DIGITS, *a) && strchr(DIGITS, *b)) {
+            a += strspn(a, DIGITS) - 1;
+            b += strspn(b, DIGITS) - 1;
         } else if (*a != *b || !*a) {
             return (int)(unsigned char)*a - (int)(unsigned char)*b;
         }
@@ -444,48 +420,40 @@ static int level_by_words(const char *text, size_t length)
     return numbers > 0 && titled ? numbers + 1 : 0;
 }
 
-static bool is_large(const struct layout *layout, const struct pdf_line *line)
-{
-    return line->size >= layout->body_size * HEADING_RATIO;
-}
-
+/* Whether letters larger than most make a heading of the line; `lines` of them belong together. */
 static bool is_large_heading(const struct layout *layout, size_t first, size_t *lines)
 {
+    const struct pdf_line *line = &layout->text->lines[first];
     size_t length;
     *lines = run_length(layout->text, first, &length);
-    return is_large(layout, &layout->text->lines[first]) && length <= HEADING_CHARS &&
-           has_letters(layout->text->lines[first].text) &&
-           !strstr(layout->text->lines[first].text, " …"); /* of a table of contents */
+    return line->size >= layout->body_size * HEADING_RATIO && length <= HEADING_CHARS &&
+           has_letters(line->text) && !strstr(line->text, " …"); /* of a table of contents */
 }
 
 /* The sizes that headings have, and whether the largest is only the title's. */
 static void find_heading_sizes(struct layout *layout)
 {
     size_t seen[MOST_SIZE_STEPS] = {0};
-    size_t lines = 1;
-    for (size_t i = 0; i < layout->text->count; i += lines ? lines : 1) {
-        if (layout->text->lines[i].dropped || !is_large_heading(layout, i, &lines)) {
-            lines = 1;
-            continue;
+    size_t lines;
+    for (size_t i = 0; i < layout->text->count; i++) {
+        if (!layout->text->lines[i].dropped && is_large_heading(layout, i, &lines)) {
+            seen[size_step(layout->text->lines[i].size)]++;
+            i += lines - 1;
         }
-        seen[size_step(layout->text->lines[i].size)]++;
     }
-    layout->first_level = 2;
     for (size_t step = MOST_SIZE_STEPS; step-- > 0;) {
         if (seen[step] && layout->heading_size_count < HEADING_SIZES) {
-            if (layout->heading_size_count == 0 && seen[step] == 1) {
-                layout->first_level = 1;
-            }
-            layout->heading_sizes[layout->heading_size_count++] = (double)step / 2;
+            layout->heading_steps[layout->heading_size_count++] = step;
         }
     }
+    bool titled = layout->heading_size_count && seen[layout->heading_steps[0]] == 1;
+    layout->first_level = titled ? 1 : 2;
 }
 
 static int level_by_size(const struct layout *layout, double size)
 {
     size_t rank = 0;
-    while (rank + 1 < layout->heading_size_count &&
-           size_step(size) < size_step(layout->heading_sizes[rank])) {
+    while (rank + 1 < layout->heading_size_count && size_step(size) < layout->heading_steps[rank]) {
         rank++;
     }
     return layout->first_level + (int)rank;
@@ -511,12 +479,8 @@ static void flush(struct layout *layout)
         return;
     }
     bool item = is_item(layout);
-    if (layout->in_list && !item) {
-        buf_putc(layout->out, '\n');
-    }
-    if (strchr("#>+*|=~`", paragraph->data[0])) {
-        buf_putc(layout->out, '\\');
-    }
+    buf_puts(layout->out, layout->in_list && !item ? "\n" : "");
+    buf_puts(layout->out, strchr("#>+*|=~`", paragraph->data[0]) ? "\\" : "");
     buf_append(layout->out, paragraph->data, paragraph->length);
     buf_puts(layout->out, item ? "\n" : "\n\n");
     layout->in_list = item;
@@ -619,12 +583,9 @@ static void write_heading(struct layout *layout, size_t first, size_t lines, int
     for (size_t i = 0; i < lines; i++) {
         join_line(layout, layout->text->lines[first + i].text);
     }
-    if (layout->in_list) {
-        buf_putc(layout->out, '\n');
-    }
+    buf_printf(layout->out, "%s%.*s %s\n\n", layout->in_list ? "\n" : "", level > 6 ? 6 : level,
+               "######", layout->paragraph.data);
     layout->in_list = false;
-    level = level > 6 ? 6 : level;
-    buf_printf(layout->out, "%.*s %s\n\n", level, "######", layout->paragraph.data);
     buf_clear(&layout->paragraph);
 }
 
@@ -634,27 +595,23 @@ static void write_lines(struct layout *layout)
     const struct pdf_line *before = NULL;
     for (size_t i = 0; i < text->count; i++) {
         const struct pdf_line *line = &text->lines[i];
-        size_t lines = 1;
-        size_t length;
+        size_t lines;
         if (line->dropped) {
             continue;
         }
-        if (is_large_heading(layout, i, &lines)) {
-            write_heading(layout, i, lines, level_by_size(layout, line->size));
+        bool large = is_large_heading(layout, i, &lines);
+        bool alone = lines == 1 && (i == 0 || text->lines[i - 1].block != line->block);
+        int level = large   ? level_by_size(layout, line->size)
+                    : alone ? level_by_words(line->text, line->length)
+                            : 0;
+        if (level > 0) {
+            write_heading(layout, i, lines, level);
             i += lines - 1;
             before = NULL;
-            continue;
+        } else {
+            add_line(layout, before, line);
+            before = line;
         }
-        bool alone = (i == 0 || text->lines[i - 1].block != line->block) &&
-                     run_length(text, i, &length) == 1;
-        int level = alone ? level_by_words(line->text, line->length) : 0;
-        if (level > 0) {
-            write_heading(layout, i, 1, level);
-            before = NULL;
-            continue;
-        }
-        add_line(layout, before, line);
-        before = line;
     }
     flush(layout);
 }

@@ -1,4 +1,4 @@
-/* Sites and their services: whose a URL is, and how a service is asked. */
+/* What the loaders of sites share: taking a URL apart, and asking a service for JSON. */
 #include "page/loaders/service.h"
 
 #include "config/config.h"

@@ -113,10 +113,11 @@ static void write_facts(struct buf *out, yyjson_val *post)
     char date[COMPOSE_DATE_SIZE];
     buf_printf(out, "Score %lld", (long long)service_int(post, "score"));
     if (service_int(post, "creation_date")) {
-        buf_printf(out, " · %s", compose_date(date, service_int(post, "creation_date")));
+        buf_printf(out, " · %.10s", compose_moment(date, service_int(post, "creation_date")));
     }
     if (service_int(post, "last_edit_date")) {
-        buf_printf(out, " · edited %s", compose_date(date, service_int(post, "last_edit_date")));
+        buf_printf(out, " · edited %.10s",
+                   compose_moment(date, service_int(post, "last_edit_date")));
     }
 }
 
@@ -140,7 +141,7 @@ static int write_comment(struct arena *arena, struct buf *out, yyjson_val *comme
     char date[COMPOSE_DATE_SIZE];
     buf_puts(out, "- **");
     compose_line(out, author_of(arena, comment));
-    buf_printf(out, "** (%s", compose_date(date, service_int(comment, "creation_date")));
+    buf_printf(out, "** (%.10s", compose_moment(date, service_int(comment, "creation_date")));
     if (service_int(comment, "score") > 0) {
         buf_printf(out, ", score %lld", (long long)service_int(comment, "score"));
     }
@@ -217,8 +218,8 @@ int stackexchange_write(struct arena *arena, struct stackexchange_thread *thread
     document->kind = "question";
     document->title = compose_unescaped(arena, json_string(thread->question, "title"));
     document->authors = author_of(arena, thread->question);
-    compose_date(date, service_int(thread->question, "creation_date"));
-    document->published = arena_strdup(arena, date);
+    compose_moment(date, service_int(thread->question, "creation_date"));
+    document->published = arena_printf(arena, "%.10s", date);
     const char *link = json_string(thread->question, "link");
     if (link) {
         document->url = arena_strdup(arena, link);

@@ -146,21 +146,17 @@ static enum xml_event take_start(struct xml_reader *reader)
     if (reader->depth == LIMIT_XML_DEPTH) {
         return broken(reader, "too many levels of elements");
     }
-    for (;;) {
-        pass_spaces(reader);
+    for (pass_spaces(reader); !looking_at(reader, ">"); pass_spaces(reader)) {
         if (looking_at(reader, "/>")) {
-            reader->at += 2;
-            reader->empty = true;
-            break;
-        }
-        if (looking_at(reader, ">")) {
             reader->at++;
+            reader->empty = true;
             break;
         }
         if (!take_attribute(reader)) {
             return broken(reader, "a tag that is not well-formed");
         }
     }
+    reader->at++;
     reader->rooted = true;
     reader->open[reader->depth++] = reader->name;
     return XML_START;
@@ -263,12 +259,10 @@ bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside)
         if (event == XML_BROKEN || event == XML_DONE) {
             return false;
         }
-        if (event == XML_TEXT && text) {
-            if (reader->literal) {
-                buf_append(text, reader->text.data, reader->text.length);
-            } else {
-                xml_append(text, reader->text);
-            }
+        if (event == XML_TEXT && text && reader->literal) {
+            buf_append(text, reader->text.data, reader->text.length);
+        } else if (event == XML_TEXT && text) {
+            xml_append(text, reader->text);
         }
         if (event == XML_END && reader->depth < depth) {
             if (inside) {
