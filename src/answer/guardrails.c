@@ -1,4 +1,4 @@
-/* Rules about queries: reading them, checking them, applying them. */
+/* Reads the rules of guardrails, checks them, and applies them to queries. */
 #include "answer/question.h"
 #include "core/files.h"
 #include "core/limits.h"

@@ -1,9 +1,8 @@
-/* Asking the Responses API. */
+/* Asks the Responses API, and judges what came: an answer, a reason to try again, or a failure. */
 #include "answer/openai.h"
 
 #include "call/errors.h"
 #include "core/clock.h"
-#include "core/id.h"
 #include "core/limits.h"
 #include "net/fetch.h"
 #include "text/json.h"
@@ -14,27 +13,6 @@
 #include <time.h>
 
 #define MOST_RETRIES 2
-
-/* Parameters that an answer can do without, and how an error of the API names them. */
-enum choice {
-    CHOICE_TEMPERATURE = 1,
-    CHOICE_REASONING = 2,
-    CHOICE_INCLUDE = 4,
-    CHOICE_STORE = 8,
-    CHOICE_TOOL_CHOICE = 16,
-    CHOICE_MAX_TOKENS = 32,
-    CHOICE_LOCATION = 64,
-    CHOICE_ALL = 127,
-};
-
-static const struct {
-    const char *name;
-    enum choice choice;
-} CHOICES[] = {
-    {"temperature", CHOICE_TEMPERATURE}, {"reasoning", CHOICE_REASONING},
-    {"include", CHOICE_INCLUDE},         {"store", CHOICE_STORE},
-    {"tool_choice", CHOICE_TOOL_CHOICE}, {"max_output_tokens", CHOICE_MAX_TOKENS},
-};
 
 /* One question on its way. */
 struct exchange {
@@ -56,66 +34,6 @@ struct exchange {
 enum next { NEXT_DONE, NEXT_AGAIN, NEXT_FAILED };
 
 /* ---- the request ---- */
-
-static void add_tools(yyjson_mut_doc *doc, yyjson_mut_val *root, const char *country,
-                      unsigned choices)
-{
-    yyjson_mut_val *tool = yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "tools"));
-    yyjson_mut_obj_add_str(doc, tool, "type", "web_search");
-    if (choices & CHOICE_LOCATION) {
-        /* Without any location the API searches as if from the United States. */
-        yyjson_mut_val *place = yyjson_mut_obj_add_obj(doc, tool, "user_location");
-        yyjson_mut_obj_add_str(doc, place, "type", "approximate");
-        json_add_string(doc, place, "country", country);
-    }
-}
-
-static void add_choices(yyjson_mut_doc *doc, yyjson_mut_val *root,
-                        const struct openai_settings *settings, unsigned choices,
-                        int64_t max_tokens)
-{
-    if (choices & CHOICE_TOOL_CHOICE) {
-        yyjson_mut_obj_add_str(doc, root, "tool_choice", "required");
-    }
-    if (choices & CHOICE_INCLUDE) {
-        yyjson_mut_val *include = yyjson_mut_obj_add_arr(doc, root, "include");
-        yyjson_mut_arr_add_str(doc, include, "web_search_call.action.sources");
-    }
-    if (choices & CHOICE_STORE) {
-        yyjson_mut_obj_add_bool(doc, root, "store", false);
-    }
-    if (choices & CHOICE_MAX_TOKENS) {
-        yyjson_mut_obj_add_int(doc, root, "max_output_tokens", max_tokens);
-    }
-    if (choices & CHOICE_REASONING) {
-        yyjson_mut_val *reasoning = yyjson_mut_obj_add_obj(doc, root, "reasoning");
-        yyjson_mut_obj_add_str(doc, reasoning, "effort", "low");
-    }
-    if (settings->temperature && (choices & CHOICE_TEMPERATURE)) {
-        yyjson_mut_val *value = yyjson_mut_raw(doc, settings->temperature);
-        yyjson_mut_obj_add_val(doc, root, "temperature", value);
-    }
-}
-
-static const char *write_body(struct arena *arena, const struct openai_settings *settings,
-                              const struct openai_question *question, unsigned choices,
-                              int64_t max_tokens, size_t *length)
-{
-    yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_str(doc, root, "model", settings->model);
-    yyjson_mut_obj_add_str(doc, root, "instructions", question->instructions);
-    yyjson_mut_obj_add_str(doc, root, "input", question->input);
-    add_tools(doc, root, question->country, choices);
-    add_choices(doc, root, settings, choices, max_tokens);
-    return json_text(arena, root, length);
-}
-
-const char *openai_body(struct arena *arena, const struct openai_settings *settings,
-                        const struct openai_question *question, size_t *length)
-{
-    return write_body(arena, settings, question, CHOICE_ALL, settings->max_tokens, length);
-}
 
 static int send_request(struct exchange *exchange)
 {
@@ -141,8 +59,8 @@ static int send_request(struct exchange *exchange)
         .max_body_bytes = LIMIT_ANSWER_BYTES,
         .timeout_ms = settings->timeout_ms,
     };
-    request.body = write_body(arena, settings, exchange->question, exchange->choices,
-                              exchange->max_tokens, &request.body_length);
+    request.body = openai_body(arena, settings, exchange->question, exchange->choices,
+                               exchange->max_tokens, &request.body_length);
     if (!request.body || !text || arena_failed(arena)) {
         return ERR_NOMEM;
     }
@@ -155,7 +73,8 @@ static int send_request(struct exchange *exchange)
 
 /* ---- failing ---- */
 
-/* Words of others: cut, mended, and without what could disturb a terminal; NULL stays NULL. */
+/* Words of others: cut, made valid UTF-8, and without what could disturb a terminal; NULL stays
+ * NULL. */
 static const char *quoted(struct arena *arena, const char *words)
 {
     char *copy = words ? arena_strndup(arena, words, text_prefix(words, strlen(words), 300)) : NULL;
@@ -222,16 +141,6 @@ static enum next judge_transfer(struct exchange *exchange)
     return failed(exchange, true);
 }
 
-int64_t openai_backoff_ms(int retry)
-{
-    uint32_t chance;
-    if (id_random(&chance, sizeof chance) != OK) {
-        chance = 0; /* the shortest pause, as for everybody whose system has no dice */
-    }
-    int64_t most = (int64_t)TIME_ANSWER_BACKOFF_MS << retry;
-    return most / 2 + chance % (uint32_t)(most / 2);
-}
-
 /* OK after the pause before the next try; ERR_BUSY when it would take too long. */
 static int wait_before_retry(struct exchange *exchange, int64_t asked_ms)
 {
@@ -293,29 +202,10 @@ static enum next judge_passing_failure(struct exchange *exchange, int *status)
 
 /* ---- a request that was refused ---- */
 
-/* The choice that an error names: "temperature", "reasoning.effort", "tools[0].user_location". */
-static unsigned named_choice(const char *param)
-{
-    if (!param) {
-        return 0;
-    }
-    if (strstr(param, "user_location")) {
-        return CHOICE_LOCATION;
-    }
-    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
-        size_t length = strlen(CHOICES[i].name);
-        bool begins = strncmp(param, CHOICES[i].name, length) == 0;
-        if (begins && (!param[length] || strchr(".[", param[length]))) {
-            return CHOICES[i].choice;
-        }
-    }
-    return 0;
-}
-
 static enum next judge_refused_request(struct exchange *exchange)
 {
-    unsigned choice = named_choice(exchange->error.param);
-    if (choice == CHOICE_LOCATION && exchange->question->country) {
+    unsigned choice = openai_choice(exchange->error.param);
+    if (choice == OPENAI_LOCATION && exchange->question->country) {
         call_fail(exchange->call, CODE_VALIDATION, "region: OpenAI does not take \"%s\"%s",
                   exchange->question->country, it_said(exchange));
         return failed(exchange, false);
@@ -366,16 +256,6 @@ static enum next judge_failure(struct exchange *exchange, int *status)
 
 /* ---- an answer ---- */
 
-static void account_for(struct exchange *exchange)
-{
-    const struct response *response = exchange->response;
-    exchange->account->searches += response->searches;
-    if (response->has_usage) {
-        exchange->account->input_tokens += response->input_tokens;
-        exchange->account->output_tokens += response->output_tokens;
-    }
-}
-
 /* Why an answer without a text has none. */
 static enum next judge_no_text(struct exchange *exchange)
 {
@@ -387,7 +267,7 @@ static enum next judge_no_text(struct exchange *exchange)
                   quoted(arena, response->refusal));
     } else if (response->state == RESPONSE_INCOMPLETE) {
         bool tokens = !reason || strcmp(reason, "max_output_tokens") == 0;
-        if (tokens && !exchange->grown && (exchange->choices & CHOICE_MAX_TOKENS)) {
+        if (tokens && !exchange->grown && (exchange->choices & OPENAI_MAX_TOKENS)) {
             exchange->grown = true;
             exchange->max_tokens *= 2;
             return NEXT_AGAIN;
@@ -429,7 +309,11 @@ static enum next judge_answer(struct exchange *exchange, int *status)
     if (*status != OK) {
         return NEXT_FAILED;
     }
-    account_for(exchange);
+    exchange->account->searches += response->searches;
+    if (response->has_usage) {
+        exchange->account->input_tokens += response->input_tokens;
+        exchange->account->output_tokens += response->output_tokens;
+    }
     if (response->state == RESPONSE_FAILED) {
         return judge_reported_failure(exchange);
     }
@@ -460,7 +344,7 @@ int openai_ask(struct call *call, const struct openai_settings *settings,
         .question = question,
         .response = response,
         .account = account,
-        .choices = settings->temperature ? CHOICE_ALL : CHOICE_ALL & ~CHOICE_TEMPERATURE,
+        .choices = settings->temperature ? OPENAI_ALL : OPENAI_ALL & ~OPENAI_TEMPERATURE,
         .max_tokens = settings->max_tokens,
     };
     enum next next = NEXT_AGAIN;

@@ -37,14 +37,31 @@ struct openai_account {
 /* OK with a response that has a text and a search behind it; ERR_FAILED after call_fail() with
  * AUTH, RATE_LIMIT, PROVIDER, PARSE or VALIDATION; a status of call_wait(). `account` is always
  * filled. */
-int openai_ask(struct call *call, const struct openai_settings *settings,
-               const struct openai_question *question, struct response *response,
-               struct openai_account *account);
+MUST_CHECK int openai_ask(struct call *call, const struct openai_settings *settings,
+                          const struct openai_question *question, struct response *response,
+                          struct openai_account *account);
 
-/* The request as JSON text with everything that is sent by choice; for tests. NULL without memory.
- */
+/* ---- the request (openai_request.c) ---- */
+
+/* Parameters that an answer can do without. */
+enum openai_choice {
+    OPENAI_TEMPERATURE = 1,
+    OPENAI_REASONING = 2,
+    OPENAI_INCLUDE = 4,
+    OPENAI_STORE = 8,
+    OPENAI_TOOL_CHOICE = 16,
+    OPENAI_MAX_TOKENS = 32,
+    OPENAI_LOCATION = 64,
+    OPENAI_ALL = 127,
+};
+
+/* The request as JSON text, with those of the `choices`; NULL without memory. */
 const char *openai_body(struct arena *arena, const struct openai_settings *settings,
-                        const struct openai_question *question, size_t *length);
+                        const struct openai_question *question, unsigned choices,
+                        int64_t max_tokens, size_t *length);
+/* The choice that an error names: "temperature", "reasoning.effort", "tools[0].user_location"; 0
+ * for none. */
+unsigned openai_choice(const char *param);
 /* The pause before a retry, the first of which is 0: between half and all of a time that doubles,
  * by chance, so that many callers do not come back at once. */
 int64_t openai_backoff_ms(int retry);

@@ -1,4 +1,4 @@
-/* Fills in what the model is told: prompts/answer.md. */
+/* Writes the instructions of the model: prompts/answer.md with its blanks filled in. */
 #include "answer/question.h"
 #include "core/buf.h"
 #include "core/limits.h"

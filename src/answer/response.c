@@ -1,4 +1,4 @@
-/* Reading what the Responses API sends. */
+/* Reads the responses and the errors that the Responses API sends. */
 #include "answer/response.h"
 
 #include "core/limits.h"

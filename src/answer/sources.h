@@ -79,7 +79,7 @@ const char *snippet_for(struct arena *arena, const char *text, size_t length,
 
 /* ---- dates (dates.c) ---- */
 
-/* When a source was published, as far as can be told without reading it: the prompt asks the model
+/* When a source was published, as far as the text and the address show: the prompt asks the model
  * to write "(published 2026-11-14)" behind each source, and many addresses carry their date. */
 
 #define DATE_SIZE 32

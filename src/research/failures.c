@@ -1,4 +1,4 @@
-/* The table. Words come first: they tell more than a number does. */
+/* The table of failures. A worker's words come first: they say more than its exit code does. */
 #include "research/steps.h"
 
 #include "call/errors.h"

@@ -246,26 +246,17 @@ static int try_once(struct task *task, struct sightings *sightings, struct resea
     return status == ERR_NOMEM ? status : OK;
 }
 
-static const char *explain_answer(int why)
-{
-    switch (why) {
-    case ERR_CLOSED:
-        return "its JSON was cut off";
-    case ERR_INVALID:
-        return "its JSON lacks what was asked for";
-    default:
-        return "there was no JSON in it";
-    }
-}
-
 /* All tries in vain. */
 static int fail_parse(const struct task *task, const struct sightings *sightings, int tries,
                       int why, struct research_report *report)
 {
     const char *said = sightings->said.data ? sightings->said.data : "";
+    const char *problem = why == ERR_CLOSED    ? "its JSON was cut off"
+                          : why == ERR_INVALID ? "its JSON lacks what was asked for"
+                                               : "there was no JSON in it";
     call_fail(task->call, CODE_PARSE_ERROR,
               "%s answered %d times without a usable report: %s; try again, or use another model",
-              task->worker->title, tries, explain_answer(why));
+              task->worker->title, tries, problem);
     if (task->request->kind->keeps_raw_output) {
         char *raw = arena_strdup(call_arena(task->call), said);
         if (raw) {

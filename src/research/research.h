@@ -48,13 +48,14 @@ struct research_report {
     const char *const *warnings;
     size_t warning_count;
     int rounds;
-    const char *raw_output; /* of a call that failed with PARSE_ERROR, where it is kept; or NULL */
+    const char *raw_output; /* of a call that failed with PARSE_ERROR, where the kind hands it on;
+                               or NULL */
 };
 
 /* OK, or ERR_FAILED after call_fail(), or a status of the call. */
 MUST_CHECK int research_run(struct call *call, const struct research_request *request,
                             struct research_report *report);
-/* What both tools tell of a report beside it: an object for "metadata". */
+/* What both tools report beside the text: an object for "metadata". */
 yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
                                   const struct research_report *report);
 

@@ -140,22 +140,19 @@ static void tell_time(struct watching *watching)
     }
 }
 
-static int64_t time_to_wait(const struct watching *watching)
+/* When a worker that has said everything is taking too long to leave. */
+static int64_t patience_ends_ms(const struct watching *watching)
 {
-    int64_t next = watching->next_line_ms < watching->next_sign_ms ? watching->next_line_ms
-                                                                   : watching->next_sign_ms;
-    if (watching->done_since_ms && watching->done_since_ms + TIME_RESEARCH_LEAVE_MS < next) {
-        next = watching->done_since_ms + TIME_RESEARCH_LEAVE_MS;
-    }
-    int64_t left = next - clock_now_ms();
-    return left > 0 ? left : 0;
+    return watching->done_since_ms ? watching->done_since_ms + TIME_RESEARCH_LEAVE_MS : INT64_MAX;
 }
 
-/* Whether a worker that has said everything is taking too long to leave. */
-static bool lingers(const struct watching *watching)
+static int64_t time_to_wait(const struct watching *watching)
 {
-    return watching->done_since_ms &&
-           clock_now_ms() >= watching->done_since_ms + TIME_RESEARCH_LEAVE_MS;
+    int64_t next = patience_ends_ms(watching);
+    next = watching->next_line_ms < next ? watching->next_line_ms : next;
+    next = watching->next_sign_ms < next ? watching->next_sign_ms : next;
+    int64_t left = next - clock_now_ms();
+    return left > 0 ? left : 0;
 }
 
 static int watch(struct watching *watching, struct proc *child, struct run_end *end)
@@ -173,7 +170,7 @@ static int watch(struct watching *watching, struct proc *child, struct run_end *
             end->exit = event.exit;
             return OK;
         }
-        if (lingers(watching)) {
+        if (clock_now_ms() >= patience_ends_ms(watching)) {
             return OK; /* as an exit of 0: we are the ones who end it */
         }
         tell_time(watching);

@@ -88,7 +88,7 @@ struct failure {
 
 /* By its words; NULL when they are nothing that is known. */
 const struct failure *failure_of_words(const char *words);
-/* How a worker ended, as far as it told. */
+/* How a worker ended, as far as it showed. */
 struct failure_signs {
     const char *words; /* its last ones, or NULL */
     int http_status;   /* that the service behind it failed with, or 0 */

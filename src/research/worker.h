@@ -1,6 +1,6 @@
-/* A worker: a program that researches by itself - searches, reads, thinks - and tells what it does
- * line by line. Each kind is one struct of functions; everything around it (prompts, tries, limits,
- * results) is the same for all. */
+/* A worker: a program that researches by itself - searches, reads, thinks - and reports what it
+ * does line by line. Each kind is one struct of functions; everything around it (prompts, tries,
+ * limits, results) is the same for all. */
 #ifndef FORAGE_RESEARCH_WORKER_H
 #define FORAGE_RESEARCH_WORKER_H
 

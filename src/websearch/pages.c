@@ -1,4 +1,4 @@
-/* One piece of work for each page, on threads of its own (call/side.h). */
+/* Reads the pages of results side by side, each on a thread of its own (call/side.h). */
 #include "websearch/results.h"
 
 #include "call/errors.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One result, as the provider tells it; texts are never NULL but for the last two. */
+/* One result, as the provider reports it; texts are never NULL but for the last two. */
 struct hit {
     const char *title;
     const char *link;

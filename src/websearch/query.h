@@ -33,7 +33,7 @@ extern const char *const SEARCH_FRESHNESS_WORDS[]; /* FRESH_ANY has NULL */
 
 /* The text with "(site:a OR site:b) -site:c" where sites are given. NULL without memory. */
 const char *query_with_sites(struct arena *arena, const struct search_query *query);
-/* The first `most` code points, cut at a blank where there is one; `cut` tells whether it was. NULL
+/* The first `most` code points, cut at a blank where there is one; `cut` says whether it was. NULL
  * without memory. */
 const char *query_clip(struct arena *arena, const char *text, size_t most, bool *cut);
 /* Whether a link may be shown: on one of the sites wanted, on none of those excluded. */

@@ -1,4 +1,5 @@
-/* The order of things: search, merge, read the pages, tell. */
+/* Runs a search: asks the queries, merges what they found, reads the pages, describes the result.
+ */
 #include "websearch/websearch.h"
 
 #include "call/parts.h"

@@ -91,7 +91,8 @@ static yyjson_val *request_for(struct arena *arena, const char *country, const c
     struct openai_question question = {
         .instructions = "Search.", .input = "why \"x\"?", .country = country};
     size_t length;
-    const char *body = openai_body(arena, &settings, &question, &length);
+    const char *body =
+        openai_body(arena, &settings, &question, OPENAI_ALL, settings.max_tokens, &length);
     assert_non_null(body);
     return yyjson_doc_get_root(json_parse(arena, body, length, NULL));
 }
