@@ -45,19 +45,17 @@ static const struct refusal {
     int status;
     const char *code;
     const char *message;
-    const char *headers;
 } REFUSALS[] = {
-    {400, CODE_VALIDATION, "the request is not valid HTTP/1.1", JSON_TYPE},
-    {408, CODE_TIMEOUT, "the request did not arrive in time", JSON_TYPE},
-    {413, CODE_TOO_LARGE, "the request body is too large", JSON_TYPE},
-    {414, CODE_TOO_LARGE, "the request target is too long", JSON_TYPE},
-    {417, CODE_VALIDATION, "the expectation cannot be met", JSON_TYPE},
-    {431, CODE_TOO_LARGE, "the request head is too large", JSON_TYPE},
-    {501, CODE_VALIDATION, "the server does not do that", JSON_TYPE},
-    {503, CODE_BUSY, "there are too many connections, try again in a moment",
-     JSON_TYPE "Retry-After: 1\r\n"},
-    {505, CODE_VALIDATION, "the HTTP version is not spoken here", JSON_TYPE},
-    {500, CODE_INTERNAL, "the server could not answer", JSON_TYPE}, /* last: for any other */
+    {400, CODE_VALIDATION, "the request is not valid HTTP/1.1"},
+    {408, CODE_TIMEOUT, "the request did not arrive in time"},
+    {413, CODE_TOO_LARGE, "the request body is too large"},
+    {414, CODE_TOO_LARGE, "the request target is too long"},
+    {417, CODE_VALIDATION, "the expectation cannot be met"},
+    {431, CODE_TOO_LARGE, "the request head is too large"},
+    {501, CODE_VALIDATION, "the server does not do that"},
+    {503, CODE_BUSY, "there are too many connections, try again in a moment"},
+    {505, CODE_VALIDATION, "the HTTP version is not spoken here"},
+    {500, CODE_INTERNAL, "the server could not answer"}, /* last: for any other */
 };
 
 static const char *reason_of(int status)
@@ -166,7 +164,7 @@ size_t http_write_error(char out[HTTP_ERROR_SIZE], int status, const char *probl
     while (refusal < last && refusal->status != status) {
         refusal++;
     }
-    *headers = refusal->headers;
+    *headers = status == 503 ? JSON_TYPE "Retry-After: 1\r\n" : JSON_TYPE;
     int length = snprintf(out, HTTP_ERROR_SIZE,
                           "{\"success\":false,\"error\":{\"code\":\"%s\",\"message\":\"%s\","
                           "\"request_id\":\"%s\"}}\n",

@@ -110,13 +110,13 @@ static void run_slow(struct stdio_door *door, struct mcp_work *work)
     mcp_work_free(work);
 }
 
-/* Lets go of the subscriptions that the client has cancelled. */
-static void drop_cancelled(struct stdio_door *door)
+/* Lets go of the subscriptions that the client has cancelled, or of all. */
+static void drop_listening(struct stdio_door *door, bool all)
 {
     struct job **link = &door->listening;
     while (*link) {
         struct job *job = *link;
-        if (call_cancelled(mcp_work_call(job->work))) {
+        if (all || call_cancelled(mcp_work_call(job->work))) {
             *link = job->next;
             mcp_work_free(job->work);
             free(job);
@@ -128,7 +128,7 @@ static void drop_cancelled(struct stdio_door *door)
 
 static void listen_on(struct stdio_door *door, struct mcp_work *work)
 {
-    drop_cancelled(door);
+    drop_listening(door, false);
     struct job *job = calloc(1, sizeof *job);
     mcp_work_run(work);
     if (!job || mcp_work_kind(work) == MCP_DONE) {
@@ -257,17 +257,6 @@ static void read_messages(struct stdio_door *door)
     free(bytes);
 }
 
-static void end_listening(struct stdio_door *door)
-{
-    mcp_close_listeners(door->app->mcp);
-    while (door->listening) {
-        struct job *next = door->listening->next;
-        mcp_work_free(door->listening->work);
-        free(door->listening);
-        door->listening = next;
-    }
-}
-
 int door_stdio(struct app *app, int signals)
 {
     struct stdio_door door = {.app = app, .client = mcp_client_new(), .signals = signals};
@@ -278,7 +267,8 @@ int door_stdio(struct app *app, int signals)
     pthread_mutex_init(&door.write_lock, NULL);
     buf_init(&door.line, LIMIT_MESSAGE_BYTES);
     read_messages(&door);
-    end_listening(&door);
+    mcp_close_listeners(app->mcp);
+    drop_listening(&door, true);
     app_finish_calls(app);
     buf_done(&door.line);
     pthread_mutex_destroy(&door.write_lock);

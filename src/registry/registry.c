@@ -205,17 +205,11 @@ static bool template_matches(const char *pattern, const char *uri)
             continue;
         }
         pattern = strchr(pattern, '}');
-        if (!pattern) {
-            return false;
+        size_t length = pattern ? strcspn(uri, "/") : 0;
+        while (length > 0 && !template_matches(pattern + 1, uri + length)) {
+            length--;
         }
-        pattern++;
-        size_t length = strcspn(uri, "/");
-        for (; length > 0; length--) {
-            if (template_matches(pattern, uri + length)) {
-                return true;
-            }
-        }
-        return false;
+        return length > 0;
     }
     return *uri == '\0';
 }
@@ -223,10 +217,8 @@ static bool template_matches(const char *pattern, const char *uri)
 const struct resource *registry_resource(const struct registry *registry, const char *uri)
 {
     for (size_t i = 0; i < registry->resource_count; i++) {
-        const struct resource *resource = registry->resources[i];
-        if (resource_is_template(resource) ? template_matches(resource->uri, uri)
-                                           : strcmp(resource->uri, uri) == 0) {
-            return resource;
+        if (template_matches(registry->resources[i]->uri, uri)) {
+            return registry->resources[i];
         }
     }
     return NULL;

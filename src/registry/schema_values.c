@@ -104,9 +104,8 @@ int schema_compare(yyjson_val *left, yyjson_val *right)
 
 bool schema_same_text(yyjson_val *left, yyjson_val *right)
 {
-    size_t length = yyjson_get_len(left);
-    return yyjson_is_str(left) && yyjson_is_str(right) && yyjson_get_len(right) == length &&
-           memcmp(yyjson_get_str(left), yyjson_get_str(right), length) == 0;
+    return yyjson_is_str(left) &&
+           yyjson_equals_strn(right, yyjson_get_str(left), yyjson_get_len(left));
 }
 
 static bool equal_arrays(yyjson_val *left, yyjson_val *right, size_t *steps)
