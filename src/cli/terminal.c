@@ -34,7 +34,9 @@ static bool is_capable(FILE *file)
     return isatty(fileno(file)) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
-bool terminal_has_color(FILE *file)
+/* Whether there is colour on a stream. By itself: on a terminal that is not "dumb", where NO_COLOR
+ * is not set; FORCE_COLOR and CLICOLOR_FORCE ask for it wherever the output goes. */
+static bool has_color(FILE *file)
 {
     if (wish != COLOR_AUTO) {
         return wish == COLOR_ALWAYS;
@@ -52,7 +54,7 @@ const char *terminal_style(FILE *file, enum terminal_style style)
         [STYLE_PLAIN] = "\033[0m",    [STYLE_HEADING] = "\033[1m", [STYLE_FINE] = "\033[32m",
         [STYLE_WARNING] = "\033[33m", [STYLE_WRONG] = "\033[31m",  [STYLE_FAINT] = "\033[2m",
     };
-    return terminal_has_color(file) ? CODES[style] : "";
+    return has_color(file) ? CODES[style] : "";
 }
 
 bool terminal_has_progress(void)

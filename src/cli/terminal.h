@@ -17,9 +17,6 @@ enum terminal_style {
 
 /* What --color says: "auto", "always" or "never"; NULL is auto. */
 void terminal_set_color(const char *word);
-/* Whether there is colour on a stream. By itself: on a terminal that is not "dumb", where NO_COLOR
- * is not set; FORCE_COLOR and CLICOLOR_FORCE ask for it wherever the output goes. */
-bool terminal_has_color(FILE *file);
 /* What begins a style on a stream, or ends it: "" where there is no colour. */
 const char *terminal_style(FILE *file, enum terminal_style style);
 

@@ -1,4 +1,4 @@
-/* The data folder. */
+/* Finds the data folder, and makes it where it is missing. */
 #include "config/places.h"
 
 #include "config/config.h"

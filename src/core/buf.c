@@ -124,13 +124,6 @@ int buf_error(const struct buf *buf)
     return buf->error;
 }
 
-char *buf_take(struct buf *buf)
-{
-    char *data = buf->data;
-    buf_init(buf, buf->ceiling);
-    return data;
-}
-
 char *buf_to_arena(struct buf *buf, struct arena *arena)
 {
     const char *data = buf->data ? buf->data : "";

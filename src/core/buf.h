@@ -31,8 +31,6 @@ void buf_consume(struct buf *buf, size_t length);
 /* Empties it and keeps its memory. */
 void buf_clear(struct buf *buf);
 MUST_CHECK int buf_error(const struct buf *buf);
-/* Hands the memory over to the caller, who frees it; the buffer is empty afterwards. */
-char *buf_take(struct buf *buf);
 /* Copies the text into the arena and ends the buffer. NULL after an error, or without memory. */
 char *buf_to_arena(struct buf *buf, struct arena *arena);
 void buf_done(struct buf *buf);

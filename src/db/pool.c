@@ -1,4 +1,4 @@
-/* Lending connections. */
+/* Lends connections, each to one call at a time, and keeps idle ones for the next. */
 #include "db/pool.h"
 
 #include "call/line.h"

@@ -21,17 +21,18 @@ struct resolve_result {
  * which to try them. OK; ERR_NOTFOUND when the name has none, ERR_IO when nobody could say,
  * ERR_BUSY when too many look-ups are under way, ERR_NOMEM - each with `problem`; or as of
  * call_wait. */
-int resolve_host(struct call *call, const char *host, int port, struct resolve_result *result);
+MUST_CHECK int resolve_host(struct call *call, const char *host, int port,
+                            struct resolve_result *result);
 
 /* The same in pieces, for whoever waits for other things at the same time. */
 struct resolve_query;
 
 /* OK, ERR_BUSY or ERR_NOMEM. */
-int resolve_start(const char *host, int port, struct resolve_query **query);
+MUST_CHECK int resolve_start(const char *host, int port, struct resolve_query **query);
 /* Readable when the answer is there. Owned by the query. */
 int resolve_fd(const struct resolve_query *query);
 /* ERR_BUSY while the answer is not there yet; otherwise as of resolve_host. */
-int resolve_finish(struct resolve_query *query, struct resolve_result *result);
+MUST_CHECK int resolve_finish(struct resolve_query *query, struct resolve_result *result);
 /* At any time: an unfinished look-up is abandoned. */
 struct resolve_query *resolve_free(struct resolve_query *query);
 

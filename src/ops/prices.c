@@ -1,4 +1,4 @@
-/* The price table. */
+/* Reads the price table, and says what a call cost. */
 #include "ops/prices.h"
 
 #include "core/limits.h"

@@ -1,4 +1,4 @@
-/* Records as JSON. */
+/* Writes usage and history as JSON, for REST and the command line. */
 #include "ops/reports.h"
 #include "core/clock.h"
 

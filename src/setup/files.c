@@ -137,6 +137,27 @@ static int make_beside(const char *beside, const struct buf *text, const struct 
     return good ? OK : ERR_IO;
 }
 
+/* Whoever may read a file of this mode may look into its folder. */
+static mode_t folder_mode(mode_t mode)
+{
+    return mode | ((mode & 0444) >> 2);
+}
+
+/* Makes the folder of a file, and those above it. */
+static int make_folder_of(const char *path, mode_t mode)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, folder_mode(mode)) != 0 && errno != EEXIST && access(folder, X_OK) != 0) {
+            return ERR_IO;
+        }
+        *slash = '/';
+    }
+    return OK;
+}
+
 int files_write(const char *path, const struct buf *text, const struct buf *before, mode_t mode,
                 char *problem, size_t size)
 {
@@ -145,7 +166,7 @@ int files_write(const char *path, const struct buf *text, const struct buf *befo
     char id[ID_SIZE];
     struct stat like = {.st_mode = mode, .st_uid = (uid_t)-1};
     if (!before) {
-        if (files_make_folder_of(path, mode) != OK) {
+        if (make_folder_of(path, mode) != OK) {
             return explain(path, problem, size);
         }
         snprintf(real, sizeof real, "%s", path);
@@ -176,24 +197,4 @@ int files_remove(const char *path, const struct buf *before, char *problem, size
         status = explain(path, problem, size);
     }
     return status;
-}
-
-/* Whoever may read a file of this mode may look into its folder. */
-static mode_t folder_mode(mode_t mode)
-{
-    return mode | ((mode & 0444) >> 2);
-}
-
-int files_make_folder_of(const char *path, mode_t mode)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, folder_mode(mode)) != 0 && errno != EEXIST && access(folder, X_OK) != 0) {
-            return ERR_IO;
-        }
-        *slash = '/';
-    }
-    return OK;
 }

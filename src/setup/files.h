@@ -21,7 +21,5 @@ int files_write(const char *path, const struct buf *text, const struct buf *befo
                 char *problem, size_t size);
 /* Takes the file away, unless it has changed since it was read. */
 int files_remove(const char *path, const struct buf *before, char *problem, size_t size);
-/* Makes the folder of a file, and those above it. */
-int files_make_folder_of(const char *path, mode_t mode);
 
 #endif

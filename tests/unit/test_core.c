@@ -101,11 +101,9 @@ static void buf_consumes_and_hands_over(void **state)
     buf_consume(&buf, 100);
     assert_int_equal(buf.length, 0);
     buf_puts(&buf, "x");
-    char *taken = buf_take(&buf);
-    assert_string_equal(taken, "x");
-    assert_null(buf.data);
-    free(taken);
+    assert_string_equal(buf.data, "x");
     buf_done(&buf);
+    assert_null(buf.data);
 }
 
 /* ---- digests and base64: the vectors of FIPS 180-4, RFC 4231 and RFC 4648 ---- */
