@@ -22,9 +22,6 @@ enum status {
     ERR_UNSUPPORTED = -12, /* the client lacks a capability that is needed */
 };
 
-/* On functions whose status must be looked at. */
-#define MUST_CHECK __attribute__((warn_unused_result))
-
 /* A short name for a status, for logs and tests. */
 const char *status_name(int status);
 

@@ -5,6 +5,7 @@
 #define FORAGE_PAGE_HTML_CHARSET_H
 
 #include "core/arena.h"
+#include "core/status.h"
 
 #include <stddef.h>
 
@@ -15,7 +16,7 @@ struct charset_text {
 };
 
 /* A status: OK or ERR_NOMEM. What cannot be converted becomes U+FFFD. */
-int charset_decode(struct arena *arena, const char *bytes, size_t length, const char *content_type,
-                   struct charset_text *text);
+MUST_CHECK int charset_decode(struct arena *arena, const char *bytes, size_t length,
+                              const char *content_type, struct charset_text *text);
 
 #endif

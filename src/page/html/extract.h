@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,12 +28,12 @@ struct extract_result {
 };
 
 /* A status: OK, ERR_NOMEM, or ERR_INVALID for what is not HTML at all. */
-int extract_page(struct arena *arena, const struct extract_input *input,
-                 struct extract_result *result);
+MUST_CHECK int extract_page(struct arena *arena, const struct extract_input *input,
+                            struct extract_result *result);
 
 /* A piece of HTML as Markdown, appended to `out`: all of it, nothing is chosen. `base_url` is what
  * its links are relative to, or NULL. A status. */
-int extract_fragment(struct arena *arena, const char *html, size_t length, const char *base_url,
-                     struct buf *out);
+MUST_CHECK int extract_fragment(struct arena *arena, const char *html, size_t length,
+                                const char *base_url, struct buf *out);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/status.h"
 #include "text/json.h"
 
 #include <lexbor/html/html.h>
@@ -90,11 +91,11 @@ struct page {
 
 /* ---- choose/: sets kind, roots and marks. A status. ---- */
 
-int choose_content(struct page *page);
+MUST_CHECK int choose_content(struct page *page);
 const char *page_kind_name(enum page_kind kind);
 
 /* ---- markdown/: writes the roots, leaving out what is marked as dropped. A status. ---- */
 
-int markdown_write(struct page *page, struct buf *out);
+MUST_CHECK int markdown_write(struct page *page, struct buf *out);
 
 #endif

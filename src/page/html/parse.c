@@ -1,7 +1,7 @@
-/* Bytes to a tree. The parser is lexbor's; a few are kept and used again and again by whichever
- * thread comes, since each takes some 700 kB, whether it works or not. Its tokens pass through
- * keep_ceilings() on their way to the tree, so that no page can make the tree deeper
- * or larger than the rest of the extractor is built for. */
+/* Bytes to a tree. The parser is lexbor's; a few stay idle between pages and are used again by
+ * whichever thread comes, since each takes some 700 kB, whether it works or not. Its tokens pass
+ * through keep_ceilings() on their way to the tree, so that no page can make the tree deeper or
+ * larger than the rest of the extractor is built for. */
 #include "page/html/parse.h"
 
 #include "core/limits.h"

@@ -8,7 +8,7 @@
 /* Sets document, body, base and cut of the page from UTF-8. The tree lives until
  * parse_done(). A status: OK, ERR_NOMEM, or ERR_INVALID without a
  * body. */
-int parse_html(struct page *page, const char *bytes, size_t length);
+MUST_CHECK int parse_html(struct page *page, const char *bytes, size_t length);
 void parse_done(struct page *page);
 /* Puts the pieces of a streamed page where a script would: the hidden element "S:1" at the template
  * "B:1" or "P:1", which stands in the page until it comes. */

@@ -35,7 +35,7 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile);
 void clean_content(struct stats *stats, const struct profile *profile, uint32_t root);
 /* Drops what the content has said before: slides that are there twice, texts for small and for
  * large screens. A status. */
-int clean_repeats(struct stats *stats, uint32_t root);
+MUST_CHECK int clean_repeats(struct stats *stats, uint32_t root);
 
 /* ---- root.c ---- */
 

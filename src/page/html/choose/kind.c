@@ -10,11 +10,12 @@
 
 enum {
     KINDS = PAGE_PRODUCT + 1,
-    ROW_PERCENT = 50,
-    ENTRY_LINK_PERCENT = 12,
-    ONE_TEXT = 800,
-    TALK_PERCENT = 60,
-    ONE_TEXT_PERCENT = 50
+    ROW_PERCENT = 50,        /* of the text in one row of entries: the page is that list */
+    ENTRY_LINK_PERCENT = 12, /* of a row's text: entries lead to pages of their own */
+    ONE_TEXT = 800,          /* letters in paragraphs side by side that make one text, */
+    ONE_TEXT_PERCENT = 50,   /* when they are so much of the page's prose */
+    TALK_PERCENT = 60,       /* of the prose in comments: the comments are the page */
+    MANY_PRICES = 8,         /* more than a product and what is shown beside it have */
 };
 
 struct points {
@@ -211,6 +212,8 @@ static struct shape shape_of(const struct stats *stats)
     return shape;
 }
 
+/* What a page looks like says less than what it says of itself, but more than its address: most
+ * rows are worth 2 to 5 points, and only many posts in microdata are as good as a declared type. */
 static void add_shape(struct points *points, const struct stats *stats)
 {
     const struct measures *all = &stats->elements[0].all;
@@ -234,13 +237,13 @@ static void add_shape(struct points *points, const struct stats *stats)
     if (all->prose > 3000 && link_percent(all) < 25) {
         of[PAGE_ARTICLE] += 2;
     }
-    if (shape.priced >= 8 && all->prose < 60 * shape.priced) {
+    if (shape.priced >= MANY_PRICES && all->prose < 60 * shape.priced) {
         of[PAGE_COLLECTION] += 5;
     }
-    if (shape.priced > 0 && shape.priced < 8 && shape.buys > 0) {
+    if (shape.priced > 0 && shape.priced < MANY_PRICES && shape.buys > 0) {
         of[PAGE_PRODUCT] += 2;
     }
-    if (shape.priced >= 8 && shape.buys >= 8) {
+    if (shape.priced >= MANY_PRICES && shape.buys >= MANY_PRICES) {
         of[PAGE_COLLECTION] += 4;
     }
     if (shape.product_items > 8) {
@@ -248,7 +251,7 @@ static void add_shape(struct points *points, const struct stats *stats)
     } else if (shape.product_items > 0) {
         of[PAGE_PRODUCT] += 3;
     }
-    if (all->prose * 4 < all->text && all->links > 15) {
+    if (all->prose * 4 < all->text && all->links > 15) { /* mostly links and labels */
         of[PAGE_LISTING] += 3;
         of[PAGE_COLLECTION] += shape.priced >= 4 ? 3 : 0;
         of[PAGE_ARTICLE] -= 2;

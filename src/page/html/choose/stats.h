@@ -85,7 +85,7 @@ enum stats_reach {
 /* Walks the body. Elements that never hold content (scripts, styles, frames) are marked as dropped
  * and not counted, like what is hidden; what is within reach is hidden no longer. Forgets what an
  * earlier walk dropped. A status. */
-int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach);
+MUST_CHECK int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach);
 /* Computes `all` anew, after elements were dropped. */
 void stats_sum(struct stats *stats);
 /* Marks an element as dropped, here and for the writer. */
