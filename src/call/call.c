@@ -224,32 +224,35 @@ int call_sleep(struct call *call, int64_t timeout_ms)
 
 /* ---- speaking to whoever started it ---- */
 
+/* Writes words for a client, as valid UTF-8. */
+static void write_words(char *out, size_t size, const char *format, va_list args)
+{
+    vsnprintf(out, size, format, args);
+    text_repair(out);
+}
+
 void call_progress(struct call *call, double done, double total, const char *format, ...)
 {
-    if (!call->hooks.progress) {
-        return;
-    }
     char message[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    text_repair(message);
-    call->hooks.progress(call->hooks.context, done, total, message);
+    if (call->hooks.progress) {
+        va_list args;
+        va_start(args, format);
+        write_words(message, sizeof message, format, args);
+        va_end(args);
+        call->hooks.progress(call->hooks.context, done, total, message);
+    }
 }
 
 void call_log(struct call *call, const char *level, const char *format, ...)
 {
-    if (!call->hooks.log) {
-        return;
-    }
     char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    text_repair(text);
-    call->hooks.log(call->hooks.context, level, text);
+    if (call->hooks.log) {
+        va_list args;
+        va_start(args, format);
+        write_words(text, sizeof text, format, args);
+        va_end(args);
+        call->hooks.log(call->hooks.context, level, text);
+    }
 }
 
 int call_ask(struct call *call, const char *key, const char *method, const char *params_json,

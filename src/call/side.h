@@ -36,7 +36,7 @@ void side_set(struct side *side, size_t index, void *item);
 MUST_CHECK int side_run(struct side *side, int64_t reserve_ms, side_report report, void *context);
 /* Only of a finished piece may the item be looked at. */
 bool side_finished(struct side *side, size_t index);
-/* What the pieces kept goes with it. */
+/* Frees also what the pieces allocated from their `keep`. */
 struct side *side_free(struct side *side);
 
 #endif

@@ -1,5 +1,5 @@
 /* Who is calling. Operators give each caller a name and a bearer token; everything that belongs to
- * a caller (limits, history, memory) hangs on the name. Tokens are kept only as digests and
+ * a caller (limits, history, memory) hangs on the name. Tokens are stored only as digests and
  * compared in constant time. Without tokens there is one caller, "local", and the server stays on
  * loopback; no token can have that name. */
 #ifndef FORAGE_GUARD_CALLERS_H

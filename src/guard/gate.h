@@ -1,5 +1,5 @@
 /* The gate in front of every tool: what a caller may do, how often, and for how much money. It
- * decides and words the refusal; where the counts that processes share are kept, others know. */
+ * decides and words the refusal; ops/ stores the counts that processes share. */
 #ifndef FORAGE_GUARD_GATE_H
 #define FORAGE_GUARD_GATE_H
 
@@ -22,9 +22,9 @@ struct spending {
 /* Counts that several processes share. */
 struct shared_counts {
     void *context;
-    /* Takes one of every claim's window, or none of any, and tells what was spent today, where
+    /* Takes one of every claim's window, or none of any, and reports what was spent today, where
      * `spent` is not NULL. OK; ERR_LIMIT when a window is used up; ERR_CANCELLED or ERR_DEADLINE
-     * of the call; any other status when it cannot be told now. */
+     * of the call; any other status when nobody can say now. */
     int (*take)(void *context, struct call *call, struct limit_claim *claims, size_t count,
                 struct spending *spent);
 };

@@ -1,6 +1,7 @@
-/* How often a caller may do something: fixed windows, kept in memory. A window starts with its
- * first call. Limits that several processes share are counted in the store (ops/records.h) by the
- * same claims; this is for quick tools, and for the time when the store cannot be used. */
+/* How often a caller may do something: an operator's rules, and fixed windows in memory to count
+ * calls in. A window starts with its first call. Limits that several processes share are counted in
+ * the database (ops/records.h) by the same claims; the windows here are for quick tools, and for
+ * the time when the database cannot be used. */
 #ifndef FORAGE_GUARD_LIMITER_H
 #define FORAGE_GUARD_LIMITER_H
 

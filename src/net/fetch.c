@@ -183,7 +183,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return transfer->verdict == FETCH_OK ? length : 0;
 }
 
-/* ---- what libcurl is told ---- */
+/* ---- the options of libcurl ---- */
 
 /* Adds to a list. The list is lost when there is no memory, so it is freed here. */
 static int append(const struct curl_api *api, struct curl_slist **list, const char *text)

@@ -35,16 +35,17 @@ struct content {
 };
 
 /* The whole page, or a note in its place, as valid UTF-8 without NUL. A status as of read_url(). */
-int content_load(struct call *call, const char *url, enum render_mode render,
-                 struct document *document);
+MUST_CHECK int content_load(struct call *call, const char *url, enum render_mode render,
+                            struct document *document);
 /* The part that takes at most `room` characters inside JSON (SIZE_MAX: no limit of that kind), and
  * its text with what was added. OK or ERR_NOMEM. */
-int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
-                struct paging_part *part, const char **text);
+MUST_CHECK int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
+                           struct paging_part *part, const char **text);
 
 /* OK, a page that could not be read included; ERR_FAILED after call_fail() for a URL, a start or a
  * section that is wrong; otherwise a status of the call. */
-int content_read(struct call *call, const struct content_request *request, struct content *content);
+MUST_CHECK int content_read(struct call *call, const struct content_request *request,
+                            struct content *content);
 /* The object that get_content answers with; NULL without memory. */
 yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *doc,
                                  struct arena *arena);

@@ -13,6 +13,7 @@
 #define FORAGE_PAGE_PAGING_H
 
 #include "core/arena.h"
+#include "core/status.h"
 
 #include <stddef.h>
 
@@ -36,7 +37,8 @@ struct paging_part {
 };
 
 /* OK or ERR_NOMEM. A part is never empty unless there is nothing at its start. */
-int paging_cut(struct arena *arena, const struct paging_request *request, struct paging_part *part);
+MUST_CHECK int paging_cut(struct arena *arena, const struct paging_request *request,
+                          struct paging_part *part);
 
 /* A heading, and its section: up to the next heading of its level or above. */
 struct paging_heading {
@@ -46,8 +48,8 @@ struct paging_heading {
 };
 
 /* OK or ERR_NOMEM; at most LIMIT_PAGE_HEADINGS of them. */
-int paging_outline(struct arena *arena, const char *text, size_t length,
-                   const struct paging_heading **headings, size_t *count);
+MUST_CHECK int paging_outline(struct arena *arena, const char *text, size_t length,
+                              const struct paging_heading **headings, size_t *count);
 /* The section that `wanted` means: a heading's text in any case of letters, else its number in the
  * outline (from 1), else a part of a heading's text. NULL: none. */
 const struct paging_heading *paging_find(const struct paging_heading *headings, size_t count,

@@ -47,7 +47,7 @@ struct note {
     const char *detail;
 };
 
-/* Words that are NULL are those of the fetch, which tells more. */
+/* Where the words are NULL, those of the fetch stand in the note: they say more. */
 static const struct {
     enum fetch_failure failure;
     struct note note;

@@ -234,7 +234,9 @@ static bool cut_page(struct describing *describing, size_t index, size_t share, 
     if (share >= words + LEAST_PART_CHARS) {
         struct paging_request paging = {
             .text = page->text, .length = page->length, .end = SIZE_MAX, .max_chars = share};
-        content_fit(scratch, &paging, share - words, &part, &text);
+        if (content_fit(scratch, &paging, share - words, &part, &text) != OK) {
+            text = NULL;
+        }
     }
     const char *ending = cut_words(scratch, link, part.end, page->total_chars);
     if (text && ending) {

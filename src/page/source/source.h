@@ -34,8 +34,8 @@ struct source_response {
 
 /* A status as of fetch_run(): OK with a response of any HTTP status, ERR_FAILED with the failure in
  * `fetched`, ERR_CANCELLED, ERR_DEADLINE. */
-int source_get(struct call *call, const struct source_request *request,
-               struct source_response *response);
+MUST_CHECK int source_get(struct call *call, const struct source_request *request,
+                          struct source_response *response);
 
 /* The folder of the cache. To be freed; NULL when there is no home folder, or no
  * memory. */
@@ -43,8 +43,8 @@ char *source_cache_folder(void);
 
 /* What a browser made of a page is cached like any answer, so that the parts of one reading are
  * parts of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
-int source_find_rendered(struct call *call, const struct url *url,
-                         struct source_response *response);
+MUST_CHECK int source_find_rendered(struct call *call, const struct url *url,
+                                    struct source_response *response);
 /* `plain` is the page as the server sent it, which says whether it may be cached. */
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,
                           const struct url *url, const struct fetch_response *rendered);
