@@ -6,6 +6,7 @@
 #include "call/parts.h"
 #include "call/pool.h"
 #include "config/config.h"
+#include "config/places.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "core/log.h"
@@ -45,6 +46,7 @@ static int add_everything(struct registry *registry)
 static int make_parts(struct parts *parts, char *problem, size_t size)
 {
     char reason[256];
+    parts->places = places_new();
     parts->policy = policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
     if (!parts->policy) {
         snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
@@ -61,7 +63,7 @@ static int make_parts(struct parts *parts, char *problem, size_t size)
     parts->browser = browser_new(parts->policy);
     parts->websearch = websearch_new();
     parts->research = research_new();
-    parts->memories = memories_new();
+    parts->memories = parts->places ? memories_new(parts->places) : NULL;
     parts->side_threads = pool_new(LIMIT_SIDE_THREADS);
     return parts->net && parts->source && parts->reader && parts->loaders && parts->browser &&
                    parts->websearch && parts->research && parts->memories && parts->side_threads
@@ -81,7 +83,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (status != OK) {
         return status;
     }
-    app->meter = meter_new(problem, size);
+    app->meter = meter_new(app->parts.places, problem, size);
     if (!app->meter) {
         return ERR_INVALID;
     }
@@ -150,6 +152,7 @@ struct app *app_free(struct app *app)
         net_free(parts->net);
         answerer_free(parts->answerer);
         policy_free(parts->policy);
+        places_free(parts->places);
         free(app);
     }
     return NULL;

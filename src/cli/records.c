@@ -18,6 +18,7 @@
 
 /* The open records, and the call in whose time they are read. */
 struct opened {
+    struct places *places;
     struct db *db;
     struct call *call;
     yyjson_mut_doc *doc;
@@ -31,12 +32,15 @@ static int open_records(struct opened *opened)
         return code;
     }
     struct call_options options = {.caller = caller_local()};
-    *opened = (struct opened){.call = call_new(&options)};
+    *opened = (struct opened){.places = places_new(), .call = call_new(&options)};
     opened->doc = opened->call ? json_new(call_arena(opened->call)) : NULL;
-    opened->db = opened->doc ? records_open(opened->call, problem, sizeof problem) : NULL;
+    opened->db = opened->doc && opened->places
+                     ? records_open(opened->places, opened->call, problem, sizeof problem)
+                     : NULL;
     if (!opened->db) {
         fprintf(stderr, "forage: the records cannot be opened: %s\n", problem);
         call_free(opened->call);
+        places_free(opened->places);
         return EXIT_FAILED;
     }
     return EXIT_OK;
@@ -46,6 +50,7 @@ static void close_records(struct opened *opened)
 {
     db_close(opened->db);
     call_free(opened->call);
+    places_free(opened->places);
 }
 
 static int print_records_error(const struct opened *opened)

@@ -63,15 +63,41 @@ char *places_data_name(int *made)
     return folder;
 }
 
-char *places_data(char *problem, size_t size)
+struct places {
+    char *url;    /* of the database; NULL: files in the folder */
+    char *folder; /* NULL: there is no home folder */
+    size_t given; /* how much of it must be there already */
+};
+
+struct places *places_new(void)
 {
-    size_t given = 0;
-    char *folder = choose(&given);
+    struct places *places = calloc(1, sizeof *places);
+    const char *url = config_text("FORAGE_DATABASE_URL");
+    if (places) {
+        places->folder = choose(&places->given);
+        places->url = url && *url ? strdup(url) : NULL;
+    }
+    return places && url && *url && !places->url ? places_free(places) : places;
+}
+
+struct places *places_free(struct places *places)
+{
+    if (places) {
+        free(places->url);
+        free(places->folder);
+        free(places);
+    }
+    return NULL;
+}
+
+char *places_data(const struct places *places, char *problem, size_t size)
+{
+    char *folder = places->folder ? strdup(places->folder) : NULL;
     if (!folder) {
         snprintf(problem, size, "there is no home folder; set FORAGE_DATA_DIR");
         return NULL;
     }
-    if (make_folders(folder, given) != 0) {
+    if (make_folders(folder, places->given) != 0) {
         snprintf(problem, size, "%s: %s; set FORAGE_DATA_DIR to a folder that can be written to",
                  folder, strerror(errno));
         free(folder);
@@ -80,19 +106,19 @@ char *places_data(char *problem, size_t size)
     return folder;
 }
 
-bool places_database(const char *file, const char **url, char **path, char *problem, size_t size)
+bool places_database(const struct places *places, const char *file, const char **url, char **path,
+                     char *problem, size_t size)
 {
-    *url = config_text("FORAGE_DATABASE_URL");
+    *url = places->url;
     *path = NULL;
-    if (*url && **url) {
+    if (*url) {
         return true;
     }
-    char *folder = places_data(problem, size);
+    char *folder = places_data(places, problem, size);
     if (folder && asprintf(path, "%s/%s", folder, file) < 0) {
         *path = NULL;
         snprintf(problem, size, "out of memory");
     }
-    *url = NULL;
     free(folder);
     return *path != NULL;
 }

@@ -1,6 +1,7 @@
 /* REST: the tools under /api/v1, with the same bodies as their structured results over MCP; and a
  * caller's own usage and history. */
 #include "call/errors.h"
+#include "call/parts.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "doors/http.h"
@@ -277,7 +278,8 @@ static void answer_records(struct rest_call *rest)
     char problem[640] = "out of memory";
     yyjson_mut_doc *doc = json_new(call_arena(call));
     yyjson_mut_val *body = NULL;
-    struct db *db = doc ? records_open(call, problem, sizeof problem) : NULL;
+    struct db *db =
+        doc ? records_open(call_parts(call)->places, call, problem, sizeof problem) : NULL;
     int status = ERR_IO;
     for (size_t i = 0; db && i < sizeof RECORDS / sizeof *RECORDS; i++) {
         if (strcmp(rest->route->operation, RECORDS[i].operation) == 0) {

@@ -18,8 +18,8 @@ static struct memories *memories_of(const struct call *call)
 
 static struct db *open_store(void *context, struct call *call, char *problem, size_t size)
 {
-    (void)context;
-    return store_open(call, problem, size);
+    const struct memories *memories = context;
+    return store_open(memories->places, call, problem, size);
 }
 
 static int borrow(struct memories *memories, struct call *call, struct db **db)
@@ -214,17 +214,21 @@ int memories_write(struct memories_job *job)
 
 /* ---- its life ---- */
 
-struct memories *memories_new(void)
+struct memories *memories_new(const struct places *places)
 {
     struct memories *memories = calloc(1, sizeof *memories);
     if (!memories) {
         return NULL;
     }
     const char *url = config_text("FORAGE_DATABASE_URL");
+    memories->places = places;
     memories->alone = url && *url;
     size_t most = memories->alone ? (size_t)config_int("FORAGE_DATABASE_CONNECTIONS") : 0;
-    memories->pool = db_pool_new(&(struct db_pool_options){
-        .open = open_store, .most = most, .idle = most ? most : LIMIT_MEMORY_IDLE_CONNECTIONS});
+    memories->pool =
+        db_pool_new(&(struct db_pool_options){.open = open_store,
+                                              .context = memories,
+                                              .most = most,
+                                              .idle = most ? most : LIMIT_MEMORY_IDLE_CONNECTIONS});
     memories->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
                                                            .context = memories,
                                                            .undoes_one = true,

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 struct memories {
+    const struct places *places;
     struct db_pool *pool;
     struct writer *writer;
     struct indexes *indexes;

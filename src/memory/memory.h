@@ -14,6 +14,7 @@
 #define FORAGE_MEMORY_MEMORY_H
 
 #include "call/call.h"
+#include "config/places.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@
 
 /* The memories of one program: its connections to the database, its writer and its indexes. It
  * reaches nothing before a call needs it; calls find it in their parts. */
-struct memories *memories_new(void);
+/* `places` must outlive it. */
+struct memories *memories_new(const struct places *places);
 /* Closes everything; no call may use it any more. */
 struct memories *memories_free(struct memories *memories);
 

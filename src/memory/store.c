@@ -64,7 +64,7 @@ static const struct db_schema SCHEMA = {"memory", SQLITE_VERSIONS, POSTGRES_VERS
 #define SELECT_ROWS "SELECT " COLUMNS " FROM {memory} WHERE "
 #define ALIVE       "(expires = 0 OR expires > ?2)"
 
-struct db *store_open(struct call *call, char *problem, size_t size)
+struct db *store_open(const struct places *places, struct call *call, char *problem, size_t size)
 {
     struct db_options options = {
         .schema = &SCHEMA,
@@ -74,7 +74,7 @@ struct db *store_open(struct call *call, char *problem, size_t size)
     };
     char *path;
     struct db *db = NULL;
-    if (places_database(PLACES_MEMORIES, &options.url, &path, problem, size)) {
+    if (places_database(places, PLACES_MEMORIES, &options.url, &path, problem, size)) {
         options.path = path;
         db = db_open(&options, call, problem, size);
     }

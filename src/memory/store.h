@@ -36,7 +36,7 @@ typedef int (*store_take)(void *context, const struct store_row *row);
 typedef int (*store_take_removed)(void *context, int64_t id);
 
 /* Opens a connection to the database of the configuration. NULL with the reason in `problem`. */
-struct db *store_open(struct call *call, char *problem, size_t size);
+struct db *store_open(const struct places *places, struct call *call, char *problem, size_t size);
 
 /* ---- spaces ---- */
 

@@ -37,6 +37,7 @@ struct job {
 
 struct keeper {
     keeper_open open;
+    const struct places *places;
     struct writer *writer;
     /* Only for the writer's thread. */
     struct db *db;
@@ -90,7 +91,7 @@ static int borrow(void *context, struct call *call, struct db **db)
     char problem[640] = "";
     unsigned char key[SHA256_SIZE];
     if (!keeper->db) {
-        keeper->db = keeper->open(call, problem, sizeof problem);
+        keeper->db = keeper->open(keeper->places, call, problem, sizeof problem);
         if (keeper->db && records_secret(keeper->db, key) == OK) {
             fingerprint_set_key(key);
         }
@@ -226,13 +227,14 @@ static const struct writer_hooks HOOKS = {
 
 /* ---- its life ---- */
 
-struct keeper *keeper_new(keeper_open open)
+struct keeper *keeper_new(keeper_open open, const struct places *places)
 {
     struct keeper *keeper = calloc(1, sizeof *keeper);
     if (!keeper) {
         return NULL;
     }
     keeper->open = open;
+    keeper->places = places;
     keeper->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
                                                          .context = keeper,
                                                          .most_late = LIMIT_UNSAVED_RECORDS,

@@ -14,9 +14,11 @@
 struct keeper;
 
 /* Opens the database, on the keeper's thread. */
-typedef struct db *(*keeper_open)(struct call *call, char *problem, size_t size);
+typedef struct db *(*keeper_open)(const struct places *places, struct call *call, char *problem,
+                                  size_t size);
 
-struct keeper *keeper_new(keeper_open open);
+/* `places` must outlive it. */
+struct keeper *keeper_new(keeper_open open, const struct places *places);
 /* Writes what is left, and ends the thread. */
 struct keeper *keeper_free(struct keeper *keeper);
 

@@ -200,7 +200,7 @@ static int read_budgets(struct gate_rules *rules, char *problem, size_t size)
     return OK;
 }
 
-static int build(struct meter *meter, char *problem, size_t size)
+static int build(struct meter *meter, const struct places *places, char *problem, size_t size)
 {
     int64_t time_to_live_ms = config_duration_ms("FORAGE_ANSWER_CACHE_TTL");
     meter->limits = limit_rules_new(config_list("FORAGE_LIMITS", NULL),
@@ -215,7 +215,7 @@ static int build(struct meter *meter, char *problem, size_t size)
     snprintf(problem, size, "out of memory");
     meter->history = config_bool("FORAGE_HISTORY");
     meter->limiter = limiter_new();
-    meter->keeper = keeper_new(records_open);
+    meter->keeper = keeper_new(records_open, places);
     if (time_to_live_ms > 0) {
         meter->answers = answers_new(time_to_live_ms);
     }
@@ -227,14 +227,14 @@ static int build(struct meter *meter, char *problem, size_t size)
                                                                                        : ERR_NOMEM;
 }
 
-struct meter *meter_new(char *problem, size_t size)
+struct meter *meter_new(const struct places *places, char *problem, size_t size)
 {
     struct meter *meter = calloc(1, sizeof *meter);
     if (!meter) {
         snprintf(problem, size, "out of memory");
         return NULL;
     }
-    return build(meter, problem, size) == OK ? meter : meter_free(meter);
+    return build(meter, places, problem, size) == OK ? meter : meter_free(meter);
 }
 
 struct meter *meter_free(struct meter *meter)

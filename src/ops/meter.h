@@ -7,6 +7,7 @@
 #ifndef FORAGE_OPS_METER_H
 #define FORAGE_OPS_METER_H
 
+#include "config/places.h"
 #include "registry/registry.h"
 
 #include <stddef.h>
@@ -14,7 +15,7 @@
 struct meter;
 
 /* From the configuration. NULL with the reason in `problem`. Nothing is opened yet. */
-struct meter *meter_new(char *problem, size_t size);
+struct meter *meter_new(const struct places *places, char *problem, size_t size);
 /* Writes what is left to be written. No call may run any more. */
 struct meter *meter_free(struct meter *meter);
 /* Stands around the registry's tools from now on; says in the log which limits name no tool. */

@@ -49,13 +49,13 @@ static const char *const POSTGRES_VERSIONS[] = {
 
 static const struct db_schema SCHEMA = {"records", SQLITE_VERSIONS, POSTGRES_VERSIONS};
 
-struct db *records_open(struct call *call, char *problem, size_t size)
+struct db *records_open(const struct places *places, struct call *call, char *problem, size_t size)
 {
     struct db_options options = {
         .schema = &SCHEMA, .unsynced = !config_bool("FORAGE_STORE_SYNC"), .erases = true};
     char *path;
     struct db *db = NULL;
-    if (places_database(PLACES_RECORDS, &options.url, &path, problem, size)) {
+    if (places_database(places, PLACES_RECORDS, &options.url, &path, problem, size)) {
         options.path = path;
         db = db_open(&options, call, problem, size);
     }

@@ -5,6 +5,7 @@
 #ifndef FORAGE_OPS_RECORDS_H
 #define FORAGE_OPS_RECORDS_H
 
+#include "config/places.h"
 #include "core/sha256.h"
 #include "db/db.h"
 #include "guard/gate.h"
@@ -56,7 +57,7 @@ typedef void (*records_take_past)(void *context, const struct record_past *row);
 
 /* Opens the database of the configuration: FORAGE_DATABASE_URL or FORAGE_DATA_DIR,
  * FORAGE_STORE_SYNC. It works for `call`, which may be NULL. NULL with the reason in `problem`. */
-struct db *records_open(struct call *call, char *problem, size_t size);
+struct db *records_open(const struct places *places, struct call *call, char *problem, size_t size);
 
 /* The key of fingerprints, which all who share the database share; made when there is none. */
 MUST_CHECK int records_secret(struct db *db, unsigned char key[SHA256_SIZE]);

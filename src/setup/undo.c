@@ -43,7 +43,9 @@ static int choose_places(struct undo *undo, const char *path, const char *name, 
     unsigned char digest[SHA256_SIZE];
     char hex[HEX_SIZE];
     struct sha256 sha;
-    char *folder = places_data(problem, size);
+    struct places *places = places_new();
+    char *folder = places ? places_data(places, problem, size) : NULL;
+    places_free(places);
     if (!folder) {
         return ERR_IO;
     }

@@ -119,7 +119,7 @@ static int keep(struct fixture *fixture, const char *url, const char *body, size
     return cache_keep(fixture->cache, key, &entry);
 }
 
-static int64_t age_s; /* of what find() found last */
+static _Thread_local int64_t age_s; /* of what find() found last */
 
 static int find(struct fixture *fixture, const char *url, struct fetch_response *entry)
 {

@@ -36,7 +36,8 @@ static int start(void **state)
     buf_init(&problem, KIB(4));
     assert_int_equal(config_load(environment, NULL, &problem), OK);
     buf_done(&problem);
-    parts.memories = memories_new();
+    parts.places = places_new();
+    parts.memories = memories_new(parts.places);
     return parts.memories ? 0 : -1;
 }
 
@@ -45,6 +46,7 @@ static int finish(void **state)
     (void)state;
     static const char *const ENDS[] = {"memory.db", "memory.db-wal", "memory.db-shm", "copy.db"};
     parts.memories = memories_free(parts.memories);
+    parts.places = places_free(parts.places);
     config_unload();
     for (size_t i = 0; i < COUNT(ENDS); i++) {
         char path[128];
@@ -618,7 +620,7 @@ static void checks_and_repairs(void **state)
     assert_int_equal(memory_backup(call, path), ERR_FAILED); /* never over another file */
     call_free(call);
     memories_free(parts.memories);
-    parts.memories = memories_new();
+    parts.memories = memories_new(parts.places);
     struct db *db = open_directly("memory.db");
     assert_int_equal(db_run(db, "UPDATE memory SET text = 'forged' WHERE key = 'a';"
                                 "UPDATE space SET change = 0"),

@@ -130,7 +130,7 @@ static void fails_everywhere(int (*work)(struct call *call))
     for (long after = 0; reached && after < 100000; after += 1 + after / 60) {
         /* Connections and indexes are made anew, too. */
         memories_free(parts.memories);
-        parts.memories = memories_new();
+        parts.memories = memories_new(parts.places);
         assert_non_null(parts.memories);
         failed = false;
         fail_after = after;
@@ -173,8 +173,10 @@ int main(void)
     buf_init(&problem, KIB(4));
     int status = config_load(environment, NULL, &problem);
     buf_done(&problem);
+    parts.places = places_new();
     int result = status == OK ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
     memories_free(parts.memories);
+    places_free(parts.places);
     config_unload();
     for (size_t i = 0; i < COUNT(NAMES); i++) {
         char path[128];

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+static struct places *home; /* of the folder */
 static char folder[64];
 static char path[128];
 
@@ -33,7 +34,8 @@ static int make_folder(void **state)
     buf_init(&problem, KIB(4));
     int status = config_load(environment, NULL, &problem);
     buf_done(&problem);
-    return status;
+    home = places_new();
+    return home ? status : -1;
 }
 
 static int remove_folder(void **state)
@@ -45,19 +47,21 @@ static int remove_folder(void **state)
         snprintf(name, sizeof name, "%s%s", path, ENDS[i]);
         unlink(name);
     }
+    home = places_free(home);
     config_unload();
     return rmdir(folder);
 }
 
-static struct db *open_test_store(struct call *call, char *problem, size_t size)
+static struct db *open_test_store(const struct places *places, struct call *call, char *problem,
+                                  size_t size)
 {
-    return records_open(call, problem, size);
+    return records_open(places, call, problem, size);
 }
 
 static struct db *open_store(void)
 {
     char problem[512] = "";
-    struct db *store = open_test_store(NULL, problem, sizeof problem);
+    struct db *store = open_test_store(home, NULL, problem, sizeof problem);
     assert_string_equal(problem, "");
     return store;
 }
@@ -285,7 +289,8 @@ static void a_crowd_passes_by_the_rules(void **state)
     atomic_int passed = 0;
     atomic_int recorded = 0;
     /* Two keepers, as in two processes. */
-    struct keeper *keepers[2] = {keeper_new(open_test_store), keeper_new(open_test_store)};
+    struct keeper *keepers[2] = {keeper_new(open_test_store, home),
+                                 keeper_new(open_test_store, home)};
     struct crowd crowd[32];
     pthread_t threads[COUNT(crowd)];
     for (size_t i = 0; i < COUNT(crowd); i++) {
@@ -310,10 +315,11 @@ static void a_crowd_passes_by_the_rules(void **state)
 /* A database that fails as the test wants it to. */
 static atomic_bool refuses_to_open;
 
-static struct db *open_if_allowed(struct call *call, char *problem, size_t size)
+static struct db *open_if_allowed(const struct places *places, struct call *call, char *problem,
+                                  size_t size)
 {
     snprintf(problem, size, "not allowed to open");
-    return refuses_to_open ? NULL : open_test_store(call, problem, size);
+    return refuses_to_open ? NULL : open_test_store(places, call, problem, size);
 }
 
 static void run_sql(const char *sql)
@@ -352,7 +358,7 @@ static void what_cannot_be_written_is_held_and_tried_again(void **state)
     char log[160];
     refuses_to_open = false;
     snprintf(log, sizeof log, "%s-wal", path);
-    struct keeper *keeper = keeper_new(open_if_allowed);
+    struct keeper *keeper = keeper_new(open_if_allowed, home);
     assert_int_equal(access(path, F_OK), -1); /* nothing before it is needed */
     run_sql("CREATE TRIGGER no BEFORE INSERT ON usage BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_int_equal(record_one(keeper, 5), ERR_IO);
@@ -375,7 +381,7 @@ static void a_store_that_does_not_open_stops_nothing(void **state)
 {
     (void)state;
     refuses_to_open = true;
-    struct keeper *keeper = keeper_new(open_if_allowed);
+    struct keeper *keeper = keeper_new(open_if_allowed, home);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(record_one(keeper, 1), ERR_IO);
     }
@@ -392,17 +398,18 @@ static void *cancel_soon(void *context)
     return NULL;
 }
 
-static struct db *open_slowly(struct call *call, char *problem, size_t size)
+static struct db *open_slowly(const struct places *places, struct call *call, char *problem,
+                              size_t size)
 {
     usleep(300000);
-    return open_if_allowed(call, problem, size);
+    return open_if_allowed(places, call, problem, size);
 }
 
 static void a_cancelled_call_does_not_wait(void **state)
 {
     (void)state;
     refuses_to_open = false;
-    struct keeper *keeper = keeper_new(open_slowly);
+    struct keeper *keeper = keeper_new(open_slowly, home);
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};
     pthread_t thread;
