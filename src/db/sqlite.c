@@ -173,7 +173,7 @@ static int run_patiently(struct sqlite *db, const char *sql)
 /* ---- the write-ahead log ---- */
 
 /* After each commit: brings a long log into the file, as SQLite itself would where nobody asks to
- * be told. The commit has happened, so nothing that goes wrong here is its failure. */
+ * be called. The commit has happened, so nothing that goes wrong here is its failure. */
 static int on_commit(void *context, sqlite3 *handle, const char *name, int frames)
 {
     struct sqlite *db = context;

@@ -124,7 +124,7 @@ static bool may_repeat(const struct db *db, int status)
     return (status == ERR_BUSY || status == ERR_CLOSED) && db_is_postgres(db) && !db_in_doubt(db);
 }
 
-/* A job that stays is tried again later; whoever waits for it has been told. */
+/* A job that stays is tried again later; its failure has been reported already. */
 static void hold(struct writer *writer, struct writer_job *job)
 {
     const struct writer_options *options = &writer->options;

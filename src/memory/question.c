@@ -17,7 +17,7 @@ struct reading {
     struct arena *arena;
     size_t at; /* the next word, in the second and further languages */
     enum language language;
-    bool first; /* the language of the question itself: words are made, and stops are told */
+    bool first; /* the language of the question itself: words are made, and stop words noted */
 };
 
 static int add_term(struct reading *reading, struct question_word *word, struct question_term term)

@@ -315,7 +315,7 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
     return OK;
 }
 
-/* Without a key the same text is not kept twice. */
+/* Without a key the same text is not stored twice. */
 static int find_duplicate(const struct rules_work *work, const struct memory_change *change,
                           struct memory_result *result, bool *duplicate)
 {

@@ -26,7 +26,7 @@ struct meter {
     struct limit_rules *limits;
     struct keeper *keeper;
     struct prices *prices;
-    struct answers *answers; /* NULL: none are kept */
+    struct answers *answers; /* NULL: none are cached */
     struct gate_rules rules;
     bool history;
 };

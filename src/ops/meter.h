@@ -1,5 +1,5 @@
 /* The meter: what stands around every tool that the registry runs. It asks the gate before a call,
- * gives a kept answer where there is one, and records afterwards what the call used.
+ * gives a cached answer where there is one, and records afterwards what the call used.
  *
  * A call of a tool that is not quick is recorded before its answer goes out: when a client has the
  * answer, its usage (and history, where that is on) is on the disk. Quick tools are counted in
