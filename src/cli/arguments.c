@@ -130,10 +130,8 @@ static int refuse_option(const struct arguments *arguments, const char *word)
             text_guess_try(&guess, options[i].name, strlen(options[i].name));
         }
     }
-    if (guess.best) {
-        return usage_error("nothing takes \"%.*s\"; %s is meant?", (int)length, word, guess.best);
-    }
-    return usage_error("nothing takes \"%.*s\"", (int)length, word);
+    return usage_error("nothing takes \"%.*s\"%s%s%s", (int)length, word, guess.best ? "; " : "",
+                       guess.best ? guess.best : "", guess.best ? " is meant?" : "");
 }
 
 static int refuse_command(const struct command *command, const char *word)
@@ -144,11 +142,9 @@ static int refuse_command(const struct command *command, const char *word)
     for (const struct command *part = command->parts; part->name; part++) {
         text_guess_try(&guess, part->name, strlen(part->name));
     }
-    if (guess.best) {
-        return usage_error("there is no command \"%s%s%s\"; %s is meant?", what, *what ? " " : "",
-                           word, guess.best);
-    }
-    return usage_error("there is no command \"%s%s%s\"", what, *what ? " " : "", word);
+    return usage_error("there is no command \"%s%s%s\"%s%s%s", what, *what ? " " : "", word,
+                       guess.best ? "; " : "", guess.best ? guess.best : "",
+                       guess.best ? " is meant?" : "");
 }
 
 static int refuse_number(const struct option *option, const char *value)

@@ -290,92 +290,6 @@ static void put_visible(struct buf *out, const char *text)
     buf_puts(out, plain ? text : quoted);
 }
 
-static void put_list(struct buf *out, const char *name)
-{
-    size_t count;
-    const char *const *items = config_list(name, &count);
-    for (size_t i = 0; i < count; i++) {
-        buf_puts(out, i ? "," : "");
-        put_visible(out, items[i]);
-    }
-    if (count == 0) {
-        buf_puts(out, "not set");
-    }
-}
-
-static void put_value(struct buf *out, const struct variable *variable)
-{
-    char words[LONGEST_WORDS];
-    struct text_out line;
-    const char *text;
-    if (variable->secret) {
-        text = mask(variable, words, sizeof words);
-        buf_puts(out, text ? text : "not set");
-        return;
-    }
-    switch (variable->kind) {
-    case VARIABLE_INTEGER:
-        buf_printf(out, "%" PRId64, config_int(variable->name));
-        break;
-    case VARIABLE_BOOLEAN:
-        buf_puts(out, config_bool(variable->name) ? "true" : "false");
-        break;
-    case VARIABLE_DURATION:
-        text_start(&line, words, sizeof words);
-        value_put_duration(&line, config_duration_ms(variable->name));
-        buf_puts(out, words);
-        break;
-    case VARIABLE_LIST:
-        put_list(out, variable->name);
-        break;
-    case VARIABLE_TEXT:
-    case VARIABLE_CHOICE:
-    case VARIABLE_PATH:
-        text = config_text(variable->name);
-        put_visible(out, text ? text : "not set");
-        break;
-    }
-}
-
-/* "  (environment, as FORAGE_PORT)": where the value came from, and which of two names counts. */
-static void put_origin(struct buf *out, const struct variable *variable)
-{
-    const char *used = config_name_used(variable->name);
-    buf_printf(out, "  (%s", config_origin(variable->name));
-    if (used && strcmp(used, variable->name) != 0) {
-        buf_printf(out, ", as %s", used);
-    }
-    if (config_passed_over(variable->name)) {
-        buf_printf(out, "; %s is set too and ignored", variable->also);
-    }
-    buf_puts(out, ")\n");
-}
-
-static void write_plain(struct buf *out)
-{
-    size_t widest = 0;
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        size_t length = strlen(VARIABLES[i].name);
-        widest = length > widest ? length : widest;
-    }
-    const char *file = config_file();
-    buf_printf(out, "configuration file: %s\n", file ? file : "none");
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        const struct variable_group_words *group = group_begun(i);
-        if (group) {
-            buf_printf(out, "\n%s\n", group->title);
-        }
-        buf_printf(out, "  %-*s  ", (int)widest, VARIABLES[i].name);
-        put_value(out, &VARIABLES[i]);
-        put_origin(out, &VARIABLES[i]);
-    }
-    for (size_t i = 0; i < config_warning_count(); i++) {
-        buf_printf(out, "%swarning: %s\n", i ? "" : "\n", config_warning(i));
-    }
-}
-
-/* ---- the same, for programs ---- */
-
 static yyjson_mut_val *list_value(yyjson_mut_doc *doc, const char *name)
 {
     size_t count;
@@ -415,6 +329,73 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, const struct variable *va
     return text_value(doc, config_text(variable->name));
 }
 
+/* A value for people: as it is in JSON, but a duration has its unit. */
+static void put_value(struct buf *out, const struct variable *variable, yyjson_mut_val *value)
+{
+    char words[LONGEST_WORDS];
+    struct text_out line;
+    size_t index, count;
+    yyjson_mut_val *item;
+    if (yyjson_mut_is_null(value) || (yyjson_mut_is_arr(value) && !yyjson_mut_arr_size(value))) {
+        buf_puts(out, "not set");
+    } else if (yyjson_mut_is_real(value)) {
+        text_start(&line, words, sizeof words);
+        value_put_duration(&line, config_duration_ms(variable->name));
+        buf_puts(out, words);
+    } else if (yyjson_mut_is_bool(value)) {
+        buf_puts(out, yyjson_mut_get_bool(value) ? "true" : "false");
+    } else if (yyjson_mut_is_int(value)) {
+        buf_printf(out, "%" PRId64, yyjson_mut_get_sint(value));
+    } else if (yyjson_mut_is_str(value)) {
+        put_visible(out, yyjson_mut_get_str(value));
+    }
+    yyjson_mut_arr_foreach(value, index, count, item)
+    {
+        buf_puts(out, index ? "," : "");
+        put_visible(out, yyjson_mut_get_str(item));
+    }
+}
+
+/* "  (environment, as MCP_SERVER_PORT)": where the value came from, and which of two names counts.
+ */
+static void put_origin(struct buf *out, const struct variable *variable)
+{
+    const char *used = config_name_used(variable->name);
+    buf_printf(out, "  (%s", config_origin(variable->name));
+    if (used && strcmp(used, variable->name) != 0) {
+        buf_printf(out, ", as %s", used);
+    }
+    if (config_passed_over(variable->name)) {
+        buf_printf(out, "; %s is set too and ignored", variable->also);
+    }
+    buf_puts(out, ")\n");
+}
+
+static void write_plain(struct buf *out, yyjson_mut_doc *doc)
+{
+    size_t widest = 0;
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        size_t length = strlen(VARIABLES[i].name);
+        widest = length > widest ? length : widest;
+    }
+    const char *file = config_file();
+    buf_printf(out, "configuration file: %s\n", file ? file : "none");
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        const struct variable_group_words *group = group_begun(i);
+        if (group) {
+            buf_printf(out, "\n%s\n", group->title);
+        }
+        buf_printf(out, "  %-*s  ", (int)widest, VARIABLES[i].name);
+        put_value(out, &VARIABLES[i], json_value(doc, &VARIABLES[i]));
+        put_origin(out, &VARIABLES[i]);
+    }
+    for (size_t i = 0; i < config_warning_count(); i++) {
+        buf_printf(out, "%swarning: %s\n", i ? "" : "\n", config_warning(i));
+    }
+}
+
+/* ---- the same, for programs ---- */
+
 static yyjson_mut_val *effective_object(yyjson_mut_doc *doc)
 {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
@@ -438,23 +419,19 @@ static yyjson_mut_val *effective_object(yyjson_mut_doc *doc)
     return root;
 }
 
-static void write_json(struct buf *out)
+void config_write_effective(struct buf *out, bool json)
 {
     struct arena *arena = arena_new(ARENA_BYTES);
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
-    int status = doc ? json_write_pretty(out, arena, effective_object(doc)) : ERR_NOMEM;
-    buf_putc(out, '\n');
+    int status = doc ? OK : ERR_NOMEM;
+    if (doc && json) {
+        status = json_write_pretty(out, arena, effective_object(doc));
+        buf_putc(out, '\n');
+    } else if (doc) {
+        write_plain(out, doc);
+    }
     if (status != OK && buf_error(out) == OK) {
         out->error = status;
     }
     arena_free(arena);
-}
-
-void config_write_effective(struct buf *out, bool json)
-{
-    if (json) {
-        write_json(out);
-    } else {
-        write_plain(out);
-    }
 }
