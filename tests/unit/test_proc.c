@@ -544,8 +544,7 @@ static void what_it_leaves_behind_ends(void **state)
 static void takes_signals(void **state)
 {
     struct proc_options options = {
-        .arguments =
-            SHELL("trap 'echo caught; exit 9' USR1; echo ready; while :; do sleep 0.05; done"),
+        .arguments = SHELL("trap 'echo caught; exit 9' USR1; echo ready; while :; do :; done"),
         .environment = PATH_ONLY};
     struct proc *proc = start(&options);
     expect_line(*state, proc, PROC_OUTPUT, "ready");
