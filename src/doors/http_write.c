@@ -3,41 +3,13 @@
 #include "doors/http_write.h"
 
 #include "call/errors.h"
+#include "text/http_status.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define DATE_SIZE 32
-
-static const struct {
-    int status;
-    const char *reason;
-} REASONS[] = {
-    {200, "OK"},
-    {202, "Accepted"},
-    {204, "No Content"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {406, "Not Acceptable"},
-    {408, "Request Timeout"},
-    {409, "Conflict"},
-    {413, "Content Too Large"},
-    {414, "URI Too Long"},
-    {415, "Unsupported Media Type"},
-    {417, "Expectation Failed"},
-    {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"},
-    {500, "Internal Server Error"},
-    {501, "Not Implemented"},
-    {502, "Bad Gateway"},
-    {503, "Service Unavailable"},
-    {504, "Gateway Timeout"},
-    {505, "HTTP Version Not Supported"},
-};
 
 #define JSON_TYPE "Content-Type: application/json\r\n"
 
@@ -57,16 +29,6 @@ static const struct refusal {
     {505, CODE_VALIDATION, "the HTTP version is not spoken here"},
     {500, CODE_INTERNAL, "the server could not answer"}, /* last: for any other */
 };
-
-static const char *reason_of(int status)
-{
-    for (size_t i = 0; i < sizeof REASONS / sizeof REASONS[0]; i++) {
-        if (REASONS[i].status == status) {
-            return REASONS[i].reason;
-        }
-    }
-    return "";
-}
 
 static char *put(char *at, const char *text)
 {
@@ -135,7 +97,8 @@ size_t http_write_head(char out[HTTP_ANSWER_HEAD_SIZE], const struct http_answer
     char *at = put(out, "HTTP/1.1 ");
     at = put_number(at, (size_t)head->status % 1000, 3);
     *at++ = ' ';
-    at = put(at, reason_of(head->status));
+    const char *words = http_status_words(head->status);
+    at = put(at, words ? words : "");
     at = put(at, "\r\nDate: ");
     at = put_date(at);
     at = put(at, "\r\nX-Request-Id: ");

@@ -12,6 +12,7 @@
 #include "page/paging.h"
 #include "page/sniff.h"
 #include "page/source/source.h"
+#include "text/http_status.h"
 #include "text/text.h"
 #include "text/url.h"
 
@@ -87,45 +88,6 @@ static struct note note_of_failure(struct arena *arena, const struct fetch_respo
     return (struct note){"FetchError", response->error};
 }
 
-static const struct {
-    int status;
-    const char *words;
-} STATUSES[] = {
-    {204, "No Content"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {402, "Payment Required"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {406, "Not Acceptable"},
-    {408, "Request Timeout"},
-    {409, "Conflict"},
-    {410, "Gone"},
-    {418, "I'm a teapot"},
-    {421, "Misdirected Request"},
-    {422, "Unprocessable Content"},
-    {425, "Too Early"},
-    {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"},
-    {451, "Unavailable For Legal Reasons"},
-    {500, "Internal Server Error"},
-    {501, "Not Implemented"},
-    {502, "Bad Gateway"},
-    {503, "Service Unavailable"},
-    {504, "Gateway Timeout"},
-};
-
-static const char *status_words(int status)
-{
-    for (size_t i = 0; i < COUNT(STATUSES); i++) {
-        if (STATUSES[i].status == status) {
-            return STATUSES[i].words;
-        }
-    }
-    return NULL;
-}
-
 /* The seconds of "Retry-After: 120"; NULL when it is a date or not there. */
 static const char *wait_time(const struct fetch_response *response)
 {
@@ -137,7 +99,7 @@ static const char *wait_time(const struct fetch_response *response)
 /* Of an answer whose status says that it is not the page. */
 static struct note note_of_status(struct arena *arena, const struct fetch_response *response)
 {
-    const char *words = status_words(response->status);
+    const char *words = http_status_words(response->status);
     const char *wait = wait_time(response);
     return (struct note){
         "HTTPError",
