@@ -225,7 +225,8 @@ int call_sleep(struct call *call, int64_t timeout_ms)
 /* ---- speaking to whoever started it ---- */
 
 /* Writes words for a client, as valid UTF-8. */
-static void write_words(char *out, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void write_words(char *out, size_t size,
+                                                              const char *format, va_list args)
 {
     vsnprintf(out, size, format, args);
     text_repair(out);
