@@ -45,7 +45,7 @@ static void send_comment(struct exchange *exchange, void *context)
 static void start_stream(struct post *post)
 {
     struct buf lines;
-    const char *label = mcp_work_answer(post->work).new_label;
+    const char *label = mcp_work_new_label(post->work);
     answer_headers(&lines, post->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");
     if (label) {
         buf_printf(&lines, "Mcp-Session-Id: %s\r\n", label);
@@ -117,6 +117,7 @@ static void open_stream(struct exchange *exchange, void *context)
 static void send_answer(struct post *post)
 {
     struct mcp_answer answer = mcp_work_answer(post->work);
+    const char *label = mcp_work_new_label(post->work);
     pthread_mutex_lock(&post->lock);
     post->ended = true;
     if (!post->streaming && post->wants_events_only && answer.text && answer.http_status == 200) {
@@ -130,8 +131,8 @@ static void send_answer(struct post *post)
         const char *headers = NULL;
         if (answer.http_status == 503) {
             headers = "Retry-After: 1\r\n";
-        } else if (answer.new_label) {
-            headers = arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", answer.new_label);
+        } else if (label) {
+            headers = arena_printf(post->arena, "Mcp-Session-Id: %s\r\n", label);
         }
         respond(post->exchange, answer.http_status, headers,
                 answer.text ? "application/json" : NULL, answer.text, answer.length);

@@ -408,8 +408,12 @@ struct mcp_answer mcp_work_answer(const struct mcp_work *work)
         .text = there ? work->answer.data : NULL,
         .length = work->answer.length,
         .http_status = there ? work->http_status : 202,
-        .new_label = work->new_label,
     };
+}
+
+const char *mcp_work_new_label(const struct mcp_work *work)
+{
+    return work->new_label;
 }
 
 struct mcp_work *mcp_work_free(struct mcp_work *work)

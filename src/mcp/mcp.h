@@ -104,10 +104,12 @@ struct call *mcp_work_call(struct mcp_work *work);
 struct mcp_answer {
     const char *text; /* NULL: nothing (a notification, a response, a cancelled request) */
     size_t length;
-    int http_status;       /* 202 where there is no text */
-    const char *new_label; /* the Mcp-Session-Id that the client is to use from now on, or NULL */
+    int http_status; /* 202 where there is no text */
 };
+/* Once the work has been run. */
 struct mcp_answer mcp_work_answer(const struct mcp_work *work);
+/* The Mcp-Session-Id that the client is to use from now on, or NULL. Also while the work runs. */
+const char *mcp_work_new_label(const struct mcp_work *work);
 struct mcp_work *mcp_work_free(struct mcp_work *work);
 
 /* What can change. */
