@@ -22,7 +22,8 @@
 struct job {
     struct writer_job job; /* first; a record is durable and stays, claims are neither */
     atomic_int references;
-    int done;             /* an event */
+    int done;             /* an event; -1 once neither of the two needs it */
+    atomic_int listeners; /* of that event: who waits, and the writer until it has reported */
     atomic_bool reported; /* from then on the next two belong to who waits */
     int status;
     struct spending spent;
@@ -59,6 +60,7 @@ static struct job *job_new(const struct call *call, struct spending *spent)
     job->done = event_open();
     job->wants_spending = spent != NULL;
     atomic_init(&job->references, 2);
+    atomic_init(&job->listeners, 2);
     atomic_init(&job->reported, false);
     snprintf(job->caller, sizeof job->caller, "%s", caller ? caller->name : "");
     if (job->done < 0) {
@@ -66,6 +68,14 @@ static struct job *job_new(const struct call *call, struct spending *spent)
         return NULL;
     }
     return job;
+}
+
+/* A record that waits for the database to work again must not hold a descriptor all the while. */
+static void release_event(struct job *job)
+{
+    if (atomic_fetch_sub(&job->listeners, 1) == 1) {
+        job->done = event_close(job->done);
+    }
 }
 
 static void job_free(struct job *job)
@@ -203,6 +213,7 @@ static int report(void *context, struct db *db, struct call *writing, struct wri
     }
     atomic_store(&job->reported, true);
     event_signal(job->done);
+    release_event(job);
     return status;
 }
 
@@ -278,6 +289,7 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
             *spent = job->spent;
         }
     }
+    release_event(job);
     job_free(job);
     return status;
 }
@@ -317,6 +329,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     if (status == OK && spent) {
         *spent = job->spent;
     }
+    release_event(job);
     job_free(job);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "ops/reports.h"
 #include "unit.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -377,14 +378,31 @@ static void what_cannot_be_written_is_held_and_tried_again(void **state)
     assert_int_equal(count_records(), 2);
 }
 
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+    DIR *all = opendir("/proc/self/fd");
+    assert_non_null(all);
+    while (readdir(all)) {
+        count++;
+    }
+    closedir(all);
+    return count;
+}
+
+/* What waits to be written holds no descriptor: thousands of records may wait. */
 static void a_store_that_does_not_open_stops_nothing(void **state)
 {
     (void)state;
     refuses_to_open = true;
     struct keeper *keeper = keeper_new(open_if_allowed, home);
-    for (int i = 0; i < 20; i++) {
+    assert_int_equal(record_one(keeper, 1), ERR_IO);
+    size_t descriptors = count_descriptors();
+    for (int i = 1; i < 20; i++) {
         assert_int_equal(record_one(keeper, 1), ERR_IO);
     }
+    /* The last one may be about to be closed. */
+    assert_in_range(count_descriptors(), 0, descriptors + 1);
     refuses_to_open = false;
     keeper_free(keeper);
     assert_int_equal(count_records(), 20);
