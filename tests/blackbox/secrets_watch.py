@@ -96,12 +96,14 @@ class Watch:
             # What a test wrote itself is no finding.
             if name in ("HOME", "XDG_CONFIG_HOME") or not os.path.isdir(str(value)):
                 continue
-            for path in pathlib.Path(str(value)).rglob("*"):
-                try:
-                    if path.is_file() and not path.is_symlink():
-                        self.look(path.read_bytes(), f"{name}: {path.name}")
-                except OSError:
-                    continue  # it has just gone
+            # os.walk passes over a folder that goes while it looks, as those of two programs at once do.
+            for folder, _, files in os.walk(str(value)):
+                for path in (pathlib.Path(folder, file) for file in files):
+                    try:
+                        if path.is_file() and not path.is_symlink():
+                            self.look(path.read_bytes(), f"{name}: {path.name}")
+                    except OSError:
+                        continue  # it has just gone
 
 
 WATCH = Watch()
