@@ -20,6 +20,29 @@
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+/* Hosts that no page may lead to, in every spelling that a resolver or a parser takes. */
+static const char *const PRIVATE_HOSTS[] = {
+    "127.0.0.1",
+    "127.1",
+    "0x7f.1",
+    "2130706433",
+    "017700000001",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "0.0.0.0",
+    "0",
+    "[::]",
+    "a.at-127-0-0-1.test",
+    "a.at-10-0-0-1.test",
+    "a.at-169-254-169-254.test",
+    "two.test",
+    "169.254.169.254",
+};
+
 /* ---- the server ---- */
 
 #define GZIPPED_TEXT "hello, compressed world\n" /* twenty times */
