@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "embedded.h"
 #include "ops/status.h"
+#include "text/text.h"
 
 #include <string.h>
 
@@ -57,52 +58,36 @@ static const struct resource RESOURCES[] = {
 
 /* ---- prompts ---- */
 
-/* What an argument is when it was left out, and what completion offers for it. */
+/* The arguments of all prompts: where a template names them, and what completion offers. The first
+ * of these stands for an argument that was left out. */
 static const struct {
-    const char *argument;
+    const char *name;
+    const char *blank;
     const char *values[6];
-} CHOICES[] = {
-    {"depth", {"detailed", "concise"}},
-    {"aspect", {"accuracy", "recency", "bias", "methods", "cost", "coverage"}},
+} ARGUMENTS[] = {
+    {"topic", "{{topic}}", {""}},
+    {"depth", "{{depth}}", {"detailed", "concise"}},
+    {"claim", "{{claim}}", {""}},
+    {"question", "{{question}}", {""}},
+    {"aspect", "{{aspect}}", {"accuracy", "recency", "bias", "methods", "cost", "coverage"}},
 };
 
-static const char *default_of(const char *argument, size_t length)
-{
-    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
-        if (strlen(CHOICES[i].argument) == length &&
-            memcmp(CHOICES[i].argument, argument, length) == 0) {
-            return CHOICES[i].values[0];
-        }
-    }
-    return "";
-}
-
-/* Replaces each {{argument}}. What was put in is not looked at again. */
-static int fill(struct buf *out, const char *template, yyjson_val *arguments)
-{
-    const char *open;
-    while ((open = strstr(template, "{{")) != NULL) {
-        const char *close = strstr(open, "}}");
-        if (!close) {
-            break;
-        }
-        const char *name = open + 2;
-        size_t length = (size_t)(close - name);
-        const char *value = yyjson_get_str(yyjson_obj_getn(arguments, name, length));
-        buf_append(out, template, (size_t)(open - template));
-        buf_puts(out, value && *value ? value : default_of(name, length));
-        template = close + 2;
-    }
-    return buf_puts(out, template);
-}
+#define ARGUMENT_COUNT (sizeof ARGUMENTS / sizeof *ARGUMENTS)
 
 static int get_filled(struct call *call, const char *template, yyjson_val *arguments,
                       yyjson_mut_doc *doc, yyjson_mut_val *messages)
 {
     (void)call;
+    struct text_blank blanks[ARGUMENT_COUNT];
     struct buf text;
     buf_init(&text, LIMIT_MESSAGE_BYTES);
-    int status = fill(&text, template, arguments);
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        const char *value = json_string(arguments, ARGUMENTS[i].name);
+        blanks[i] = (struct text_blank){ARGUMENTS[i].blank,
+                                        value && *value ? value : ARGUMENTS[i].values[0]};
+    }
+    text_fill(&text, template, blanks, ARGUMENT_COUNT);
+    int status = buf_error(&text);
     if (status == OK) {
         yyjson_mut_val *message = yyjson_mut_arr_add_obj(doc, messages);
         yyjson_mut_obj_add_str(doc, message, "role", "user");
@@ -129,13 +114,11 @@ static int complete(struct call *call, const char *argument, const char *prefix,
                     yyjson_mut_doc *doc, yyjson_mut_val *values)
 {
     (void)call;
-    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++) {
-        if (strcmp(CHOICES[i].argument, argument) != 0) {
-            continue;
-        }
-        for (size_t j = 0; j < sizeof CHOICES[i].values / sizeof *CHOICES[i].values; j++) {
-            const char *value = CHOICES[i].values[j];
-            if (value && strncmp(value, prefix, strlen(prefix)) == 0) {
+    for (size_t i = 0; i < ARGUMENT_COUNT; i++) {
+        bool named = strcmp(ARGUMENTS[i].name, argument) == 0;
+        for (size_t j = 0; named && j < sizeof ARGUMENTS[i].values / sizeof(char *); j++) {
+            const char *value = ARGUMENTS[i].values[j];
+            if (value && *value && strncmp(value, prefix, strlen(prefix)) == 0) {
                 yyjson_mut_arr_add_str(doc, values, value);
             }
         }
