@@ -34,7 +34,7 @@ ROOMS = {
     "research": "research research_failures research_end",
     "setup": "setup client_pages old_data",
     "text": "get_content page_parts cli",
-    "tools": "rest protocol_stdio cli",
+    "tools": "tool_choice rest protocol_stdio cli",
     "websearch": "web_search web_search_parameters web_search_pages search_fakes",
     "world": "web_search_parameters search_web tables",
 }
