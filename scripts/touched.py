@@ -24,7 +24,7 @@ ROOMS = {
     "doors": "rest protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
     "guard": "callers limits ssrf",
     "mcp": "protocol_stdio protocol_http cancel",
-    "memory": "memory memory_parity memory_scripts memory_callers memory_files memory_servers memory_crash "
+    "memory": "memory memory_doors memory_parity memory_scripts memory_callers memory_files memory_servers memory_crash "
     "memory_crash_postgresql old_data",
     "net": "get_content ssrf trust",
     "ops": "usage limits old_data records_postgres crash",

@@ -175,6 +175,9 @@ static int run_import(struct memory_command *command)
     }
     printf("%zu memories: %zu added, %zu replaced, %zu unchanged\n", counts.lines, counts.added,
            counts.replaced, counts.unchanged);
+    if (counts.expired > 0) {
+        printf("%zu more were left out: they have expired\n", counts.expired);
+    }
     return EXIT_OK;
 }
 

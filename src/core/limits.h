@@ -199,6 +199,7 @@
 #define LIMIT_MEMORY_PREFIX_TERMS     4096u /* that one prefix may stand for */
 #define LIMIT_MEMORY_EXCERPT_BYTES    KIB(16)
 #define LIMIT_MEMORY_KEY_BYTES        1024u
+#define LIMIT_MEMORY_NAMESPACE_CHARS  256u /* as the tools' definitions say */
 #define LIMIT_MEMORY_TEXT_BYTES       MIB(1)
 #define LIMIT_MEMORY_SUMMARY_BYTES    2048u
 #define LIMIT_MEMORY_METADATA_BYTES   KIB(64)

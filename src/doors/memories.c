@@ -241,6 +241,7 @@ static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memo
     yyjson_mut_obj_add_uint(doc, data, "added", counts.added);
     yyjson_mut_obj_add_uint(doc, data, "replaced", counts.replaced);
     yyjson_mut_obj_add_uint(doc, data, "unchanged", counts.unchanged);
+    yyjson_mut_obj_add_uint(doc, data, "expired", counts.expired);
     return body;
 }
 

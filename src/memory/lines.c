@@ -73,22 +73,22 @@ static int fail(struct lines *lines, size_t number, int status)
 
 static int flush(struct lines *lines)
 {
-    size_t added = 0;
-    size_t replaced = 0;
+    struct memory_import_counts done = {0};
     size_t wrong = 0;
     int status = call_check(lines->call);
     if (status != OK || lines->count == 0) {
         return status;
     }
-    status = memory_import(lines->batch, lines->space, lines->changes, lines->count, &added,
-                           &replaced, &wrong);
+    status = memory_import(lines->batch, lines->space, lines->changes, lines->count, &done, &wrong);
     if (status != OK) {
         return fail(lines, lines->numbers[wrong], status);
     }
-    lines->counts.lines += lines->count;
-    lines->counts.added += added;
-    lines->counts.replaced += replaced;
-    lines->counts.unchanged += lines->count - added - replaced;
+    size_t taken = lines->count - done.expired;
+    lines->counts.lines += taken;
+    lines->counts.added += done.added;
+    lines->counts.replaced += done.replaced;
+    lines->counts.unchanged += taken - done.added - done.replaced;
+    lines->counts.expired += done.expired;
     lines->count = 0;
     lines->batch = call_free(lines->batch);
     return OK;

@@ -13,6 +13,7 @@ struct lines_counts {
     size_t added;
     size_t replaced;
     size_t unchanged; /* the same was there, under its key or (without one) under another */
+    size_t expired;   /* left out, since their time is over; not among the lines */
 };
 
 /* Imports for the call, into the space; both must outlive it. NULL without memory. */

@@ -125,7 +125,8 @@ int memory_delete(struct call *call, const struct memory_space *space, const cha
 struct import {
     const struct memory_change *changes;
     size_t count;
-    size_t *added, *replaced, *wrong;
+    struct memory_import_counts *counts;
+    size_t *wrong;
 };
 
 static int apply_import(const struct rules_work *work, void *context)
@@ -134,13 +135,18 @@ static int apply_import(const struct rules_work *work, void *context)
     struct rules_work one = *work;
     one.arena = arena_new(LIMIT_CALL_ARENA_BYTES); /* of one memory after the other */
     int status = one.arena ? OK : ERR_NOMEM;
-    *import->added = *import->replaced = 0;
+    *import->counts = (struct memory_import_counts){0};
     for (size_t i = 0; i < import->count && status == OK; i++) {
+        const struct memory_change *change = &import->changes[i];
         struct memory_result result;
+        if (change->expires_ms > 0 && change->expires_ms <= work->now_ms) {
+            import->counts->expired++;
+            continue;
+        }
         *import->wrong = i;
-        status = rules_add(&one, &import->changes[i], &result);
-        *import->added += status == OK && result.outcome == MEMORY_ADDED;
-        *import->replaced += status == OK && result.outcome == MEMORY_REPLACED;
+        status = rules_add(&one, change, &result);
+        import->counts->added += status == OK && result.outcome == MEMORY_ADDED;
+        import->counts->replaced += status == OK && result.outcome == MEMORY_REPLACED;
         arena_reset(one.arena);
     }
     arena_free(one.arena);
@@ -148,8 +154,8 @@ static int apply_import(const struct rules_work *work, void *context)
 }
 
 int memory_import(struct call *call, const struct memory_space *space,
-                  const struct memory_change *changes, size_t count, size_t *added,
-                  size_t *replaced, size_t *wrong)
+                  const struct memory_change *changes, size_t count,
+                  struct memory_import_counts *counts, size_t *wrong)
 {
     int status = OK;
     for (size_t i = 0; i < count && status == OK; i++) {
@@ -159,7 +165,7 @@ int memory_import(struct call *call, const struct memory_space *space,
     if (status != OK) {
         return status;
     }
-    struct import import = {changes, count, added, replaced, wrong};
+    struct import import = {changes, count, counts, wrong};
     struct memories_job job = {
         .call = call, .space = space, .apply = apply_import, .context = &import};
     return memories_write(&job);

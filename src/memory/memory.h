@@ -103,11 +103,17 @@ int memory_rename(struct call *call, const struct memory_space *space,
 /* Deletes the keys that are there; `deleted` has a place for each key. */
 int memory_delete(struct call *call, const struct memory_space *space, const char *const *keys,
                   size_t count, bool *deleted);
+/* What became of the memories of an import; the rest of them was there already. */
+struct memory_import_counts {
+    size_t added;
+    size_t replaced;
+    size_t expired; /* left out: an old export may hold what has expired since */
+};
 /* Adds all of them in one transaction. ERR_FAILED names the first that is wrong (its position in
  * `wrong`); then none of them is added. */
 int memory_import(struct call *call, const struct memory_space *space,
-                  const struct memory_change *changes, size_t count, size_t *added,
-                  size_t *replaced, size_t *wrong);
+                  const struct memory_change *changes, size_t count,
+                  struct memory_import_counts *counts, size_t *wrong);
 
 /* ---- reading ---- */
 

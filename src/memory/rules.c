@@ -4,6 +4,7 @@
 #include "call/errors.h"
 #include "core/limits.h"
 #include "memory/fold.h"
+#include "memory/time_words.h"
 #include "text/json.h"
 #include "text/text.h"
 
@@ -74,7 +75,13 @@ static int check_tags(struct call *call, const struct memory_change *change)
 
 int rules_check_namespace(struct call *call, const char *name)
 {
-    return check_text(call, "namespace", name, LIMIT_MEMORY_KEY_BYTES);
+    int status = check_text(call, "namespace", name, SIZE_MAX); /* characters count, not bytes */
+    size_t length = name && status == OK ? text_count(name, strlen(name)) : 0;
+    return length > LIMIT_MEMORY_NAMESPACE_CHARS
+               ? call_fail(call, CODE_VALIDATION,
+                           "namespace has %zu characters; at most %u are allowed", length,
+                           LIMIT_MEMORY_NAMESPACE_CHARS)
+               : status;
 }
 
 int rules_check(struct call *call, const struct memory_change *change, bool adds)
@@ -290,6 +297,18 @@ static int choose_place(const struct rules_work *work, const struct memory_chang
     return status;
 }
 
+/* What would be gone at once is a mistake: nobody could ever read it. */
+static int check_expiry(const struct rules_work *work, int64_t expires_ms)
+{
+    char text[TIME_WORDS_ISO_SIZE];
+    return expires_ms > 0 && expires_ms <= work->now_ms
+               ? call_fail(work->call, CODE_VALIDATION,
+                           "expires_at is %s, which is past: the memory would be gone at once; "
+                           "give a later time, or leave it out",
+                           time_words_iso(expires_ms, text))
+               : OK;
+}
+
 /* ---- adding ---- */
 
 /* A key that nobody has, from the summary. */
@@ -338,7 +357,10 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
     bool there = false;
     bool dead = false;
     bool duplicate = false;
-    int status = OK;
+    int status = check_expiry(work, change->expires_ms);
+    if (status != OK) {
+        return status;
+    }
     if (change->key) {
         status = find(work, change->key, &old, &dead);
         there = status == OK;
@@ -418,7 +440,10 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     if (!memory->summary) {
         return ERR_NOMEM;
     }
-    status = choose_place(work, change, &old, memory);
+    status = check_expiry(work, memory->expires_ms);
+    if (status == OK) {
+        status = choose_place(work, change, &old, memory);
+    }
     return status == OK ? write(work, &row, &old, MEMORY_UPDATED, result) : status;
 }
 

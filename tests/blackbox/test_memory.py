@@ -594,7 +594,7 @@ def test_round_trip(space):
         for number in range(2500)
     ]
     data = space.load(lines)
-    assert data == {"namespace": space.name, "imported": 2500, "added": 2500, "replaced": 0, "unchanged": 0}
+    assert data == {"namespace": space.name, "imported": 2500, "added": 2500, "replaced": 0, "unchanged": 0, "expired": 0}
     exported = space.dump()
     by_key = {line["key"]: line for line in map(json.loads, exported.split("\n")[:-1])}
     assert by_key == {line["key"]: line for line in lines}

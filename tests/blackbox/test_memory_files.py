@@ -1,5 +1,6 @@
 """The store as files: schemas of other times, what is left of what was deleted, and the commands for people."""
 
+import datetime
 import hashlib
 import json
 import random
@@ -147,6 +148,12 @@ def test_a_file_from_the_future_is_refused_untouched(tmp_path):
 SECRET = "xylophonecatastrophe"
 
 
+def iso_in(seconds):
+    """A time so many seconds from now."""
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def occurrences(folder, secret=SECRET):
     """The files that still hold it."""
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and secret.encode() in path.read_bytes())
@@ -200,7 +207,9 @@ def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, size):
 def test_what_expired_is_deleted_from_the_file(tmp_path):
     """In passing, by the changes that follow."""
     settings = {"FORAGE_DATA_DIR": tmp_path}
-    assert run("memory", "add", SECRET, "--expires-at", "2020-01-01", **settings).returncode == 0
+    assert run("memory", "add", SECRET, "--expires-at", iso_in(1.5), **settings).returncode == 0
+    assert occurrences(tmp_path)
+    wait_until(lambda: run("memory", "list", **settings).stdout.endswith("0 of 0\n"))
     assert run("memory", "add", "something else", **settings).returncode == 0
     assert occurrences(tmp_path) == []
 

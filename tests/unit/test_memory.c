@@ -6,6 +6,7 @@
 #include "call/parts.h"
 #include "config/config.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/limits.h"
 #include "db/db.h"
 #include "guard/callers.h"
@@ -274,7 +275,13 @@ static void expires(void **state)
 {
     (void)state;
     struct memory_page page;
-    add(&(struct memory_change){.key = "old", .text = "gone", .expires_ms = 1, .place = -1});
+    struct memory_change old = {.key = "old", .text = "gone", .expires_ms = 1, .place = -1};
+    assert_string_equal(add(&old), CODE_VALIDATION); /* it would be gone at once */
+    old.expires_ms = clock_wall_ms() + 300;
+    assert_string_equal(add(&old), "added old 1");
+    while (clock_wall_ms() <= old.expires_ms) {
+        usleep(1000);
+    }
     add(&(struct memory_change){.key = "new", .text = "gone not yet", .place = -1});
     assert_string_equal(text_of(&SPACE, "old"), "-");
     assert_string_equal(search("gone"), "new");
@@ -488,10 +495,10 @@ static void imports_all_or_nothing(void **state)
         {.key = "a", .text = "one", .place = -1},
         {.key = "b", .text = "two", .place = -1, .if_version = 9},
     };
-    size_t added, replaced, wrong;
+    struct memory_import_counts counts;
+    size_t wrong;
     struct call *call = new_call();
-    assert_int_equal(memory_import(call, &SPACE, changes, 2, &added, &replaced, &wrong),
-                     ERR_FAILED);
+    assert_int_equal(memory_import(call, &SPACE, changes, 2, &counts, &wrong), ERR_FAILED);
     assert_int_equal(wrong, 1);
     assert_string_equal(end(call), CODE_CONFLICT);
     assert_string_equal(text_of(&SPACE, "a"), "-");

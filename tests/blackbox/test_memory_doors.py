@@ -1,0 +1,108 @@
+"""What every door refuses alike: names of namespaces that are too long, and memories that would be gone at once."""
+
+import datetime
+import json
+
+import pytest
+from memory_world import PATH, path_of, postgres, space, world  # noqa: F401 (fixtures)
+from programs import run, wait_until
+
+LONGEST = 256  # characters of a namespace
+PAST = ["yesterday", "2020-01-01", "1970-01-01T00:00:00.001Z"]
+
+
+def stamp(seconds):
+    """A time so many seconds from now."""
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
+
+
+# ---- memories that would be gone at once ----
+
+
+@pytest.mark.parametrize("moment", PAST)
+def test_an_expiry_in_the_past_is_refused(space, moment):
+    space.add("there already", "k", tags=["a"])
+    refusals = [
+        space.fail("VALIDATION", "add", text="gone at once", expires_at=moment),
+        space.fail("VALIDATION", "add", text="gone at once", key="k", expires_at=moment),
+        space.fail("VALIDATION", "update", key="k", expires_at=moment),
+        space.rest("PUT", path_of("k"), body={"text": "gone at once", "expires_at": moment}).json()["error"]["message"],
+        space.rest("PATCH", path_of("k"), body={"expires_at": moment}).json()["error"]["message"],
+    ]
+    assert all("expires_at" in words and "past" in words for words in refusals)
+    done = space.world.command("add", "gone at once", "--expires-at", moment, "--namespace", space.name)
+    assert done.returncode == 1 and "past" in done.stderr and not done.stdout
+    assert space.get("k")["text"] == "there already" and space.get("k")["version"] == 1
+    assert space.keys("list") == ["k"]
+
+
+def test_an_import_leaves_out_what_has_expired(space):
+    """An old export may hold it: the rest of the file is good."""
+    lines = [{"key": f"k{n}", "text": f"text {n}", **({"expires_at": "2020-01-01"} if n % 2 else {})} for n in range(7)]
+    data = space.load(lines)
+    assert data == {"namespace": space.name, "imported": 4, "added": 4, "replaced": 0, "unchanged": 0, "expired": 3}
+    assert sorted(space.keys("list")) == ["k0", "k2", "k4", "k6"]
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    done = space.world.command("import", "--namespace", space.name, stdin=text)
+    assert done.returncode == 0 and "3 more were left out: they have expired" in done.stdout, done
+
+
+def test_an_expiry_that_is_near_is_taken(space):
+    space.add("a moment", "k", expires_at=stamp(1.5))
+    assert space.get("k")["text"] == "a moment"
+    wait_until(lambda: space.get("k") is None)
+
+
+# ---- names of namespaces ----
+
+
+def ways_in(world, name):
+    """What each door says of a namespace: whether it takes it, and its words."""
+    given = {
+        "search": {"query": "x"},
+        "fulltext_search": {"keywords": "x"},
+        "get": {"keys": ["k"]},
+        "list": {},
+        "add": {"text": "x", "key": "k"},
+        "update": {"key": "k", "text": "y"},
+        "rename": {"key": "k", "new_key": "l"},
+        "delete": {"keys": ["l"]},
+        "stats": {},
+    }
+    for tool, arguments in given.items():
+        body = world.tool("memory_" + tool, {**arguments, "namespace": name})
+        yield tool, body["success"], json.dumps(body, ensure_ascii=False)
+    for method, path, more in [
+        ("GET", PATH, {}),
+        ("GET", PATH + "/export", {}),
+        ("POST", PATH + "/import", {"lines": [{"text": "x", "key": "m"}]}),
+        ("PUT", path_of("m"), {"body": {"text": "y"}}),
+    ]:
+        response = world.rest(method, path, {"namespace": name}, **more)
+        yield f"{method} {path}", response.status == 200, response.body.decode()
+    for words, stdin in [
+        (["import"], b'{"text":"x","key":"n"}\n'),
+        (["export"], b""),
+        (["add", "y", "--key", "n"], b""),
+        (["get", "n"], b""),
+        (["list"], b""),
+        (["search", "y"], b""),
+        (["delete", "n"], b""),
+    ]:
+        done = world.command(*words, "--namespace", name, stdin=stdin)
+        yield f"forage memory {words[0]}", done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("letter", ["n", "ü", "文", "🙂"])
+def test_every_door_takes_namespaces_of_the_same_length(world, letter):
+    for door, taken, words in ways_in(world, letter * LONGEST):
+        assert taken, (door, words)
+    for door, taken, words in ways_in(world, letter * (LONGEST + 1)):
+        assert not taken and "namespace" in words and str(LONGEST) in words, (door, words)
+
+
+def test_the_definitions_say_the_same():
+    for tool in json.loads(run("tools", "--json").stdout):
+        for schema in [tool["inputSchema"]["properties"].get("namespace")]:
+            assert schema is None or (schema["minLength"], schema["maxLength"]) == (1, LONGEST), tool["name"]
