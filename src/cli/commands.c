@@ -40,7 +40,12 @@ static const struct command HISTORY_PARTS[] = {
                     NUMBER("--limit", 1, REPORT_MOST_HISTORY, "so many of them (default: 20)")},
     },
     {.name = "export", .summary = "every call, as JSON, one a line"},
-    {.name = "wipe", .summary = "delete all of it"},
+    {
+        .name = "wipe",
+        .summary = "delete all of it",
+        .about = "Asks first; without a terminal to ask on, it deletes nothing but with --yes.",
+        .options = {FLAG("--yes", "delete without asking")},
+    },
     END,
 };
 

@@ -4,49 +4,53 @@
 #include "cli/terminal.h"
 #include "core/limits.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 96
+#define PLAIN_WIDTH 96  /* where there is no terminal */
+#define MOST_WIDTH  120 /* longer lines are hard to read */
+#define LEAST_ROOM  24  /* for what a name means, beside it */
+
+/* A page in the making, and where it goes. */
+struct page {
+    struct buf *out;
+    FILE *file;
+    size_t width;
+};
 
 /* ---- setting text ---- */
 
-/* Sentences, broken between words, each line set in; the first begins at `column`. */
-static void put_wrapped(struct buf *out, size_t indent, size_t column, const char *text)
+static void put_heading(const struct page *page, const char *title)
 {
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            buf_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            buf_putc(out, ' ');
-            column++;
-        }
-        buf_append(out, text, length);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    buf_putc(out, '\n');
+    buf_printf(page->out, "\n%s%s%s\n", terminal_style(page->file, STYLE_HEADING), title,
+               terminal_style(page->file, STYLE_PLAIN));
 }
 
-static void put_heading(struct buf *out, FILE *file, const char *title)
+/* A sentence of its own, after an empty line. */
+__attribute__((format(printf, 2, 3))) static void put_sentence(const struct page *page,
+                                                               const char *format, ...)
 {
-    buf_printf(out, "\n%s%s%s\n", terminal_style(file, STYLE_HEADING), title,
-               terminal_style(file, STYLE_PLAIN));
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    buf_putc(page->out, '\n');
+    terminal_put_wrapped(page->out, 0, 0, page->width, text);
 }
 
-/* A name, and beside it what it means. */
-static void put_row(struct buf *out, size_t width, const char *name, const char *meaning)
+/* A name, and beside it what it means; below it where there is no room. */
+static void put_row(const struct page *page, size_t width, const char *name, const char *meaning)
 {
-    size_t column = width + 4;
-    if (strlen(name) > width) {
-        buf_printf(out, "  %s\n%*s", name, (int)column, "");
+    bool beside = width + 4 + LEAST_ROOM <= page->width;
+    size_t column = beside ? width + 4 : 8;
+    if (!beside || strlen(name) > width) {
+        buf_printf(page->out, "  %s\n%*s", name, (int)column, "");
     } else {
-        buf_printf(out, "  %-*s  ", (int)width, name);
+        buf_printf(page->out, "  %-*s  ", (int)width, name);
     }
-    put_wrapped(out, column, column, meaning);
+    terminal_put_wrapped(page->out, column, column, page->width, meaning);
 }
 
 /* ---- parts of a page ---- */
@@ -60,53 +64,53 @@ static const char *option_usage(const struct option *option, char out[NAME_SIZE]
     return out;
 }
 
-static void put_options(struct buf *out, FILE *file, const char *title,
-                        const struct command *command)
+static void put_options(const struct page *page, const char *title, const struct command *command)
 {
     char name[NAME_SIZE];
     if (!command->options[0].name) {
         return;
     }
-    put_heading(out, file, title);
+    put_heading(page, title);
     for (int i = 0; command->options[i].name; i++) {
-        put_row(out, 26, option_usage(&command->options[i], name), command->options[i].help);
+        put_row(page, 26, option_usage(&command->options[i], name), command->options[i].help);
     }
 }
 
-static void put_parts(struct buf *out, FILE *file, const struct command *command)
+static void put_parts(const struct page *page, const struct command *command)
 {
     if (command != &COMMAND_ROOT) {
-        put_heading(out, file, "Commands");
+        put_heading(page, "Commands");
         for (const struct command *part = command->parts; part->name; part++) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "%s%s%s", part->name, part->words ? " " : "",
                      part->words ? part->words : "");
-            put_row(out, 26, name, part->summary);
+            put_row(page, 26, name, part->summary);
         }
         return;
     }
     for (int group = 0; group < COMMANDS_GROUPS; group++) {
-        put_heading(out, file, COMMAND_GROUP_TITLES[group]);
+        put_heading(page, COMMAND_GROUP_TITLES[group]);
         for (const struct command *part = command->parts; part->name; part++) {
             if ((int)part->group == group) {
-                put_row(out, 11, part->name, part->summary);
+                put_row(page, 11, part->name, part->summary);
             }
         }
     }
 }
 
-static void put_examples(struct buf *out, FILE *file, const struct command *command)
+static void put_examples(const struct page *page, const struct command *command)
 {
     if (command->examples[0]) {
-        put_heading(out, file, "Examples");
+        put_heading(page, "Examples");
     }
     for (int i = 0; i < COMMAND_MOST_EXAMPLES && command->examples[i]; i++) {
-        buf_printf(out, "  %s\n", command->examples[i]);
+        buf_printf(page->out, "  %s\n", command->examples[i]);
     }
 }
 
-static void put_usage(struct buf *out, const struct arguments *topic)
+static void put_usage(const struct page *page, const struct arguments *topic)
 {
+    struct buf *out = page->out;
     buf_puts(out, "Usage:");
     bool options = false;
     for (int i = 0; i < topic->depth; i++) {
@@ -122,49 +126,59 @@ static void put_usage(struct buf *out, const struct arguments *topic)
 
 /* ---- pages ---- */
 
-static void put_command(struct buf *out, FILE *file, const struct arguments *topic)
+static void put_command(const struct page *page, const struct arguments *topic)
 {
+    struct buf *out = page->out;
     const struct command *command = arguments_command(topic);
-    put_usage(out, topic);
+    put_usage(page, topic);
     char first = command->summary[0];
-    buf_printf(out, "\n%c%s.\n", first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first,
-               command->summary + 1);
+    put_sentence(page, "%c%s.", first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first,
+                 command->summary + 1);
     if (command->about) {
-        put_wrapped(out, 0, 0, command->about);
+        terminal_put_wrapped(out, 0, 0, page->width, command->about);
     }
     if (command->parts) {
-        put_parts(out, file, command);
+        put_parts(page, command);
     }
     for (int depth = topic->depth - 1; depth > 0; depth--) {
-        put_options(out, file, depth == topic->depth - 1 ? "Options" : "Options for all of these",
+        put_options(page, depth == topic->depth - 1 ? "Options" : "Options for all of these",
                     topic->path[depth]);
     }
-    put_examples(out, file, command);
+    put_examples(page, command);
     if (command->parts) {
-        buf_printf(out, "\n`forage help %s COMMAND` explains one of them.\n", command->name);
+        put_sentence(page, "`forage help %s COMMAND` explains one of them.", command->name);
     }
 }
 
-static void put_program(struct buf *out, FILE *file)
+static void put_program(const struct page *page)
 {
-    buf_printf(out, "forage - %s\n\nUsage: forage COMMAND [OPTION]...\n", COMMAND_ROOT.summary);
-    put_parts(out, file, &COMMAND_ROOT);
-    put_options(out, file, "Options for every command", &COMMAND_ROOT);
-    put_examples(out, file, &COMMAND_ROOT);
-    buf_puts(out,
-             "\nExit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or "
-             "settings.\nSettings are environment variables; `forage config` lists them. See also "
-             "man forage.\n");
+    struct buf *out = page->out;
+    buf_puts(out, "forage -");
+    terminal_put_wrapped(out, 0, strlen("forage -"), page->width, COMMAND_ROOT.summary);
+    buf_puts(out, "\nUsage: forage COMMAND [OPTION]...\n");
+    put_parts(page, &COMMAND_ROOT);
+    put_options(page, "Options for every command", &COMMAND_ROOT);
+    put_examples(page, &COMMAND_ROOT);
+    put_sentence(page, "Exit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or "
+                       "settings.");
+    terminal_put_wrapped(out, 0, 0, page->width,
+                         "Settings are environment variables; `forage config` lists them. See also "
+                         "man forage.");
 }
 
 int help_print(FILE *file, const struct arguments *topic)
 {
     struct buf text;
+    size_t width = terminal_width(file);
+    struct page page = {&text, file,
+                        !width               ? PLAIN_WIDTH
+                        : width < MOST_WIDTH ? width
+                                             : MOST_WIDTH};
     buf_init(&text, KIB(64));
     if (topic->depth == 1) {
-        put_program(&text, file);
+        put_program(&page);
     } else {
-        put_command(&text, file, topic);
+        put_command(&page, topic);
     }
     bool written = buf_error(&text) == OK && fputs(text.data, file) >= 0 && fflush(file) == 0;
     buf_done(&text);

@@ -1,6 +1,9 @@
 /* `forage usage` and `forage history`: what was used and asked, for people and for scripts. */
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "config/config.h"
 #include "core/limits.h"
 #include "guard/callers.h"
 #include "ops/reports.h"
@@ -8,6 +11,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BAR_CELLS     12
 #define DEFAULT_DAYS  7
@@ -62,9 +66,9 @@ static int print_records_error(const struct opened *opened)
 /* ---- usage ---- */
 
 /* "12,345", or a dash for nothing at all. */
-static const char *grouped(int64_t value, char out[32])
+static const char *grouped(struct arena *arena, int64_t value)
 {
-    char digits[24];
+    char digits[24], out[32];
     int length = snprintf(digits, sizeof digits, "%lld", (long long)value);
     size_t at = 0;
     for (int i = 0; i < length; i++) {
@@ -73,68 +77,86 @@ static const char *grouped(int64_t value, char out[32])
         }
         out[at++] = digits[i];
     }
-    out[at] = '\0';
-    return value ? out : "-";
+    return value ? arena_strndup(arena, out, at) : "-";
 }
 
 /* A bar in eighths of a cell, so that small differences show. */
-static void put_bar(struct buf *out, int64_t value, int64_t most)
+static const char *bar(struct arena *arena, int64_t value, int64_t most)
 {
     static const char *const EIGHTHS[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    struct buf out;
     int64_t eighths = most > 0 ? (value * BAR_CELLS * 8 + most - 1) / most : 0;
+    buf_init(&out, KIB(1));
     for (int64_t cell = 0; cell < eighths / 8; cell++) {
-        buf_puts(out, "█");
+        buf_puts(&out, "█");
     }
-    buf_puts(out, EIGHTHS[eighths % 8]);
+    buf_puts(&out, EIGHTHS[eighths % 8]);
+    return buf_to_arena(&out, arena);
 }
 
-static void put_sums(struct buf *out, yyjson_mut_val *sums)
+/* A row of the table: names, and the sums of a report. */
+static void add_sums(struct table *table, struct arena *arena, const char *const names[3],
+                     yyjson_mut_val *sums, int64_t most)
 {
-    char calls[32], failures[32], input[32], output[32];
     double usd = yyjson_mut_get_num(yyjson_mut_obj_get(sums, "usd"));
-    buf_printf(out, " %9s %7s %11s %11s ", grouped(number_of(sums, "calls"), calls),
-               grouped(number_of(sums, "failures"), failures),
-               grouped(number_of(sums, "input_tokens"), input),
-               grouped(number_of(sums, "output_tokens"), output));
-    if (usd > 0) {
-        buf_printf(out, "%10.4f", usd);
-    } else {
-        buf_printf(out, "%10s", "-");
-    }
+    const char *cells[] = {
+        names[0],
+        names[1],
+        names[2],
+        grouped(arena, number_of(sums, "calls")),
+        grouped(arena, number_of(sums, "failures")),
+        grouped(arena, number_of(sums, "input_tokens")),
+        grouped(arena, number_of(sums, "output_tokens")),
+        usd > 0 ? arena_printf(arena, "%.4f", usd) : "-",
+        bar(arena, number_of(sums, "calls"), most),
+    };
+    table_add(table, cells);
 }
 
-static int print_usage(yyjson_mut_val *report, bool all_callers)
+/* Words, as there is nothing to show. */
+static int print_no_usage(const char *caller, int64_t days)
 {
+    fprintf(stderr,
+            "forage: no calls%s%s in the last %lld days; what asks the web is counted, "
+            "memories are not\n",
+            caller ? " of " : "", caller ? caller : "", (long long)days);
+    return EXIT_OK;
+}
+
+static int print_usage(struct arena *arena, yyjson_mut_val *report, bool all_callers)
+{
+    const struct table_column columns[] = {
+        {"day (UTC)", COLUMN_LEFT}, {all_callers ? "caller" : "", COLUMN_CUT},
+        {"tool", COLUMN_CUT},       {"calls", COLUMN_RIGHT},
+        {"failed", COLUMN_RIGHT},   {"tokens in", COLUMN_RIGHT},
+        {"out", COLUMN_RIGHT},      {"USD", COLUMN_RIGHT},
+        {"", COLUMN_SPARE},
+    };
     struct buf text;
     size_t index, max;
     yyjson_mut_val *row;
     int64_t most = 0;
     const char *last_day = "";
     yyjson_mut_val *rows = yyjson_mut_obj_get(report, "rows");
-    buf_init(&text, MIB(8));
+    struct table *table = table_new(arena, columns, sizeof columns / sizeof *columns);
     yyjson_mut_arr_foreach(rows, index, max, row)
     {
         most = number_of(row, "calls") > most ? number_of(row, "calls") : most;
     }
-    buf_printf(&text, "%-10s  %-*s%-20s %9s %7s %11s %11s %10s\n", "day (UTC)",
-               all_callers ? 14 : 0, all_callers ? "caller" : "", "tool", "calls", "failed",
-               "tokens in", "out", "USD");
     yyjson_mut_arr_foreach(rows, index, max, row)
     {
         const char *day = text_of(row, "day");
-        buf_printf(&text, "%-10s  %-*s%-20s", strcmp(day, last_day) ? day : "",
-                   all_callers ? 14 : 0, all_callers ? text_of(row, "caller") : "",
-                   text_of(row, "tool"));
-        put_sums(&text, row);
-        buf_puts(&text, "  ");
-        put_bar(&text, number_of(row, "calls"), most);
-        buf_putc(&text, '\n');
+        const char *names[] = {strcmp(day, last_day) ? day : "",
+                               all_callers ? text_of(row, "caller") : "", text_of(row, "tool")};
+        add_sums(table, arena, names, row, most);
         last_day = day;
     }
     yyjson_mut_val *total = yyjson_mut_obj_get(report, "total");
-    buf_printf(&text, "%-10s  %-*s%-20s", "total", all_callers ? 14 : 0, "", "");
-    put_sums(&text, total);
-    buf_putc(&text, '\n');
+    add_sums(table, arena, (const char *const[]){"total", "", ""}, total, 0);
+    buf_init(&text, MIB(8));
+    if (table_put(&text, table, stdout) != OK) {
+        return EXIT_FAILED;
+    }
     if (number_of(total, "unpriced")) {
         buf_printf(&text, "Without a price: %lld uses of models or services (FORAGE_PRICES).\n",
                    (long long)number_of(total, "unpriced"));
@@ -155,9 +177,12 @@ int command_usage(const struct arguments *arguments)
     }
     if (report_usage(opened.db, caller, days, opened.doc, &report) != OK) {
         code = print_records_error(&opened);
+    } else if (option_given(arguments, "--json")) {
+        code = print_json(call_arena(opened.call), report);
+    } else if (yyjson_mut_arr_size(yyjson_mut_obj_get(report, "rows")) == 0) {
+        code = print_no_usage(caller, days);
     } else {
-        code = option_given(arguments, "--json") ? print_json(call_arena(opened.call), report)
-                                                 : print_usage(report, caller == NULL);
+        code = print_usage(call_arena(opened.call), report, caller == NULL);
     }
     close_records(&opened);
     return code;
@@ -181,12 +206,48 @@ static const char *asked(const struct opened *opened, yyjson_mut_val *past)
     return text ? text : "";
 }
 
+/* Words, as there is nothing to show; and why, where nothing is kept at all. */
+static int print_no_history(const char *caller)
+{
+    if (config_bool("FORAGE_HISTORY")) {
+        fprintf(stderr, "forage: there are no calls of %s in the history\n", caller);
+    } else {
+        fprintf(stderr,
+                "forage: there are no calls of %s in the history, which is off: FORAGE_HISTORY=on "
+                "in ~/.config/forage/forage.env keeps what is asked from then on\n",
+                caller);
+    }
+    return EXIT_OK;
+}
+
+static int print_history(const struct opened *opened, yyjson_mut_val *calls)
+{
+    static const struct table_column COLUMNS[] = {{NULL, COLUMN_RIGHT},
+                                                  {NULL, COLUMN_LEFT},
+                                                  {NULL, COLUMN_LEFT},
+                                                  {NULL, COLUMN_LEFT},
+                                                  {NULL, COLUMN_CUT}};
+    struct buf text;
+    size_t index, max;
+    yyjson_mut_val *past;
+    struct arena *arena = call_arena(opened->call);
+    struct table *table = table_new(arena, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+    yyjson_mut_arr_foreach(calls, index, max, past)
+    {
+        const char *error = text_of(past, "error");
+        table_add(table, (const char *const[]){
+                             arena_printf(arena, "%lld", (long long)number_of(past, "id")),
+                             arena_printf(arena, "%.19s", text_of(past, "at")),
+                             text_of(past, "tool"), *error ? error : "ok", asked(opened, past)});
+    }
+    buf_init(&text, MIB(8));
+    return table_put(&text, table, stdout) == OK ? print_buf(&text) : EXIT_FAILED;
+}
+
 static int list_history(struct opened *opened, const struct arguments *arguments,
                         const char *caller)
 {
     yyjson_mut_val *report = NULL;
-    size_t index, max;
-    yyjson_mut_val *past;
     int64_t limit = DEFAULT_CALLS;
     option_number(arguments, "--limit", &limit);
     if (report_history(opened->db, call_arena(opened->call), caller, 0, limit, opened->doc,
@@ -196,20 +257,8 @@ static int list_history(struct opened *opened, const struct arguments *arguments
     if (option_given(arguments, "--json")) {
         return print_json(call_arena(opened->call), report);
     }
-    struct buf text;
-    buf_init(&text, MIB(8));
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(report, "calls"), index, max, past)
-    {
-        char quoted[512];
-        struct text_out out;
-        const char *query = asked(opened, past);
-        text_start(&out, quoted, sizeof quoted);
-        text_put_quoted(&out, query, strlen(query), 80);
-        buf_printf(&text, "%6lld  %.19s  %-18s %-12s %s\n", (long long)number_of(past, "id"),
-                   text_of(past, "at"), text_of(past, "tool"),
-                   *text_of(past, "error") ? text_of(past, "error") : "ok", quoted);
-    }
-    return print_buf(&text);
+    yyjson_mut_val *calls = yyjson_mut_obj_get(report, "calls");
+    return yyjson_mut_arr_size(calls) ? print_history(opened, calls) : print_no_history(caller);
 }
 
 /* Every call on a line of its own, newest first, a page at a time. */
@@ -244,11 +293,31 @@ static int export_history(struct opened *opened, const struct arguments *argumen
     return code;
 }
 
+/* Whether all of it may go; what there is to say has been said. */
+static bool may_wipe(const struct arguments *arguments, const char *caller)
+{
+    if (option_given(arguments, "--yes")) {
+        return true;
+    }
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        fputs("forage: nothing was deleted: there is no terminal to ask on; --yes deletes it\n",
+              stderr);
+        return false;
+    }
+    if (!terminal_ask("Delete all that %s asked, for good? [y/N] ", caller)) {
+        puts("Nothing was deleted.");
+        return false;
+    }
+    return true;
+}
+
 static int wipe_history(struct opened *opened, const struct arguments *arguments,
                         const char *caller)
 {
-    (void)arguments;
     int64_t wiped = 0;
+    if (!may_wipe(arguments, caller)) {
+        return EXIT_FAILED;
+    }
     if (records_wipe(opened->db, caller, &wiped) != OK) {
         return print_records_error(opened);
     }

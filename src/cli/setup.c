@@ -296,14 +296,6 @@ static void tell_path(const struct setup *setup)
 
 /* ---- asking ---- */
 
-static bool ask(void)
-{
-    char answer[16];
-    fputs("\nWrite this? [y/N] ", stdout);
-    fflush(stdout);
-    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-}
-
 /* Whether it may be written; what there is to say has been said. */
 static bool is_confirmed(struct setup *setup)
 {
@@ -314,7 +306,7 @@ static bool is_confirmed(struct setup *setup)
         puts("\nNothing was written: there is no terminal to ask on. --yes writes it.");
         return false;
     }
-    if (!ask()) {
+    if (!terminal_ask("\nWrite this? [y/N] ")) {
         puts("Nothing was written.");
         return false;
     }

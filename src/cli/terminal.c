@@ -1,11 +1,20 @@
-/* Colour and progress, by the habits of other programs: no-color.org, and what a terminal says of
- * itself. */
+/* Colour, width and progress, by the habits of other programs: no-color.org, COLUMNS, and what a
+ * terminal says of itself. */
 #include "cli/terminal.h"
+
+#include "core/buf.h"
+#include "text/columns.h"
+#include "text/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#define LEAST_WIDTH 20
+#define MOST_WIDTH  10000
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } wish;
 
@@ -56,6 +65,100 @@ const char *terminal_style(FILE *file, enum terminal_style style)
     };
     return has_color(file) ? CODES[style] : "";
 }
+
+/* ---- width ---- */
+
+size_t terminal_width(FILE *file)
+{
+    struct winsize size = {0};
+    if (!isatty(fileno(file))) {
+        return 0;
+    }
+    long columns = is_set("COLUMNS") ? strtol(getenv("COLUMNS"), NULL, 10) : 0;
+    if (columns <= 0 && ioctl(fileno(file), TIOCGWINSZ, &size) == 0) {
+        columns = size.ws_col; /* 0 where nobody told the terminal its size */
+    }
+    return columns <= 0            ? 0
+           : columns < LEAST_WIDTH ? LEAST_WIDTH
+           : columns > MOST_WIDTH  ? MOST_WIDTH
+                                   : (size_t)columns;
+}
+
+size_t terminal_room(FILE *file, size_t used)
+{
+    size_t width = terminal_width(file);
+    return !width ? 0 : used + LEAST_WIDTH > width ? LEAST_WIDTH : width - used;
+}
+
+/* What could move the cursor. */
+static bool is_control(uint32_t letter)
+{
+    return letter < ' ' || (letter >= 0x7F && letter < 0xA0);
+}
+
+/* What turns the direction of all that follows it. */
+static bool is_turn(uint32_t letter)
+{
+    return (letter >= 0x202A && letter <= 0x202E) || (letter >= 0x2066 && letter <= 0x2069);
+}
+
+void terminal_put(struct buf *out, const char *text, size_t length, size_t room)
+{
+    bool cut = room && text_columns(text, length) > room;
+    const char *end = text + (cut ? text_columns_prefix(text, length, room - 1) : length);
+    while (text < end) {
+        const char *from = text;
+        uint32_t letter = text_next(&text, end);
+        if (is_control(letter)) {
+            buf_putc(out, ' ');
+        } else if (!is_turn(letter)) {
+            buf_append(out, from, (size_t)(text - from));
+        }
+    }
+    buf_puts(out, cut ? "\u2026" : "");
+}
+
+void terminal_put_wrapped(struct buf *out, size_t indent, size_t column, size_t width,
+                          const char *text)
+{
+    static const char BLANKS[] = " \t\r\n";
+    text += strspn(text, BLANKS);
+    while (*text) {
+        size_t length = strcspn(text, BLANKS);
+        size_t columns = text_columns(text, length);
+        if (width && column > indent && column + 1 + columns > width) {
+            buf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > indent) {
+            buf_putc(out, ' ');
+            column++;
+        }
+        terminal_put(out, text, length, 0);
+        column += columns;
+        text += length;
+        text += strspn(text, BLANKS);
+    }
+    buf_putc(out, '\n');
+}
+
+/* ---- asking ---- */
+
+bool terminal_ask(const char *question, ...)
+{
+    char answer[16];
+    va_list args;
+    va_start(args, question);
+    vprintf(question, args);
+    va_end(args);
+    fflush(stdout);
+    if (!fgets(answer, sizeof answer, stdin)) {
+        return false;
+    }
+    answer[strcspn(answer, "\r\n")] = '\0';
+    return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
+/* ---- progress ---- */
 
 bool terminal_has_progress(void)
 {

@@ -1,6 +1,7 @@
 /* `forage tools`: the list, one tool's definition, and the page of documentation that comes from
  * it. */
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "core/limits.h"
 
 #include <stdio.h>
@@ -8,18 +9,29 @@
 
 /* ---- for people ---- */
 
-static void list_tools(struct buf *out, const struct registry *registry)
+static struct readiness readiness_of(const struct entry *entry)
 {
+    struct readiness readiness = {.ready = true};
+    if (entry->tool->ready) {
+        entry->tool->ready(&readiness);
+    }
+    return readiness;
+}
+
+static int list_tools(struct buf *out, struct arena *arena, const struct registry *registry)
+{
+    static const struct table_column COLUMNS[] = {
+        {NULL, COLUMN_LEFT}, {NULL, COLUMN_LEFT}, {NULL, COLUMN_LEFT}, {NULL, COLUMN_WRAPPED}};
+    struct table *table = table_new(arena, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (size_t i = 0; i < registry->tool_count; i++) {
         const struct entry *entry = &registry->tools[i];
-        struct readiness readiness = {.ready = true};
-        if (entry->tool->ready) {
-            entry->tool->ready(&readiness);
-        }
-        buf_printf(out, "%-26s %-10s %-6s %s\n", entry->name, entry->group,
-                   readiness.ready ? "ready" : "lacks",
-                   readiness.ready ? (entry->title ? entry->title : "") : readiness.lacks);
+        struct readiness readiness = readiness_of(entry);
+        const char *title = entry->title ? entry->title : "";
+        const char *words = readiness.ready ? title : arena_strdup(arena, readiness.lacks);
+        table_add(table, (const char *const[]){entry->name, entry->group,
+                                               readiness.ready ? "ready" : "lacks", words});
     }
+    return table_put(out, table, stdout);
 }
 
 static void write_definition(struct buf *out, struct arena *arena, const struct entry *entry)
@@ -230,6 +242,7 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
         return EXIT_FAILED;
     }
     struct buf text;
+    int status = OK;
     buf_init(&text, MIB(8));
     if (markdown) {
         write_page(&text, arena, entry);
@@ -238,10 +251,11 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
     } else if (json) {
         write_all_definitions(&text, arena, registry);
     } else {
-        list_tools(&text, registry);
+        status = list_tools(&text, arena, registry);
     }
     int code = print_buf(&text);
     arena_free(arena);
+    code = status == OK ? code : EXIT_FAILED;
     return code;
 }
 

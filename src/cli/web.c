@@ -1,13 +1,14 @@
 /* `forage web QUERY`: search results and their pages, for people. */
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/terminal.h"
 #include "core/limits.h"
-#include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PREVIEW_LINES 6
+#define PREVIEW_LINES   6
+#define PREVIEW_COLUMNS 96 /* where there is no terminal */
 
 /* One query is a query; several are queries. */
 static void add_queries(struct tool_run *run)
@@ -23,28 +24,12 @@ static void add_queries(struct tool_run *run)
     }
 }
 
-/* Words of strangers on a terminal: control characters must not steer it. */
-static void put_plain(struct buf *out, const char *text, size_t length)
-{
-    const char *end = text + length;
-    while (text < end) {
-        const char *from = text;
-        uint32_t letter = text_next(&text, end);
-        bool steers = letter < ' ' || (letter >= 0x7F && letter < 0xA0);
-        if (steers) {
-            buf_putc(out, ' ');
-        } else {
-            buf_append(out, from, (size_t)(text - from));
-        }
-    }
-}
-
 static void put_field(struct buf *out, const char *before, const char *text)
 {
     if (text && *text) {
         buf_puts(out, before);
-        put_plain(out, text, strlen(text));
-        buf_putc(out, '\n');
+        size_t column = strlen(before);
+        terminal_put_wrapped(out, column, column, terminal_width(stdout), text);
     }
 }
 
@@ -52,13 +37,14 @@ static void put_field(struct buf *out, const char *before, const char *text)
 static void put_page(struct buf *out, const char *text, bool full)
 {
     int shown = 0;
+    size_t width = terminal_width(stdout);
+    size_t room = full ? 0 : width ? terminal_room(stdout, 5) : PREVIEW_COLUMNS;
     while (*text && (full || shown < PREVIEW_LINES)) {
         size_t length = strcspn(text, "\n");
-        size_t visible = full ? length : text_prefix(text, length, 96);
         if (length || full) {
             buf_puts(out, "   | ");
-            put_plain(out, text, visible);
-            buf_puts(out, visible < length ? "...\n" : "\n");
+            terminal_put(out, text, length, room);
+            buf_putc(out, '\n');
             shown++;
         }
         text += length + (text[length] == '\n');

@@ -5,14 +5,17 @@ ceiling beyond which something is broken. The ceiling is generous, since sanitiz
 everything slower.
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import pty
 import re
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import threading
 import time
 
@@ -72,8 +75,13 @@ def has_children(pid):
     return any(parent == pid for _, parent, _ in processes())
 
 
-def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, **settings):
-    """Runs a command whose output and errors each go to a terminal; what they show, as text."""
+def set_width(terminal, columns):
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+
+def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, columns=0, typed=None, **settings):
+    """Runs a command whose output and errors each go to a terminal; what they show, as text. The terminals have so many
+    columns (0: they do not say). What is typed comes from a third one; without it there is no input."""
     shown = {"stdout": b"", "stderr": b""}
 
     def gather(name, terminal):
@@ -85,10 +93,15 @@ def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, **settings):
         os.close(terminal)
 
     pairs = {name: pty.openpty() for name in shown}
+    keyboard = pty.openpty() if typed is not None else None
+    for ours, _ in pairs.values():
+        set_width(ours, columns)
+    if keyboard:
+        os.write(keyboard[0], typed.encode())
     variables = environment({"TERM": "xterm", **settings})
     child = subprocess.Popen(
         [program, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
+        stdin=keyboard[1] if keyboard else subprocess.DEVNULL,
         env=variables,
         start_new_session=True,
         **{name: theirs for name, (_, theirs) in pairs.items()},
@@ -100,6 +113,8 @@ def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, **settings):
     code = child.wait(patience)
     for thread in threads:
         thread.join(patience)
+    for end in keyboard or ():
+        os.close(end)
     for name, data in shown.items():
         look(data, f"what {arguments} shows on {name}")
     texts = {name: data.decode().replace("\r\n", "\n") for name, data in shown.items()}

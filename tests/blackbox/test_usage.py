@@ -70,7 +70,9 @@ def test_the_table_for_people(tmp_path):
     assert second.split() == ["local", "test_spend_kept", "1", "-", "5", "-", "-", "███"]
     assert total.split() == ["total", "5", "-", "4,005", "2,000", "0.0410"]
     assert "Without a price: 1 uses" in note
-    assert len(command(tmp_path / "data", "usage", "--caller", "nobody").splitlines()) == 2
+    nobody = run("usage", "--caller", "nobody", FORAGE_DATA_DIR=tmp_path / "data")
+    assert nobody.returncode == 0 and nobody.stdout == ""
+    assert "no calls of nobody in the last 7 days" in nobody.stderr
 
 
 def test_prices_of_ones_own(tmp_path):
@@ -174,8 +176,8 @@ def test_history_is_listed_exported_and_wiped_by_its_owner(tmp_path):
         assert len(get(server.port, "/api/v1/history", BOB).json()["calls"]) == 1
         assert get(server.port, "/api/v1/usage", ALICE).json()["total"]["calls"] == 5, "sums are not history"
     assert [call["arguments"]["query"] for call in history_of(folder, "bob")] == ["bob's own"]
-    assert re.search(r"^ +\d+  \d{4}-\S+  test_spend +PROVIDER +\"bob's own\"$", command(folder, "history", "list", "--caller", "bob"), re.M)
-    assert command(folder, "history", "wipe", "--caller", "bob") == "The history of bob is gone: 1 calls.\n"
+    assert re.search(r"^ *\d+  \d{4}-\S+  test_spend +PROVIDER +bob's own$", command(folder, "history", "list", "--caller", "bob"), re.M)
+    assert command(folder, "history", "wipe", "--yes", "--caller", "bob") == "The history of bob is gone: 1 calls.\n"
     assert history_of(folder, "bob") == []
 
 
