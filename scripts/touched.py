@@ -16,7 +16,7 @@ ROOMS = {
     "answer": "search_web answer_contract search_fakes",
     "app": "protocol_stdio rest",
     "call": "protocol_stdio rest cancel",
-    "cli": "cli terminal completions",
+    "cli": "cli terminal completions interrupts",
     "config": "cli trust",
     "core": "protocol_stdio rest secrets",
     "db": "old_data usage storage postgres records_postgres",

@@ -7,6 +7,9 @@
 #include "core/log.h"
 #include "core/redact.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,16 +83,53 @@ struct app *open_app(void)
     return app;
 }
 
+/* What the system said of the first output that it did not take. */
+static int output_error;
+
+bool print_bytes(const char *data, size_t length)
+{
+    if (fwrite(data, 1, length, stdout) == length) {
+        return true;
+    }
+    output_error = output_error ? output_error : errno;
+    return false;
+}
+
 int print_buf(struct buf *text)
 {
     redact_buf(text, 0);
-    size_t written = text->length ? fwrite(text->data, 1, text->length, stdout) : 0;
-    bool whole = buf_error(text) == OK && written == text->length && fflush(stdout) == 0;
+    bool whole = buf_error(text) == OK;
     if (!whole) {
-        fputs("forage: the output could not be written\n", stderr);
+        fputs("forage: the output is too long, or there is no memory for it\n", stderr);
     }
+    whole = whole && (text->length == 0 || print_bytes(text->data, text->length));
     buf_done(text);
-    return whole ? EXIT_OK : EXIT_FAILED;
+    return whole ? EXIT_OK : EXIT_FAILED; /* end_output() says what was wrong with the output */
+}
+
+/* Writes what is left of the output. Where its reader has gone, as `head` goes after ten lines,
+ * the program ends as `cat` does: silently, by SIGPIPE. Anything else that kept the output from
+ * being written is an error, whichever command printed it. */
+static int end_output(int code)
+{
+    if (fflush(stdout) != 0 && !output_error) {
+        output_error = errno;
+    }
+    if (!output_error && !ferror(stdout)) {
+        return code;
+    }
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    if (output_error == EPIPE || (poll(&output, 1, 0) > 0 && (output.revents & POLLERR))) {
+        sigset_t broken_pipe;
+        sigemptyset(&broken_pipe);
+        sigaddset(&broken_pipe, SIGPIPE);
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+        pthread_sigmask(SIG_UNBLOCK, &broken_pipe, NULL);
+    }
+    fprintf(stderr, "forage: the output could not be written%s%s\n", output_error ? ": " : "",
+            output_error ? strerror(output_error) : "");
+    return EXIT_FAILED;
 }
 
 int read_stream(FILE *file, struct buf *bytes)
@@ -198,11 +238,11 @@ int cli_main(int argc, char **argv)
     for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof *OTHER_NAMES; i++) {
         bool meant = !OTHER_NAMES[i].alone || count == 0;
         if (meant && strcmp(program, OTHER_NAMES[i].program) == 0) {
-            return run_other_name(i, count, values);
+            return end_output(run_other_name(i, count, values));
         }
     }
     if (count && strcmp(values[0], "--version") == 0) {
         values[0] = VERSION;
     }
-    return run_command(NULL, count, values);
+    return end_output(run_command(NULL, count, values));
 }

@@ -11,8 +11,9 @@
 /* What the program's end tells a script. */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_FAILED = 1, /* the call failed, or the server could not start */
-    EXIT_USAGE = 2,  /* wrong arguments or wrong configuration */
+    EXIT_FAILED = 1,   /* the call failed, or the server could not start */
+    EXIT_USAGE = 2,    /* wrong arguments or wrong configuration */
+    EXIT_SIGNAL = 128, /* and its number: a signal ended the command; 130 is ctrl-C */
 };
 
 int cli_main(int argc, char **argv);
@@ -55,6 +56,9 @@ int load_configuration(void);
 void log_quietly(void);
 /* The program, for this command. NULL after saying why not. */
 struct app *open_app(void);
+/* Prints bytes as they are; false where the output does not take them, which the program's end
+ * reports. */
+bool print_bytes(const char *data, size_t length);
 /* Prints what was gathered, redacted, and frees it. EXIT_OK or EXIT_FAILED. */
 int print_buf(struct buf *text);
 /* Appends all that a stream holds. OK, ERR_IO, or ERR_LIMIT where that is too much. */

@@ -160,7 +160,7 @@ static void put_program(const struct page *page)
     put_options(page, "Options for every command", &COMMAND_ROOT);
     put_examples(page, &COMMAND_ROOT);
     put_sentence(page, "Exit codes: 0 done, 1 the call or the server failed, 2 wrong arguments or "
-                       "settings.");
+                       "settings, 130 ctrl-C.");
     terminal_put_wrapped(out, 0, 0, page->width,
                          "Settings are environment variables; `forage config` lists them. See also "
                          "man forage.");

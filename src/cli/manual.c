@@ -66,7 +66,8 @@ static const char TAIL[] =
     ".Sh EXIT STATUS\n"
     "0 when all went well; 1 when the call failed, the server could not start, or\n"
     ".Cm doctor\n"
-    "found something broken; 2 for wrong arguments or settings.\n";
+    "found something broken; 2 for wrong arguments or settings; 130 after ctrl-C. A command whose\n"
+    "output nobody reads any more ends silently by SIGPIPE.\n";
 
 /* ---- parts ---- */
 

@@ -136,13 +136,13 @@ static int feed_file(struct memory_command *command, struct lines *lines, int fd
     double done = 0;
     ssize_t got;
     int status = OK;
-    while (status == OK && (got = read(fd, piece, sizeof piece)) > 0) {
+    while (status == OK && (got = read_waiting(command->call, fd, piece, sizeof piece)) > 0) {
         status = lines_feed(lines, piece, (size_t)got);
         done += (double)got;
         call_progress(command->call, done, size, "%zu memories", lines_count(lines).lines);
     }
     if (status == OK && got < 0) {
-        status = ERR_IO;
+        status = (int)got;
     }
     return status == OK ? lines_end(lines) : status;
 }
@@ -160,6 +160,7 @@ static int run_import(struct memory_command *command)
     if (fd < 0 || fstat(fd, &about) != 0) {
         return fail_file(path);
     }
+    tell_waiting(fd, "memories, one a line as JSON");
     struct lines *lines = lines_new(command->call, &space);
     double size = S_ISREG(about.st_mode) ? (double)about.st_size : 0;
     status = lines ? feed_file(command, lines, fd, size) : ERR_NOMEM;
@@ -187,6 +188,7 @@ struct export
     struct arena *arena;
     struct buf line;
     FILE *out;
+    int error; /* why the output took no more; 0: it takes all */
     size_t count;
 };
 
@@ -196,9 +198,12 @@ static int write_memory(void *context, const struct memory *memory)
     buf_clear(&export->line);
     int status = fields_write_line(&export->line, export->arena, memory);
     arena_reset(export->arena);
-    if (status == OK &&
-        fwrite(export->line.data, 1, export->line.length, export->out) != export->line.length) {
-        status = ERR_IO;
+    if (status == OK) {
+        bool taken = export->out == stdout ? print_bytes(export->line.data, export->line.length)
+                                           : fwrite(export->line.data, 1, export->line.length,
+                                                    export->out) == export->line.length;
+        export->error = taken ? 0 : errno;
+        status = taken ? OK : ERR_CANCELLED; /* the store is not to blame */
     }
     if (++export->count % 1000 == 0) {
         call_progress(export->command->call, (double)export->count, 0, "%zu memories",
@@ -207,7 +212,7 @@ static int write_memory(void *context, const struct memory *memory)
     return status;
 }
 
-static int export_to(struct memory_command *command, FILE *out, size_t *count)
+static int export_to(struct memory_command *command, FILE *out, size_t *count, int *error)
 {
     struct memory_space space;
     struct export export = {
@@ -218,9 +223,10 @@ static int export_to(struct memory_command *command, FILE *out, size_t *count)
         status = memory_export(command->call, &space, write_memory, &export);
     }
     if (status == OK && fflush(out) != 0) {
-        status = ERR_IO;
+        export.error = errno;
     }
     *count = export.count;
+    *error = export.error;
     buf_done(&export.line);
     arena_free(export.arena);
     return status;
@@ -236,9 +242,14 @@ static int run_export(struct memory_command *command)
     if (!out) {
         return fail_file(path);
     }
-    int status = export_to(command, out, &count);
-    if (path && (fsync(fd) != 0 || fclose(out) != 0) && status == OK) {
-        status = ERR_IO;
+    int error = 0;
+    int status = export_to(command, out, &count, &error);
+    if (path && (fsync(fd) != 0 || fclose(out) != 0) && !error) {
+        error = errno;
+    }
+    if (error) {
+        errno = error;
+        return path ? fail_file(path) : EXIT_FAILED; /* the program's end reports the output */
     }
     if (status != OK) {
         return fail(command, status);
@@ -309,16 +320,26 @@ static const struct action *find_action(const struct arguments *arguments)
     return &ACTIONS[i];
 }
 
-static const char *read_input(struct arena *arena)
+/* The text that comes on standard input; what a shell adds at its end is left out. */
+static int read_text(struct call *call, char **text)
 {
-    struct buf text;
-    buf_init(&text, LIMIT_MESSAGE_BYTES);
-    int status = read_stream(stdin, &text);
-    size_t length = text.length;
-    length -= length > 0 && text.data[length - 1] == '\n'; /* that a shell adds */
-    const char *copy = text.data && status == OK ? arena_strndup(arena, text.data, length) : NULL;
-    buf_done(&text);
-    return copy;
+    static char piece[PIECE_BYTES];
+    struct buf bytes;
+    ssize_t got;
+    buf_init(&bytes, LIMIT_MESSAGE_BYTES);
+    tell_waiting(STDIN_FILENO, "the text");
+    do {
+        got = read_waiting(call, STDIN_FILENO, piece, sizeof piece);
+    } while (got > 0 && buf_append(&bytes, piece, (size_t)got) == OK);
+    int status = got < 0 ? (int)got : buf_error(&bytes);
+    size_t length = bytes.length;
+    length -= length > 0 && bytes.data[length - 1] == '\n';
+    if (status == OK && length > 0) {
+        *text = arena_strndup(call_arena(call), bytes.data, length);
+        status = *text ? OK : ERR_NOMEM;
+    }
+    buf_done(&bytes);
+    return status;
 }
 
 /* The words become the parameter that takes them. */
@@ -338,7 +359,7 @@ static void add_words(struct tool_run *run)
         }
         return;
     }
-    const char *text = given->count ? given->words[0] : read_input(arena);
+    const char *text = given->count ? given->words[0] : NULL;
     for (int i = 1; i < given->count && text; i++) {
         text = arena_printf(arena, "%s %s", text, given->words[i]);
     }
@@ -364,7 +385,19 @@ static int run_action(struct app *app, struct call *call, void *context)
     }
     struct tool_command tool = {
         .tool = command->action->tool, .add = add_words, .print = print_result};
-    return run_tool(&tool, command->arguments, app, call);
+    struct arguments given = *command->arguments;
+    char *words[1];
+    if (given.count == 0 && command->action->rest && !command->action->several) {
+        char *text = NULL;
+        int status = read_text(call, &text);
+        if (status != OK) {
+            return fail(command, status);
+        }
+        words[0] = text;
+        given.words = words;
+        given.count = text ? 1 : 0;
+    }
+    return run_tool(&tool, &given, app, call);
 }
 
 int command_memory(const struct arguments *arguments)

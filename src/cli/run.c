@@ -4,16 +4,19 @@
 
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "core/clock.h"
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "guard/callers.h"
 #include "proc/proc.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- watching a call ---- */
 
@@ -21,6 +24,7 @@ struct watch {
     struct call *call;
     int signals;
     int done;
+    int taken; /* the signal that ended the call, or 0 */
     pthread_t thread;
 };
 
@@ -34,17 +38,30 @@ static void show_progress(void *context, double done, double total, const char *
     }
 }
 
+/* A signal cancels the call, which then ends what it started. Another one, a second later or more,
+ * ends the program as it is: something does not notice that it is cancelled. */
 static void *watch_signals(void *context)
 {
     struct watch *watch = context;
+    int64_t cancelled_ms = 0;
     struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
                                {.fd = watch->done, .events = POLLIN}};
-    while (poll(watched, 2, -1) < 0) {
+    for (;;) {
+        if (poll(watched, 2, -1) < 0) {
+            continue;
+        }
+        if (watched[1].revents) {
+            return NULL;
+        }
+        int taken = signals_take(watch->signals);
+        if (taken && !watch->taken) {
+            watch->taken = taken;
+            cancelled_ms = clock_now_ms();
+            call_cancel(watch->call);
+        } else if (taken && clock_now_ms() - cancelled_ms >= TIME_SECOND_SIGNAL_MS) {
+            _exit(EXIT_SIGNAL + taken);
+        }
     }
-    if (watched[0].revents) {
-        call_cancel(watch->call);
-    }
-    return NULL;
 }
 
 struct call_options run_options(run_progress progress)
@@ -72,7 +89,7 @@ static int run_watched(struct app *app, struct call *call, int signals, run_body
     pthread_join(watch.thread, NULL);
     event_close(watch.done);
     terminal_progress_end();
-    return code;
+    return watch.taken ? EXIT_SIGNAL + watch.taken : code;
 }
 
 int run_call(struct app *app, int signals, const struct call_options *options, run_body body,
@@ -115,6 +132,31 @@ const char *text_of(yyjson_mut_val *object, const char *key)
 int64_t number_of(yyjson_mut_val *object, const char *key)
 {
     return yyjson_mut_get_sint(yyjson_mut_obj_get(object, key));
+}
+
+void tell_waiting(int fd, const char *what)
+{
+    if (isatty(fd)) {
+        fprintf(stderr, "forage: waiting for %s; ctrl-D on a line of its own ends it\n", what);
+    }
+}
+
+ssize_t read_waiting(struct call *call, int fd, char *data, size_t size)
+{
+    for (;;) {
+        struct pollfd input = {.fd = fd, .events = POLLIN};
+        int status = call_wait(call, &input, 1, -1);
+        if (status < 0) {
+            return status;
+        }
+        ssize_t count = read(fd, data, size);
+        if (count >= 0) {
+            return count;
+        }
+        if (errno != EINTR && errno != EAGAIN) {
+            return ERR_IO;
+        }
+    }
 }
 
 int print_call_error(const struct call *call)

@@ -51,6 +51,12 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
 int run_tool_command(const struct tool_command *command, const struct arguments *given,
                      run_progress progress);
 
+/* Tells a person at a terminal that the program waits for `what` to be typed, and how to end. */
+void tell_waiting(int fd, const char *what);
+/* Reads what there is, waiting for it; a signal ends the waiting. The number of bytes, 0 at the
+ * end, ERR_CANCELLED, or ERR_IO with errno. */
+ssize_t read_waiting(struct call *call, int fd, char *data, size_t size);
+
 /* Says on standard error why the call failed, redacted; EXIT_FAILED. */
 int print_call_error(const struct call *call);
 /* A member of a result: its text, or ""; its number, or 0. */

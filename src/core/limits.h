@@ -40,6 +40,7 @@
 #define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
 #define TIME_CALL_DEADLINE_MS  50000
 #define TIME_SHUTDOWN_GRACE_MS 5000
+#define TIME_SECOND_SIGNAL_MS  1000  /* until another ctrl-C ends a command as it is */
 #define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
 #define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
 #define TIME_DOCTOR_RESERVE_MS 1000
