@@ -21,7 +21,7 @@ ROOMS = {
     "core": "protocol_stdio rest secrets",
     "db": "old_data usage storage postgres records_postgres",
     "doctor": "doctor",
-    "doors": "rest protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
+    "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
     "guard": "callers limits ssrf",
     "mcp": "protocol_stdio protocol_http cancel",
     "memory": "memory memory_doors memory_parity memory_scripts memory_callers memory_files memory_servers memory_crash "

@@ -1,13 +1,9 @@
 /* The HTTP status of each error code. */
 #include "call/errors.h"
 
-#include <stddef.h>
 #include <string.h>
 
-static const struct {
-    const char *code;
-    int http_status;
-} ERRORS[] = {
+const struct error_code ERROR_CODES[] = {
     {CODE_VALIDATION, 400},     {CODE_UNAUTHORIZED, 401}, {CODE_AUTH, 502},
     {CODE_FORBIDDEN, 403},      {CODE_NOT_FOUND, 404},    {CODE_CONFLICT, 409},
     {CODE_TOO_LARGE, 413},      {CODE_RATE_LIMIT, 429},   {CODE_CANCELLED, 499},
@@ -18,11 +14,13 @@ static const struct {
     {CODE_TURN_LIMIT, 502},     {CODE_CONFIG_ERROR, 503}, {CODE_PARSE_ERROR, 502},
 };
 
+const size_t ERROR_CODE_COUNT = sizeof ERROR_CODES / sizeof *ERROR_CODES;
+
 int error_http_status(const char *code)
 {
-    for (size_t i = 0; code && i < sizeof ERRORS / sizeof *ERRORS; i++) {
-        if (strcmp(code, ERRORS[i].code) == 0) {
-            return ERRORS[i].http_status;
+    for (size_t i = 0; code && i < ERROR_CODE_COUNT; i++) {
+        if (strcmp(code, ERROR_CODES[i].code) == 0) {
+            return ERROR_CODES[i].http_status;
         }
     }
     return 500;

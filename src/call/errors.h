@@ -3,6 +3,8 @@
 #ifndef FORAGE_CALL_ERRORS_H
 #define FORAGE_CALL_ERRORS_H
 
+#include <stddef.h>
+
 #define CODE_VALIDATION   "VALIDATION"   /* the arguments; the message names the parameter */
 #define CODE_AUTH         "AUTH"         /* an upstream refused our key; 502, see decisions.md */
 #define CODE_UNAUTHORIZED "UNAUTHORIZED" /* the caller's token is missing or wrong */
@@ -30,6 +32,14 @@
 #define CODE_TURN_LIMIT      "TURN_LIMIT"
 #define CODE_CONFIG_ERROR    "CONFIG_ERROR"
 #define CODE_PARSE_ERROR     "PARSE_ERROR"
+
+/* Every code with its status. */
+struct error_code {
+    const char *code;
+    int http_status;
+};
+extern const struct error_code ERROR_CODES[];
+extern const size_t ERROR_CODE_COUNT;
 
 /* 500 for a code that the table does not know. */
 int error_http_status(const char *code);

@@ -207,7 +207,8 @@ static bool is_type(struct slice given, const char *type)
 bool check_content_type(struct exchange *exchange, enum body_type wanted)
 {
     static const char *const LINES[] = {"application/x-ndjson", "application/ndjson",
-                                        "application/jsonl", "application/json"};
+                                        "application/jsonl", "application/json",
+                                        "application/octet-stream"};
     struct slice type = exchange_header(exchange, "Content-Type", NULL);
     bool fits = wanted == BODY_ANY || is_type(type, "application/json");
     for (size_t i = 0; wanted == BODY_LINES && i < sizeof LINES / sizeof *LINES; i++) {

@@ -129,48 +129,54 @@ static void serve_metrics(const struct visit *visit)
 /* ---- routing ---- */
 
 /* The first that fits serves, so that a {variable} comes after the names that it could stand for.
- */
+ * /health tells nothing, so it asks for no token. */
 const struct route ROUTES[] = {
-    {"POST", "/mcp", serve_mcp, BODY_JSON, NULL, NULL, NULL, NULL, NULL},
-    {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, NULL, "list_tools",
-     "The tools that are switched on.", NULL, NULL},
-    {"GET", "/api/v1/usage", serve_records, BODY_ANY, NULL, "usage",
-     "The caller's calls, tokens and money, per day and tool.", "days", NULL},
-    {"GET", "/api/v1/history", serve_records, BODY_ANY, NULL, "history",
-     "What the caller asked, newest first.", "limit before", NULL},
-    {"DELETE", "/api/v1/history", serve_records, BODY_ANY, NULL, "wipe_history",
-     "Forgets what the caller asked.", NULL, NULL},
-    {"GET", "/api/v1/openapi.json", serve_openapi, BODY_ANY, NULL, "openapi", "This description.",
-     NULL, NULL},
-    {"GET", "/health", serve_health, BODY_ANY, NULL, "health",
-     "Whether the server is up. Needs no token.", NULL, NULL},
-    {"GET", "/metrics", serve_metrics, BODY_ANY, NULL, "metrics",
-     "Numbers in Prometheus' text format.", NULL, NULL},
-    {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, NULL, "tools", NULL, NULL, NULL},
-    {"GET", "/api/v1/memories", serve_memory, BODY_ANY, "memory_list", "list_memories",
-     "Lists memories, newest first.", NULL, NULL},
-    {"POST", "/api/v1/memories", serve_memory, BODY_JSON, "memory_add", "add_memory",
-     "Adds or replaces a memory.", NULL, NULL},
-    {"GET", "/api/v1/memories/search", serve_memory, BODY_ANY, "memory_search", "search_memories",
-     "Finds memories by what they are about.", NULL, NULL},
-    {"GET", "/api/v1/memories/fulltext", serve_memory, BODY_ANY, "memory_fulltext_search",
-     "search_memory_words", "Finds memories by the words that they hold.", NULL, NULL},
-    {"POST", "/api/v1/memories/import", serve_memory_import, BODY_LINES, "memory_add",
-     "import_memories", "Adds many memories, 1,000 in a transaction.", NULL,
-     "One memory on each line, as a JSON object: key, summary, text, tags, metadata, session, "
-     "place, role, created_at, expires_at. At most 64 MiB."},
-    {"GET", "/api/v1/memories/export", serve_memory_export, BODY_ANY, "memory_list",
-     "export_memories", "All memories of a namespace, as the import takes them.", NULL,
-     "One memory on each line, in the order of keys. An export that could not be completed ends "
-     "with a line that holds an error."},
-    {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, "memory_get", "get_memory",
-     "Reads a memory.", NULL, NULL},
-    {"PUT", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_add", "put_memory",
-     "Adds the memory of this key, or replaces it.", NULL, NULL},
-    {"PATCH", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_update", "update_memory",
-     "Changes parts of a memory.", NULL, NULL},
-    {"DELETE", "/api/v1/memories/{key}", serve_memory, BODY_JSON, "memory_delete", "delete_memory",
-     "Deletes a memory.", NULL, NULL},
+    {"POST", "/mcp", serve_mcp, BODY_JSON, .operation = NULL},
+    {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, .operation = "list_tools",
+     .summary = "The tools that are switched on.", .result = "ToolList"},
+    {"GET", "/api/v1/usage", serve_records, BODY_ANY, .operation = "get_usage",
+     .summary = "The caller's calls, tokens and money, per day and tool.", .parameters = "days",
+     .result = "Usage"},
+    {"GET", "/api/v1/history", serve_records, BODY_ANY, .operation = "get_history",
+     .summary = "What the caller asked, newest first.", .parameters = "calls before",
+     .result = "History"},
+    {"DELETE", "/api/v1/history", serve_records, BODY_ANY, .operation = "wipe_history",
+     .summary = "Forgets what the caller asked.", .result = "Wiped"},
+    {"GET", "/api/v1/openapi.json", serve_openapi, BODY_ANY, .operation = "get_openapi",
+     .summary = "This description.", .result = "OpenApi"},
+    {"GET", "/health", serve_health, BODY_ANY, .open = true, .operation = "get_health",
+     .summary = "Whether the server is up. Needs no token.", .result = "Health"},
+    {"GET", "/metrics", serve_metrics, BODY_ANY, .operation = "get_metrics",
+     .summary = "Numbers in Prometheus' text format."},
+    {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, .operation = "tools"},
+    {"GET", "/api/v1/memories", serve_memory, BODY_ANY, .tool = "memory_list",
+     .operation = "list_memories", .summary = "Lists memories, newest first."},
+    {"POST", "/api/v1/memories", serve_memory, BODY_JSON, .tool = "memory_add",
+     .operation = "add_memory", .summary = "Adds or replaces a memory."},
+    {"GET", "/api/v1/memories/search", serve_memory, BODY_ANY, .tool = "memory_search",
+     .operation = "search_memories", .summary = "Finds memories by what they are about."},
+    {"GET", "/api/v1/memories/fulltext", serve_memory, BODY_ANY, .tool = "memory_fulltext_search",
+     .operation = "search_memory_words", .summary = "Finds memories by the words that they hold."},
+    {"POST", "/api/v1/memories/import", serve_memory_import, BODY_LINES, .tool = "memory_add",
+     .operation = "import_memories", .summary = "Adds many memories, 1,000 in a transaction.",
+     .lines = "One memory on each line, as a JSON object: key, summary, text, tags, metadata, "
+              "session, place, role, created_at, expires_at. At most 64 MiB. The type may also be "
+              "application/x-ndjson.",
+     .result = "Imported"},
+    {"GET", "/api/v1/memories/export", serve_memory_export, BODY_ANY, .tool = "memory_list",
+     .operation = "export_memories",
+     .summary = "All memories of a namespace, as the import takes them.",
+     .lines =
+         "One memory on each line, in the order of keys. An export that could not be completed "
+         "ends with a line that holds an error."},
+    {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, .tool = "memory_get",
+     .operation = "get_memory", .summary = "Reads a memory.", .without = "keys"},
+    {"PUT", "/api/v1/memories/{key}", serve_memory, BODY_JSON, .tool = "memory_add",
+     .operation = "put_memory", .summary = "Adds the memory of this key, or replaces it."},
+    {"PATCH", "/api/v1/memories/{key}", serve_memory, BODY_JSON, .tool = "memory_update",
+     .operation = "update_memory", .summary = "Changes parts of a memory."},
+    {"DELETE", "/api/v1/memories/{key}", serve_memory, BODY_JSON, .tool = "memory_delete",
+     .operation = "delete_memory", .summary = "Deletes a memory.", .without = "keys"},
 };
 
 const size_t ROUTE_COUNT = sizeof ROUTES / sizeof *ROUTES;
@@ -263,8 +269,7 @@ static void on_head(struct exchange *exchange, void *context)
         answer_unrouted(exchange, request);
         return;
     }
-    bool open = route->serve == serve_health; /* it tells nothing, so it asks for no token */
-    const struct caller *caller = open ? caller_local() : check_caller(door, exchange);
+    const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
     if (route->body == BODY_LINES) {
         exchange_allow_body(exchange, LIMIT_HTTP_UPLOAD_BYTES);
     }

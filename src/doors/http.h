@@ -32,17 +32,21 @@ struct visit {
     const struct route *route;
 };
 
-/* A path, who serves it, and how the OpenAPI description presents it. */
+/* A path, who serves it, and how the OpenAPI description presents it. Lists are words between
+ * spaces. */
 struct route {
     const char *method;
     const char *path; /* a {variable} at its end stands for anything below */
     void (*serve)(const struct visit *visit);
     enum body_type body;
-    const char *tool;      /* the memory tool whose arguments it takes, or NULL */
-    const char *operation; /* its name in the description; NULL: it is not described */
-    const char *summary;
-    const char *numbers; /* the names of its query parameters that are numbers, or NULL */
-    const char *lines;   /* an import or export: what its lines are; otherwise NULL */
+    bool open;              /* asks for no token */
+    const char *operation;  /* its name in the description; NULL: it is not described */
+    const char *summary;    /* the same in a sentence */
+    const char *tool;       /* the memory tool whose arguments it takes, or NULL */
+    const char *without;    /* the arguments of the tool that it is not described with */
+    const char *lines;      /* an import or export: what its lines are; otherwise NULL */
+    const char *parameters; /* of openapi.json, where it is no tool; NULL: none */
+    const char *result;     /* the schema of openapi.json for its JSON; NULL: a tool's, or text */
 };
 
 /* ---- http.c ---- */

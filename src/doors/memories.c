@@ -284,6 +284,15 @@ struct export
     bool started;
 };
 
+/* What the lines are declared as: generated clients may know no other type for a file than the one
+ * that says nothing, so whoever asks for that gets it. */
+static const char *export_type(struct exchange *exchange)
+{
+    static const char FILE_TYPE[] = "application/octet-stream";
+    struct slice accepted = exchange_header(exchange, "Accept", NULL);
+    return slice_is_any_case(accepted, FILE_TYPE) ? FILE_TYPE : "application/x-ndjson";
+}
+
 /* Sends what was gathered; the answer begins with the first of it, so that an error before that has
  * its own status. */
 static int send_lines(struct export *export)
@@ -292,7 +301,7 @@ static int send_lines(struct export *export)
     int status = OK;
     if (!export->started) {
         struct buf headers;
-        answer_headers(&headers, exchange, "application/x-ndjson", NULL);
+        answer_headers(&headers, exchange, export_type(exchange), NULL);
         status = exchange_stream_start(exchange, 200, headers.data);
         buf_done(&headers);
         export->started = true;

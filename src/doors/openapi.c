@@ -1,10 +1,25 @@
-/* The OpenAPI 3.1 description of the REST interface, made from the routes and the tool definitions.
- */
+/* The OpenAPI 3.1 description of the REST interface, made for each request that asks for it: from
+ * the routes, the tools' definitions and the codes of errors, so that it cannot say anything else
+ * than they do. openapi.json holds what none of them says: the bodies of the few routes that are no
+ * tool. Schemas, parameters and failures are components, which generators of clients give names. */
+#include "call/errors.h"
 #include "core/limits.h"
+#include "core/redact.h"
+#include "core/sha256.h"
 #include "doors/http.h"
+#include "embedded.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+
+#define SCHEMAS    "#/components/schemas/"
+#define PARAMETERS "#/components/parameters/"
+#define RESPONSES  "#/components/responses/"
+#define HEADERS    "#/components/headers/"
+#define JSON       "application/json"
+
+#define ETAG_BYTES 16 /* of the digest */
 
 /* The description while it is made. */
 struct description {
@@ -12,83 +27,193 @@ struct description {
     struct arena *arena;
     const struct registry *registry;
     yyjson_mut_val *paths;
+    yyjson_mut_val *schemas, *parameters, *responses; /* the components */
 };
 
-/* ---- parts of an operation ---- */
+/* ---- small parts ---- */
 
-static yyjson_mut_val *add_typed(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *key,
-                                 const char *type)
+/* "#/components/schemas/" and a name; the name where there is no memory, which ends the writing. */
+static const char *join(struct arena *arena, const char *before, const char *name)
 {
-    yyjson_mut_val *schema = yyjson_mut_obj_add_obj(doc, parent, key);
-    yyjson_mut_obj_add_str(doc, schema, "type", type);
-    return schema;
+    const char *text = arena_printf(arena, "%s%s", before, name);
+    return text ? text : name;
 }
 
-static void add_reference(yyjson_mut_doc *doc, yyjson_mut_val *content, const char *target)
+static void set_reference(const struct description *to, yyjson_mut_val *object, const char *place,
+                          const char *name)
 {
-    yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, content, "schema"), "$ref", target);
+    yyjson_mut_obj_add_str(to->doc, object, "$ref", join(to->arena, place, name));
+}
+
+static void add_reference(const struct description *to, yyjson_mut_val *parent, const char *key,
+                          const char *place, const char *name)
+{
+    set_reference(to, yyjson_mut_obj_add_obj(to->doc, parent, key), place, name);
+}
+
+/* "memory_add" and "Result" make "MemoryAddResult". */
+static const char *type_name(struct arena *arena, const char *words, const char *suffix)
+{
+    char *name = arena_alloc(arena, strlen(words) + strlen(suffix) + 1);
+    char *at = name;
+    bool begins = true;
+    for (const char *c = words; at && *c; c++) {
+        if (isalnum((unsigned char)*c)) {
+            *at++ = begins ? (char)toupper((unsigned char)*c) : *c;
+        }
+        begins = !isalnum((unsigned char)*c);
+    }
+    if (at) {
+        memcpy(at, suffix, strlen(suffix) + 1);
+    }
+    return name ? name : words;
+}
+
+/* Whether a list of words, separated by spaces, holds this one. */
+static bool names(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at && *at; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (size == length && memcmp(at, word, length) == 0) {
+            return true;
+        }
+        at += size;
+    }
+    return false;
 }
 
 /* Adds the content of that type to a request or a response; returns its object. */
 static yyjson_mut_val *add_content(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *type)
 {
-    return yyjson_mut_obj_add_obj(doc, yyjson_mut_obj_add_obj(doc, parent, "content"), type);
+    yyjson_mut_val *content = yyjson_mut_obj_get(parent, "content");
+    content = content ? content : yyjson_mut_obj_add_obj(doc, parent, "content");
+    return yyjson_mut_obj_add_obj(doc, content, type);
 }
 
-static yyjson_mut_val *add_response(yyjson_mut_doc *doc, yyjson_mut_val *responses,
-                                    const char *status, const char *description, const char *type)
+/* Adds a content that is a file: of lines, in an import or export. */
+static void add_file(yyjson_mut_doc *doc, yyjson_mut_val *parent, const char *type)
 {
-    yyjson_mut_val *response = yyjson_mut_obj_add_obj(doc, responses, status);
-    yyjson_mut_obj_add_str(doc, response, "description", description);
-    return add_content(doc, response, type);
+    yyjson_mut_val *schema = yyjson_mut_obj_add_obj(doc, add_content(doc, parent, type), "schema");
+    yyjson_mut_obj_add_str(doc, schema, "type", "string");
+    yyjson_mut_obj_add_str(doc, schema, "format", "binary");
 }
 
-static yyjson_mut_val *add_operation(struct description *to, const char *path, const char *method,
-                                     const char *id, const char *summary)
-{
-    char *lower = arena_strdup(to->arena, method);
-    for (char *c = lower; c && *c; c++) {
-        *c = (char)tolower((unsigned char)*c);
-    }
-    yyjson_mut_val *item = yyjson_mut_obj_get(to->paths, path);
-    item = item ? item : yyjson_mut_obj_add_obj(to->doc, to->paths, path);
-    yyjson_mut_val *operation = yyjson_mut_obj_add_obj(to->doc, item, lower);
-    yyjson_mut_obj_add_str(to->doc, operation, "operationId", id);
-    json_add_string(to->doc, operation, "summary", summary);
-    return operation;
-}
+/* ---- responses ---- */
 
-static void add_tag(yyjson_mut_doc *doc, yyjson_mut_val *operation, const char *tag)
-{
-    yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, operation, "tags"), tag);
-}
-
-/* The statuses that a failed call can have; their body is always the same. */
-static const struct {
-    const char *status;
-    const char *description;
-} FAILURES[] = {
-    {"400", "An argument is wrong; the message names it."},
-    {"401", "The token is missing or wrong."},
-    {"403", "The Host, the Origin or an address is not allowed."},
-    {"404", "There is no such thing."},
-    {"409", "It conflicts with what is there."},
-    {"429", "Too often; Retry-After tells when to come back."},
-    {"502", "An upstream failed."},
-    {"503", "Busy, or not configured."},
-    {"504", "Out of time."},
+/* Which routes can fail in a way. */
+enum reach {
+    REACH_ALL,       /* every route */
+    REACH_GUARDED,   /* those that ask for a token */
+    REACH_ARGUMENTS, /* those that take arguments */
+    REACH_BODY,      /* those that take a body */
+    REACH_TOOL,      /* those that run a tool */
 };
 
-static void add_failures(yyjson_mut_doc *doc, yyjson_mut_val *responses)
+/* The statuses that a request can fail with; the body is always the same. The codes of each come
+ * from the table of errors. */
+static const struct failure {
+    int status; /* 0: any other */
+    enum reach reach;
+    const char *name;
+    const char *description;
+} FAILURES[] = {
+    {400, REACH_ARGUMENTS, "BadRequest", "An argument is wrong; the message names it."},
+    {401, REACH_GUARDED, "Unauthorized", "The token is missing or wrong."},
+    {403, REACH_ALL, "Forbidden", "The Host, the Origin or an address is not allowed."},
+    {404, REACH_TOOL, "NotFound", "There is no such thing."},
+    {409, REACH_TOOL, "Conflict", "It conflicts with what is there."},
+    {413, REACH_BODY, "TooLarge", "The body is too large."},
+    {415, REACH_BODY, "UnsupportedMediaType", "The body is of a type that is not taken."},
+    {429, REACH_TOOL, "TooManyRequests", "Too often; Retry-After says when to come back."},
+    {500, REACH_TOOL, "InternalError", "The server has a fault, or no memory."},
+    {502, REACH_TOOL, "BadGateway", "An upstream failed."},
+    {503, REACH_ARGUMENTS, "Unavailable", "The server is busy, or something is not set up."},
+    {504, REACH_ARGUMENTS, "GatewayTimeout", "Out of time."},
+    {0, REACH_ALL, "OtherFailure", "Any other failure, for example of HTTP itself."},
+};
+
+#define FAILURE_COUNT (sizeof FAILURES / sizeof *FAILURES)
+
+static void add_header(const struct description *to, yyjson_mut_val *response, const char *header,
+                       const char *name)
 {
-    for (size_t i = 0; i < sizeof FAILURES / sizeof *FAILURES; i++) {
-        yyjson_mut_val *failure = add_response(doc, responses, FAILURES[i].status,
-                                               FAILURES[i].description, "application/json");
-        add_reference(doc, failure, "#/components/schemas/Failure");
+    yyjson_mut_val *headers = yyjson_mut_obj_get(response, "headers");
+    headers = headers ? headers : yyjson_mut_obj_add_obj(to->doc, response, "headers");
+    add_reference(to, headers, header, HEADERS, name);
+}
+
+static yyjson_mut_val *add_response(const struct description *to, yyjson_mut_val *responses,
+                                    const char *key, const char *description)
+{
+    yyjson_mut_val *response = yyjson_mut_obj_add_obj(to->doc, responses, key);
+    json_add_string(to->doc, response, "description", description);
+    add_header(to, response, "X-Request-Id", "RequestId");
+    return response;
+}
+
+/* "An upstream failed. Codes: AUTH, PROVIDER." */
+static const char *describe_failure(struct arena *arena, const struct failure *failure)
+{
+    const char *text = failure->description;
+    const char *before = " Codes: ";
+    for (size_t i = 0; i < ERROR_CODE_COUNT; i++) {
+        if (ERROR_CODES[i].http_status == failure->status) {
+            const char *longer = arena_printf(arena, "%s%s%s", text, before, ERROR_CODES[i].code);
+            text = longer ? longer : text;
+            before = ", ";
+        }
+    }
+    return text;
+}
+
+static void add_failure_components(const struct description *to)
+{
+    for (size_t i = 0; i < FAILURE_COUNT; i++) {
+        const struct failure *failure = &FAILURES[i];
+        yyjson_mut_val *response =
+            add_response(to, to->responses, failure->name, describe_failure(to->arena, failure));
+        if (failure->status == 429 || failure->status == 503) {
+            add_header(to, response, "Retry-After", "RetryAfter");
+        }
+        add_reference(to, add_content(to->doc, response, JSON), "schema", SCHEMAS, "Failure");
     }
 }
 
-/* ---- the tools ---- */
+static bool takes_body(const struct route *route)
+{
+    return route->body != BODY_ANY && strcmp(route->method, "DELETE") != 0;
+}
+
+static bool can_fail(const struct route *route, enum reach reach)
+{
+    switch (reach) {
+    case REACH_TOOL:
+        return route->tool || route->serve == serve_tool_call;
+    case REACH_ARGUMENTS:
+        return route->tool || route->serve == serve_tool_call || route->serve == serve_records;
+    case REACH_BODY:
+        return takes_body(route);
+    case REACH_GUARDED:
+        return !route->open;
+    default:
+        return true;
+    }
+}
+
+static void add_failures(const struct description *to, yyjson_mut_val *responses,
+                         const struct route *route)
+{
+    for (size_t i = 0; i < FAILURE_COUNT; i++) {
+        if (can_fail(route, FAILURES[i].reach)) {
+            const char *key =
+                FAILURES[i].status ? arena_printf(to->arena, "%d", FAILURES[i].status) : "default";
+            add_reference(to, responses, key ? key : "default", RESPONSES, FAILURES[i].name);
+        }
+    }
+}
+
+/* ---- schemas of the tools ---- */
 
 /* Makes the references of a schema to its own parts begin at `place`, where it now stands. */
 static void move_references(struct arena *arena, yyjson_mut_val *schema, const char *place)
@@ -106,189 +231,326 @@ static void move_references(struct arena *arena, yyjson_mut_val *schema, const c
     {
         const char *target = yyjson_mut_get_str(value);
         if (yyjson_mut_equals_str(key, "$ref") && target && *target == '#') {
-            const char *moved = arena_printf(arena, "%s%s", place, target + 1);
-            yyjson_mut_set_str(value, moved ? moved : "");
+            yyjson_mut_set_str(value, join(arena, place, target + 1));
         } else {
             move_references(arena, value, place);
         }
     }
 }
 
-/* Adds a schema of a tool, whose references are within itself. */
-static void add_schema(struct description *to, yyjson_mut_val *content, yyjson_val *schema,
-                       const struct entry *entry, const char *part)
+/* Adds a schema of a tool, whose references are within itself, to the components. */
+static yyjson_mut_val *add_schema(const struct description *to, const char *name, yyjson_val *from)
 {
-    yyjson_mut_val *copy = json_copy(to->doc, schema);
-    const char *place = arena_printf(
-        to->arena, "#/paths/~1api~1v1~1tools~1%s/post/%s/content/application~1json/schema",
-        entry->name, part);
-    if (place) {
-        move_references(to->arena, copy, place);
-    }
-    yyjson_mut_obj_add_val(to->doc, content, "schema", copy);
+    yyjson_mut_val *schema = json_copy(to->doc, from);
+    yyjson_mut_obj_remove_key(schema, "$schema");
+    move_references(to->arena, schema, join(to->arena, SCHEMAS, name));
+    yyjson_mut_obj_add(to->schemas, yyjson_mut_str(to->doc, name), schema);
+    return schema;
 }
 
-static void add_tool(struct description *to, const struct entry *entry)
+/* A result has the form of a success: failures have another status and a body of their own. */
+static void narrow_to_success(const struct description *to, yyjson_mut_val *schema)
 {
-    yyjson_mut_doc *doc = to->doc;
-    const char *path = arena_printf(to->arena, "/api/v1/tools/%s", entry->name);
-    yyjson_mut_val *post = add_operation(to, path ? path : "", "POST", entry->name, entry->title);
-    json_add_string(doc, post, "description", entry->description);
-    add_tag(doc, post, entry->group);
-    yyjson_mut_val *request = yyjson_mut_obj_add_obj(doc, post, "requestBody");
-    add_schema(to, add_content(doc, request, "application/json"), entry->input_schema, entry,
-               "requestBody");
-    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, post, "responses");
-    yyjson_mut_val *success =
-        add_response(doc, responses, "200", "The result.", "application/json");
+    yyjson_mut_val *properties = yyjson_mut_obj_get(schema, "properties");
+    yyjson_mut_obj_remove_key(properties, "error");
+    yyjson_mut_val *success = yyjson_mut_obj_get(properties, "success");
+    if (success) {
+        yyjson_mut_obj_clear(success);
+        yyjson_mut_obj_add_bool(to->doc, success, "const", true);
+    }
+    if (yyjson_mut_obj_get(properties, "data")) {
+        yyjson_mut_arr_add_str(to->doc, yyjson_mut_obj_get(schema, "required"), "data");
+    }
+}
+
+static const char *arguments_name(const struct description *to, const struct entry *entry)
+{
+    return type_name(to->arena, entry->name, "Arguments");
+}
+
+static const char *result_name(const struct description *to, const struct entry *entry)
+{
+    return type_name(to->arena, entry->name, "Result");
+}
+
+static void add_tool_schemas(const struct description *to, const struct entry *entry)
+{
+    add_schema(to, arguments_name(to, entry), entry->input_schema);
     if (entry->output_schema) {
-        add_schema(to, success, entry->output_schema, entry, "responses/200");
+        narrow_to_success(to, add_schema(to, result_name(to, entry), entry->output_schema));
     }
-    add_failures(doc, responses);
 }
 
-/* ---- the routes of the memories: each is a tool, its parameters in the path, query or body ----
- */
-
-static void add_parameter(yyjson_mut_doc *doc, yyjson_mut_val *parameters, const char *name,
-                          const char *place, yyjson_val *schema, bool required)
-{
-    yyjson_mut_val *parameter = yyjson_mut_arr_add_obj(doc, parameters);
-    yyjson_mut_obj_add_strcpy(doc, parameter, "name", name);
-    yyjson_mut_obj_add_str(doc, parameter, "in", place);
-    json_add_string(doc, parameter, "description", json_string(schema, "description"));
-    yyjson_mut_obj_add_val(doc, parameter, "schema", json_copy(doc, schema));
-    yyjson_mut_obj_add_bool(doc, parameter, "required", required);
-}
-
-static bool is_required(const struct entry *entry, yyjson_val *name)
+static bool is_required(const struct entry *entry, const char *name)
 {
     size_t index, max;
     yyjson_val *one;
     yyjson_arr_foreach(yyjson_obj_get(entry->input_schema, "required"), index, max, one)
     {
-        if (yyjson_equals(one, name)) {
+        if (yyjson_equals_str(one, name)) {
             return true;
         }
     }
     return false;
 }
 
-/* Whether the arguments of a route stand in its body; the query then has only the namespace. */
-static bool has_body(const struct route *route)
+/* ---- operations ---- */
+
+static yyjson_mut_val *add_operation(const struct description *to, const struct route *route,
+                                     const char *path, const char *id, const char *summary)
 {
-    return route->body != BODY_ANY && strcmp(route->method, "DELETE") != 0;
+    char *lower = arena_strdup(to->arena, route->method);
+    for (char *c = lower; c && *c; c++) {
+        *c = (char)tolower((unsigned char)*c);
+    }
+    yyjson_mut_val *item = yyjson_mut_obj_get(to->paths, path);
+    item = item ? item : yyjson_mut_obj_add_obj(to->doc, to->paths, path);
+    yyjson_mut_val *operation = yyjson_mut_obj_add_obj(to->doc, item, lower);
+    yyjson_mut_obj_add_str(to->doc, operation, "operationId", id);
+    json_add_string(to->doc, operation, "summary", summary);
+    return operation;
 }
 
-static void add_parameters(struct description *to, yyjson_mut_val *operation,
+static void add_tag(yyjson_mut_doc *doc, yyjson_mut_val *operation, const char *tag)
+{
+    yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, operation, "tags"), tag);
+}
+
+/* Adds the body of a request, an object of the components. */
+static void add_body(const struct description *to, yyjson_mut_val *operation, const char *name,
+                     bool required)
+{
+    yyjson_mut_val *request = yyjson_mut_obj_add_obj(to->doc, operation, "requestBody");
+    yyjson_mut_obj_add_bool(to->doc, request, "required", required);
+    add_reference(to, add_content(to->doc, request, JSON), "schema", SCHEMAS, name);
+}
+
+/* Adds the result of a tool and the ways in which the route can fail. */
+static void add_tool_responses(const struct description *to, yyjson_mut_val *operation,
+                               const struct route *route, const struct entry *entry)
+{
+    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(to->doc, operation, "responses");
+    yyjson_mut_val *success = add_response(to, responses, "200", "The result.");
+    yyjson_mut_val *content = add_content(to->doc, success, JSON);
+    if (entry->output_schema) {
+        add_reference(to, content, "schema", SCHEMAS, result_name(to, entry));
+    } else {
+        yyjson_mut_val *schema = yyjson_mut_obj_add_obj(to->doc, content, "schema");
+        yyjson_mut_obj_add_str(to->doc, schema, "type", "object");
+    }
+    add_failures(to, responses, route);
+}
+
+static void add_tool(const struct description *to, const struct route *route,
+                     const struct entry *entry)
+{
+    const char *path = join(to->arena, "/api/v1/tools/", entry->name);
+    yyjson_mut_val *post = add_operation(to, route, path, entry->name, entry->title);
+    json_add_string(to->doc, post, "description", entry->description);
+    add_tag(to->doc, post, entry->group);
+    add_body(to, post, arguments_name(to, entry),
+             yyjson_arr_size(yyjson_obj_get(entry->input_schema, "required")) > 0);
+    add_tool_responses(to, post, route, entry);
+}
+
+/* ---- the routes of the memories: each is a tool, its arguments in the path, query or body ---- */
+
+/* Adds a parameter of the query: a reference to the component of its name, which the first of its
+ * kind becomes; or itself, where another tool means something else by that name. */
+static void add_parameter(const struct description *to, yyjson_mut_val *parameters,
+                          const char *name, yyjson_val *schema, bool required)
+{
+    yyjson_mut_doc *doc = to->doc;
+    yyjson_mut_val *parameter = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, parameter, "name", name);
+    yyjson_mut_obj_add_str(doc, parameter, "in", "query");
+    json_add_string(doc, parameter, "description", json_string(schema, "description"));
+    yyjson_mut_val *copy = json_copy(doc, schema);
+    yyjson_mut_obj_remove_key(copy, "description");
+    yyjson_mut_obj_add_val(doc, parameter, "schema", copy);
+    if (required) {
+        yyjson_mut_obj_add_bool(doc, parameter, "required", true);
+    }
+    yyjson_mut_val *there = yyjson_mut_obj_get(to->parameters, name);
+    if (there && !yyjson_mut_equals(there, parameter)) {
+        yyjson_mut_arr_append(parameters, parameter);
+        return;
+    }
+    if (!there) {
+        yyjson_mut_obj_add_val(doc, to->parameters, name, parameter);
+    }
+    set_reference(to, yyjson_mut_arr_add_obj(doc, parameters), PARAMETERS, name);
+}
+
+static bool is_keyed(const struct route *route)
+{
+    return strstr(route->path, "{key}") != NULL;
+}
+
+/* Where a route takes an argument of its tool: NULL where it does not. A key is in the path where
+ * the path has one, and then the namespace, which is part of the address too, is in the query. */
+static const char *place_of(const struct route *route, const char *argument)
+{
+    if (route->lines) {
+        return strcmp(argument, "namespace") == 0 ? "query" : NULL;
+    }
+    if (names(route->without, argument)) {
+        return NULL;
+    }
+    if (is_keyed(route) && strcmp(argument, "key") == 0) {
+        return "path";
+    }
+    bool in_address = is_keyed(route) && strcmp(argument, "namespace") == 0;
+    return takes_body(route) && !in_address ? "body" : "query";
+}
+
+static void add_parameters(const struct description *to, yyjson_mut_val *operation,
                            const struct route *route, const struct entry *entry)
 {
-    yyjson_mut_val *parameters = yyjson_mut_obj_add_arr(to->doc, operation, "parameters");
-    bool keyed = strstr(route->path, "{key}") != NULL;
+    yyjson_mut_val *parameters = yyjson_mut_arr(to->doc);
     size_t index, max;
     yyjson_val *name, *schema;
     yyjson_obj_foreach(yyjson_obj_get(entry->input_schema, "properties"), index, max, name, schema)
     {
         const char *text = yyjson_get_str(name);
-        bool wanted = route->lines || has_body(route) ? strcmp(text, "namespace") == 0
-                                                      : !(keyed && strcmp(text, "keys") == 0);
-        if (keyed && strcmp(text, "key") == 0) {
-            add_parameter(to->doc, parameters, "key", "path", schema, true);
-        } else if (wanted) {
-            add_parameter(to->doc, parameters, strcmp(text, "query") == 0 ? "q" : text, "query",
-                          schema, !route->lines && is_required(entry, name));
+        const char *place = place_of(route, text);
+        if (place && strcmp(place, "path") == 0) {
+            set_reference(to, yyjson_mut_arr_add_obj(to->doc, parameters), PARAMETERS, text);
+        } else if (place && strcmp(place, "query") == 0) {
+            add_parameter(to, parameters, strcmp(text, "query") == 0 ? "q" : text, schema,
+                          !route->lines && is_required(entry, text));
         }
+    }
+    if (yyjson_mut_arr_size(parameters)) {
+        yyjson_mut_obj_add_val(to->doc, operation, "parameters", parameters);
     }
 }
 
-/* Adds what the body takes; the key of a path is not part of it. */
-static void add_body(yyjson_mut_doc *doc, yyjson_mut_val *operation, const struct route *route,
-                     const struct entry *entry)
+/* Takes a name out of the list of those that are required; a list of none goes. */
+static void unrequire(yyjson_mut_val *schema, const char *name)
 {
-    yyjson_mut_val *request = yyjson_mut_obj_add_obj(doc, operation, "requestBody");
-    if (route->lines) {
-        yyjson_mut_val *lines = add_content(doc, request, "application/x-ndjson");
-        yyjson_mut_obj_add_str(doc, add_typed(doc, lines, "schema", "string"), "description",
-                               route->lines);
-        return;
-    }
-    yyjson_mut_val *schema = json_copy(doc, entry->input_schema);
-    yyjson_mut_val *required =
-        strstr(route->path, "{key}") ? yyjson_mut_obj_get(schema, "required") : NULL;
+    yyjson_mut_val *required = yyjson_mut_obj_get(schema, "required");
     size_t index, max;
-    yyjson_mut_val *name;
-    yyjson_mut_arr_foreach(required, index, max, name)
+    yyjson_mut_val *one;
+    yyjson_mut_arr_foreach(required, index, max, one)
     {
-        if (yyjson_mut_equals_str(name, "key")) {
+        if (yyjson_mut_equals_str(one, name)) {
             yyjson_mut_arr_remove(required, index);
             break;
         }
     }
-    yyjson_mut_obj_add_val(doc, add_content(doc, request, "application/json"), "schema", schema);
+    if (yyjson_mut_arr_size(required) == 0) {
+        yyjson_mut_obj_remove_key(schema, "required");
+    }
 }
 
-static void add_memory_route(struct description *to, const struct route *route)
+/* Adds the body of a route with a key: the tool's arguments without those of the address. */
+static void add_rest_of_arguments(const struct description *to, yyjson_mut_val *operation,
+                                  const struct route *route, const struct entry *entry)
 {
-    yyjson_mut_doc *doc = to->doc;
+    const char *name = type_name(to->arena, route->operation, "Body");
+    yyjson_mut_val *schema = add_schema(to, name, entry->input_schema);
+    yyjson_mut_val *properties = yyjson_mut_obj_get(schema, "properties");
+    size_t index, max;
+    yyjson_val *argument, *ignored;
+    yyjson_obj_foreach(yyjson_obj_get(entry->input_schema, "properties"), index, max, argument,
+                       ignored)
+    {
+        const char *text = yyjson_get_str(argument);
+        const char *place = place_of(route, text);
+        if (!place || strcmp(place, "body") != 0) {
+            yyjson_mut_obj_remove_key(properties, text);
+            unrequire(schema, text);
+        }
+    }
+    add_body(to, operation, name, true);
+}
+
+static void add_lines_route(const struct description *to, yyjson_mut_val *operation,
+                            const struct route *route)
+{
+    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(to->doc, operation, "responses");
+    yyjson_mut_val *success;
+    if (takes_body(route)) {
+        yyjson_mut_val *request = yyjson_mut_obj_add_obj(to->doc, operation, "requestBody");
+        yyjson_mut_obj_add_str(to->doc, request, "description", route->lines);
+        yyjson_mut_obj_add_bool(to->doc, request, "required", true);
+        add_file(to->doc, request, "application/octet-stream");
+        success = add_response(to, responses, "200", "What was imported.");
+        add_reference(to, add_content(to->doc, success, JSON), "schema", SCHEMAS, route->result);
+    } else {
+        success = add_response(to, responses, "200", route->lines);
+        add_file(to->doc, success, "application/x-ndjson");
+        add_file(to->doc, success, "application/octet-stream");
+    }
+    add_failures(to, responses, route);
+}
+
+static void add_memory_route(const struct description *to, const struct route *route)
+{
     const struct entry *entry = registry_tool(to->registry, route->tool);
     if (!entry) {
         return;
     }
     yyjson_mut_val *operation =
-        add_operation(to, route->path, route->method, route->operation, route->summary);
-    add_tag(doc, operation, entry->group);
+        add_operation(to, route, route->path, route->operation, route->summary);
+    add_tag(to->doc, operation, "memories");
     add_parameters(to, operation, route, entry);
-    if (has_body(route)) {
-        add_body(doc, operation, route, entry);
-    }
-    bool exports = route->lines && !has_body(route);
-    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, operation, "responses");
-    yyjson_mut_val *success =
-        add_response(doc, responses, "200", exports ? route->lines : "The result.",
-                     exports ? "application/x-ndjson" : "application/json");
     if (route->lines) {
-        add_typed(doc, success, "schema", exports ? "string" : "object");
-    } else {
-        const char *place = arena_printf(to->arena,
-                                         "#/paths/~1api~1v1~1tools~1%s/post/responses/200/content/"
-                                         "application~1json/schema",
-                                         route->tool);
-        add_reference(doc, success, place ? place : "");
+        add_lines_route(to, operation, route);
+        return;
     }
-    add_failures(doc, responses);
+    if (takes_body(route) && is_keyed(route)) {
+        add_rest_of_arguments(to, operation, route, entry);
+    } else if (takes_body(route)) {
+        add_body(to, operation, arguments_name(to, entry), true);
+    }
+    add_tool_responses(to, operation, route, entry);
 }
 
 /* ---- the whole ---- */
 
-/* Adds a route that is no tool: its query takes numbers, none of them needed. */
-static void add_plain_route(struct description *to, const struct route *route)
+/* Adds a route that is no tool: what it takes and gives stands in openapi.json. */
+static void add_plain_route(const struct description *to, const struct route *route)
 {
     yyjson_mut_doc *doc = to->doc;
     yyjson_mut_val *operation =
-        add_operation(to, route->path, route->method, route->operation, route->summary);
+        add_operation(to, route, route->path, route->operation, route->summary);
+    add_tag(doc, operation, route->serve == serve_records ? "records" : "server");
     char *rest = NULL;
-    char *names = route->numbers ? arena_strdup(to->arena, route->numbers) : NULL;
-    yyjson_mut_val *parameters =
-        names ? yyjson_mut_obj_add_arr(doc, operation, "parameters") : NULL;
-    for (char *name = names ? strtok_r(names, " ", &rest) : NULL; name;
+    char *list = route->parameters ? arena_strdup(to->arena, route->parameters) : NULL;
+    yyjson_mut_val *parameters = list ? yyjson_mut_obj_add_arr(doc, operation, "parameters") : NULL;
+    for (char *name = list ? strtok_r(list, " ", &rest) : NULL; name;
          name = strtok_r(NULL, " ", &rest)) {
-        yyjson_mut_val *parameter = yyjson_mut_arr_add_obj(doc, parameters);
-        yyjson_mut_obj_add_str(doc, parameter, "name", name);
-        yyjson_mut_obj_add_str(doc, parameter, "in", "query");
-        add_typed(doc, parameter, "schema", "integer");
+        set_reference(to, yyjson_mut_arr_add_obj(doc, parameters), PARAMETERS, name);
     }
-    bool is_text = strcmp(route->path, "/metrics") == 0;
-    add_response(doc, yyjson_mut_obj_add_obj(doc, operation, "responses"), "200", route->summary,
-                 is_text ? "text/plain" : "application/json");
+    yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, operation, "responses");
+    yyjson_mut_val *success = add_response(to, responses, "200", route->summary);
+    if (route->serve == serve_openapi) {
+        add_header(to, success, "ETag", "ETag");
+        add_response(to, responses, "304", "The client has it: If-None-Match names it.");
+    }
+    if (route->result) {
+        add_reference(to, add_content(doc, success, JSON), "schema", SCHEMAS, route->result);
+    } else {
+        yyjson_mut_val *schema =
+            yyjson_mut_obj_add_obj(doc, add_content(doc, success, "text/plain"), "schema");
+        yyjson_mut_obj_add_str(doc, schema, "type", "string");
+    }
+    add_failures(to, responses, route);
+    if (route->open) {
+        yyjson_mut_obj_add_arr(doc, operation, "security");
+    }
 }
 
-static void add_routes(struct description *to)
+static void add_routes(const struct description *to)
 {
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         const struct route *route = &ROUTES[i];
         if (route->serve == serve_tool_call) {
             for (size_t j = 0; j < to->registry->tool_count; j++) {
-                add_tool(to, &to->registry->tools[j]);
+                add_tool_schemas(to, &to->registry->tools[j]);
+                add_tool(to, route, &to->registry->tools[j]);
             }
         } else if (route->tool) {
             add_memory_route(to, route);
@@ -298,22 +560,16 @@ static void add_routes(struct description *to)
     }
 }
 
-static const char COMPONENTS[] =
-    "{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
-    "\"schemas\":{\"Failure\":{\"type\":\"object\",\"properties\":{"
-    "\"success\":{\"type\":\"boolean\"},\"error\":{\"type\":\"object\",\"properties\":{"
-    "\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
-    "\"request_id\":{\"type\":\"string\"},\"retry_after_s\":{\"type\":\"integer\"}}}}}}}";
-
-static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, yyjson_mut_doc *doc)
+static void add_head(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct visit *visit,
+                     struct arena *arena)
 {
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_str(doc, root, "openapi", "3.1.0");
     yyjson_mut_val *info = yyjson_mut_obj_add_obj(doc, root, "info");
     yyjson_mut_obj_add_str(doc, info, "title", "forage");
     yyjson_mut_obj_add_str(doc, info, "version", FORAGE_VERSION);
     yyjson_mut_obj_add_str(doc, info, "description",
                            "Search for AI agents. The same tools are served over MCP at /mcp.");
+    yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, info, "license"), "name", "MIT");
     struct buf url;
     buf_init(&url, KIB(1));
     write_base_url(&url, visit->exchange);
@@ -321,24 +577,83 @@ static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, 
         yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "servers"));
     json_add_string(doc, server, "url", url.data ? arena_strdup(arena, url.data) : NULL);
     buf_done(&url);
-    struct description to = {doc, arena, visit->door->app->registry,
-                             yyjson_mut_obj_add_obj(doc, root, "paths")};
-    add_routes(&to);
-    yyjson_doc *components = json_parse(arena, COMPONENTS, sizeof COMPONENTS - 1, NULL);
-    yyjson_mut_obj_add_val(doc, root, "components",
-                           json_copy(doc, yyjson_doc_get_root(components)));
+}
+
+static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, yyjson_mut_doc *doc)
+{
+    yyjson_doc *fixed = json_parse(arena, openapi_parts, strlen(openapi_parts), NULL);
+    yyjson_val *parts = yyjson_doc_get_root(fixed);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    add_head(doc, root, visit, arena);
     if (callers_count(visit->door->app->callers)) {
         yyjson_mut_obj_add_arr(
             doc, yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "security")),
             "token");
     }
-    return root;
+    yyjson_mut_obj_add_val(doc, root, "tags", json_copy(doc, yyjson_obj_get(parts, "tags")));
+    yyjson_mut_val *paths = yyjson_mut_obj_add_obj(doc, root, "paths");
+    yyjson_mut_val *components = json_copy(doc, yyjson_obj_get(parts, "components"));
+    yyjson_mut_obj_add_val(doc, root, "components", components);
+    struct description to = {
+        .doc = doc,
+        .arena = arena,
+        .registry = visit->door->app->registry,
+        .paths = paths,
+        .schemas = yyjson_mut_obj_get(components, "schemas"),
+        .parameters = yyjson_mut_obj_get(components, "parameters"),
+        .responses = yyjson_mut_obj_get(components, "responses"),
+    };
+    add_failure_components(&to);
+    add_routes(&to);
+    return components ? root : NULL;
+}
+
+/* ---- answering ---- */
+
+/* Names the bytes of the description: another version, selection of tools or host has another. */
+static void write_etag(char etag[2 * ETAG_BYTES + 3], const struct buf *body)
+{
+    unsigned char digest[SHA256_SIZE];
+    struct sha256 sha;
+    sha256_init(&sha);
+    sha256_add(&sha, body->data, body->length);
+    sha256_end(&sha, digest);
+    char *at = etag;
+    *at++ = '"';
+    for (size_t i = 0; i < ETAG_BYTES; i++) {
+        at += snprintf(at, 3, "%02x", digest[i]);
+    }
+    *at++ = '"';
+    *at = '\0';
+}
+
+/* Whether the client has it already. */
+static bool has_it(struct exchange *exchange, const char *etag)
+{
+    struct slice known = exchange_header(exchange, "If-None-Match", NULL);
+    return known.data &&
+           (slice_is(known, "*") || memmem(known.data, known.length, etag, strlen(etag)) != NULL);
 }
 
 void serve_openapi(const struct visit *visit)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     yyjson_mut_doc *doc = arena ? json_new(arena) : NULL;
-    respond_json(visit->exchange, arena, 200, NULL, doc ? describe(visit, arena, doc) : NULL);
+    struct buf body;
+    buf_init(&body, LIMIT_CALL_ARENA_BYTES);
+    int status = json_write(&body, arena, doc ? describe(visit, arena, doc) : NULL);
+    redact_buf(&body, 0);
+    if (status == OK && buf_error(&body) == OK) {
+        char etag[2 * ETAG_BYTES + 3], headers[160];
+        write_etag(etag, &body);
+        bool known = has_it(visit->exchange, etag);
+        snprintf(headers, sizeof headers, "%sCache-Control: no-cache\r\nETag: %s\r\n",
+                 known ? "" : "Content-Type: application/json\r\n", etag);
+        respond(visit->exchange, known ? 304 : 200, headers, NULL, body.data,
+                known ? 0 : body.length);
+    } else {
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
+    }
+    buf_done(&body);
     arena_free(arena);
 }

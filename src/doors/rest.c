@@ -270,7 +270,8 @@ static const struct {
     const char *operation; /* of the route */
     int (*answer)(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
                   yyjson_mut_val **body);
-} RECORDS[] = {{"usage", read_usage}, {"history", read_history}, {"wipe_history", wipe_history}};
+} RECORDS[] = {
+    {"get_usage", read_usage}, {"get_history", read_history}, {"wipe_history", wipe_history}};
 
 static void answer_records(struct rest_call *rest)
 {

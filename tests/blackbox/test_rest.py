@@ -3,7 +3,6 @@
 import json
 import re
 
-import openapi_spec_validator
 import pytest
 from conftest import ALICE, BOB
 from http_client import Connection, exchange, request, running_calls
@@ -266,70 +265,6 @@ def test_metrics(server):
     assert after["forage_workers_limit", None] == 128
     assert after["process_resident_memory_bytes", None] > 1_000_000
     assert after["process_cpu_seconds_total", None] >= before["process_cpu_seconds_total", None]
-
-
-# ---- the description ----
-
-
-def references(value):
-    """Every $ref in the document."""
-    if isinstance(value, dict):
-        for key, one in value.items():
-            if key == "$ref":
-                yield one
-            yield from references(one)
-    elif isinstance(value, list):
-        for one in value:
-            yield from references(one)
-
-
-def check_openapi(document):
-    assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
-    assert document["info"]["title"] and document["info"]["version"]
-    operations = []
-    for path, item in document["paths"].items():
-        assert path.startswith("/")
-        for method, operation in item.items():
-            assert method in ("get", "post", "put", "patch", "delete")
-            operations.append(operation["operationId"])
-            for status, response in operation["responses"].items():
-                assert re.fullmatch(r"[1-5]\d\d|default", status) and response["description"]
-                for kind, media in response.get("content", {}).items():
-                    assert "/" in kind and isinstance(media, dict)
-    assert len(operations) == len(set(operations))
-    for reference in references(document):
-        assert reference.startswith("#/")
-        target = document
-        for step in reference[2:].split("/"):
-            target = target[step.replace("~1", "/").replace("~0", "~")]
-
-
-@pytest.mark.parametrize("which", ["server", "fixtures"])
-def test_openapi(which, request):
-    server = request.getfixturevalue(which)
-    document = get(server, "/api/v1/openapi.json").json()
-    check_openapi(document)
-    for tool in get(server, "/api/v1/tools").json()["tools"]:
-        operation = document["paths"][f"/api/v1/tools/{tool['name']}"]["post"]
-        place = f"#/paths/~1api~1v1~1tools~1{tool['name']}/post/requestBody/content/application~1json/schema"
-        schema = json.dumps(operation["requestBody"]["content"]["application/json"]["schema"])
-        assert json.loads(schema.replace(place, "#")) == tool["inputSchema"]
-        assert {"400", "401", "403", "404", "429", "502", "503", "504"} <= operation["responses"].keys()
-    assert {"/health", "/metrics", "/api/v1/tools"} <= document["paths"].keys()
-    assert document["servers"] == [{"url": "http://127.0.0.1"}], "as the client called us"
-
-
-def test_openapi_by_a_validator(server, fixtures):
-    for one in (server, fixtures):
-        openapi_spec_validator.validate(get(one, "/api/v1/openapi.json").json())
-
-
-def test_openapi_tells_of_tokens(server, guarded):
-    token = {"Authorization": f"Bearer {ALICE}"}
-    document = exchange(guarded.port, request("GET", "/api/v1/openapi.json", token)).json()
-    assert document["security"] == [{"token": []}]
-    assert document["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
-    assert "security" not in get(server, "/api/v1/openapi.json").json()
 
 
 # ---- browsers ----
