@@ -134,12 +134,12 @@ static int refuse_option(const struct arguments *arguments, const char *word)
                        guess.best ? guess.best : "", guess.best ? " is meant?" : "");
 }
 
-static int refuse_command(const struct command *command, const char *word)
+int refuse_command(const struct command *command, const char *word)
 {
     struct text_guess guess;
     const char *what = command == &COMMAND_ROOT ? "" : command->name;
     text_guess_start(&guess, word, strlen(word));
-    for (const struct command *part = command->parts; part->name; part++) {
+    for (const struct command *part = command->parts; part && part->name; part++) {
         text_guess_try(&guess, part->name, strlen(part->name));
     }
     return usage_error("there is no command \"%s%s%s\"%s%s%s", what, *what ? " " : "", word,
@@ -243,11 +243,16 @@ static int read_word(struct arguments *arguments, char *word)
         return EXIT_OK;
     }
     const struct command *part = command_part(command, word);
-    if (!part) {
-        return refuse_command(command, word);
+    if (part) {
+        arguments->path[arguments->depth++] = part;
+        return EXIT_OK;
     }
-    arguments->path[arguments->depth++] = part;
-    return EXIT_OK;
+    /* `forage memory help add`: whoever stands before a choice asks there, too. */
+    if (command != &COMMAND_ROOT && strcmp(word, "help") == 0) {
+        arguments->help = true;
+        return EXIT_OK;
+    }
+    return refuse_command(command, word);
 }
 
 static int check_words(const struct arguments *arguments)
@@ -318,5 +323,5 @@ int arguments_read(struct arguments *arguments, const struct command *start, int
         }
         i += taken;
     }
-    return check_words(arguments);
+    return arguments->help ? EXIT_OK : check_words(arguments);
 }

@@ -67,6 +67,9 @@ const struct command *arguments_command(const struct arguments *arguments);
 int arguments_read(struct arguments *arguments, const struct command *start, int count,
                    char **values);
 
+/* Says that a command has no such part, and which one is probably meant; EXIT_USAGE. */
+int refuse_command(const struct command *command, const char *word);
+
 /* Whether an option was given. */
 bool option_given(const struct arguments *arguments, const char *name);
 /* Its value; NULL: it was not given. */

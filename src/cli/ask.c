@@ -4,10 +4,14 @@
 #include "cli/run.h"
 #include "core/limits.h"
 #include "core/redact.h"
+#include "page/content.h"
 #include "text/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 /* ---- read: a page as Markdown ---- */
 
@@ -47,14 +51,175 @@ static int print_page(const struct tool_run *run)
     return code;
 }
 
+/* What was given, as an address or as the path of a file. */
+struct target {
+    const char *given;
+    const char *address; /* NULL: it is a path */
+    bool guessed;        /* the address has a scheme that nobody gave */
+};
+
+static bool is_path(const char *given)
+{
+    return strncmp(given, "./", 2) == 0 || strncmp(given, "../", 3) == 0 || given[0] == '/';
+}
+
+/* "https:", "mailto:"; but not "example.org:8080/x", where a port follows the colon. */
+static bool has_scheme(const char *given)
+{
+    size_t length = strcspn(given, ":/?#[");
+    if (given[length] != ':') {
+        return false;
+    }
+    const char *after = given + length + 1;
+    size_t digits = strspn(after, "0123456789");
+    return !digits || (after[digits] && !strchr("/?#", after[digits]));
+}
+
+/* A host of this machine, where hardly anybody serves https. */
+static bool is_loopback(const char *given)
+{
+    static const char *const HOSTS[] = {"localhost", "127.0.0.1", "[::1]"};
+    size_t length = given[0] == '[' ? strcspn(given, "]") + 1 : strcspn(given, ":/?#");
+    for (size_t i = 0; i < sizeof HOSTS / sizeof *HOSTS; i++) {
+        if (strlen(HOSTS[i]) == length && strncasecmp(given, HOSTS[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever types "example.org" means the site, as in a browser; a file has a path. */
+static struct target find_target(struct arena *arena, const char *given)
+{
+    struct target target = {.given = given, .address = given};
+    if (is_path(given)) {
+        target.address = NULL;
+    } else if (!has_scheme(given)) {
+        target.guessed = true;
+        target.address =
+            arena_printf(arena, "%s://%s", is_loopback(given) ? "http" : "https", given);
+    }
+    return target;
+}
+
+static void add_address(struct tool_run *run)
+{
+    struct target target = find_target(call_arena(run->call), run->given->words[0]);
+    json_add_string(run->doc, run->parameters, "url", target.address);
+}
+
+/* Says what was tried in place of what was given, and how a file is read. */
+static void explain_target(const char *given)
+{
+    struct arena *arena = arena_new(KIB(64));
+    struct target target = arena ? find_target(arena, given) : (struct target){0};
+    if (target.guessed && target.address) {
+        struct buf line;
+        buf_init(&line, KIB(64));
+        buf_printf(&line, "forage: \"%s\" was taken for %s", given, target.address);
+        if (access(given, F_OK) == 0) {
+            buf_printf(&line, "; there is a file of that name: forage read ./%s", given);
+        }
+        redact_buf(&line, 0);
+        fprintf(stderr, "%s\n", line.data ? line.data : "");
+        buf_done(&line);
+    }
+    arena_free(arena);
+}
+
+/* ---- read: a file ---- */
+
+static int read_file(const char *path, struct buf *bytes)
+{
+    FILE *file = fopen(path, "rbe");
+    int status = file ? read_stream(file, bytes) : ERR_IO;
+    if (status == ERR_IO) {
+        fprintf(stderr, "forage: %s: %s\n", path, strerror(errno));
+    }
+    if (file) {
+        fclose(file);
+    }
+    return status;
+}
+
+/* The part of the file that was asked for, as get_content describes it. */
+static int read_part(struct tool_run *run, const struct buf *bytes)
+{
+    struct content content;
+    int64_t start = 0, most = 0;
+    option_number(run->given, "--start", &start);
+    option_number(run->given, "--max-chars", &most);
+    struct content_request request = {
+        .url = run->given->words[0],
+        .body = bytes->data ? bytes->data : "",
+        .body_length = bytes->length,
+        .start = (size_t)start,
+        .max_chars = (size_t)most,
+        .section = option_text(run->given, "--section"),
+        .outline = option_given(run->given, "--outline"),
+        .render = RENDER_NEVER,
+    };
+    int status = content_read(run->call, &request, &content);
+    if (status != OK) {
+        call_fail_status(run->call, status);
+        return print_call_error(run->call);
+    }
+    run->result = content_describe(&content, run->doc, call_arena(run->call));
+    int code = option_given(run->given, "--json") ? print_json(call_arena(run->call), run->result)
+                                                  : print_page(run);
+    return content.document.failed ? EXIT_FAILED : code;
+}
+
+static int run_on_file(struct app *app, struct call *call, void *context)
+{
+    (void)app;
+    struct buf bytes;
+    struct tool_run run = {.given = context, .call = call, .doc = json_new(call_arena(call))};
+    const char *path = run.given->words[0];
+    int code = EXIT_FAILED;
+    buf_init(&bytes, LIMIT_PAGE_INPUT_BYTES);
+    int status = read_file(path, &bytes);
+    if (status == ERR_LIMIT) {
+        fprintf(stderr,
+                "forage: %s is larger than what is read of one page; this is its "
+                "beginning\n",
+                path);
+    }
+    if (run.doc && status != ERR_IO) {
+        code = read_part(&run, &bytes);
+    }
+    buf_done(&bytes);
+    return code;
+}
+
+static int command_read_file(const struct arguments *arguments)
+{
+    struct call_options options = run_options(NULL);
+    struct arguments given = *arguments;
+    options.takes_any_size = true;
+    if (option_given(arguments, "--render")) {
+        return usage_error("--render is for addresses; the scripts of a file do not run");
+    }
+    int code = load_configuration();
+    log_quietly();
+    return code == EXIT_OK ? run_in_app(&options, run_on_file, &given) : code;
+}
+
 int command_read(const struct arguments *arguments)
 {
     static const struct tool_command COMMAND = {.tool = "get_content",
-                                                .word = "url",
+                                                .add = add_address,
                                                 .print = print_page,
                                                 .quiet = true,
                                                 .takes_any_size = true};
-    return run_tool_command(&COMMAND, arguments, NULL);
+    if (is_path(arguments->words[0])) {
+        return command_read_file(arguments);
+    }
+    int code = run_tool_command(&COMMAND, arguments, NULL);
+    if (code == EXIT_FAILED) {
+        explain_target(arguments->words[0]);
+    }
+    return code;
 }
 
 /* ---- answer: a short answer with its sources ---- */

@@ -141,7 +141,9 @@ static const struct command COMMANDS[] = {
         .name = "read",
         .words = "URL",
         .summary = "print a page of the web as Markdown",
-        .about = "A page that cannot be read is told on standard error, and the exit code is 1.",
+        .about = "Without a scheme, https is meant: example.org, example.org:8443/page; for "
+                 "localhost, http. What begins with ./, ../ or / is a file of this machine. A page "
+                 "that cannot be read is told on standard error, and the exit code is 1.",
         .group = COMMANDS_ASK,
         .run = command_read,
         .options = {TEXT("--section", "HEADING", "one section, by its heading or its number"),
@@ -152,7 +154,8 @@ static const struct command COMMANDS[] = {
                          "run the page's scripts in a browser first; auto: when it is empty "
                          "without them"),
                     JSON},
-        .examples = {"forage read https://example.org/"},
+        .examples = {"forage read https://example.org/", "forage read example.org --outline",
+                     "forage read ./page.html"},
     },
     {
         .name = "answer",
@@ -267,8 +270,9 @@ static const struct command COMMANDS[] = {
         .summary = "list the tools and what each lacks, or describe one",
         .group = COMMANDS_LOOK,
         .run = command_tools,
-        .options = {FLAG("--json", "print definitions as JSON"),
+        .options = {FLAG("--json", "print definitions as JSON, as clients get them"),
                     FLAG("--markdown", "print a tool's page of documentation")},
+        .examples = {"forage tools", "forage tools web_search"},
     },
     {
         .name = "config",

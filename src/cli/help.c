@@ -200,7 +200,7 @@ int command_help(const struct arguments *arguments)
                 ? command_part(arguments_command(&topic), arguments->words[i])
                 : NULL;
         if (!part) {
-            return usage_error("there is no command \"%s\"", arguments->words[i]);
+            return refuse_command(arguments_command(&topic), arguments->words[i]);
         }
         topic.path[topic.depth++] = part;
     }

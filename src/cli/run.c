@@ -10,6 +10,7 @@
 #include "core/redact.h"
 #include "guard/callers.h"
 #include "proc/proc.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -169,6 +170,18 @@ int print_call_error(const struct call *call)
     fputs(text.data ? text.data : "forage: out of memory\n", stderr);
     buf_done(&text);
     return EXIT_FAILED;
+}
+
+int refuse_tool(const struct registry *registry, const char *name)
+{
+    struct text_guess guess;
+    text_guess_start(&guess, name, strlen(name));
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        text_guess_try(&guess, registry->tools[i].name, strlen(registry->tools[i].name));
+    }
+    return usage_error("there is no tool \"%s\"; %s%s", name,
+                       guess.best ? guess.best : "`forage tools` lists them",
+                       guess.best ? " is meant?" : "");
 }
 
 /* ---- from options to parameters ---- */
@@ -359,7 +372,7 @@ static int call_in(struct app *app, struct call *call, void *context)
     struct reply reply;
     const struct entry *entry = registry_tool(app->registry, given->words[0]);
     if (!entry) {
-        return usage_error("there is no tool \"%s\"; `forage tools` lists them", given->words[0]);
+        return refuse_tool(app->registry, given->words[0]);
     }
     const char *whole = option_text(given, "--json");
     yyjson_mut_doc *doc = json_new(arena);

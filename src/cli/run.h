@@ -57,6 +57,8 @@ void tell_waiting(int fd, const char *what);
  * end, ERR_CANCELLED, or ERR_IO with errno. */
 ssize_t read_waiting(struct call *call, int fd, char *data, size_t size);
 
+/* Says that there is no such tool, and which one is probably meant; EXIT_USAGE. */
+int refuse_tool(const struct registry *registry, const char *name);
 /* Says on standard error why the call failed, redacted; EXIT_FAILED. */
 int print_call_error(const struct call *call);
 /* A member of a result: its text, or ""; its number, or 0. */

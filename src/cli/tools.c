@@ -1,13 +1,17 @@
-/* `forage tools`: the list, one tool's definition, and the page of documentation that comes from
- * it. */
+/* `forage tools`: the list, and one tool: for people, its definition, and the page of documentation
+ * that comes from it. */
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "core/limits.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- for people ---- */
+#define MOST_WIDTH 100 /* of sentences; longer lines are hard to read */
+
+/* ---- the list ---- */
 
 static struct readiness readiness_of(const struct entry *entry)
 {
@@ -83,7 +87,9 @@ static const char *range_words(struct arena *arena, yyjson_val *least, yyjson_va
                   : NULL;
 }
 
-static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *property)
+/* What a value may be, with `quote` around words as they are given. */
+static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *property,
+                         const char *quote)
 {
     static const struct {
         const char *least, *most, *unit;
@@ -97,7 +103,7 @@ static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *prope
     yyjson_arr_iter choices = yyjson_arr_iter_with(yyjson_obj_get(property, "enum"));
     while ((choice = yyjson_arr_iter_next(&choices)) != NULL) {
         const char *text = yyjson_get_str(choice);
-        buf_printf(out, "%s`%s`", separator, text ? text : one_line(arena, choice));
+        buf_printf(out, "%s%s%s%s", separator, quote, text ? text : one_line(arena, choice), quote);
         separator = ", ";
     }
     for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
@@ -110,7 +116,7 @@ static void write_bounds(struct buf *out, struct arena *arena, yyjson_val *prope
     }
     const char *pattern = json_string(property, "pattern");
     if (pattern) {
-        buf_printf(out, "%s`%s`", separator, pattern);
+        buf_printf(out, "%s%s%s%s", separator, quote, pattern, quote);
     }
 }
 
@@ -162,11 +168,12 @@ static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *s
     {
         const char *description = json_string(property, "description");
         yyjson_val *value = yyjson_obj_get(property, "default");
-        buf_printf(out, "| `%s` | ", yyjson_get_str(key));
+        const char *name = yyjson_get_str(key);
+        buf_printf(out, "| `%s` | ", name ? name : "");
         write_type(out, property);
-        buf_printf(out, " | %s | %s | ", is_required(schema, yyjson_get_str(key)) ? "yes" : "no",
+        buf_printf(out, " | %s | %s | ", is_required(schema, name) ? "yes" : "no",
                    value ? one_line(arena, value) : "");
-        write_bounds(out, arena, property);
+        write_bounds(out, arena, property, "`");
         buf_printf(out, " | %s |\n", description ? description : "");
     }
 }
@@ -177,7 +184,7 @@ static void write_example(struct buf *out, struct arena *arena, const struct ent
 {
     yyjson_val *key;
     yyjson_val *named = yyjson_obj_get(yyjson_obj_get(entry->definition, "forage"), "example");
-    buf_printf(out, "\n## Example\n\n```sh\nforage call %s", entry->name);
+    buf_printf(out, "forage call %s", entry->name);
     yyjson_obj_iter each = yyjson_obj_iter_with(yyjson_obj_get(entry->input_schema, "properties"));
     while ((key = yyjson_obj_iter_next(&each)) != NULL) {
         yyjson_val *property = yyjson_obj_iter_get_val(key);
@@ -189,7 +196,7 @@ static void write_example(struct buf *out, struct arena *arena, const struct ent
                        text ? text : one_line(arena, example));
         }
     }
-    buf_puts(out, "\n```\n");
+    buf_putc(out, '\n');
 }
 
 /* A description is one paragraph, for models; people get one for each thing that it tells. */
@@ -224,7 +231,121 @@ static void write_page(struct buf *out, struct arena *arena, const struct entry 
     json_write_pretty(out, arena, json_copy(doc, entry->output_schema));
     buf_puts(out, "\n```\n\n## Annotations\n\n");
     buf_printf(out, "`%s`\n", one_line(arena, entry->annotations));
+    buf_puts(out, "\n## Example\n\n```sh\n");
     write_example(out, arena, entry);
+    buf_puts(out, "```\n");
+}
+
+/* ---- the same for people ---- */
+
+static void put_heading(struct buf *out, const char *title)
+{
+    buf_printf(out, "\n%s%s%s\n", terminal_style(stdout, STYLE_HEADING), title,
+               terminal_style(stdout, STYLE_PLAIN));
+}
+
+/* What a parameter is for, and what it may be. */
+static const char *meaning_of(struct arena *arena, yyjson_val *property)
+{
+    struct buf text;
+    buf_init(&text, KIB(16));
+    const char *description = json_string(property, "description");
+    buf_puts(&text, description ? description : "");
+    size_t before = text.length;
+    buf_puts(&text, before ? " (" : "(");
+    size_t opened = text.length;
+    write_bounds(&text, arena, property, "");
+    buf_putc(&text, ')');
+    const char *words = arena_strndup(arena, text.data ? text.data : "",
+                                      text.length > opened + 1 ? text.length : before);
+    buf_done(&text);
+    return words;
+}
+
+static const char *type_of(struct arena *arena, yyjson_val *property)
+{
+    struct buf text;
+    buf_init(&text, KIB(1));
+    write_type(&text, property);
+    return buf_to_arena(&text, arena);
+}
+
+static int put_parameters(struct buf *out, struct arena *arena, yyjson_val *schema)
+{
+    static const struct table_column COLUMNS[] = {{"name", COLUMN_LEFT},
+                                                  {"type", COLUMN_LEFT},
+                                                  {"default", COLUMN_LEFT},
+                                                  {"meaning", COLUMN_WRAPPED}};
+    struct table *table = table_new(arena, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+    yyjson_val *key;
+    yyjson_obj_iter each = yyjson_obj_iter_with(yyjson_obj_get(schema, "properties"));
+    if (!yyjson_obj_size(yyjson_obj_get(schema, "properties"))) {
+        buf_puts(out, "None.\n");
+        return OK;
+    }
+    while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+        yyjson_val *property = yyjson_obj_iter_get_val(key);
+        const char *name = yyjson_get_str(key);
+        bool needed = is_required(schema, name);
+        table_add(table,
+                  (const char *const[]){
+                      name, type_of(arena, property),
+                      needed ? "(needed)" : one_line(arena, yyjson_obj_get(property, "default")),
+                      meaning_of(arena, property)});
+    }
+    return table_put(out, table, stdout);
+}
+
+/* Paragraphs, in lines that fit. */
+static void put_paragraphs(struct buf *out, const char *text, size_t width)
+{
+    struct buf whole;
+    buf_init(&whole, KIB(64));
+    write_description(&whole, text);
+    for (char *at = whole.data, *next; at; at = next) {
+        next = strstr(at, "\n\n");
+        if (next) {
+            *next = '\0';
+            next += 2;
+        }
+        buf_putc(out, '\n');
+        terminal_put_wrapped(out, 0, 0, width, at);
+    }
+    buf_done(&whole);
+}
+
+static int put_page(struct buf *out, struct arena *arena, const struct entry *entry)
+{
+    size_t width = terminal_width(stdout);
+    struct readiness readiness = readiness_of(entry);
+    width = width && width < MOST_WIDTH ? width : MOST_WIDTH;
+    buf_printf(out, "%s%s%s: %s\n", terminal_style(stdout, STYLE_HEADING), entry->name,
+               terminal_style(stdout, STYLE_PLAIN), entry->title ? entry->title : entry->group);
+    put_paragraphs(out, entry->description, width);
+    put_heading(out, "On this machine");
+    if (readiness.ready) {
+        buf_puts(out, "ready\n");
+    } else {
+        buf_puts(out, "lacks:");
+        terminal_put_wrapped(out, 2, strlen("lacks:"), width, readiness.lacks);
+        terminal_put_wrapped(out, 0, 0, width,
+                             "Settings go into ~/.config/forage/forage.env, one KEY=value a line; "
+                             "`forage doctor` says what works.");
+    }
+    put_heading(out, "Parameters");
+    int status = put_parameters(out, arena, entry->input_schema);
+    put_heading(out, "Example");
+    write_example(out, arena, entry);
+    put_heading(out, "More");
+    const char *more = arena_printf(
+        arena,
+        "Group %s; over MCP, tools/call with the name %s; over REST, POST /api/v1/tools/%s. "
+        "`forage "
+        "tools %s --json` prints the definition with its result, --markdown the page of the "
+        "documentation (docs/tools/%s.md).",
+        entry->group, entry->name, entry->name, entry->name, entry->name);
+    terminal_put_wrapped(out, 0, 0, width, more ? more : "");
+    return more ? status : ERR_NOMEM;
 }
 
 static int describe(struct app *app, const char *name, bool json, bool markdown)
@@ -232,7 +353,7 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
     const struct registry *registry = app->registry;
     const struct entry *entry = name ? registry_tool(registry, name) : NULL;
     if (name && !entry) {
-        return usage_error("there is no tool \"%s\"; `forage tools` lists them", name);
+        return refuse_tool(registry, name);
     }
     if (markdown && !entry) {
         return usage_error("--markdown wants the name of a tool");
@@ -246,10 +367,12 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
     buf_init(&text, MIB(8));
     if (markdown) {
         write_page(&text, arena, entry);
-    } else if (entry) {
+    } else if (entry && json) {
         write_definition(&text, arena, entry);
     } else if (json) {
         write_all_definitions(&text, arena, registry);
+    } else if (entry) {
+        status = put_page(&text, arena, entry);
     } else {
         status = list_tools(&text, arena, registry);
     }

@@ -366,7 +366,14 @@ int content_load(struct call *call, const char *url, enum render_mode render,
 int content_read(struct call *call, const struct content_request *request, struct content *content)
 {
     *content = (struct content){.render = request->render};
-    int status = content_load(call, request->url, request->render, &content->document);
+    struct document *document = &content->document;
+    int status = OK;
+    if (request->body) {
+        status = read_body(call, request->url, request->body, request->body_length, document);
+        status = status == OK ? clean(call_arena(call), document) : status;
+    } else {
+        status = content_load(call, request->url, request->render, document);
+    }
     if (status != OK) {
         return status;
     }

@@ -11,6 +11,8 @@
 
 struct content_request {
     const char *url;
+    const char *body; /* what is there, which `url` then only names; NULL: it is fetched */
+    size_t body_length;
     size_t start;        /* in code points of the whole page */
     size_t max_chars;    /* 0: as many as fit */
     size_t budget;       /* characters of the whole result; 0: no limit */

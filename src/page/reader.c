@@ -521,3 +521,14 @@ int read_url(struct call *call, const char *url, enum render_mode render, struct
     }
     return status;
 }
+
+int read_body(struct call *call, const char *name, const char *body, size_t length,
+              struct document *document)
+{
+    struct reading reading = {
+        .call = call, .given = name, .render = RENDER_NEVER, .document = document};
+    struct source_response response = {
+        .fetched = {.status = 200, .url = name, .body = body, .body_length = length}};
+    *document = (struct document){.url = name};
+    return read_content(&reading, &response);
+}

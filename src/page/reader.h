@@ -20,6 +20,10 @@ enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
 MUST_CHECK int read_url(struct call *call, const char *url, enum render_mode render,
                         struct document *document);
 
+/* The same for a body that is there already, by what it is; `name` is what notes call it. */
+MUST_CHECK int read_body(struct call *call, const char *name, const char *body, size_t length,
+                         struct document *document);
+
 /* The note for a page that could not be read; `detail` may be NULL. In the arena. */
 const char *note_failed(struct arena *arena, const char *kind, const char *detail, const char *url);
 

@@ -127,12 +127,13 @@ def no_leak_check():
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
 
-def run(*arguments, program=FORAGE, stdin=b"", patience=PATIENCE, **settings):
+def run(*arguments, program=FORAGE, stdin=b"", patience=PATIENCE, cwd=None, **settings):
     """Runs a command to its end; its exit code, and its output as text."""
     completed = subprocess.run(
         [program, *map(str, arguments)],
         input=stdin,
         capture_output=True,
+        cwd=cwd,
         env=environment(settings),
         timeout=patience,
         check=False,

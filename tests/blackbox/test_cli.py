@@ -58,6 +58,16 @@ def test_help_of_a_path(path):
     assert run(*path, "--help").stdout == expected
 
 
+@pytest.mark.parametrize("command, part", [("memory", "add"), ("history", "wipe")])
+def test_help_after_a_command_that_has_parts(command, part):
+    assert run(command, "help").stdout == run("help", command).stdout != ""
+    assert run(command, "help", part).stdout == run("help", command, part).stdout != ""
+    asked = run(command, "help", "nothing")
+    assert asked.returncode == 2 and f'there is no command "{command} nothing"' in asked.stderr
+    deeper = run("help", "web", "nothing")
+    assert deeper.returncode == 2 and 'there is no command "web nothing"' in deeper.stderr
+
+
 def every_command():
     """The paths of all commands, as the program itself names them."""
     names = run("completions", "line", "--", "").stdout.splitlines()
@@ -92,6 +102,11 @@ NEAREST = [
     (["serve", "--prot", "80"], "--port"),
     (["serv"], "serve"),
     (["memory", "serch", "x"], "search"),
+    (["memory", "help", "serch"], "search"),
+    (["help", "serv"], "serve"),
+    (["help", "memory", "serch"], "search"),
+    (["tools", "web_serch"], "web_search"),
+    (["call", "web_serch"], "web_search"),
 ]
 
 
@@ -314,8 +329,26 @@ def test_tools_as_json():
 
 
 def test_one_tool():
-    definition = json.loads(run("tools", "forage_status").stdout)
+    definition = json.loads(run("tools", "forage_status", "--json").stdout)
     assert definition["name"] == "forage_status" and "inputSchema" in definition
+
+
+def test_one_tool_for_people():
+    """A page, with all that one needs to call it; every tool has one."""
+    text = run("tools", "web_search", SERPER_API_KEY=None, TAVILY_API_KEY=None, SEARXNG_BASE_URL=None, BRAVE_API_KEY=None,
+               EXA_API_KEY=None).stdout
+    assert text.startswith("web_search: Search the web\n") and "{" not in text.split("Parameters")[0]
+    assert re.search(r"^lacks: .*SERPER_API_KEY", text, re.M) and "forage.env" in text
+    assert re.search(r"^name +type +default +meaning$", text, re.M)
+    assert re.search(r"^num_results +integer +3 +How many .*\(1 to 20\)$", text, re.M)
+    assert re.search(r"^forage call web_search query='.*'$", text, re.M)
+    assert "docs/tools/web_search.md" in text and "--json" in text
+    for tool in json.loads(run("tools", "--json").stdout):
+        shown = run("tools", tool["name"])
+        assert shown.returncode == 0 and shown.stdout.startswith(tool["name"] + ": ") and shown.stderr == ""
+        assert all(re.search(rf"^{name} ", shown.stdout, re.M) for name in tool["inputSchema"]["properties"])
+    assert "\nready\n" in run("tools", "forage_status").stdout
+    assert re.search(r"^url +string +\(needed\) ", run("tools", "get_content").stdout, re.M)
 
 
 def test_page_of_a_tool():

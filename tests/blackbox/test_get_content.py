@@ -10,7 +10,7 @@ import threading
 import zlib
 
 import pytest
-from fake_web import Answer, Web, closed_port
+from fake_web import Answer, Web, closed_port, make_certificate, tls_context
 from http_client import exchange, request, running_calls
 from messages import cancelled, modern, tool_call
 from programs import Server, Stdio, run, wait_until
@@ -582,6 +582,47 @@ def test_command_line_in_parts(web, read):
     assert described["success"] is True and described["truncated"] is False
 
 
+def test_an_address_without_a_scheme(web, read):
+    """What was meant is said where it fails."""
+    web.answers["/page"] = Answer(page(title="Here"))
+    for given in (f"{web.host}/page", f"localhost:{web.port}/page", f"LOCALHOST:{web.port}/page?x"):
+        assert "# Here" in read(given, FORAGE_ALLOW_PRIVATE_HOSTS=f"{web.host},localhost").stdout, given
+    for given in ("nowhere.invalid", "nowhere.invalid/path", "nowhere.invalid:8080/x", "nowhere.invalid?q=a:b"):
+        failed = read(given)
+        assert failed.returncode == 1 and f"Source: https://{given}\n" in failed.stderr
+        assert f'"{given}" was taken for https://{given}\n' in failed.stderr
+    for given in ("ftp://nowhere.invalid/", "mailto:a@nowhere.invalid", "file:///etc/hostname", "file:/etc/hostname"):
+        failed = read(given)
+        assert failed.returncode == 1 and "http:// or https://" in failed.stderr and "taken" not in failed.stderr
+
+
+def test_an_address_without_a_scheme_means_https(tmp_path, read):
+    key, certificate = make_certificate(tmp_path, "127.0.0.2")
+    with Web("127.0.0.2", tls=tls_context(key, certificate)) as secure:
+        secure.answers["/page"] = Answer(page(title="Behind a lock"))
+        done = read(f"{secure.host}/page", SSL_CERT_FILE=certificate, FORAGE_ALLOW_PRIVATE_HOSTS=secure.host)
+        assert "# Behind a lock" in done.stdout, done.stderr
+
+
+def test_a_file_has_a_path(read, tmp_path):
+    (tmp_path / "nowhere.invalid").write_text(page(title="A file"))
+    (tmp_path / "long.md").write_text(long_text())
+    assert "# A file" in read("./nowhere.invalid", cwd=tmp_path).stdout
+    assert "# A file" in read(tmp_path / "nowhere.invalid").stdout
+    failed = read("nowhere.invalid", cwd=tmp_path)
+    assert failed.returncode == 1 and "forage read ./nowhere.invalid" in failed.stderr
+    part = read("./long.md", "--section", "3", "--max-chars", 100, cwd=tmp_path)
+    assert part.stdout.startswith("## Section 1:") and "there is more: --start" in part.stderr
+    assert "- 1. The title" in read("./long.md", "--outline", cwd=tmp_path).stdout
+    described = json.loads(read("./nowhere.invalid", "--json", cwd=tmp_path).stdout)
+    assert described["title"] == "A file" and described["url"] == "./nowhere.invalid"
+    for wrong, words in (("./nothing", "No such file"), ("./", "Is a directory"), ("/dev/null", "EmptyPage")):
+        failed = read(wrong, cwd=tmp_path)
+        assert failed.returncode == 1 and failed.stdout == "" and words in failed.stderr, wrong
+    assert read("./nowhere.invalid", "--section", "none", cwd=tmp_path).returncode == 1
+    assert read("./nowhere.invalid", "--render", "always", cwd=tmp_path).returncode == 2
+
+
 def test_command_line_takes_pages_of_any_length(web, read):
     web.answers["/long"] = Answer("word\n" * 30_000, kind="text/plain")
     completed = read(web.url("/long"), FORAGE_MAX_RESULT_CHARS=4000, KINDLY_MCP_CONTEXT="codex")
@@ -611,7 +652,7 @@ def test_command_line_failures(web, read):
     assert completed.returncode == 1 and json.loads(completed.stdout)["failed"] is True
     completed = read("http://10.0.0.1/")
     assert completed.returncode == 1 and "FORAGE_ALLOW_PRIVATE_HOSTS" in completed.stderr
-    completed = read("--json", "nonsense")
+    completed = read("--json", "ftp://nonsense/")
     assert completed.returncode == 1 and json.loads(completed.stdout)["error"]["code"] == "VALIDATION"
 
 
