@@ -30,6 +30,7 @@ int command_config(const struct arguments *arguments);
 int command_extract(const struct arguments *arguments);
 int command_research(const struct arguments *arguments);
 int command_memory(const struct arguments *arguments);
+int command_memory_check(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);

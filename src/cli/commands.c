@@ -82,9 +82,13 @@ static const struct command MEMORY_PARTS[] = {
     {.name = "export", .words = "[FILE]", .summary = "write memories, one a line as JSON"},
     {
         .name = "check",
-        .summary = "verify the store and its indexes, and repair what can be rebuilt",
-        .about = "The exit code is 1 when a problem is left.",
-        .options = {FLAG("--no-repair", "only look")},
+        .summary = "verify every memory, the tables and their indexes",
+        .about =
+            "Only looks, and lists what is wrong. The exit code is 1 when a problem is left. A "
+            "damaged text stays marked as damaged until it is overwritten or deleted.",
+        .run = command_memory_check,
+        .options = {FLAG("--repair",
+                         "rebuild what the memories themselves tell: indexes, counters")},
     },
     {
         .name = "backup",

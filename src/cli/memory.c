@@ -1,5 +1,5 @@
 /* `forage memory ...`: memories for people. What a tool does is done by the tool, as any client
- * would call it; import, export, check and backup work on the whole store, with a bar that shows
+ * would call it; import, export and backup work on the whole store, with a bar that shows
  * how far they are. */
 #include "memory/memory.h"
 #include "cli/cli.h"
@@ -190,6 +190,7 @@ struct export
     FILE *out;
     int error; /* why the output took no more; 0: it takes all */
     size_t count;
+    size_t damaged;
 };
 
 static int write_memory(void *context, const struct memory *memory)
@@ -205,6 +206,7 @@ static int write_memory(void *context, const struct memory *memory)
         export->error = taken ? 0 : errno;
         status = taken ? OK : ERR_CANCELLED; /* the store is not to blame */
     }
+    export->damaged += memory->damage != NULL;
     if (++export->count % 1000 == 0) {
         call_progress(export->command->call, (double)export->count, 0, "%zu memories",
                       export->count);
@@ -224,6 +226,10 @@ static int export_to(struct memory_command *command, FILE *out, size_t *count, i
     }
     if (status == OK && fflush(out) != 0) {
         export.error = errno;
+    }
+    if (export.damaged > 0) {
+        fprintf(stderr, "forage: %zu of the memories are damaged; their lines say so\n",
+                export.damaged);
     }
     *count = export.count;
     *error = export.error;
@@ -260,19 +266,6 @@ static int run_export(struct memory_command *command)
     return EXIT_OK;
 }
 
-static int run_check(struct memory_command *command)
-{
-    struct memory_check check;
-    bool repair = !option_given(command->arguments, "--no-repair");
-    int status = memory_check(command->call, repair, &check);
-    if (status != OK) {
-        return fail(command, status);
-    }
-    printf("%s%lld memories, %zu problems, %zu repaired\n", check.report, (long long)check.memories,
-           check.problems, check.repaired);
-    return check.problems > check.repaired ? EXIT_FAILED : EXIT_OK;
-}
-
 static int run_backup(struct memory_command *command)
 {
     const char *path = named_file(command);
@@ -306,7 +299,6 @@ static const struct action {
     {"delete", "memory_delete", "keys", true, print_deleted, NULL},
     {.name = "import", .run = run_import},
     {.name = "export", .run = run_export},
-    {.name = "check", .run = run_check},
     {.name = "backup", .run = run_backup},
 };
 
@@ -366,9 +358,24 @@ static void add_words(struct tool_run *run)
     json_add_string(run->doc, run->parameters, action->rest, text);
 }
 
+/* Whatever is printed of a damaged memory, a line on standard error says that it is. */
+static void warn_damaged(yyjson_mut_val *data)
+{
+    size_t index, max;
+    yyjson_mut_val *item;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(data, "results"), index, max, item)
+    {
+        if (yyjson_mut_obj_get(item, "damaged")) {
+            fprintf(stderr, "forage: %s is damaged: %s\n", text_of(item, "key"),
+                    text_of(item, "damaged"));
+        }
+    }
+}
+
 static int print_result(const struct tool_run *run)
 {
     struct buf out;
+    warn_damaged(yyjson_mut_obj_get(run->result, "data"));
     buf_init(&out, LIMIT_CALL_ARENA_BYTES);
     find_action(run->given)->print(&out, yyjson_mut_obj_get(run->result, "data"));
     return print_buf(&out);

@@ -90,14 +90,14 @@ struct places *places_free(struct places *places)
     return NULL;
 }
 
-char *places_data(const struct places *places, char *problem, size_t size)
+static char *data_folder(const struct places *places, bool make, char *problem, size_t size)
 {
     char *folder = places->folder ? strdup(places->folder) : NULL;
     if (!folder) {
         snprintf(problem, size, "there is no home folder; set FORAGE_DATA_DIR");
         return NULL;
     }
-    if (make_folders(folder, places->given) != 0) {
+    if (make && make_folders(folder, places->given) != 0) {
         snprintf(problem, size, "%s: %s; set FORAGE_DATA_DIR to a folder that can be written to",
                  folder, strerror(errno));
         free(folder);
@@ -106,15 +106,20 @@ char *places_data(const struct places *places, char *problem, size_t size)
     return folder;
 }
 
-bool places_database(const struct places *places, const char *file, const char **url, char **path,
-                     char *problem, size_t size)
+char *places_data(const struct places *places, char *problem, size_t size)
+{
+    return data_folder(places, true, problem, size);
+}
+
+bool places_database(const struct places *places, const char *file, bool make, const char **url,
+                     char **path, char *problem, size_t size)
 {
     *url = places->url;
     *path = NULL;
     if (*url) {
         return true;
     }
-    char *folder = places_data(places, problem, size);
+    char *folder = data_folder(places, make, problem, size);
     if (folder && asprintf(path, "%s/%s", folder, file) < 0) {
         *path = NULL;
         snprintf(problem, size, "out of memory");

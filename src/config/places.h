@@ -23,10 +23,10 @@ char *places_data(const struct places *places, char *problem, size_t size);
 char *places_data_name(int *made);
 
 /* Where a store is: a PostgreSQL server (FORAGE_DATABASE_URL), or the file of that name in the data
- * folder, which is made. True with one of the two: `url`, or `path`, which is to be freed. False
- * with the reason in `problem`. */
-bool places_database(const struct places *places, const char *file, const char **url, char **path,
-                     char *problem, size_t size);
+ * folder, which is made unless the caller only wants to look. True with one of the two: `url`, or
+ * `path`, which is to be freed. False with the reason in `problem`. */
+bool places_database(const struct places *places, const char *file, bool make, const char **url,
+                     char **path, char *problem, size_t size);
 
 /* The files in it. */
 #define PLACES_RECORDS  "records.sqlite"

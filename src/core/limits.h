@@ -205,12 +205,11 @@
 #define LIMIT_MEMORY_SUMMARY_BYTES    2048u
 #define LIMIT_MEMORY_METADATA_BYTES   KIB(64)
 #define LIMIT_MEMORY_TAGS             32u
-#define LIMIT_MEMORY_NAMESPACES       1000u  /* that the statistics name */
-#define LIMIT_MEMORY_EXACT_TOTAL      10000u /* results beyond it are not counted */
-#define LIMIT_MEMORY_REMOVALS         100000 /* that are told to indexes of other processes */
-#define LIMIT_MEMORY_IDLE_CONNECTIONS 8u     /* connections to the file that are kept open */
-#define LIMIT_MEMORY_CHECK_LINES      100u
-#define LIMIT_MEMORY_REPORT_BYTES     KIB(64)
+#define LIMIT_MEMORY_NAMESPACES       1000u   /* that the statistics name */
+#define LIMIT_MEMORY_EXACT_TOTAL      10000u  /* results beyond it are not counted */
+#define LIMIT_MEMORY_REMOVALS         100000  /* that are told to indexes of other processes */
+#define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open */
+#define LIMIT_MEMORY_CHECK_LINES      10000u  /* problems that a check lists; all are counted */
 #define LIMIT_MEMORY_CATCH_UP         1000u   /* changes that an index takes at a time */
 #define LIMIT_MEMORY_ROW_BYTES        MIB(4)  /* one memory, with what it takes to read it */
 #define LIMIT_MEMORY_CACHE_KIB        16384   /* pages of the file, of one connection */

@@ -369,7 +369,7 @@ int db_migrate(struct db *db)
         newest++;
     }
     int status = db->engine->read_version(db, &db->version);
-    if (status == OK && db->version < newest) {
+    if (status == OK && db->version < newest && !db->only_looks) {
         status = upgrade(db, versions, newest);
     }
     if (status == OK && db->version > newest) {

@@ -46,8 +46,11 @@ struct db_options {
     const char *url;  /* postgresql://..., which is a secret; NULL or "": the file at `path` */
     const char *path; /* its folder must be there; the file is made, for its owner only */
     const struct db_schema *schema; /* NULL: only to look at what is there */
-    bool unsynced;                  /* no commit waits for the disk: a power failure may lose it */
-    bool erases;                    /* SQLite: what is deleted is overwritten */
+    bool only_looks; /* nothing is changed, not even to bring old tables up to date; the file must
+                        be there */
+    bool alone;      /* SQLite, with only_looks: nobody else has the file open, nor has it a log */
+    bool unsynced;   /* no commit waits for the disk: a power failure may lose it */
+    bool erases;     /* SQLite: what is deleted is overwritten */
     int64_t patience_ms; /* SQLite: for locks, without a call; 0: TIME_SQLITE_PATIENCE_MS */
     int cache_kib;       /* SQLite: pages in memory; 0: LIMIT_SQLITE_CACHE_KIB */
     int log_kib; /* SQLite: the length of the log before a checkpoint; 0: LIMIT_SQLITE_LOG_KIB */
@@ -67,7 +70,8 @@ const char *db_problem(const struct db *db);
 
 bool db_is_postgres(const struct db *db);
 const char *db_engine_name(const struct db *db); /* "sqlite" or "postgresql" */
-MUST_CHECK int db_version(const struct db *db);  /* of the schema */
+/* Of the schema; 0: there are no tables, which only those who only look meet. */
+MUST_CHECK int db_version(const struct db *db);
 
 /* ---- transactions ---- */
 

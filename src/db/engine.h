@@ -26,6 +26,7 @@ struct db {
     const struct db_schema *schema; /* or NULL */
     struct call *call;
     int version;
+    bool only_looks;
     bool unsynced;
     bool in_doubt;
     bool untouched; /* the transaction has just begun */

@@ -573,6 +573,7 @@ struct db *postgres_open(const struct db_options *options, struct call *call, in
     db->base = (struct db){.engine = &POSTGRES,
                            .schema = options->schema,
                            .call = call,
+                           .only_looks = options->only_looks,
                            .unsynced = options->unsynced};
     db->url = url;
     db->api = postgres_api_open(&missing);

@@ -1,6 +1,7 @@
 /* SQLite: files that several processes and threads use at once, with one way to open them, to wait
  * for locks and to fail. Every file is in WAL mode. A transaction that writes takes the lock when
  * it begins, so that it never has to be repeated because another process was faster. */
+#include "core/buf.h"
 #include "core/clock.h"
 #include "db/engine.h"
 
@@ -280,9 +281,10 @@ static int set_up(struct sqlite *db, const struct db_options *options)
     snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d",
              options->cache_kib ? options->cache_kib : LIMIT_SQLITE_CACHE_KIB);
     int status = run_patiently(db, sql);
-    if (status == OK) {
-        status = switch_to_wal(db);
+    if (status != OK || options->only_looks) {
+        return status;
     }
+    status = switch_to_wal(db);
     if (status == OK) {
         status = set_up_log(db, options->log_kib ? options->log_kib : LIMIT_SQLITE_LOG_KIB);
     }
@@ -295,6 +297,31 @@ static int set_up(struct sqlite *db, const struct db_options *options)
         status = run_patiently(db, sql);
     }
     return status;
+}
+
+/* A file in WAL mode that is only looked at needs its log and the log's index, which SQLite would
+ * leave behind, or could not make in a folder that cannot be written to. It does without where it
+ * is told that nobody else uses the file. */
+static int open_file(struct sqlite *db, const struct db_options *options)
+{
+    if (!options->only_looks) {
+        return sqlite3_open_v2(options->path, &db->handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    }
+    struct buf uri;
+    buf_init(&uri, KIB(16));
+    buf_puts(&uri, "file:");
+    for (const char *at = options->path; *at; at++) {
+        buf_printf(&uri, strchr("%?#", *at) ? "%%%02X" : "%c", (unsigned char)*at);
+    }
+    buf_puts(&uri, options->alone ? "?immutable=1" : "?mode=ro");
+    int code =
+        buf_error(&uri) != OK
+            ? SQLITE_NOMEM
+            : sqlite3_open_v2(uri.data, &db->handle,
+                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    buf_done(&uri);
+    return code;
 }
 
 static void close_file(struct db *db)
@@ -494,16 +521,18 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
     if (!db) {
         return NULL;
     }
-    db->base = (struct db){
-        .engine = &SQLITE, .schema = options->schema, .call = call, .unsynced = options->unsynced};
+    db->base = (struct db){.engine = &SQLITE,
+                           .schema = options->schema,
+                           .call = call,
+                           .only_looks = options->only_looks,
+                           .unsynced = options->unsynced};
     db->patience_ms = options->patience_ms ? options->patience_ms : TIME_SQLITE_PATIENCE_MS;
     db->now_synced = !options->unsynced;
     pthread_mutex_lock(&opening);
-    if (options->schema) {
+    if (options->schema && !options->only_looks) {
         make_file(options->path);
     }
-    int code = sqlite3_open_v2(options->path, &db->handle,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = open_file(db, options);
     pthread_mutex_unlock(&opening);
     *status = code == SQLITE_OK ? set_up(db, options) : fail(db, code);
     return &db->base;

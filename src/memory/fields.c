@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "memory/time_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- reading ---- */
@@ -200,8 +201,9 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
 int fields_read_line(struct call *call, struct arena *arena, const char *line, size_t length,
                      struct memory_change *change)
 {
-    static const char *const NAMES[] = {"key",     "summary", "text", "tags",       "metadata",
-                                        "session", "place",   "role", "created_at", "expires_at"};
+    static const char *const NAMES[] = {"key",        "summary",    "text",   "tags",
+                                        "metadata",   "session",    "place",  "role",
+                                        "created_at", "expires_at", "damaged"};
     struct json_problem problem;
     yyjson_doc *doc = json_parse(arena, line, length, &problem);
     yyjson_val *object = yyjson_doc_get_root(doc);
@@ -228,7 +230,9 @@ int fields_read_line(struct call *call, struct arena *arena, const char *line, s
                              yyjson_get_str(key));
         }
     }
-    return fields_read(call, arena, object, change);
+    int status = fields_read(call, arena, object, change);
+    change->damaged = yyjson_obj_get(object, "damaged") != NULL;
+    return status;
 }
 
 /* ---- writing ---- */
@@ -249,6 +253,15 @@ void fields_write_tags(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
         for (size_t i = 0; i < count; i++) {
             yyjson_mut_arr_add_str(doc, list, tags[i]);
         }
+    }
+}
+
+void fields_write_damage(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *damage)
+{
+    if (damage) {
+        char words[160];
+        snprintf(words, sizeof words, "%s; overwrite or delete it", damage);
+        yyjson_mut_obj_add_strcpy(doc, object, "damaged", words);
     }
 }
 
@@ -280,6 +293,7 @@ void fields_write(yyjson_mut_doc *doc, yyjson_mut_val *object, struct arena *are
         fields_write_time(doc, object, "expires_at", memory->expires_ms);
     }
     yyjson_mut_obj_add_sint(doc, object, "version", memory->version);
+    fields_write_damage(doc, object, memory->damage);
 }
 
 int fields_write_line(struct buf *out, struct arena *arena, const struct memory *memory)
@@ -296,6 +310,7 @@ int fields_write_line(struct buf *out, struct arena *arena, const struct memory 
     if (memory->expires_ms > 0) {
         fields_write_time(doc, object, "expires_at", memory->expires_ms);
     }
+    fields_write_damage(doc, object, memory->damage);
     int status = json_write(out, arena, object);
     buf_putc(out, '\n');
     return status == OK ? buf_error(out) : status;

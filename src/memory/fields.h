@@ -1,6 +1,7 @@
 /* Memories as JSON objects, the same in the tools, over REST, in imports and exports:
  *   {key, summary, text, tags, metadata, session, place, role, created_at, expires_at}
- * and in results also updated_at and version. */
+ * and in results also updated_at and version. A memory whose text is not what was stored has
+ * damaged, which says so in words; an import takes it as it is, and marks it too. */
 #ifndef FORAGE_MEMORY_FIELDS_H
 #define FORAGE_MEMORY_FIELDS_H
 
@@ -30,6 +31,8 @@ void fields_write_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
                        int64_t moment_ms);
 void fields_write_tags(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *const *tags,
                        size_t count);
+/* Adds damaged, unless there is none. */
+void fields_write_damage(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *damage);
 /* One line of an export, with its end of line, as fields_read_line() takes it. A status. */
 int fields_write_line(struct buf *out, struct arena *arena, const struct memory *memory);
 

@@ -2,7 +2,6 @@
 #include "memory/memory.h"
 
 #include "call/errors.h"
-#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -202,6 +201,7 @@ static int end_reading(struct reading *reading, int status)
 
 /* Collects rows into an array that has room for them. */
 struct collection {
+    struct arena *arena;
     struct memory *items;
     size_t count;
 };
@@ -209,7 +209,9 @@ struct collection {
 static int collect(void *context, const struct store_row *row)
 {
     struct collection *collection = context;
-    collection->items[collection->count++] = row->memory;
+    struct store_row marked = *row;
+    store_mark(collection->arena, &marked);
+    collection->items[collection->count++] = marked.memory;
     return OK;
 }
 
@@ -218,7 +220,8 @@ static int read_around(struct reading *reading, const struct memory *memory, siz
                        struct memory_around *around)
 {
     struct arena *arena = call_arena(reading->call);
-    struct collection before = {arena_alloc(arena, (neighbours + 1) * sizeof(struct memory)), 0};
+    struct collection before = {arena, arena_alloc(arena, (neighbours + 1) * sizeof(struct memory)),
+                                0};
     struct memory *items = arena_alloc(arena, (2 * neighbours + 1) * sizeof *items);
     *around = (struct memory_around){items, 0};
     if (!before.items || !items) {
@@ -232,7 +235,7 @@ static int read_around(struct reading *reading, const struct memory *memory, siz
     for (size_t i = 0; i < before.count; i++) {
         items[i] = before.items[before.count - 1 - i];
     }
-    struct collection after = {items + before.count, 0};
+    struct collection after = {arena, items + before.count, 0};
     if (status == OK) {
         status = store_neighbours(reading->db, arena, reading->space.id, memory, false, neighbours,
                                   reading->now_ms, collect, &after);
@@ -253,6 +256,7 @@ static int read_keys(struct reading *reading, const char *const *keys, size_t co
             status == OK && (row.memory.expires_ms == 0 || row.memory.expires_ms > reading->now_ms);
         status = status == ERR_NOTFOUND ? OK : status;
         if (alive) {
+            store_mark(call_arena(reading->call), &row);
             found[i] = row.memory;
             status = around ? read_around(reading, &row.memory, neighbours, &around[i]) : OK;
         }
@@ -280,17 +284,16 @@ int memory_list(struct call *call, const struct memory_space *space,
                 struct memory_page *page)
 {
     struct reading reading;
-    struct collection items = {arena_alloc(call_arena(call), (limit + 1) * sizeof(struct memory)),
-                               0};
+    struct arena *arena = call_arena(call);
+    struct collection items = {arena, arena_alloc(arena, (limit + 1) * sizeof(struct memory)), 0};
     *page = (struct memory_page){.items = items.items};
     int status = items.items ? start_reading(&reading, call, space) : ERR_NOMEM;
     if (!items.items) {
         return status;
     }
     if (status == OK && reading.space.id != 0) {
-        status =
-            store_list(reading.db, call_arena(call), reading.space.id, filter, reading.now_ms,
-                       limit, offset, LIMIT_MEMORY_EXACT_TOTAL + 1, &page->total, collect, &items);
+        status = store_list(reading.db, arena, reading.space.id, filter, reading.now_ms, limit,
+                            offset, LIMIT_MEMORY_EXACT_TOTAL + 1, &page->total, collect, &items);
     }
     page->count = items.count;
     page->total_is_lower_bound = page->total > LIMIT_MEMORY_EXACT_TOTAL;
@@ -314,7 +317,9 @@ static int export_row(void *context, const struct store_row *row)
     size_t length = strlen(row->memory.key);
     memcpy(export->last, row->memory.key, length < sizeof export->last ? length + 1 : 0);
     export->count++;
-    int status = export->take(export->context, &row->memory);
+    struct store_row marked = *row;
+    store_mark(export->arena, &marked);
+    int status = export->take(export->context, &marked.memory);
     arena_reset(export->arena);
     return status;
 }
@@ -374,45 +379,6 @@ int memory_stats(struct call *call, struct memory_stats *stats)
         status = arena_failed(call_arena(call)) ? ERR_NOMEM : OK;
     }
     return end_reading(&reading, status);
-}
-
-/* Every namespace's index must hold what the store holds; both are read from one view of it. */
-static int check_indexes(struct call *call, struct db *db, struct memory_check *check)
-{
-    struct memory_stats stats;
-    int status = db_begin_reading(db);
-    if (status == OK) {
-        status = store_stats(db, call_arena(call), NULL, &stats);
-    }
-    for (size_t i = 0; status == OK && i < stats.namespace_count; i++) {
-        const struct memory_namespace_stats *one = &stats.namespaces[i];
-        struct memory_space space = {one->owner, one->name};
-        struct space_index *found = NULL;
-        call_progress(call, (double)i, (double)stats.namespace_count, "index of %s", one->name);
-        status = indexes_acquire(call_parts(call)->memories->indexes, db, &space, &found);
-        if (status == OK && found && index_count(indexes_of(found)) != (size_t)one->memories) {
-            check->problems++;
-            check->report = arena_printf(call_arena(call), "%sthe index of namespace %s is wrong\n",
-                                         check->report, space.name);
-            status = check->report ? OK : ERR_NOMEM;
-        }
-        indexes_release(found);
-    }
-    db_rollback(db);
-    return status;
-}
-
-int memory_check(struct call *call, bool repair, struct memory_check *check)
-{
-    struct db *db;
-    int status = memories_borrow(call, &db);
-    if (status == OK) {
-        status = store_verify(db, call_arena(call), repair, check);
-    }
-    if (status == OK) {
-        status = check_indexes(call, db, check);
-    }
-    return memories_return(call, db, status);
 }
 
 int memory_backup(struct call *call, const char *path)

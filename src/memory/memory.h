@@ -48,6 +48,9 @@ struct memory {
     int64_t updated_ms;
     int64_t expires_ms; /* 0: never */
     int64_t version;    /* 1, 2, ...: for changes that must not undo another's */
+    /* What is wrong with it as it was read, NULL: nothing. It is damaged until it is overwritten or
+     * deleted. */
+    const char *damage;
 };
 
 /* The space of a caller's namespace; `name` NULL: "default". ERR_FAILED after call_fail() for a
@@ -72,6 +75,7 @@ struct memory_change {
     int64_t created_ms; /* 0: now */
     int64_t expires_ms; /* 0: unchanged, or never when adding; negative: never from now on */
     int64_t if_version; /* 0: whatever it is; else CONFLICT unless it is this one */
+    bool damaged;       /* the text is a damaged one, as an export said, and stays marked so */
 };
 
 enum memory_outcome {
@@ -165,6 +169,7 @@ struct memory_hit {
     const char *role;
     const char *const *tags;
     size_t tag_count;
+    const char *damage; /* as of a memory */
 };
 
 struct memory_hits {
@@ -205,13 +210,28 @@ struct memory_stats {
 };
 int memory_stats(struct call *call, struct memory_stats *stats);
 
+/* One thing that is wrong: with a memory, or (without a key) with the tables. */
+struct memory_problem {
+    const char *what;
+    const char *owner; /* "": shared */
+    const char *space; /* NULL: it is gone */
+    const char *key;
+    int64_t id;
+    int64_t version;
+    int64_t written_ms;
+    size_t check; /* the check of the tables that found it, from 1; 0: none of them */
+    bool repaired;
+};
 struct memory_check {
     int64_t memories;
-    size_t problems;    /* found */
-    size_t repaired;    /* of them */
-    const char *report; /* a line for each */
+    const struct memory_problem *problems; /* `listed` of them */
+    size_t listed;                         /* at most LIMIT_MEMORY_CHECK_LINES */
+    size_t count;                          /* of all, repaired ones included */
+    size_t repaired;
 };
-/* Verifies the store and the index against it, and repairs what can be rebuilt. */
+/* Verifies every memory, the tables and the indexes of all callers. Without `repair` it changes
+ * nothing, not even the version of the tables, and needs no right to. With it, what can be rebuilt
+ * from the memories is; damaged memories stay damaged. */
 int memory_check(struct call *call, bool repair, struct memory_check *check);
 /* A consistent copy of the whole store while it is used (SQLite; PostgreSQL has its own tools). */
 int memory_backup(struct call *call, const char *path);

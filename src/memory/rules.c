@@ -252,15 +252,28 @@ static void answer(struct memory_result *result, enum memory_outcome outcome,
                                      memory->version, memory->created_ms, memory->updated_ms};
 }
 
-/* Writes the row unless it says what is there already. */
+/* The digest of the text that a change gives. No text has the digest that a damaged one gets. */
+static void take_digest(const struct memory_change *change, struct store_row *row)
+{
+    if (change->damaged) {
+        memset(row->digest, 0, sizeof row->digest);
+    } else if (change->text) {
+        store_digest(change->text, row->digest);
+    }
+}
+
+/* Writes the row unless it says what is there already. A row whose text the change did not give has
+ * the digest of the old one, so that a damaged text stays what it is; one that says the same as a
+ * damaged one says it anew, and has another digest. */
 static int write(const struct rules_work *work, struct store_row *row, const struct store_row *old,
                  enum memory_outcome outcome, struct memory_result *result)
 {
-    if (old && same(&row->memory, &old->memory) && same_text(row->memory.key, old->memory.key)) {
+    if (old && same(&row->memory, &old->memory) && same_text(row->memory.key, old->memory.key) &&
+        memcmp(row->digest, old->digest, sizeof row->digest) == 0 &&
+        row->unreadable_tags == old->unreadable_tags) {
         answer(result, MEMORY_UNCHANGED, &old->memory);
         return OK;
     }
-    store_digest(row->memory.text, row->digest);
     row->memory.updated_ms = work->now_ms;
     row->memory.version = old ? old->memory.version + 1 : 1;
     *work->overwrites |= row->id != 0;
@@ -343,7 +356,10 @@ static int find_duplicate(const struct rules_work *work, const struct memory_cha
     store_digest(change->text, digest);
     int status =
         store_by_digest(work->db, work->arena, work->space->id, digest, work->now_ms, &row);
-    *duplicate = status == OK;
+    if (status == OK) {
+        store_mark(work->arena, &row);
+    }
+    *duplicate = status == OK && !row.memory.damage; /* the text that a damaged one had is lost */
     if (*duplicate) {
         answer(result, MEMORY_DUPLICATE, &row.memory);
     }
@@ -394,6 +410,7 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
     if (!row.memory.summary) {
         return ERR_NOMEM;
     }
+    take_digest(change, &row);
     status = choose_place(work, change, replaces ? &old : NULL, &row.memory);
     if (status == OK && !row.memory.key) {
         status = choose_key(work, &row.memory);
@@ -421,12 +438,14 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     struct memory *memory = &row.memory;
     const char *made = make_summary(arena, old.memory.text);
     memory->text = change->text ? change->text : memory->text;
+    take_digest(change, &row);
     if (change->summary) {
         memory->summary = change->summary;
     } else if (change->text && same_text(old.memory.summary, made)) {
         memory->summary = make_summary(arena, change->text); /* it was made, so it follows */
     }
     if (change->set_tags) {
+        row.unreadable_tags = NULL;
         memory->tags = change->tags;
         memory->tag_count = change->tag_count;
     }

@@ -80,6 +80,7 @@ static int add_hit(struct searching *searching, const struct index_hit *hit)
     if (status != OK || !there) {
         return status;
     }
+    store_mark(call_arena(searching->call), &row);
     const struct memory *memory = &row.memory;
     const char *texts[LIMIT_MEMORY_TAGS + 2];
     size_t count = texts_of(memory, texts);
@@ -96,6 +97,7 @@ static int add_hit(struct searching *searching, const struct index_hit *hit)
         .role = memory->role,
         .tags = memory->tags,
         .tag_count = memory->tag_count,
+        .damage = memory->damage,
     };
     return to->excerpt ? OK : ERR_NOMEM;
 }

@@ -5,6 +5,7 @@
 #include "config/places.h"
 #include "core/limits.h"
 #include "text/json.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,22 +65,44 @@ static const struct db_schema SCHEMA = {"memory", SQLITE_VERSIONS, POSTGRES_VERS
 #define SELECT_ROWS "SELECT " COLUMNS " FROM {memory} WHERE "
 #define ALIVE       "(expires = 0 OR expires > ?2)"
 
-struct db *store_open(const struct places *places, struct call *call, char *problem, size_t size)
+static struct db *open_with(struct db_options options, const struct places *places,
+                            struct call *call, char *problem, size_t size)
 {
-    struct db_options options = {
-        .schema = &SCHEMA,
-        .erases = true, /* what is removed is overwritten, not only forgotten */
-        .cache_kib = LIMIT_MEMORY_CACHE_KIB,
-        .log_kib = LIMIT_MEMORY_LOG_KIB,
-    };
     char *path;
     struct db *db = NULL;
-    if (places_database(places, PLACES_MEMORIES, &options.url, &path, problem, size)) {
+    options.schema = &SCHEMA;
+    options.cache_kib = LIMIT_MEMORY_CACHE_KIB;
+    options.log_kib = LIMIT_MEMORY_LOG_KIB;
+    if (places_database(places, PLACES_MEMORIES, !options.only_looks, &options.url, &path, problem,
+                        size)) {
         options.path = path;
         db = db_open(&options, call, problem, size);
     }
     free(path);
     return db;
+}
+
+struct db *store_open(const struct places *places, struct call *call, char *problem, size_t size)
+{
+    /* What is removed is overwritten, not only forgotten. */
+    return open_with((struct db_options){.erases = true}, places, call, problem, size);
+}
+
+struct db *store_look(const struct places *places, struct call *call, bool alone, char *problem,
+                      size_t size)
+{
+    return open_with((struct db_options){.only_looks = true, .alone = alone}, places, call, problem,
+                     size);
+}
+
+char *store_file(const struct places *places)
+{
+    char problem[DB_PROBLEM_SIZE];
+    const char *url;
+    char *path;
+    return places_database(places, PLACES_MEMORIES, false, &url, &path, problem, sizeof problem)
+               ? path
+               : NULL;
 }
 
 /* ---- spaces ---- */
@@ -194,12 +217,14 @@ static int write_tags(const char *const *tags, size_t count, char **text)
     return *text ? OK : ERR_NOMEM;
 }
 
-static int read_tags(struct arena *arena, const char *text, struct memory *memory)
+static int read_tags(struct arena *arena, const char *text, struct store_row *row)
 {
+    struct memory *memory = &row->memory;
     if (!text) {
         return OK;
     }
     yyjson_val *list = yyjson_doc_get_root(json_parse(arena, text, strlen(text), NULL));
+    row->unreadable_tags = yyjson_is_arr(list) ? NULL : arena_strdup(arena, text);
     const char **tags = arena_alloc(arena, (yyjson_arr_size(list) + 1) * sizeof *tags);
     size_t index, max;
     yyjson_val *tag;
@@ -246,8 +271,49 @@ static int read_row(const struct db_rows *rows, struct arena *arena, struct stor
     if (digest && length == sizeof row->digest) {
         memcpy(row->digest, digest, length);
     }
-    int status = read_tags(arena, db_text(rows, 6), &row->memory);
+    int status = read_tags(arena, db_text(rows, 6), row);
     return arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+/* Makes the texts of a memory fit to be shown. Whether that was needed. */
+static bool repair_texts(struct arena *arena, struct memory *memory)
+{
+    const char **TEXTS[] = {&memory->text, &memory->summary, &memory->session, &memory->role,
+                            &memory->key};
+    bool repaired = false;
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        const char *text = *TEXTS[i];
+        if (text && !text_is_utf8(text, strlen(text))) {
+            char *copy = arena_strdup(arena, text);
+            if (copy) {
+                text_repair(copy);
+            }
+            *TEXTS[i] = copy;
+            repaired = true;
+        }
+    }
+    return repaired;
+}
+
+static bool is_object(struct arena *arena, const char *json)
+{
+    return yyjson_is_obj(yyjson_doc_get_root(json_parse(arena, json, strlen(json), NULL)));
+}
+
+void store_mark(struct arena *arena, struct store_row *row)
+{
+    struct memory *memory = &row->memory;
+    unsigned char digest[SHA256_SIZE];
+    memory->text = memory->text ? memory->text : "";
+    memory->summary = memory->summary ? memory->summary : "";
+    store_digest(memory->text, digest);
+    bool no_text = repair_texts(arena, memory);
+    memory->damage =
+        memcmp(digest, row->digest, sizeof digest) != 0 ? "its text is not what was stored"
+        : no_text                                       ? "it holds bytes that are no text"
+        : row->unreadable_tags                          ? "its tags cannot be read"
+        : memory->metadata && !is_object(arena, memory->metadata) ? "its metadata cannot be read"
+                                                                  : NULL;
 }
 
 /* A text that is no UTF-8 cannot be in a server's database, so that nothing has it. */
@@ -358,7 +424,7 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row)
         DB_TEXT(memory->key),
         DB_TEXT(memory->summary),
         DB_TEXT(memory->text),
-        DB_TEXT(tags),
+        DB_TEXT(tags ? tags : row->unreadable_tags),
         DB_TEXT(memory->metadata),
         DB_TEXT(memory->session),
         DB_INT(memory->place),
@@ -536,4 +602,46 @@ int store_expired(struct db *db, struct arena *arena, int64_t now_ms, size_t lim
                            SELECT_ROWS "expires > 0 AND expires <= ?1 ORDER BY expires LIMIT ?2",
                            DB_INT(now_ms), DB_INT((int64_t)limit)),
                     arena, take, context);
+}
+
+/* ---- every row ---- */
+
+/* A server compares digests by itself; metadata it cannot judge. */
+#define SPACE_OF "FROM {space} WHERE {space}.id = {memory}.space)"
+#define SUSPECT                                                                                    \
+    "digest <> sha256(convert_to(text, 'UTF8')) OR metadata IS NOT NULL OR space NOT IN (SELECT "  \
+    "id FROM {space})"
+
+int store_audit(struct db *db, int64_t *total, store_take_any take, void *context)
+{
+    struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
+    int status = arena ? OK : ERR_NOMEM;
+    if (status == OK && db_is_postgres(db)) {
+        int counted = db_numbers(db_query(db, "SELECT count(*) FROM {memory}", NULL, 0), total, 1);
+        status = counted < 0 ? counted : OK;
+    }
+    struct db_rows *rows =
+        status == OK
+            ? db_query(db,
+                       "SELECT " COLUMNS ", (SELECT owner " SPACE_OF ", (SELECT name " SPACE_OF
+                       " FROM {memory}{| WHERE " SUSPECT " ORDER BY id}",
+                       NULL, 0)
+            : NULL;
+    while (status == OK && (status = db_step(rows)) > 0) {
+        struct store_row row;
+        struct memory_space space = {db_text(rows, 16), db_text(rows, 17)};
+        status = read_row(rows, arena, &row);
+        if (status == OK) {
+            store_mark(arena, &row);
+            status = take(context, &row, &space);
+        }
+        if (!db_is_postgres(db) && ++*total % 10000 == 0) {
+            call_progress(db_call(db), (double)*total, 0, "%lld memories checked",
+                          (long long)*total);
+        }
+        arena_reset(arena);
+    }
+    db_end(rows);
+    arena_free(arena);
+    return status;
 }

@@ -21,7 +21,8 @@ struct store_row {
     int64_t space;
     int64_t change;
     struct memory memory;
-    unsigned char digest[SHA256_SIZE]; /* of the text */
+    unsigned char digest[SHA256_SIZE]; /* of the text, when it was given */
+    const char *unreadable_tags;       /* what is stored as tags and is no list; NULL: nothing */
 };
 
 /* What is known of a space. */
@@ -37,6 +38,11 @@ typedef int (*store_take_removed)(void *context, int64_t id);
 
 /* Opens a connection to the database of the configuration. NULL with the reason in `problem`. */
 struct db *store_open(const struct places *places, struct call *call, char *problem, size_t size);
+/* The same for looking only: nothing is made or changed. `alone`: nobody else uses the file. */
+struct db *store_look(const struct places *places, struct call *call, bool alone, char *problem,
+                      size_t size);
+/* The file, to be freed; NULL where a server has the memories. */
+char *store_file(const struct places *places);
 
 /* ---- spaces ---- */
 
@@ -84,12 +90,20 @@ int store_expired(struct db *db, struct arena *arena, int64_t now_ms, size_t lim
                   void *context);
 
 void store_digest(const char *text, unsigned char digest[SHA256_SIZE]);
+/* Compares the row that was read with what was stored: sets the memory's damage, and makes what is
+ * damaged in it fit to be shown. What it finds lives in the arena. */
+void store_mark(struct arena *arena, struct store_row *row);
+
+/* Hands out rows with their marks, of all spaces: all of them, or (a server looks by itself) those
+ * that may be damaged. The members of `space` are NULL where it is gone. `total` counts rows. */
+typedef int (*store_take_any)(void *context, const struct store_row *row,
+                              const struct memory_space *space);
+int store_audit(struct db *db, int64_t *total, store_take_any take, void *context);
 
 /* ---- looking after it (care.c) ---- */
 
 /* Old contents leave the disk after a removal, as far as the database can do that. */
 int store_scrub(struct db *db);
-int store_verify(struct db *db, struct arena *arena, bool repair, struct memory_check *check);
 /* ERR_UNSUPPORTED: the server has its own way. `problem` has the reason of ERR_IO. */
 int store_backup(struct db *db, const char *path, char *problem, size_t size);
 

@@ -55,7 +55,7 @@ struct db *records_open(const struct places *places, struct call *call, char *pr
         .schema = &SCHEMA, .unsynced = !config_bool("FORAGE_STORE_SYNC"), .erases = true};
     char *path;
     struct db *db = NULL;
-    if (places_database(places, PLACES_RECORDS, &options.url, &path, problem, size)) {
+    if (places_database(places, PLACES_RECORDS, true, &options.url, &path, problem, size)) {
         options.path = path;
         db = db_open(&options, call, problem, size);
     }

@@ -297,6 +297,7 @@ static int answer_with_hits(struct reply *reply, yyjson_val *arguments,
         json_add_string(doc, item, "session", hit->session);
         json_add_string(doc, item, "role", hit->role);
         fields_write_time(doc, item, "created_at", hit->created_ms);
+        fields_write_damage(doc, item, hit->damage);
         add_result(&results, item, strlen(hit->key) + strlen(hit->summary) + strlen(hit->excerpt));
     }
     return finish_results(&results, arguments, hits->total, hits->total_is_lower_bound);

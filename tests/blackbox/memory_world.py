@@ -160,7 +160,7 @@ def world_of(kind, settings):
 
 def check_store(settings):
     """`forage memory check` finds nothing wrong."""
-    completed = run("memory", "check", "--no-repair", **settings)
+    completed = run("memory", "check", **settings)
     assert completed.returncode == 0 and " 0 problems" in completed.stdout, completed.stdout + completed.stderr
 
 

@@ -222,50 +222,13 @@ def test_files_are_their_owners_alone(tmp_path):
         assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
 
 
-# ---- check and backup ----
-
-DAMAGES = {
-    "a changed text": "UPDATE memory SET text = text || '!' WHERE key = 'k3'",
-    "a lost namespace": "DELETE FROM space",
-    "a lagging counter": "UPDATE space SET change = 2",
-    "damaged tags": "UPDATE memory SET tags = '[1' WHERE key = 'k3'",
-}
+# ---- backup ----
 
 
 def filled(folder):
     lines = "".join(json.dumps({"key": f"k{number}", "text": f"text {number}", "tags": ["a"]}) + "\n" for number in range(50))
     completed = run("memory", "import", stdin=lines.encode(), FORAGE_DATA_DIR=folder)
     assert completed.returncode == 0, completed.stderr
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_check_finds_damage(tmp_path, damage):
-    settings = {"FORAGE_DATA_DIR": tmp_path}
-    filled(tmp_path)
-    check_store(settings)
-    with sqlite3.connect(tmp_path / "memory.db") as file:
-        file.execute(DAMAGES[damage])
-    file.close()
-    completed = run("memory", "check", "--no-repair", **settings)
-    assert completed.returncode != 0 and " 0 problems" not in completed.stdout, completed.stdout
-    repaired = run("memory", "check", **settings)
-    if damage != "a lost namespace":
-        assert repaired.returncode == 0, repaired.stdout
-        check_store(settings)
-
-
-def test_check_finds_a_broken_file(tmp_path):
-    filled(tmp_path)
-    with sqlite3.connect(tmp_path / "memory.db") as file:
-        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        page = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memory_digest'").fetchone()[0]
-        size = file.execute("PRAGMA page_size").fetchone()[0]
-    file.close()
-    with open(tmp_path / "memory.db", "r+b") as raw:
-        raw.seek((page - 1) * size + size // 2)
-        raw.write(bytes(size // 2))
-    completed = run("memory", "check", "--no-repair", FORAGE_DATA_DIR=tmp_path)
-    assert completed.returncode != 0
 
 
 def test_backup_while_it_is_used(tmp_path):

@@ -153,7 +153,7 @@ static void survives(void **state)
     struct memory_check check;
     struct call *call = call_new(&(struct call_options){.caller = caller_local(), .parts = &parts});
     assert_int_equal(memory_check(call, false, &check), OK);
-    assert_int_equal(check.problems, 0);
+    assert_int_equal(check.count, 0);
     assert_int_equal(check.memories, 2);
     call_free(call);
 }
