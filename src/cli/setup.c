@@ -425,7 +425,7 @@ static int make_entry(struct setup *setup)
                                     .key_count = setup->keys.count,
                                     .with_values = setup->with_keys};
     int status = launch_choose(setup->arena, setup->command, setup->client->absolute,
-                               setup->client->context, &request.launch);
+                               setup->client->id, &request.launch);
     if (status != OK) {
         fputs("forage: this program's own path is not known; name it with --command\n", stderr);
         return EXIT_FAILED;

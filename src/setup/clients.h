@@ -61,10 +61,7 @@ struct client {
     /* The member that holds the URL; NULL: the file cannot name a server by its URL. */
     const char *url_member;
     enum client_reference reference;
-    bool absolute; /* it does not know the user's PATH */
-    /* What the server is told with --context, where the client takes smaller results than others
-     * (config/budget.c); NULL: nothing. */
-    const char *context;
+    bool absolute;       /* it does not know the user's PATH */
     const char *program; /* on PATH where it is installed, or NULL */
     /* Folders below the home, any of which tells that it is installed; NULL ends them. */
     const char *signs[4];

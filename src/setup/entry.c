@@ -53,10 +53,8 @@ static bool is_own(const char *found, const char *own)
 void launch_serve(struct launch *launch, const char *context)
 {
     launch->arguments[launch->count++] = "mcp";
-    if (context) {
-        launch->arguments[launch->count++] = "--context";
-        launch->arguments[launch->count++] = context;
-    }
+    launch->arguments[launch->count++] = "--context";
+    launch->arguments[launch->count++] = context;
 }
 
 int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
@@ -80,9 +78,7 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, const c
             for (size_t j = 0; j < RUNNER_MOST_ARGUMENTS && CACHES[i].arguments[j]; j++) {
                 launch->arguments[launch->count++] = CACHES[i].arguments[j];
             }
-            if (context) {
-                launch_serve(launch, context);
-            }
+            launch_serve(launch, context);
             return launch->command ? OK : ERR_NOMEM;
         }
     }

@@ -20,8 +20,8 @@ struct launch {
 
 /* Chooses: "forage" where PATH finds this program under that name, otherwise its path; and where
  * it runs from a cache of npx or uvx, which may be gone tomorrow, what brings it again. `absolute`:
- * always a whole path. `given`, unless NULL, is taken as the command; `context`, unless NULL, is
- * told to the server. OK, or ERR_IO when the program's own path is not known. */
+ * always a whole path. `given`, unless NULL, is taken as the command; `context` is what the server
+ * is told of its client. OK, or ERR_IO when the program's own path is not known. */
 int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
                   struct launch *launch);
 /* Adds what makes forage an MCP server for a client. */

@@ -72,7 +72,7 @@ static int put_program(struct arena *arena, struct buf *out, const struct client
         .launch = {.command = client->absolute ? "/usr/local/bin/forage" : "forage"},
         .keys = EXAMPLE_KEYS,
         .key_count = sizeof EXAMPLE_KEYS / sizeof *EXAMPLE_KEYS};
-    launch_serve(&request.launch, client->context);
+    launch_serve(&request.launch, client->id);
     buf_printf(out,
                "## By hand\n\n`forage setup %s --print` prints what belongs into the file:\n\n",
                client->id);

@@ -16,9 +16,9 @@ class Client:
         self.is_toml = path.endswith(".toml")
 
 
-def program(reference, kind=None, context=None):
-    """The entry of a client that takes JSON, as lines; the server is told the context of clients that cut results."""
-    arguments = f'"args": ["mcp", "--context", "{context}"]' if context else '"args": ["mcp"]'
+def program(context, reference, kind=None):
+    """The entry of a client that takes JSON, as lines; the server is told for which client it works."""
+    arguments = f'"args": ["mcp", "--context", "{context}"]'
     lines = [f'"type": "{kind}",'] if kind else []
     lines += ['"command": "forage",']
     if not reference:
@@ -44,12 +44,12 @@ DEFAULTED, DOLLAR, ENV = "${{{}:-}}", "${{{}}}", "${{env:{}}}"
 
 CLIENTS = {
     "claude-code": Client(
-        ".claude.json", "mcpServers", program(DEFAULTED, "stdio", "claude-code"), remote("url", DEFAULTED, "http"), ".mcp.json"
+        ".claude.json", "mcpServers", program("claude-code", DEFAULTED, "stdio"), remote("url", DEFAULTED, "http"), ".mcp.json"
     ),
-    "claude-desktop": Client(".config/Claude/claude_desktop_config.json", "mcpServers", program(None)),
-    "cursor": Client(".cursor/mcp.json", "mcpServers", program(ENV), remote("url", ENV), ".cursor/mcp.json"),
+    "claude-desktop": Client(".config/Claude/claude_desktop_config.json", "mcpServers", program("claude-desktop", None)),
+    "cursor": Client(".cursor/mcp.json", "mcpServers", program("cursor", ENV), remote("url", ENV), ".cursor/mcp.json"),
     "vscode": Client(
-        ".config/Code/User/mcp.json", "servers", program(ENV, "stdio"), remote("url", ENV, "http"), ".vscode/mcp.json"
+        ".config/Code/User/mcp.json", "servers", program("vscode", ENV, "stdio"), remote("url", ENV, "http"), ".vscode/mcp.json"
     ),
     "codex": Client(
         ".codex/config.toml",
@@ -59,14 +59,14 @@ CLIENTS = {
         ".codex/config.toml",
     ),
     "gemini-cli": Client(
-        ".gemini/settings.json", "mcpServers", program(DOLLAR, context="gemini-cli"), remote("httpUrl", DOLLAR), ".gemini/settings.json"
+        ".gemini/settings.json", "mcpServers", program("gemini-cli", DOLLAR), remote("httpUrl", DOLLAR), ".gemini/settings.json"
     ),
-    "windsurf": Client(".codeium/windsurf/mcp_config.json", "mcpServers", program(ENV), remote("serverUrl", ENV)),
-    "zed": Client(".config/zed/settings.json", "context_servers", program(None), None, ".zed/settings.json"),
+    "windsurf": Client(".codeium/windsurf/mcp_config.json", "mcpServers", program("windsurf", ENV), remote("serverUrl", ENV)),
+    "zed": Client(".config/zed/settings.json", "context_servers", program("zed", None), None, ".zed/settings.json"),
     "cline": Client(
         ".cline/data/settings/cline_mcp_settings.json",
         "mcpServers",
-        program(ENV),
+        program("cline", ENV),
         remote("url", ENV, "streamableHttp"),
     ),
 }

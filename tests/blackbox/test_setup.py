@@ -224,7 +224,7 @@ def test_the_same_in_other_words_is_the_same(tmp_path):
     """Another layout, other escapes, other quotes: nothing to do."""
     write(
         tmp_path / ".cursor/mcp.json",
-        b'{"mcpServers":{"forage":{"args":["mc\\u0070"],"command":"forage","env":{"SERPER_API_KEY":"${env:SERPER_API_KEY}",'
+        b'{"mcpServers":{"forage":{"args":["mc\\u0070","--context","cursor"],"command":"forage","env":{"SERPER_API_KEY":"${env:SERPER_API_KEY}",'
         b'"SEARXNG_BASE_URL":"${env:SEARXNG_BASE_URL}","X":"y"},"disabled":false}}}',
     )
     write(
@@ -482,7 +482,7 @@ def test_the_list_knows_who_is_here_and_who_has_it(tmp_path):
     listed = {one["id"]: one for one in json.loads(setup(tmp_path, "--json").stdout)}
     assert listed["windsurf"]["found"] and not listed["windsurf"]["configured"]
     assert listed["codex"]["configured"] and listed["codex"]["command"] == "forage mcp --context codex"
-    assert listed["cursor"]["configured"] and listed["cursor"]["command"] == "forage mcp"
+    assert listed["cursor"]["configured"] and listed["cursor"]["command"] == "forage mcp --context cursor"
     assert listed["vscode"]["command"] == URL
     assert "line 1, column 2" in listed["gemini-cli"]["problem"] and listed["gemini-cli"]["found"]
     text = setup(tmp_path).stdout
@@ -611,18 +611,19 @@ def test_the_command_that_is_written(tmp_path):
     elsewhere = f"{tmp_path / 'nothing'}:/usr/bin"
     home.mkdir()
     # Not on PATH: the whole path. On PATH: the name, but for clients that do not know PATH.
-    assert written_command(home, "cursor", FORAGE, PATH=elsewhere) == [FORAGE, "mcp"]
-    assert written_command(home, "cursor", FORAGE, PATH=f"{binaries}:{elsewhere}") == ["forage", "mcp"]
+    cursor = ["mcp", "--context", "cursor"]
+    assert written_command(home, "cursor", FORAGE, PATH=elsewhere) == [FORAGE, *cursor]
+    assert written_command(home, "cursor", FORAGE, PATH=f"{binaries}:{elsewhere}") == ["forage", *cursor]
     assert written_command(home, "claude-desktop", FORAGE, PATH=f"{binaries}:{elsewhere}") == [
         str(binaries / "forage"),
-        "mcp",
+        *["mcp", "--context", "claude-desktop"],
     ]
     # Another program of that name comes first: the whole path.
     (tmp_path / "other").mkdir()
     other = tmp_path / "other" / "forage"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
-    assert written_command(home, "cursor", FORAGE, PATH=f"{other.parent}:{binaries}:{elsewhere}") == [FORAGE, "mcp"]
+    assert written_command(home, "cursor", FORAGE, PATH=f"{other.parent}:{binaries}:{elsewhere}") == [FORAGE, *cursor]
 
 
 def test_the_launcher_of_a_package_counts_as_the_program(tmp_path):
@@ -633,7 +634,8 @@ def test_the_launcher_of_a_package_counts_as_the_program(tmp_path):
     launcher.chmod(0o755)
     home = tmp_path / "home"
     home.mkdir()
-    assert written_command(home, "cursor", program, PATH=f"{launcher.parent}:/usr/bin") == ["forage", "mcp"]
+    written = written_command(home, "cursor", program, PATH=f"{launcher.parent}:/usr/bin")
+    assert written == ["forage", "mcp", "--context", "cursor"]
 
 
 @pytest.mark.parametrize(
@@ -648,13 +650,13 @@ def test_a_cache_of_a_package_runner_is_not_written_down(place, expected, tmp_pa
     program = copied(tmp_path / place)
     # Both put the cache on PATH; it is noticed all the same.
     path = f"{program.parent}:/usr/bin"
-    assert written_command(tmp_path, "cursor", program, PATH=path) == expected
+    assert written_command(tmp_path, "cursor", program, PATH=path) == [*expected, "mcp", "--context", "cursor"]
     runner = tmp_path / "runners" / expected[0]
     runner.parent.mkdir()
     runner.write_text("#!/bin/sh\n")
     runner.chmod(0o755)
     absolute = written_command(tmp_path, "claude-desktop", program, PATH=f"{runner.parent}:{path}")
-    assert absolute == [str(runner), *expected[1:]]
+    assert absolute == [str(runner), *expected[1:], "mcp", "--context", "claude-desktop"]
 
 
 # ---- places ----
