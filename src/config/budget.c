@@ -1,4 +1,4 @@
-/* The budgets of clients. */
+/* The clients that are known, and the budgets of their results. */
 #include "config/budget.h"
 
 #include "config/config.h"
@@ -19,11 +19,14 @@ static const struct {
     {"claude-desktop", 0},  /* 100,000 characters */
     {"cline", 0},
     {"codex", 32000}, /* 10,000 tokens, counted as 40,000 bytes; the middle is cut out */
+    {"copilot-cli", 0},
     {"cursor", 0},
     {"gemini", 36000},
     {"gemini-cli", 36000}, /* 40,000 characters (truncateToolOutputThreshold) */
-    {"opencode", 45000},   /* 50 KiB */
-    {"qwen-code", 22000},  /* 25,000 characters */
+    {"intellij", 0},
+    {"open-webui", 0},
+    {"opencode", 45000},  /* 50 KiB */
+    {"qwen-code", 22000}, /* 25,000 characters */
     {"vscode", 0},
     {"windsurf", 0},
     {"zed", 0},
@@ -37,21 +40,21 @@ struct budget budget_find(void)
         .reason = "the default",
         .context = context && *context ? context : NULL,
     };
-    if (config_is_set("FORAGE_MAX_RESULT_CHARS")) {
-        budget.reason = "FORAGE_MAX_RESULT_CHARS says so";
-        return budget;
-    }
-    if (!budget.context) {
-        return budget;
-    }
-    for (size_t i = 0; i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
+    size_t suited = 0;
+    for (size_t i = 0; budget.context && i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
         if (strcasecmp(CLIENTS[i].context, context) == 0) {
-            budget.chars = CLIENTS[i].chars ? CLIENTS[i].chars : budget.chars;
-            budget.reason = "it suits the client that the context names";
-            return budget;
+            budget.known = true;
+            suited = CLIENTS[i].chars;
         }
     }
-    budget.reason = "the default: the context names no client that is known";
+    if (config_is_set("FORAGE_MAX_RESULT_CHARS")) {
+        budget.reason = "FORAGE_MAX_RESULT_CHARS says so";
+    } else if (budget.known) {
+        budget.chars = suited ? suited : budget.chars;
+        budget.reason = "it suits the client that the context names";
+    } else if (budget.context) {
+        budget.reason = "the default: the context names no client that is known";
+    }
     return budget;
 }
 

@@ -1,14 +1,17 @@
-/* How large a result may be: what the operator set, else what suits the client that forage was
- * started for (FORAGE_CONTEXT), else the default of FORAGE_MAX_RESULT_CHARS. */
+/* What the client that forage was started for (FORAGE_CONTEXT) takes. How large a result may be:
+ * what the operator set, else what suits that client, else the default of FORAGE_MAX_RESULT_CHARS.
+ */
 #ifndef FORAGE_CONFIG_BUDGET_H
 #define FORAGE_CONFIG_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct budget {
     size_t chars;        /* that the whole result of a call may have */
     const char *reason;  /* why so many, for people */
     const char *context; /* that was told, or NULL */
+    bool known;          /* the context names a client of the table */
 };
 
 struct budget budget_find(void);

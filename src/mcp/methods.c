@@ -2,6 +2,7 @@
  * completing an argument. The table of them all stands at the end. */
 #include "call/errors.h"
 #include "mcp/internal.h"
+#include "registry/form.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +163,7 @@ static void answer_list(struct mcp_work *work, const char *key, size_t all, desc
 static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct registry *registry,
                                      size_t index)
 {
-    return registry_public_definition(doc, &registry->tools[index]);
+    return form_definition(doc, &registry->tools[index]);
 }
 
 static void list_tools(struct mcp_work *work)
@@ -257,12 +258,15 @@ static int prepare_tool_call(struct mcp_work *work)
     return ask_read_inputs(work);
 }
 
-/* The result twice: structured, and the same JSON as text for clients that do not read that. It is
- * written once. */
+/* The result as text alone, or twice: structured, and the same JSON as text for clients that do not
+ * read that. It is written once. An error stays what it is at every door. */
 static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mut_val *result)
 {
     size_t length = 0;
-    const char *text = json_text(work->arena, reply->structured, &length);
+    bool alone = form_is_text();
+    const char *text = alone && !reply->is_error
+                           ? form_text(work->arena, work->entry, reply->structured, &length)
+                           : json_text(work->arena, reply->structured, &length);
     if (!text) {
         return; /* the arena is marked, and answer_result() sees it */
     }
@@ -272,8 +276,10 @@ static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mu
         yyjson_mut_obj_add_str(reply->doc, block, "type", "text");
         yyjson_mut_obj_add_strn(reply->doc, block, "text", text, length);
     }
-    yyjson_mut_obj_add_val(reply->doc, result, "structuredContent",
-                           yyjson_mut_rawn(reply->doc, text, length));
+    if (!alone) {
+        yyjson_mut_obj_add_val(reply->doc, result, "structuredContent",
+                               yyjson_mut_rawn(reply->doc, text, length));
+    }
 }
 
 static void call_tool(struct mcp_work *work)

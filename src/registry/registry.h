@@ -2,10 +2,11 @@
  * them. The doors (MCP, REST, the command line) differ in how they spell a request and an answer;
  * what happens in between is here, so that a tool behaves the same however it is reached.
  *
- * A tool is its definition in JSON (src/tools/NAME.json: name, group, title,
- * description, annotations, inputSchema, outputSchema, and under "forage" whether it is quick and
- * its deadline) and its handler in C (src/tools/). The definition is embedded at build time
- * and is the source of the documentation, the OpenAPI description and the checks on arguments. */
+ * A tool is its definition in JSON (src/tools/NAME.json: name, group, title, description,
+ * annotations, inputSchema, outputSchema, and under "forage" whether it is quick, its deadline, and
+ * how its result becomes text) and its handler in C (src/tools/). The definition is embedded at
+ * build time and is the source of the documentation, the OpenAPI description and the checks on
+ * arguments. */
 #ifndef FORAGE_REGISTRY_REGISTRY_H
 #define FORAGE_REGISTRY_REGISTRY_H
 
@@ -119,6 +120,8 @@ struct entry {
     bool outside;       /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;          /* spends money: a budget may refuse it */
     bool cached;        /* its result may be given again to the same question */
+    const char *body;   /* the member of its result that is a long text, or NULL */
+    yyjson_val *unsaid; /* members that repeat what others say: text leaves them out */
     int64_t timeout_ms; /* for the whole call */
     struct tool_counts *counts;
 };

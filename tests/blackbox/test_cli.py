@@ -598,7 +598,7 @@ def test_kindly(tmp_path, arguments, context, chars):
     program = named(tmp_path, "kindly-web-search-mcp-server")
     completed = run(*arguments, program=program, stdin=lines(call("tools/call", {"name": "forage_status"})))
     assert completed.returncode == 0, completed.stderr
-    status = json.loads(completed.stdout)["result"]["structuredContent"]
+    status = json.loads(json.loads(completed.stdout)["result"]["content"][0]["text"])
     assert status.get("context") == context
     assert status["result_chars"] == chars
     assert ("no client that is known" in status.get("result_chars_reason", "")) == (context == "nobody-knows")

@@ -1,6 +1,7 @@
 """What every client test needs: a folder of its own, bounded processes, a running `forage serve`,
 and the checks that all clients share."""
 
+import json
 import os
 import shlex
 import signal
@@ -280,7 +281,7 @@ def expect_called(recording):
 
 def expect_key(recording):
     """forage has the key that the client's file only refers to: one of its tools is ready by it."""
-    tools = recording.results("tools/call")[-1]["structuredContent"]["tools"]
+    tools = json.loads(recording.results("tools/call")[-1]["content"][0]["text"])["tools"]
     ready = [tool["ready"] for tool in tools if tool["name"] == "web_search"]
     expect(ready == [True], f"the key did not come to forage: web_search is ready: {ready}")
 
