@@ -17,11 +17,28 @@ bool form_is_text(void)
 
 /* ---- definitions ---- */
 
+/* Claude Code puts a longer result into a file unless its tool announces the size, and takes no
+ * announcement beyond this. */
+#define MOST_ANNOUNCED 500000
+/* It counts in UTF-16, where a character may take two units. */
+#define UNITS_PER_CHAR 2
+
+static void announce_size(yyjson_mut_doc *doc, yyjson_mut_val *definition)
+{
+    size_t units = UNITS_PER_CHAR * budget_chars();
+    yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, definition, "_meta");
+    yyjson_mut_obj_add_uint(doc, meta, "anthropic/maxResultSizeChars",
+                            units < MOST_ANNOUNCED ? units : MOST_ANNOUNCED);
+}
+
 yyjson_mut_val *form_definition(yyjson_mut_doc *doc, const struct entry *entry)
 {
     yyjson_mut_val *definition = registry_public_definition(doc, entry);
     if (form_is_text()) {
         yyjson_mut_obj_remove_key(definition, "outputSchema");
+    }
+    if (entry->large) {
+        announce_size(doc, definition);
     }
     return definition;
 }

@@ -17,7 +17,8 @@
 bool form_is_text(void);
 
 /* The definition of a tool for clients of MCP: without an output schema where results are one
- * text, since some clients take a schema as a promise. */
+ * text, since some clients take a schema as a promise; and with what clients want to know of large
+ * results. */
 yyjson_mut_val *form_definition(yyjson_mut_doc *doc, const struct entry *entry);
 
 /* What a tool answered, in the text of that form; NULL without memory. */

@@ -16,6 +16,10 @@ from setup_cases import CLIENTS
 
 OTHERS = ["antigravity", "claude", "copilot-cli", "gemini", "intellij", "open-webui", "opencode", "qwen-code"]
 KNOWN = [*CLIENTS, *OTHERS]
+LARGE = {
+    *("web_search", "get_content", "search", "deep_search", "search_web"),
+    *("memory_search", "memory_fulltext_search", "memory_get"),
+}
 # What the text leaves out since other members say it.
 UNSAID = {"success", "truncated", "outline", "rank", "startIndex", "endIndex"}
 
@@ -117,6 +121,25 @@ def test_all_others_get_json_twice(context, web):
 
 def test_setup_writes_only_contexts_that_are_known():
     assert set(CLIENTS) <= set(KNOWN)
+
+
+@pytest.mark.parametrize(
+    "settings, units",
+    [
+        ({}, 120_000),
+        ({"FORAGE_CONTEXT": "claude-code"}, 90_000),
+        ({"FORAGE_MAX_RESULT_CHARS": 10_000}, 20_000),
+        ({"FORAGE_MAX_RESULT_CHARS": 1_000_000}, 500_000),  # the most that the client takes
+    ],
+)
+def test_large_results_are_announced(settings, units):
+    """Claude Code counts UTF-16, in which a character may take two units."""
+    with speaker(None, **settings) as client:
+        client.handshake()
+        tools = client.ask("tools/list")["result"]["tools"]
+    sizes = {tool["name"]: tool["_meta"]["anthropic/maxResultSizeChars"] for tool in tools if "_meta" in tool}
+    assert LARGE <= set(sizes) and not {"memory_add", "forage_status"} & set(sizes)
+    assert set(sizes.values()) == {units}
 
 
 def test_the_form_is_that_of_mcp_alone(web):
