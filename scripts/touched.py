@@ -18,7 +18,7 @@ ROOMS = {
     "call": "protocol_stdio rest cancel",
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
-    "core": "protocol_stdio rest secrets",
+    "core": "log protocol_stdio rest secrets",
     "db": "old_data usage storage postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",

@@ -179,6 +179,7 @@ void app_finish_calls(struct app *app)
     if (pool_running(app->pool)) {
         /* A call that cannot be stopped must not keep the program from stopping. */
         log_warn(NULL, "calls are still running; leaving them");
+        log_finish();
         _exit(EXIT_SUCCESS);
     }
 }

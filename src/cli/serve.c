@@ -6,7 +6,6 @@
 #include "research/research.h"
 
 #include <malloc.h>
-#include <stdio.h>
 
 /* Each thread would get a heap of its own otherwise, and an idle server would hold on to all of
  * them. */
@@ -26,13 +25,12 @@ static int prepare_research(struct app *app)
     if (!offered || research_prepare(problem, sizeof problem) == OK) {
         return EXIT_OK;
     }
-    fprintf(stderr, "forage: %s\n", problem);
+    log_error(NULL, "%s", problem);
     return EXIT_FAILED;
 }
 
-static int open_door(int (*door)(struct app *app, int signals))
+static int run_door(int (*door)(struct app *app, int signals))
 {
-    bound_heaps();
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
@@ -51,6 +49,15 @@ static int open_door(int (*door)(struct app *app, int signals))
         code = door(app, signals);
     }
     app_free(app);
+    return code;
+}
+
+static int open_door(int (*door)(struct app *app, int signals))
+{
+    bound_heaps();
+    log_never_wait();
+    int code = run_door(door);
+    log_finish();
     return code;
 }
 

@@ -70,6 +70,11 @@
 #define LIMIT_SETUP_KEYS        32      /* variables that one entry names */
 #define LIMIT_SETUP_ENTRY_BYTES KIB(64)
 
+/* The log of a server */
+#define LIMIT_LOG_BYTES   KIB(256) /* lines that wait for somebody to read stderr */
+#define TIME_LOG_END_MS   1000     /* for the last lines to be read, at the program's end */
+#define TIME_LOG_STILL_MS 100      /* the same, while nobody takes any of them */
+
 /* Descriptors beyond the connections of clients: transfers, children, files */
 #define LIMIT_OTHER_DESCRIPTORS 8192
 

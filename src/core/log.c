@@ -1,10 +1,11 @@
-/* The log: builds a line, redacts it, writes it with one write(). */
+/* The log: builds a line, redacts it, hands it out whole. */
 #include "core/log.h"
 
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/limits.h"
+#include "core/log_ring.h"
 #include "core/redact.h"
 
 #include <stdatomic.h>
@@ -55,10 +56,23 @@ static void flatten(struct buf *line, size_t from)
     }
 }
 
+static void send_out(const char *line, size_t length)
+{
+    if (log_ring_is_open()) {
+        log_ring_put(line, length);
+    } else {
+        /* Where nobody can read stderr there is nowhere left to say so. */
+        (void)!write_all(STDERR_FILENO, line, length);
+    }
+}
+
 __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, const char *request_id,
                                                        const char *format, va_list args)
 {
     if ((int)level > atomic_load_explicit(&current_level, memory_order_relaxed)) {
+        return;
+    }
+    if (log_ring_is_open() && log_ring_drops()) {
         return;
     }
     char stamp[CLOCK_STAMP_SIZE];
@@ -74,8 +88,7 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, con
         flatten(&line, start);
         redact_buf(&line, 0);
         buf_putc(&line, '\n');
-        /* Where nobody reads stderr there is nowhere left to say so. */
-        (void)!write_all(STDERR_FILENO, line.data, line.length);
+        send_out(line.data, line.length);
     }
     buf_done(&line);
 }
@@ -93,3 +106,17 @@ DEFINE_LOG(log_error, LOG_LEVEL_ERROR)
 DEFINE_LOG(log_warn, LOG_LEVEL_WARN)
 DEFINE_LOG(log_info, LOG_LEVEL_INFO)
 DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)
+
+void log_never_wait(void)
+{
+    if (!log_ring_is_open()) {
+        log_ring_open();
+    }
+}
+
+void log_finish(void)
+{
+    if (log_ring_is_open()) {
+        log_ring_end();
+    }
+}

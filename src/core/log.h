@@ -3,7 +3,11 @@
  *   2026-11-15T10:10:30.123Z INFO  req=6f1c0a2b tool=forage_status status=ok ms=1
  *
  * Every line passes the redaction of core/redact.h. Library code does not log; the owner of an
- * event does, once. Lines are written whole, so that threads do not mix theirs. */
+ * event does, once. Lines are written whole, so that threads do not mix theirs.
+ *
+ * A server's log never waits: while nobody reads stderr, lines are dropped, and the next one that
+ * goes out says how many. A command's log is written at once, in order with what the command itself
+ * writes. */
 #ifndef FORAGE_CORE_LOG_H
 #define FORAGE_CORE_LOG_H
 
@@ -25,5 +29,10 @@ void log_info(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void log_debug(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* From here on no line waits for whoever reads stderr. To be called before threads log. */
+void log_never_wait(void);
+/* Before the program ends: waits, for a second at most, while somebody takes the last lines. */
+void log_finish(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* The numbers of /metrics. */
 #include "ops/metrics.h"
 
+#include "core/log_ring.h"
 #include "ops/status.h"
 
 #include <stdio.h>
@@ -80,6 +81,8 @@ void metrics_write(struct buf *out, const struct program_status *status,
         (double)extra->workers_running);
     one(out, "forage_workers_limit", "gauge", "Most calls that may run at once.",
         (double)extra->workers_limit);
+    one(out, "forage_log_dropped_lines_total", "counter", "Log lines that nobody read in time.",
+        (double)log_ring_dropped());
     one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
     one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
         processor_seconds());

@@ -4,6 +4,7 @@
 #include "app/app.h"
 #include "cli/cli.h"
 #include "core/event.h"
+#include "core/log.h"
 #include "doors/doors.h"
 #include "fixture.h"
 
@@ -34,6 +35,7 @@ static int open_door(int (*door)(struct app *app, int signals), size_t page_size
         .features = MCP_LOGGING | MCP_SUBSCRIBE | MCP_LIST_CHANGED,
         .page_size = page_size,
     };
+    log_never_wait();
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
@@ -48,6 +50,7 @@ static int open_door(int (*door)(struct app *app, int signals), size_t page_size
     change_tools_use(app->mcp);
     code = door(app, signals);
     app_free(app);
+    log_finish();
     return code;
 }
 
