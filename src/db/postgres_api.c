@@ -24,6 +24,7 @@ static const struct own_function SYMBOLS[] = {
     SYMBOL(socket),
     SYMBOL(errorMessage),
     SYMBOL(parameterStatus),
+    SYMBOL(setNoticeProcessor),
     SYMBOL(finish),
     SYMBOL(sendQuery),
     SYMBOL(sendPrepare),

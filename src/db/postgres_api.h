@@ -18,6 +18,8 @@ struct postgres_api {
     int (*socket)(const PGconn *connection);
     char *(*errorMessage)(const PGconn *connection);
     const char *(*parameterStatus)(const PGconn *connection, const char *name);
+    PQnoticeProcessor (*setNoticeProcessor)(PGconn *connection, PQnoticeProcessor take,
+                                            void *context);
     void (*finish)(PGconn *connection);
     int (*sendQuery)(PGconn *connection, const char *sql);
     int (*sendPrepare)(PGconn *connection, const char *name, const char *sql, int count,

@@ -122,10 +122,20 @@ static int finish_connecting(const struct postgres_api *api, PGconn *handle, str
     return api->setnonblocking(handle, 1) == 0 ? OK : ERR_IO;
 }
 
+/* libpq would write them to stderr itself, past the log. */
+static void ignore_notice(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
 static int connect_once(const struct postgres_api *api, const struct settings *settings,
                         struct call *call, PGconn **handle, char *problem, size_t size)
 {
     *handle = api->connectStartParams(settings->names, settings->values, 0);
+    if (*handle) {
+        api->setNoticeProcessor(*handle, ignore_notice, NULL);
+    }
     int status = *handle ? finish_connecting(api, *handle, call, problem, size) : ERR_NOMEM;
     if (status != OK) {
         api->finish(*handle);
