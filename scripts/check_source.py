@@ -104,7 +104,7 @@ LISTED = [
 ]
 
 # Inputs of tests are what they are; the lock files are npm's.
-DATA = re.compile(r"fuzz/corpus/|(tests|tests/clients|bench)/package-lock\.json$")
+DATA = re.compile(r"fuzz/corpus/|(tests|tests/clients|tests/openapi|bench)/package-lock\.json$")
 
 
 class Source:

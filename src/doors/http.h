@@ -107,9 +107,6 @@ void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest));
 void rest_refuse(struct rest_call *rest, int status);
 /* Answers with a body that lives in the call's arena. */
 void rest_answer(struct rest_call *rest, yyjson_mut_val *body);
-/* Writes, redacts and sends a JSON value that lives in the arena. */
-void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
-                  yyjson_mut_val *value);
 
 /* ---- what serves the routes ---- */
 

@@ -13,8 +13,9 @@
 
 #define TIME_RECORDS_MS 10000 /* for reading usage or history */
 
-void respond_json(struct exchange *exchange, struct arena *arena, int status, const char *headers,
-                  yyjson_mut_val *value)
+/* Writes, redacts and sends a JSON value that lives in the arena. */
+static void respond_json(struct exchange *exchange, struct arena *arena, int status,
+                         const char *headers, yyjson_mut_val *value)
 {
     struct buf body;
     buf_init(&body, LIMIT_CALL_ARENA_BYTES);

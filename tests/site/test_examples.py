@@ -23,7 +23,7 @@ EXCUSES = (
 )
 # Pages that the program makes, whose words are tested where they are made.
 ELSEWHERE = {"docs/doctor.md": "tests/blackbox/test_doctor.py"}
-LANGUAGES = {"", "sh", "json", "toml", "text", "nginx", "ini", "yaml", "c"}
+LANGUAGES = {"", "sh", "json", "toml", "text", "nginx", "ini", "yaml", "c", "python"}
 ALL = {page: blocks_of(page) for page in pages()}
 RUN = [
     page
