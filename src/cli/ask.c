@@ -8,10 +8,22 @@
 #include "text/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+/* What there is to say besides the result. */
+static void print_notes(yyjson_mut_val *notes)
+{
+    size_t index, most;
+    yyjson_mut_val *note;
+    yyjson_mut_arr_foreach(notes, index, most, note)
+    {
+        fprintf(stderr, "forage: %s\n", yyjson_mut_get_str(note));
+    }
+}
 
 /* ---- read: a page as Markdown ---- */
 
@@ -129,17 +141,22 @@ static void explain_target(const char *given)
 
 /* ---- read: a file ---- */
 
-static int read_file(const char *path, struct buf *bytes)
+/* Reads a file, or what there is of it when it is too large; a pipe may take its time. */
+static int read_file(struct call *call, const char *path, struct buf *bytes)
 {
-    FILE *file = fopen(path, "rbe");
-    int status = file ? read_stream(file, bytes) : ERR_IO;
-    if (status == ERR_IO) {
+    char piece[65536];
+    ssize_t got = ERR_IO;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read_waiting(call, fd, piece, sizeof piece)) > 0 &&
+           buf_append(bytes, piece, (size_t)got) == OK) {
+    }
+    if (got == ERR_IO) {
         fprintf(stderr, "forage: %s: %s\n", path, strerror(errno));
     }
-    if (file) {
-        fclose(file);
+    if (fd >= 0) {
+        close(fd);
     }
-    return status;
+    return got < 0 ? (int)got : buf_error(bytes);
 }
 
 /* The part of the file that was asked for, as get_content describes it. */
@@ -178,14 +195,14 @@ static int run_on_file(struct app *app, struct call *call, void *context)
     const char *path = run.given->words[0];
     int code = EXIT_FAILED;
     buf_init(&bytes, LIMIT_PAGE_INPUT_BYTES);
-    int status = read_file(path, &bytes);
+    int status = read_file(call, path, &bytes);
     if (status == ERR_LIMIT) {
         fprintf(stderr,
                 "forage: %s is larger than what is read of one page; this is its "
                 "beginning\n",
                 path);
     }
-    if (run.doc && status != ERR_IO) {
+    if (run.doc && (status == OK || status == ERR_LIMIT)) {
         code = read_part(&run, &bytes);
     }
     buf_done(&bytes);
@@ -286,11 +303,7 @@ static int print_answer(const struct tool_run *run)
                    *published ? ")" : "", text_of(citation, "url"));
     }
     int code = print_buf(&out);
-    yyjson_mut_val *note;
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(run->result, "notes"), index, most, note)
-    {
-        fprintf(stderr, "forage: %s\n", yyjson_mut_get_str(note));
-    }
+    print_notes(yyjson_mut_obj_get(run->result, "notes"));
     return code;
 }
 
@@ -308,24 +321,12 @@ int command_answer(const struct arguments *arguments)
                                                 .word = "query",
                                                 .renamed = RENAMED,
                                                 .add = add_answer_parameters,
-                                                .print = print_answer};
+                                                .print = print_answer,
+                                                .quiet = true};
     return run_tool_command(&COMMAND, arguments, NULL);
 }
 
 /* ---- research: the report of deep_search or, quickly, of search ---- */
-
-/* Each step on a line of its own: what was done stays to be read. */
-static void show_step(void *context, double done, double total, const char *message)
-{
-    (void)context;
-    (void)total;
-    struct buf line;
-    buf_init(&line, KIB(8));
-    buf_printf(&line, "%5.1f s  %s\n", done, message);
-    redact_buf(&line, 0);
-    fputs(line.data ? line.data : "", stderr);
-    buf_done(&line);
-}
 
 static int print_report(const struct tool_run *run)
 {
@@ -340,7 +341,9 @@ static int print_report(const struct tool_run *run)
     {
         buf_printf(&text, "%s- %s\n", index ? "" : "\nPages read:\n", yyjson_mut_get_str(source));
     }
-    return print_buf(&text);
+    int code = print_buf(&text);
+    print_notes(yyjson_mut_obj_get(metadata, "warnings"));
+    return code;
 }
 
 int command_research(const struct arguments *arguments)
@@ -354,6 +357,8 @@ int command_research(const struct arguments *arguments)
     struct tool_command command = {.tool = quick ? "search" : "deep_search",
                                    .word = quick ? "query" : "topic",
                                    .renamed = RENAMED,
-                                   .print = print_report};
-    return run_tool_command(&command, arguments, show_step);
+                                   .print = print_report,
+                                   .quiet = true,
+                                   .takes_long = true};
+    return run_tool_command(&command, arguments, NULL);
 }

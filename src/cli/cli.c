@@ -65,11 +65,22 @@ int load_configuration(void)
     return EXIT_OK;
 }
 
-void log_quietly(void)
+/* Lines of this level and graver ones, unless the operator wished otherwise. */
+static void log_at_most(enum log_level level)
 {
     if (!config_is_set("FORAGE_LOG_LEVEL") && !config_bool("FORAGE_DEBUG")) {
-        log_set_level(LOG_LEVEL_WARN);
+        log_set_level(level);
     }
+}
+
+void log_quietly(void)
+{
+    log_at_most(LOG_LEVEL_WARN);
+}
+
+void log_only_errors(void)
+{
+    log_at_most(LOG_LEVEL_ERROR);
 }
 
 struct app *open_app(void)

@@ -55,6 +55,8 @@ int load_configuration(void);
 /* Only warnings and worse from here on, unless the operator wished otherwise: for a person the
  * answer is news enough. */
 void log_quietly(void);
+/* The same for errors alone: where a line of progress tells the rest. */
+void log_only_errors(void);
 /* The program, for this command. NULL after saying why not. */
 struct app *open_app(void);
 /* Prints bytes as they are; false where the output does not take them, which the program's end

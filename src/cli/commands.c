@@ -178,8 +178,9 @@ static const struct command COMMANDS[] = {
         .name = "research",
         .words = "TOPIC",
         .summary = "let a worker research a topic and print its report",
-        .about = "The worker is the Gemini CLI or Claude Code; what it does is told on standard "
-                 "error. Prints the report and the pages that were read.",
+        .about =
+            "The worker is the Gemini CLI or Claude Code; on a terminal, one line tells what it "
+            "does. Prints the report and the pages that were read.",
         .group = COMMANDS_ASK,
         .run = command_research,
         .options = {TEXT("--depth", "concise|detailed", "a few paragraphs, or sections"),

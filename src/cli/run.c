@@ -48,7 +48,11 @@ static void *watch_signals(void *context)
     struct pollfd watched[] = {{.fd = watch->signals, .events = POLLIN},
                                {.fd = watch->done, .events = POLLIN}};
     for (;;) {
-        if (poll(watched, 2, -1) < 0) {
+        int ready = poll(watched, 2, terminal_has_progress() ? TIME_PROGRESS_TICK_MS : -1);
+        if (ready == 0) {
+            terminal_progress_tick();
+        }
+        if (ready <= 0) {
             continue;
         }
         if (watched[1].revents) {
@@ -317,7 +321,9 @@ int run_tool_command(const struct tool_command *command, const struct arguments 
     if (code != EXIT_OK) {
         return code;
     }
-    if (command->quiet) {
+    if (command->takes_long && terminal_has_progress()) {
+        log_only_errors();
+    } else if (command->quiet) {
         log_quietly();
     }
     struct call_options options = run_options(progress);
@@ -399,6 +405,9 @@ int command_call(const struct arguments *arguments)
     int code = load_configuration();
     if (code != EXIT_OK) {
         return code;
+    }
+    if (terminal_has_progress()) {
+        log_quietly();
     }
     struct call_options options = run_options(NULL);
     struct arguments given = *arguments;

@@ -39,6 +39,7 @@ struct tool_command {
     void (*add)(struct tool_run *run);        /* further parameters, or NULL */
     int (*print)(const struct tool_run *run); /* for people; an exit code */
     bool quiet;          /* only warnings and worse are logged: the answer is news enough */
+    bool takes_long;     /* on a terminal, its progress stands for all but errors in the log */
     bool takes_any_size; /* the result may be as long as it is */
 };
 

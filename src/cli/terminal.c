@@ -3,9 +3,15 @@
 #include "cli/terminal.h"
 
 #include "core/buf.h"
+#include "core/clock.h"
+#include "core/files.h"
+#include "core/limits.h"
+#include "core/log.h"
+#include "core/redact.h"
 #include "text/columns.h"
 #include "text/text.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +19,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define LEAST_WIDTH 20
-#define MOST_WIDTH  10000
+#define LEAST_WIDTH    20
+#define MOST_WIDTH     10000
+#define LEAST_SECONDS  2          /* before the time is told */
+#define TERMINAL_CLEAR "\r\033[K" /* back to the beginning of the line, and nothing in it */
 
 static enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } wish;
 
@@ -165,21 +173,74 @@ bool terminal_has_progress(void)
     return is_capable(stderr);
 }
 
+/* The line that is shown. A terminal is one for the whole process, and so is its last line. */
+static struct {
+    pthread_mutex_t lock;
+    char text[512]; /* "": none */
+    int64_t since_ms;
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Writes the line with one write, so that lines of the log come before or after it; those begin
+ * with TERMINAL_CLEAR too. */
+static void draw(void)
+{
+    struct buf out;
+    size_t room = terminal_room(stderr, 1); /* a full line would leave the cursor in the next one */
+    char time[32] = "";
+    int64_t seconds = (clock_now_ms() - progress.since_ms) / 1000;
+    buf_init(&out, KIB(4));
+    buf_puts(&out, TERMINAL_CLEAR);
+    if (seconds >= LEAST_SECONDS) {
+        snprintf(time, sizeof time, " (%lld s)", (long long)seconds);
+    }
+    size_t length = strlen(progress.text);
+    terminal_put(&out, progress.text, length, room > strlen(time) ? room - strlen(time) : room);
+    buf_puts(&out, time);
+    if (buf_error(&out) == OK) {
+        (void)!write_all(STDERR_FILENO, out.data, out.length);
+    }
+    buf_done(&out);
+}
+
 void terminal_progress(const char *format, ...)
 {
     va_list args;
+    struct buf line;
     if (!terminal_has_progress()) {
         return;
     }
+    buf_init(&line, KIB(16));
     va_start(args, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, args);
+    buf_vprintf(&line, format, args);
     va_end(args);
+    redact_buf(&line, 0);
+    pthread_mutex_lock(&progress.lock);
+    if (!*progress.text) {
+        progress.since_ms = clock_now_ms();
+        log_set_line_start(TERMINAL_CLEAR);
+    }
+    snprintf(progress.text, sizeof progress.text, "%s", line.data ? line.data : "...");
+    draw();
+    pthread_mutex_unlock(&progress.lock);
+    buf_done(&line);
+}
+
+void terminal_progress_tick(void)
+{
+    pthread_mutex_lock(&progress.lock);
+    if (*progress.text) {
+        draw();
+    }
+    pthread_mutex_unlock(&progress.lock);
 }
 
 void terminal_progress_end(void)
 {
-    if (terminal_has_progress()) {
-        fputs("\r\033[K", stderr);
+    pthread_mutex_lock(&progress.lock);
+    if (*progress.text) {
+        (void)!write_all(STDERR_FILENO, TERMINAL_CLEAR, strlen(TERMINAL_CLEAR));
+        *progress.text = '\0';
     }
+    log_set_line_start("");
+    pthread_mutex_unlock(&progress.lock);
 }

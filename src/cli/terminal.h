@@ -50,12 +50,16 @@ bool terminal_ask(const char *question, ...) __attribute__((format(printf, 1, 2)
 
 /* ---- progress ---- */
 
-/* Whether lines that are overwritten and go again make sense: standard error is a terminal that
+/* Whether a line that is overwritten and goes again makes sense: standard error is a terminal that
  * can do it. */
 bool terminal_has_progress(void);
-/* Shows a line of progress in place of the last one. */
+/* Shows a line of progress, redacted and cut to the terminal, in place of the last one. Any thread
+ * may. */
 void terminal_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Takes the last line of progress away. */
+/* Shows the last line again with the time that has passed, for whoever wonders whether something
+ * still happens; nothing, where there is no line. */
+void terminal_progress_tick(void);
+/* Takes the line away. */
 void terminal_progress_end(void);
 
 #endif

@@ -173,6 +173,7 @@
 #define LIMIT_RESEARCH_ITEM_CHARS   2000     /* of one of them */
 #define LIMIT_RESEARCH_ERRORS_BYTES KIB(16)  /* the end of a worker's stderr */
 #define TIME_RESEARCH_SIGN_MS       10000    /* between two signs of life to the client */
+#define TIME_PROGRESS_TICK_MS       1000     /* between two looks of a waiting line on a terminal */
 #define TIME_RESEARCH_LEAVE_MS      1000     /* for a worker that is done to leave by itself */
 
 /* The browser and its filtering proxy */

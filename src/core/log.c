@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static _Atomic int current_level = LOG_LEVEL_INFO;
+static const char *_Atomic line_start = "";
 
 static const struct {
     const char *name;
@@ -43,6 +44,11 @@ int log_level_parse(const char *name)
         }
     }
     return -1;
+}
+
+void log_set_line_start(const char *text)
+{
+    atomic_store(&line_start, text);
 }
 
 /* A line stays a line whatever was put into it. */
@@ -78,7 +84,8 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, con
     char stamp[CLOCK_STAMP_SIZE];
     struct buf line;
     buf_init(&line, KIB(16));
-    buf_printf(&line, "%s %s ", clock_stamp(stamp), LEVELS[level].label);
+    buf_printf(&line, "%s%s %s ", atomic_load(&line_start), clock_stamp(stamp),
+               LEVELS[level].label);
     if (request_id) {
         buf_printf(&line, "req=%s ", request_id);
     }

@@ -20,6 +20,10 @@ enum log_level log_level(void);
 /* "error", "warn", "info", "debug"; a negative number for anything else. */
 MUST_CHECK int log_level_parse(const char *name);
 
+/* What every line begins with from now on, a constant: what takes a line of progress away where
+ * there is one. "": nothing. */
+void log_set_line_start(const char *text);
+
 /* `request_id` may be NULL for what belongs to no request. */
 void log_error(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

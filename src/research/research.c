@@ -15,7 +15,6 @@
 #include "research/steps.h"
 #include "text/text.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -351,7 +350,6 @@ static int write_prompt(struct task *task)
 /* Calls that run a worker, or wait in line for one. */
 struct research {
     struct line line;
-    atomic_bool warned; /* that Firecrawl takes no part */
 };
 
 struct research *research_new(void)
@@ -395,17 +393,6 @@ static int run_in_turn(struct task *task, struct research_report *report)
     return status;
 }
 
-/* Once is enough: nothing is wrong, but somebody may expect it. */
-static void warn_without_firecrawl(const struct task *task)
-{
-    struct research *research = call_parts(task->call)->research;
-    if (!task->job.with_firecrawl && !atomic_exchange(&research->warned, true)) {
-        log_warn(call_request_id(task->call),
-                 "Firecrawl takes no part in research: neither FIRECRAWL_API_KEY nor "
-                 "FIRECRAWL_API_URL is set");
-    }
-}
-
 int research_run(struct call *call, const struct research_request *request,
                  struct research_report *report)
 {
@@ -431,7 +418,6 @@ int research_run(struct call *call, const struct research_request *request,
         status = write_prompt(task);
     }
     if (status == OK) {
-        warn_without_firecrawl(task);
         status = run_in_turn(task, report);
     }
     buf_done(&task->prompt);

@@ -121,6 +121,23 @@ def run_on_terminal(*arguments, program=FORAGE, patience=PATIENCE, columns=0, ty
     return subprocess.CompletedProcess(arguments, code, **texts)
 
 
+def screen(shown):
+    """The lines that are left of what a terminal was sent: a carriage return goes back, and ESC [K empties the rest."""
+    lines, column = [""], 0
+    for sent in re.findall(r"\033\[[\d;]*[A-Za-z]|.", shown, re.S):
+        if sent == "\n":
+            lines.append("")
+            column = 0
+        elif sent == "\r":
+            column = 0
+        elif sent == "\033[K":
+            lines[-1] = lines[-1][:column]
+        elif not sent.startswith("\033"):
+            lines[-1] = lines[-1][:column] + sent + lines[-1][column + 1 :]
+            column += 1
+    return lines[:-1] if lines[-1] == "" else lines
+
+
 def no_leak_check():
     """Settings for a program that a test may kill while it ends by itself: AddressSanitizer would be looking for leaks
     then, and would report that the threads vanish under its eyes."""

@@ -14,7 +14,7 @@ import pytest
 from fakes import worker as play
 from fakes.worker import Worker
 from messages import cancelled
-from programs import FORAGE, PATIENCE, Server, Stdio, run, run_on_terminal, wait_until
+from programs import FORAGE, PATIENCE, Server, Stdio, run, run_on_terminal, screen, wait_until
 from research import Place, deep_search, failed, outcome, progress, research, search, start_call, wait_gone
 
 QUESTION = "How deep is Lake Baikal?"
@@ -476,9 +476,10 @@ def test_research_from_the_command_line(place, tmp_path):
     ended = run("research", QUESTION, **settings)
     assert ended.returncode == 0, ended.stderr
     assert "# On Baikal" in ended.stdout and PAGES[0] in ended.stdout
-    assert "searching" not in ended.stderr  # nobody is there to watch it
+    assert ended.stderr == "", "nobody is there to watch it, and that there is no Firecrawl is the doctor's to say"
     watched = run_on_terminal("research", QUESTION, **settings)
-    assert watched.returncode == 0 and "searching: q" in watched.stderr
+    assert watched.returncode == 0 and "\r\033[Ksearching: q" in watched.stderr
+    assert screen(watched.stderr) == [], "one line, which is taken away again; nothing else is said"
     ended = run("research", "--json", QUESTION, **settings)
     assert json.loads(ended.stdout)["report"] == "# On Baikal"
     worker.play([play.leave(41)])

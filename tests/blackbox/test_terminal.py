@@ -3,11 +3,16 @@ goes for good, and progress on one line."""
 
 import json
 import re
+import time
 import unicodedata
 
 import pytest
+from answering import QUESTION, fake, settings, shared_fake  # noqa: F401 (fixtures)
+from fake_web import Answer, Web
+from fakes.responses import SCENARIOS
+from programs import run, run_on_terminal, screen
+from reading import page
 from records import history_of, spend, spending_server
-from programs import run, run_on_terminal
 
 ELLIPSIS = "…"
 
@@ -131,3 +136,59 @@ def test_wiping_without_a_terminal_wants_yes(kept):
         done = runner("history", "wipe", "--yes", FORAGE_DATA_DIR=kept)
         assert done.returncode == 0 and "[y/N]" not in done.stdout
     assert history_of(kept) == []
+
+
+# ---- progress ----
+
+LOG_LINE = r"\d{4}-\d\d-\d\dT\S+ (ERROR|WARN |INFO |DEBUG) .*"
+
+
+def drawn(shown):
+    """What each drawing of the line of progress showed."""
+    return [part for part in re.split(r"\r\033\[K", shown)[1:] if part]
+
+
+def test_an_answer_has_one_line_of_progress(settings, fake):
+    fake.play("rate_limited_second", "normal")
+    shown = run_on_terminal("answer", QUESTION, columns=24, **settings)
+    assert shown.returncode == 0 and "It rains today." in shown.stdout
+    assert "asking gpt-5-nano" in drawn(shown.stderr)
+    assert all(columns_of(line) < 24 for line in drawn(shown.stderr)), "the cursor stays in its line"
+    assert screen(shown.stderr) == [], "nothing is left"
+
+
+def test_the_line_of_progress_tells_the_time(settings, fake):
+    def late():
+        time.sleep(3.2)
+        return SCENARIOS["normal"]()
+
+    fake.play(late)
+    shown = run_on_terminal("answer", QUESTION, **settings)
+    assert shown.returncode == 0 and "asking gpt-5-nano (2 s)" in drawn(shown.stderr)
+    assert screen(shown.stderr) == []
+
+
+def test_errors_stand_on_lines_of_their_own(settings, fake):
+    fake.play("unauthorized")
+    shown = run_on_terminal("answer", QUESTION, **settings)
+    (line,) = screen(shown.stderr)
+    assert shown.returncode == 1 and line.startswith("forage: ") and "asking gpt-5-nano" in drawn(shown.stderr)
+    # What the operator wished for comes between, and mixes with nothing.
+    fake.play("status_500", "normal")
+    shown = run_on_terminal("answer", QUESTION, FORAGE_LOG_LEVEL="debug", **settings)
+    assert shown.returncode == 0 and screen(shown.stderr) and "asking gpt-5-nano again" in shown.stderr
+    for line in screen(shown.stderr):
+        assert re.fullmatch(LOG_LINE, line), line
+
+
+def test_a_call_has_one_line_of_progress(tmp_path):
+    with Web() as web:
+        web.answers["/page"] = Answer(page())
+        own = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0, "FORAGE_DATA_DIR": tmp_path}
+        shown = run_on_terminal("call", "get_content", f"url={web.url('/page')}", **own)
+        assert json.loads(shown.stdout)["success"] is True
+        assert "reading 127.0.0.1" in drawn(shown.stderr) and screen(shown.stderr) == []
+        shown = run_on_terminal("call", "get_content", f"url={web.url('/page')}", TERM="dumb", **own)
+        assert "\033" not in shown.stderr and "reading" not in shown.stderr, "a terminal that can do nothing"
+        piped = run("call", "get_content", f"url={web.url('/page')}", **own)
+        assert "INFO  req=" in piped.stderr, "elsewhere the log is as it is everywhere"
