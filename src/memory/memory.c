@@ -91,9 +91,14 @@ int memory_rename(struct call *call, const struct memory_space *space,
     if (status == OK) {
         status = need_key(call, "new_key", change->new_key);
     }
-    return status != OK
-               ? status
-               : run_one(call, space, &(struct one_change){change, result, rules_rename}, false);
+    if (status != OK) {
+        return status;
+    }
+    struct memory_change rename = {.key = change->key,
+                                   .new_key = change->new_key,
+                                   .place = -1,
+                                   .if_version = change->if_version};
+    return run_one(call, space, &(struct one_change){&rename, result, rules_update}, false);
 }
 
 struct deletion {

@@ -62,7 +62,7 @@ int memory_space_of(struct call *call, const char *name, struct memory_space *sp
 /* A change names what it wants; NULL members are left as they are (or made, when adding). */
 struct memory_change {
     const char *key;     /* when adding, NULL: made from the summary */
-    const char *new_key; /* of a rename */
+    const char *new_key; /* the key that it gets; NULL: it keeps its own */
     const char *summary;
     const char *text;
     const char *const *tags;
@@ -102,6 +102,7 @@ int memory_add(struct call *call, const struct memory_space *space,
 /* NOT_FOUND, CONFLICT. */
 int memory_update(struct call *call, const struct memory_space *space,
                   const struct memory_change *change, struct memory_result *result);
+/* Changes the key and nothing else. */
 int memory_rename(struct call *call, const struct memory_space *space,
                   const struct memory_change *change, struct memory_result *result);
 /* Deletes the keys that are there; `deleted` has a place for each key. */

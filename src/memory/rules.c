@@ -208,8 +208,8 @@ static int find_alive(const struct rules_work *work, const char *key, struct sto
     int status = find(work, key, row, &dead);
     if (status == ERR_NOTFOUND || dead) {
         return call_fail(work->call, CODE_NOT_FOUND,
-                         "there is no memory of this key in the namespace; memory_list shows what "
-                         "there is");
+                         "there is no memory of this key in the namespace; memory_get without a "
+                         "key lists what there is");
     }
     return status;
 }
@@ -422,6 +422,27 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
 
 /* ---- changing ---- */
 
+/* Gives the row the key that the change asks for, unless another memory has it. */
+static int take_key(const struct rules_work *work, const struct memory_change *change,
+                    struct store_row *row)
+{
+    struct store_row taken;
+    bool dead = false;
+    if (!change->new_key || strcmp(change->key, change->new_key) == 0) {
+        return OK;
+    }
+    int status = find(work, change->new_key, &taken, &dead);
+    if (status == OK && !dead) {
+        return call_fail(work->call, CODE_CONFLICT,
+                         "new_key is the key of another memory; delete or rename that one first");
+    }
+    if (status == OK) {
+        status = remove_row(work, &taken);
+    }
+    row->memory.key = change->new_key;
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
 int rules_update(const struct rules_work *work, const struct memory_change *change,
                  struct memory_result *result)
 {
@@ -463,40 +484,11 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     if (status == OK) {
         status = choose_place(work, change, &old, memory);
     }
-    return status == OK ? write(work, &row, &old, MEMORY_UPDATED, result) : status;
-}
-
-int rules_rename(const struct rules_work *work, const struct memory_change *change,
-                 struct memory_result *result)
-{
-    struct store_row old;
-    struct store_row taken;
-    bool dead = false;
-    int status = find_alive(work, change->key, &old);
     if (status == OK) {
-        status = check_version(work, change, old.memory.version);
+        status = take_key(work, change, &row);
     }
-    if (status != OK) {
-        return status;
-    }
-    if (strcmp(change->key, change->new_key) == 0) {
-        answer(result, MEMORY_UNCHANGED, &old.memory);
-        return OK;
-    }
-    status = find(work, change->new_key, &taken, &dead);
-    if (status == OK && !dead) {
-        return call_fail(work->call, CODE_CONFLICT,
-                         "new_key is the key of another memory; delete or rename that one first");
-    }
-    if (status == OK) {
-        status = remove_row(work, &taken);
-    }
-    if (status != OK && status != ERR_NOTFOUND) {
-        return status;
-    }
-    struct store_row row = old;
-    row.memory.key = change->new_key;
-    return write(work, &row, &old, MEMORY_RENAMED, result);
+    enum memory_outcome outcome = same(memory, &old.memory) ? MEMORY_RENAMED : MEMORY_UPDATED;
+    return status == OK ? write(work, &row, &old, outcome, result) : status;
 }
 
 int rules_delete(const struct rules_work *work, const char *key, bool *deleted)

@@ -26,8 +26,6 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
               struct memory_result *result);
 int rules_update(const struct rules_work *work, const struct memory_change *change,
                  struct memory_result *result);
-int rules_rename(const struct rules_work *work, const struct memory_change *change,
-                 struct memory_result *result);
 int rules_delete(const struct rules_work *work, const char *key, bool *deleted);
 
 #endif
