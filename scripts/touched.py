@@ -30,11 +30,11 @@ ROOMS = {
     "ops": "usage limits old_data records_postgres crash",
     "page": "get_content page_parts page_cache loaders browser ssrf",
     "proc": "research loaders shutdown",
-    "registry": "rest protocol_stdio forms",
+    "registry": "tool_list rest protocol_stdio forms",
     "research": "research research_failures research_end",
     "setup": "setup client_pages old_data",
     "text": "get_content page_parts cli",
-    "tools": "tool_choice rest protocol_stdio cli",
+    "tools": "tool_list tool_choice rest protocol_stdio cli",
     "websearch": "web_search web_search_parameters web_search_pages search_fakes",
     "world": "web_search_parameters search_web tables",
 }

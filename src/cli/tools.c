@@ -29,6 +29,9 @@ static int list_tools(struct buf *out, struct arena *arena, const struct registr
     struct table *table = table_new(arena, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (size_t i = 0; i < registry->tool_count; i++) {
         const struct entry *entry = &registry->tools[i];
+        if (!entry->listed) {
+            continue;
+        }
         struct readiness readiness = readiness_of(entry);
         const char *title = entry->title ? entry->title : "";
         const char *words = readiness.ready ? title : arena_strdup(arena, readiness.lacks);
@@ -51,7 +54,9 @@ static void write_all_definitions(struct buf *out, struct arena *arena,
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *tools = yyjson_mut_arr(doc);
     for (size_t i = 0; i < registry->tool_count; i++) {
-        yyjson_mut_arr_append(tools, registry_public_definition(doc, &registry->tools[i]));
+        if (registry_is_listed(registry, &registry->tools[i])) {
+            yyjson_mut_arr_append(tools, registry_public_definition(doc, &registry->tools[i]));
+        }
     }
     json_write_pretty(out, arena, tools);
     buf_putc(out, '\n');
@@ -174,7 +179,9 @@ static void write_parameters(struct buf *out, struct arena *arena, yyjson_val *s
         buf_printf(out, " | %s | %s | ", is_required(schema, name) ? "yes" : "no",
                    value ? one_line(arena, value) : "");
         write_bounds(out, arena, property, "`");
-        buf_printf(out, " | %s |\n", description ? description : "");
+        bool listed = !yyjson_is_false(yyjson_obj_get(property, "x-listed"));
+        buf_printf(out, " | %s%s |\n", description ? description : "",
+                   listed ? "" : " Lists of tools leave it out.");
     }
 }
 

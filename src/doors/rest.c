@@ -184,7 +184,7 @@ static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *en
     if (entry->tool->ready) {
         entry->tool->ready(&readiness);
     }
-    yyjson_mut_val *item = registry_public_definition(doc, entry);
+    yyjson_mut_val *item = registry_whole_definition(doc, entry);
     yyjson_mut_obj_add_str(doc, item, "group", entry->group);
     yyjson_mut_obj_add_bool(doc, item, "ready", readiness.ready);
     if (!readiness.ready) {

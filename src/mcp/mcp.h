@@ -35,7 +35,7 @@ struct mcp_options {
     const char *name;
     const char *title;
     const char *version;
-    const char *instructions;
+    const char *instructions; /* what follows on what each tool is for */
     unsigned features;
     size_t page_size;          /* items in one page of a list; 0: 100 */
     const struct parts *parts; /* for its calls */

@@ -62,6 +62,16 @@ static void remember_client(struct mcp_client *client, const char *version, yyjs
     pthread_mutex_unlock(&client->lock);
 }
 
+/* Which tool is for what, of those that are listed now, before what the program says of itself. */
+static const char *instructions(struct mcp_work *work)
+{
+    const struct mcp_options *options = &work->mcp->options;
+    const char *uses = registry_uses(options->registry, work->arena);
+    return uses && options->instructions
+               ? arena_printf(work->arena, "%s%s", uses, options->instructions)
+               : options->instructions;
+}
+
 static void initialize(struct mcp_work *work)
 {
     const struct mcp_options *options = &work->mcp->options;
@@ -84,7 +94,7 @@ static void initialize(struct mcp_work *work)
     yyjson_mut_obj_add_str(doc, info, "name", options->name);
     json_add_string(doc, info, "title", options->title);
     yyjson_mut_obj_add_str(doc, info, "version", options->version);
-    json_add_string(doc, result, "instructions", options->instructions);
+    json_add_string(doc, result, "instructions", instructions(work));
     answer_result(work, result);
 }
 
@@ -95,7 +105,7 @@ static void discover(struct mcp_work *work)
     yyjson_mut_arr_add_str(doc, yyjson_mut_obj_add_arr(doc, result, "supportedVersions"),
                            MODERN_VERSION);
     yyjson_mut_obj_add_val(doc, result, "capabilities", capabilities(work));
-    json_add_string(doc, result, "instructions", work->mcp->options.instructions);
+    json_add_string(doc, result, "instructions", instructions(work));
     answer_result(work, result);
 }
 
@@ -163,7 +173,8 @@ static void answer_list(struct mcp_work *work, const char *key, size_t all, desc
 static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct registry *registry,
                                      size_t index)
 {
-    return form_definition(doc, &registry->tools[index]);
+    const struct entry *entry = &registry->tools[index];
+    return registry_is_listed(registry, entry) ? form_definition(doc, entry) : NULL;
 }
 
 static void list_tools(struct mcp_work *work)

@@ -65,7 +65,7 @@ yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_
     const struct registry *registry = status->registry;
     yyjson_mut_val *tools = yyjson_mut_arr(doc);
     for (size_t i = 0; i < registry->tool_count; i++) {
-        if (!only || strcmp(only, registry->tools[i].name) == 0) {
+        if (only ? strcmp(only, registry->tools[i].name) == 0 : registry->tools[i].listed) {
             yyjson_mut_arr_append(tools, describe_tool(doc, &registry->tools[i]));
         }
     }

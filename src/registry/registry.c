@@ -73,6 +73,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .input_schema = yyjson_obj_get(root, "inputSchema"),
         .output_schema = yyjson_obj_get(root, "outputSchema"),
         .annotations = yyjson_obj_get(root, "annotations"),
+        .listed = !yyjson_is_false(yyjson_obj_get(own, "listed")),
         .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
         .outside = asks_outside(yyjson_obj_get(root, "annotations")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
@@ -118,24 +119,19 @@ const struct entry *registry_tool(const struct registry *registry, const char *n
     return NULL;
 }
 
-yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry)
-{
-    yyjson_mut_val *copy = json_copy(doc, entry->definition);
-    yyjson_mut_obj_remove_key(copy, "forage");
-    return copy;
-}
-
 /* ---- selection ---- */
 
-/* Switches what one word names; false when it names nothing. */
-static bool switch_word(const struct registry *registry, const char *word, bool on, bool *selected)
+/* Switches what one word names; false when it names nothing. A tool that is named itself is listed,
+ * whatever its definition says. */
+static bool switch_word(struct registry *registry, const char *word, bool on, bool *selected)
 {
     bool known = strcmp(word, "all") == 0;
     for (size_t i = 0; i < registry->tool_count; i++) {
-        const struct entry *entry = &registry->tools[i];
-        if (strcmp(word, "all") == 0 || strcmp(word, entry->name) == 0 ||
-            strcmp(word, entry->group) == 0) {
+        struct entry *entry = &registry->tools[i];
+        bool named = strcmp(word, entry->name) == 0;
+        if (named || strcmp(word, "all") == 0 || strcmp(word, entry->group) == 0) {
             selected[i] = on;
+            entry->listed = entry->listed || (named && on);
             known = true;
         }
     }
@@ -167,6 +163,10 @@ int registry_select(struct registry *registry, const char *selection, char *prob
     char *rest = NULL;
     for (char *word = strtok_r(words, ", \t", &rest); word; word = strtok_r(NULL, ", \t", &rest)) {
         bool on = *word != '-';
+        if (strcmp(word, "ready") == 0) {
+            registry->only_ready = true;
+            continue;
+        }
         if (first && !on) {
             switch_word(registry, "all", true, selected);
         }
@@ -176,6 +176,9 @@ int registry_select(struct registry *registry, const char *selection, char *prob
                      on ? word : word + 1);
             return ERR_INVALID;
         }
+    }
+    if (first && registry->only_ready) {
+        switch_word(registry, "all", true, selected);
     }
     keep_selected(registry, selected);
     return OK;

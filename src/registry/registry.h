@@ -3,10 +3,10 @@
  * what happens in between is here, so that a tool behaves the same however it is reached.
  *
  * A tool is its definition in JSON (src/tools/NAME.json: name, group, title, description,
- * annotations, inputSchema, outputSchema, and under "forage" whether it is quick, its deadline, and
- * how its result becomes text) and its handler in C (src/tools/). The definition is embedded at
- * build time and is the source of the documentation, the OpenAPI description and the checks on
- * arguments. */
+ * annotations, inputSchema, outputSchema, and under "forage" whether it is quick, its deadline,
+ * what lists of tools say of it, and how its result becomes text) and its handler in C
+ * (src/tools/). The definition is embedded at build time and is the source of the documentation,
+ * the OpenAPI description and the checks on arguments. */
 #ifndef FORAGE_REGISTRY_REGISTRY_H
 #define FORAGE_REGISTRY_REGISTRY_H
 
@@ -96,8 +96,9 @@ MUST_CHECK int registry_add_tool(struct registry *registry, const struct tool *t
 MUST_CHECK int registry_add_resource(struct registry *registry, const struct resource *resource);
 MUST_CHECK int registry_add_prompt(struct registry *registry, const struct prompt *prompt);
 /* Keeps the tools that `selection` names ("web,memory,-memory_delete": names and groups, "all", a
- * minus takes away, a list that starts with a minus starts from all). ERR_INVALID with the unknown
- * word in `problem`. NULL or "" keeps all. */
+ * minus takes away, a list that starts with a minus starts from all). "ready" among them leaves the
+ * tools that cannot work out of lists; they still answer. ERR_INVALID with the unknown word in
+ * `problem`. NULL or "" keeps all. */
 MUST_CHECK int registry_select(struct registry *registry, const char *selection, char *problem,
                                size_t size);
 
@@ -116,6 +117,7 @@ struct entry {
     yyjson_val *definition; /* the whole object */
     yyjson_val *input_schema, *output_schema;
     yyjson_val *annotations;
+    bool listed;        /* lists have it; else it only answers to its name */
     bool quick;         /* never waits: runs on the connection's thread */
     bool outside;       /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;          /* spends money: a budget may refuse it */
@@ -159,6 +161,7 @@ struct gate {
 struct registry {
     struct arena *arena; /* of definitions */
     struct gate gate;
+    bool only_ready; /* lists leave out the tools that cannot work */
     size_t tool_count;
     size_t resource_count;
     size_t prompt_count;
@@ -173,8 +176,19 @@ bool resource_is_template(const struct resource *resource);
 const struct resource *registry_resource(const struct registry *registry, const char *uri);
 const struct prompt *registry_prompt(const struct registry *registry, const char *name);
 
-/* A tool's definition as clients see it, without what is only for us. */
+/* ---- what clients see of the tools (listing.c) ---- */
+
+/* Whether lists of tools have this one now. */
+bool registry_is_listed(const struct registry *registry, const struct entry *entry);
+/* A tool's definition as clients see it: what tells it from the others and how to call it, in as
+ * few words as possible, since every conversation pays for them. The documentation and the OpenAPI
+ * description have the whole. */
 yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry);
+/* The whole definition, without what is only for us. */
+yyjson_mut_val *registry_whole_definition(yyjson_mut_doc *doc, const struct entry *entry);
+/* "web_search finds pages; get_content reads a URL. ": what each listed tool is for, in the arena;
+ * "" where no definition says it. NULL without memory. */
+const char *registry_uses(const struct registry *registry, struct arena *arena);
 
 /* What was asked for in these arguments, as a person would say it: the query, the topic, the URL;
  * NULL where there is no such argument. */

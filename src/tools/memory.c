@@ -205,13 +205,13 @@ static int run_rename(struct call *call, yyjson_val *arguments, struct reply *re
 static int update_something(struct call *call, const struct memory_space *space,
                             const struct memory_change *change, struct memory_result *result)
 {
-    if (change->text || change->summary || change->set_tags || change->metadata ||
-        change->session || change->place >= 0 || change->role || change->created_ms != 0 ||
-        change->expires_ms != 0) {
+    if (change->new_key || change->text || change->summary || change->set_tags ||
+        change->metadata || change->session || change->place >= 0 || change->role ||
+        change->created_ms != 0 || change->expires_ms != 0) {
         return memory_update(call, space, change, result);
     }
     return call_fail(call, CODE_VALIDATION,
-                     "there is nothing to change: give text, summary, tags, metadata, "
+                     "there is nothing to change: give new_key, text, summary, tags, metadata, "
                      "session, place, role, created_at or expires_at");
 }
 
@@ -426,7 +426,7 @@ static int answer_with_memories(const struct getting *getting, struct reply *rep
     return data ? OK : ERR_NOMEM;
 }
 
-static int run_get(struct call *call, yyjson_val *arguments, struct reply *reply)
+static int get_by_key(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct memory_space space;
     struct arena *arena = call_arena(call);
@@ -446,13 +446,45 @@ static int run_get(struct call *call, yyjson_val *arguments, struct reply *reply
     if (status == OK && json_string(arguments, "key") && !getting.found[0].key) {
         return call_fail(call, CODE_NOT_FOUND,
                          "there is no memory of this key in the namespace %s; memory_search finds "
-                         "memories by what they say, memory_list shows what there is",
+                         "memories by what they say, memory_get without a key lists what there is",
                          space.name);
     }
     if (status == OK) {
         status = measure(&getting, size_of(arguments, "max_chars"));
     }
     return status == OK ? answer_with_memories(&getting, reply) : status;
+}
+
+/* What is for memories that keys name is not for lists, and the other way about: nothing that was
+ * asked for is passed over silently. */
+static int check_way_of_getting(struct call *call, yyjson_val *arguments, bool by_key)
+{
+    static const char *const OF_KEYS[] = {"neighbours", "start", "max_chars", NULL};
+    static const char *const OF_LISTS[] = {"prefix", "tags",    "time", "from",
+                                           "until",  "session", "role", NULL};
+    for (const char *const *name = by_key ? OF_LISTS : OF_KEYS; *name; name++) {
+        yyjson_val *given = yyjson_obj_get(arguments, *name);
+        bool says_nothing = yyjson_is_num(given) && yyjson_get_num(given) == 0;
+        if (given && !says_nothing) {
+            return call_fail(call, CODE_VALIDATION,
+                             by_key ? "%s narrows a list, and key or keys name memories: leave out "
+                                      "one of the two"
+                                    : "%s is for memories that key or keys name; give one of them",
+                             *name);
+        }
+    }
+    return OK;
+}
+
+/* Reads what keys name; without a key lists what there is. */
+static int run_get(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    bool by_key = yyjson_obj_get(arguments, "key") || yyjson_obj_get(arguments, "keys");
+    int status = check_way_of_getting(call, arguments, by_key);
+    if (status != OK) {
+        return status;
+    }
+    return by_key ? get_by_key(call, arguments, reply) : run_list(call, arguments, reply);
 }
 
 /* ---- memory_stats ---- */

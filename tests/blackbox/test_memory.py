@@ -232,6 +232,32 @@ def test_rename(space):
     assert space.found("text") == {"new"} and space.get("taken")["text"] == "other"
 
 
+def test_update_gives_another_key(space):
+    """Alone or with other changes, in one step: all of it or nothing."""
+    space.add("text", "old", tags=["a"])
+    space.add("other", "taken")
+    space.fail("CONFLICT", "update", key="old", new_key="taken", text="lost")
+    space.fail("CONFLICT", "update", key="old", new_key="new", text="lost", if_version=7)
+    assert space.get("old")["text"] == "text" and space.get("taken")["text"] == "other"
+    renamed = space.do("update", key="old", new_key="new", if_version=1)
+    assert (renamed["outcome"], renamed["key"], renamed["version"]) == ("renamed", "new", 2)
+    changed = space.do("update", key="new", new_key="newest", text="more words")
+    assert (changed["outcome"], changed["key"], changed["version"]) == ("updated", "newest", 3)
+    assert space.do("update", key="newest", new_key="newest")["outcome"] == "unchanged"
+    assert space.get("old") is None and space.get("new") is None and space.get("newest")["tags"] == ["a"]
+    assert space.found("words") == {"newest"} and space.found("text") == set()
+
+
+def test_get_without_a_key_lists(space):
+    for number in range(5):
+        more = {"session": "s"} if number % 2 else {"tags": ["even"]}
+        space.add(f"text {number}", f"k{number}", created_at=f"2026-01-0{number + 1}", **more)
+    for filters in ({}, {"tags": ["even"]}, {"session": "s", "limit": 1}, {"prefix": "k4"}, {"time": "2026-01-02"}, {"offset": 3}):
+        assert space.do("get", **filters) == space.do("list", **filters), filters
+    assert space.do("get", limit=2)["pagination"]["total"] == 5
+    assert space.keys("get", neighbours=0, start=0) == space.keys("list")
+
+
 def test_delete(space):
     for key in "abc":
         space.add(f"text {key}", key)
@@ -658,7 +684,8 @@ WRONG = [
     ("add", {"text": "x", "place": -1}, "place"),
     ("add", {"text": "x", "if_version": 0}, "if_version"),
     ("add", {"text": "x", "colour": "red"}, "colour"),
-    ("get", {}, "key"),
+    ("get", {"neighbours": 2}, "neighbours"),
+    ("get", {"key": "k", "session": "s"}, "session"),
     ("get", {"key": "a", "keys": ["b"]}, "key"),
     ("get", {"keys": []}, "keys"),
     ("get", {"keys": ["k"] * 51}, "keys"),

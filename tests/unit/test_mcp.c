@@ -507,6 +507,9 @@ static void selections_keep_what_they_name(void **state)
         {"echo, fail", 2, NULL},
         {"-talk,-echo", 2, NULL},
         {"all,-two,talk", 2, NULL},
+        {"ready", 4, NULL},
+        {"ready,two", 3, NULL},
+        {"ready,-two", 1, NULL},
         {"nonsense", 0, "nonsense"},
         {"one,-nonsense", 0, "nonsense"},
     };
