@@ -36,7 +36,8 @@ on where the one above it ended. What is in the brackets is the name of the tabl
     language- lang-
 
 More words in the brackets: `fold` (the case of A to Z does not count), `phrases` (entries hold blanks; `|` stands
-between them). A `*` at an entry's end stands for anything, a blank before it counts; such a table is asked with
+between them), `bare` (entries are stored as fold_bare() of memory/fold.h leaves a text: in small letters, without
+accents). A `*` at an entry's end stands for anything, a blank before it counts; such a table is asked with
 words_match().
 
 Every table becomes a `const struct word_table` of text/word_table.h, or a NULL-terminated array of strings for a
@@ -48,20 +49,30 @@ import argparse
 import os
 import re
 import sys
+import unicodedata
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 HEAD = re.compile(r"\[(.*)\]\s*\Z")
 MODES = ("ordered", "names", "texts", "pairs", "ranks", "list")
 BARE = ("pairs", "ranks", "list")  # their rows name no class
-FLAGS = ("fold", "phrases")
+FLAGS = ("fold", "phrases", "bare")
 ESCAPES = {'"': '\\"', "\\": "\\\\", "?": "\\?"}
 LONGEST_WORD = 255
+MOST_BYTES = 65535  # an entry says in 16 bits where its word is
+# As in memory/fold.c: marks that writers leave out, letters of which they use one for the other.
+LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
+USUAL_LETTERS = str.maketrans("\u0649\u0629\u0671\u00f8\u0142\u0111\u0131\u00f0", "\u064a\u0647\u0627oldid")
 
 
 def small(text):
     """`text` in small letters, of A to Z only."""
     return re.sub("[A-Z]", lambda letter: letter.group().lower(), text)
-MOST_BYTES = 65535  # an entry says in 16 bits where its word is
+
+
+def bare(text):
+    """`text` as fold_bare() of memory/fold.h leaves it."""
+    text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return LEFT_OUT.sub("", text.translate(USUAL_LETTERS))
 
 
 class Problem(Exception):
@@ -182,7 +193,7 @@ def gather(table):
     found, ranks = {}, {}
     for line, owner, spelled in table.entries():
         ranks[owner] = ranks.get(owner, 0) + 1
-        word = small(spelled) if "fold" in table.flags else spelled
+        word = small(spelled) if "fold" in table.flags else bare(spelled) if "bare" in table.flags else spelled
         first, owners, places = found.setdefault(word, (line, [], []))
         if owner in owners or (owners and table.mode != "values"):
             table.fail(line, f'"{word}" stands in line {first} already')

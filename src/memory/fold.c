@@ -198,3 +198,25 @@ void fold_accents(struct fold_text *text)
         utf8proc_normalize_utf32(kept, (utf8proc_ssize_t)left, UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     encode(text, kept, composed < 0 ? left : (size_t)composed);
 }
+
+size_t fold_bare(const char *text, size_t length, char *out, size_t size)
+{
+    const utf8proc_option_t options = UTF8PROC_CASEFOLD | UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE;
+    const char *end = text + length;
+    int boundary = UTF8PROC_BOUNDCLASS_START;
+    size_t used = 0;
+    while (text < end) {
+        utf8proc_int32_t points[MOST_POINTS];
+        utf8proc_ssize_t count = utf8proc_decompose_char((utf8proc_int32_t)text_next(&text, end),
+                                                         points, MOST_POINTS, options, &boundary);
+        for (utf8proc_ssize_t i = 0; i < count && i < MOST_POINTS; i++) {
+            if (used + 4 > size) {
+                return 0;
+            }
+            used += is_left_out(points[i])
+                        ? 0
+                        : text_encode((uint32_t)usual_letter(points[i]), out + used);
+        }
+    }
+    return used;
+}

@@ -28,4 +28,9 @@ void fold_case(struct fold_text *out, const char *text, size_t length);
 /* Without accents, vowel points and the like; in place. */
 void fold_accents(struct fold_text *text);
 
+/* A text of any length in one case and one width, without accents, and with every other mark behind
+ * its letter: what scripts/tables.py stores of a `bare` table. Returns its bytes, without a NUL; 0:
+ * it is empty, or does not fit. */
+size_t fold_bare(const char *text, size_t length, char *out, size_t size);
+
 #endif

@@ -1,37 +1,23 @@
-/* A text is split into words; what they say is a span: a day, a week, everything since a month. */
+/* A text is an ISO date, or a phrase of a language; what it says is a span: a day, a week,
+ * everything since a month. */
 #include "memory/time_words.h"
 
 #include "core/status.h"
-#include "tables.h"
-#include "text/word_table.h"
+#include "memory/time_phrases.h"
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define MOST_WORDS 12
-#define WORD_BYTES 40
-#define DAY_MS     ((int64_t)24 * 60 * 60 * 1000)
-#define MOST_COUNT 100000 /* "3 days ago": of the 3 */
-
-struct words {
-    char items[MOST_WORDS][WORD_BYTES];
-    size_t count;
-};
+#define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 
 /* ---- the calendar ---- */
 
-enum unit { SECOND, MINUTE, HOUR, DAY, WEEK, MONTH, YEAR };
-
-static const struct {
-    const char *name;
-    int64_t fixed_ms; /* 0: its length is a matter of the calendar */
-} UNITS[] = {
-    [SECOND] = {"second", 1000}, [MINUTE] = {"minute", 60000},  [HOUR] = {"hour", 3600000},
-    [DAY] = {"day", DAY_MS},     [WEEK] = {"week", 7 * DAY_MS}, [MONTH] = {"month", 0},
-    [YEAR] = {"year", 0},
+/* 0: its length is a matter of the calendar. */
+static const int64_t FIXED_MS[] = {
+    [SECOND] = 1000,     [MINUTE] = 60000, [HOUR] = 3600000, [DAY] = DAY_MS,
+    [WEEK] = 7 * DAY_MS, [MONTH] = 0,      [QUARTER] = 0,    [YEAR] = 0,
 };
 
 static struct tm parts_of(int64_t moment_ms)
@@ -51,13 +37,17 @@ static int64_t moment_of(int year, int month, int day)
 }
 
 /* The unit that a moment lies in, moved by so many of them. */
-static struct time_span unit_around(int64_t moment_ms, enum unit unit, int shift)
+static struct time_span unit_around(int64_t moment_ms, enum time_unit unit, int shift)
 {
     struct tm parts = parts_of(moment_ms);
     int year = parts.tm_year + 1900;
     switch (unit) {
     case YEAR:
         return (struct time_span){moment_of(year + shift, 0, 1), moment_of(year + shift + 1, 0, 1)};
+    case QUARTER: {
+        int month = parts.tm_mon - parts.tm_mon % 3 + 3 * shift;
+        return (struct time_span){moment_of(year, month, 1), moment_of(year, month + 3, 1)};
+    }
     case MONTH:
         return (struct time_span){moment_of(year, parts.tm_mon + shift, 1),
                                   moment_of(year, parts.tm_mon + shift + 1, 1)};
@@ -67,7 +57,7 @@ static struct time_span unit_around(int64_t moment_ms, enum unit unit, int shift
                                   moment_of(year, parts.tm_mon, monday + 7)};
     }
     default: {
-        int64_t length = UNITS[unit].fixed_ms;
+        int64_t length = FIXED_MS[unit];
         int64_t begin = moment_ms - (moment_ms % length + length) % length + shift * length;
         return (struct time_span){begin, begin + length};
     }
@@ -75,13 +65,13 @@ static struct time_span unit_around(int64_t moment_ms, enum unit unit, int shift
 }
 
 /* So many units before or after a moment. */
-static int64_t moved(int64_t moment_ms, enum unit unit, int count)
+static int64_t moved(int64_t moment_ms, enum time_unit unit, int count)
 {
-    if (UNITS[unit].fixed_ms) {
-        return moment_ms + count * UNITS[unit].fixed_ms;
+    if (FIXED_MS[unit]) {
+        return moment_ms + count * FIXED_MS[unit];
     }
     struct tm parts = parts_of(moment_ms);
-    parts.tm_mon += unit == MONTH ? count : 0;
+    parts.tm_mon += unit == MONTH ? count : unit == QUARTER ? 3 * count : 0;
     parts.tm_year += unit == YEAR ? count : 0;
     return (int64_t)timegm(&parts) * 1000;
 }
@@ -194,297 +184,258 @@ static bool read_iso(const char *text, struct time_span *span)
     return take_char(&at, 't') && take_clock(&at, span) && *at == '\0';
 }
 
-/* ---- words ---- */
-
-/* Splits, in small letters; false when there are none or too many. A time of day behind a date
- * belongs to it. */
-static bool split(const char *text, struct words *words)
+/* A moment, or a date and a time of day with a blank between them. */
+static bool read_numbers(const char *text, struct time_span *span)
 {
-    words->count = 0;
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, " ,\t");
-        if (length == 0) {
-            at++;
-            continue;
-        }
-        if (length >= WORD_BYTES || words->count == MOST_WORDS) {
-            return false;
-        }
-        char *word = words->items[words->count++];
-        for (size_t i = 0; i < length; i++) {
-            word[i] = at[i] >= 'A' && at[i] <= 'Z' ? (char)(at[i] | 32) : at[i];
-        }
-        word[length] = '\0';
-        words->count -= words_value(&time_fillers, word, length) > 0;
-        at += length;
+    char date[TIME_PHRASE_BYTES];
+    size_t length = strcspn(text, " ");
+    if (text[length] == '\0') {
+        return read_iso(text, span);
     }
-    return words->count > 0;
+    const char *clock = text + length + 1;
+    memcpy(date, text, length);
+    date[length] = '\0';
+    return read_iso(date, span) && take_clock(&clock, span) && *clock == '\0';
 }
 
-static bool is(const struct words *words, size_t at, const char *text)
-{
-    return at < words->count && strcmp(words->items[at], text) == 0;
-}
+/* ---- what phrases mean ---- */
 
-/* The place of a name in a list, by its first three letters at least; -1: not there. */
-static int find_name(const char *word, const char *const *names)
-{
-    size_t length = strlen(word);
-    length -= length > 3 && word[length - 1] == '.';
-    for (int i = 0; names[i]; i++) {
-        if (length >= 3 && strncmp(names[i], word, length) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static int find_unit(const char *word)
-{
-    for (int i = SECOND; i <= YEAR; i++) {
-        size_t length = strlen(UNITS[i].name);
-        if (strncmp(word, UNITS[i].name, length) == 0 &&
-            (word[length] == '\0' || strcmp(word + length, "s") == 0)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* A whole number, also "a", "two" and the like; -1: none. */
-static int read_count(const char *word)
-{
-    uint32_t place = words_value(&number_words, word, strlen(word));
-    if (place > 0) {
-        return (int)place - 1;
-    }
-    if (strcmp(word, "a") == 0 || strcmp(word, "an") == 0) {
-        return 1;
-    }
-    char *end;
-    long value = *word >= '0' && *word <= '9' ? strtol(word, &end, 10) : -1;
-    return value >= 0 && value <= MOST_COUNT && *end == '\0' ? (int)value : -1;
-}
-
-/* "5th", "5": a day of a month; -1: none. */
-static int read_day(const char *word)
-{
-    char *end;
-    long value = *word >= '0' && *word <= '9' ? strtol(word, &end, 10) : -1;
-    bool ends = value > 0 && (*end == '\0' || strcmp(end, "st") == 0 || strcmp(end, "nd") == 0 ||
-                              strcmp(end, "rd") == 0 || strcmp(end, "th") == 0);
-    return ends && value <= 31 ? (int)value : -1;
-}
-
-/* The part of a text between two words. */
-struct stretch {
-    const struct words *words;
-    size_t from, count;
+/* A text that is read, in one language. */
+struct reading {
+    size_t language;
+    const struct time_text *text;
+    int64_t now_ms;
+    struct time_span *span;
 };
 
-static const char *word_at(struct stretch stretch, size_t at)
-{
-    return at < stretch.count ? stretch.words->items[stretch.from + at] : "";
-}
+struct meaning {
+    bool (*find)(const struct meaning *meaning, const struct reading *reading,
+                 const struct time_said *said);
+    int shift;           /* so many units, weeks or days from now */
+    enum time_unit unit; /* where the phrase names none */
+};
 
-/* "march", "march 2025", "march 5", "5 march 2025": without a year the last one that has begun. */
-static bool read_month(struct stretch stretch, int64_t now_ms, struct time_span *span)
+static bool find_now(const struct meaning *meaning, const struct reading *reading,
+                     const struct time_said *said)
 {
-    int month = -1;
-    int day = -1;
-    int year = -1;
-    for (size_t i = 0; i < stretch.count; i++) {
-        const char *word = word_at(stretch, i);
-        int found = find_name(word, month_names);
-        if (found >= 0 && month < 0) {
-            month = found;
-        } else if (read_day(word) > 0 && day < 0) {
-            day = read_day(word);
-        } else if (strlen(word) == 4 && read_count(word) >= 1000 && year < 0) {
-            year = read_count(word);
-        } else {
-            return false;
-        }
-    }
-    if (month < 0) {
-        return false;
-    }
-    if (year < 0) {
-        year = parts_of(now_ms).tm_year + 1900;
-        year -= moment_of(year, month, day > 0 ? day : 1) > now_ms;
-    }
-    if (day > 0) {
-        *span = (struct time_span){moment_of(year, month, day), moment_of(year, month, day + 1)};
-        return day_exists(year, month, day);
-    }
-    *span = unit_around(moment_of(year, month, 1), MONTH, 0);
+    (void)meaning, (void)said;
+    *reading->span = (struct time_span){reading->now_ms, reading->now_ms + 1};
     return true;
 }
 
-/* "last week" is the week before this one; "past week" the seven days up to now; "last 3 days" the
- * three up to now; "last monday" the day. */
-static bool read_relative(struct stretch stretch, int64_t now_ms, struct time_span *span)
+/* "last week": the one before this one. */
+static bool find_unit(const struct meaning *meaning, const struct reading *reading,
+                      const struct time_said *said)
 {
-    static const struct {
-        const char *word;
-        int shift;
-        bool rolling;
-    } STARTS[] = {{"this", 0, false}, {"last", -1, false}, {"previous", -1, false},
-                  {"past", -1, true}, {"next", 1, false},  {"current", 0, false}};
-    for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++) {
-        if (strcmp(word_at(stretch, 0), STARTS[i].word) != 0) {
-            continue;
+    enum time_unit unit = said->unit < 0 ? meaning->unit : (enum time_unit)said->unit;
+    *reading->span = unit_around(reading->now_ms, unit, meaning->shift);
+    return true;
+}
+
+static int count_of(const struct time_said *said)
+{
+    return said->count < 0 ? 1 : said->count;
+}
+
+/* "past week", "last 3 days": up to now; "next 3 days": from now on. */
+static bool find_rolling(const struct meaning *meaning, const struct reading *reading,
+                         const struct time_said *said)
+{
+    int count = meaning->shift * count_of(said);
+    int64_t other = moved(reading->now_ms, (enum time_unit)said->unit, count);
+    *reading->span = count < 0 ? (struct time_span){other, reading->now_ms + 1}
+                               : (struct time_span){reading->now_ms, other};
+    return count != 0;
+}
+
+/* "3 days ago": the day that was; "in 3 days": the moment that will be. Four digits are a year and
+ * not a number of years: in Chinese and Japanese "before 2025" is written as "3 years ago" is. */
+static bool find_distance(const struct meaning *meaning, const struct reading *reading,
+                          const struct time_said *said)
+{
+    enum time_unit unit = (enum time_unit)said->unit;
+    int64_t moment = moved(reading->now_ms, unit, meaning->shift * count_of(said));
+    *reading->span =
+        meaning->shift < 0 ? unit_around(moment, unit, 0) : (struct time_span){moment, moment + 1};
+    return unit != YEAR || said->count < 1000;
+}
+
+/* "monday", "last monday": the one before today; "next monday": the one after today. */
+static bool find_weekday(const struct meaning *meaning, const struct reading *reading,
+                         const struct time_said *said)
+{
+    int today = parts_of(reading->now_ms).tm_wday;
+    int back = (today - said->weekday + 6) % 7 + 1;
+    int ahead = (said->weekday - today + 6) % 7 + 1;
+    *reading->span = unit_around(reading->now_ms, DAY, meaning->shift < 0 ? -back : ahead);
+    return true;
+}
+
+/* "monday of last week" */
+static bool find_day_of_week(const struct meaning *meaning, const struct reading *reading,
+                             const struct time_said *said)
+{
+    int64_t monday = unit_around(reading->now_ms, WEEK, meaning->shift).from_ms;
+    *reading->span = unit_around(monday, DAY, (said->weekday + 6) % 7);
+    return true;
+}
+
+/* The year that a phrase names; of one that names none, the last year in which that month and day
+ * have begun. */
+static int year_of(const struct reading *reading, const struct time_said *said, int month, int day)
+{
+    int year = parts_of(reading->now_ms).tm_year + 1900;
+    if (said->year < 0) {
+        return year - (moment_of(year, month, day) > reading->now_ms);
+    }
+    return said->year < 1000 ? year + said->year - 3 : said->year;
+}
+
+/* "march", "march 2025", "5 march 2025" */
+static bool find_date(const struct meaning *meaning, const struct reading *reading,
+                      const struct time_said *said)
+{
+    (void)meaning;
+    int day = said->day > 0 ? said->day : 1;
+    int year = year_of(reading, said, said->month, day);
+    *reading->span = unit_around(moment_of(year, said->month, day), said->day > 0 ? DAY : MONTH, 0);
+    return day_exists(year, said->month, day);
+}
+
+static bool find_quarter(const struct meaning *meaning, const struct reading *reading,
+                         const struct time_said *said)
+{
+    (void)meaning;
+    int month = 3 * (said->quarter - 1);
+    int year = year_of(reading, said, month, 1);
+    *reading->span = unit_around(moment_of(year, month, 1), QUARTER, 0);
+    return true;
+}
+
+static bool find_year(const struct meaning *meaning, const struct reading *reading,
+                      const struct time_said *said)
+{
+    (void)meaning;
+    *reading->span = unit_around(moment_of(year_of(reading, said, 0, 1), 0, 1), YEAR, 0);
+    return true;
+}
+
+static bool read_nested(const struct reading *reading, const struct time_said *said, size_t number,
+                        struct time_span *span);
+
+/* "since march", "before last week" */
+static bool find_edge(const struct meaning *meaning, const struct reading *reading,
+                      const struct time_said *said)
+{
+    struct time_span point;
+    if (!read_nested(reading, said, 0, &point)) {
+        return false;
+    }
+    bool begins = meaning->shift > 0;
+    bool outside = meaning->shift % 2 == 0;
+    int64_t edge = begins != outside ? point.from_ms : point.until_ms;
+    *reading->span = begins ? (struct time_span){edge, 0} : (struct time_span){0, edge};
+    return true;
+}
+
+/* "between march and may" */
+static bool find_between(const struct meaning *meaning, const struct reading *reading,
+                         const struct time_said *said)
+{
+    (void)meaning;
+    struct time_span first;
+    struct time_span second;
+    if (!read_nested(reading, said, 0, &first) || !read_nested(reading, said, 1, &second)) {
+        return false;
+    }
+    *reading->span = (struct time_span){first.from_ms, second.until_ms};
+    return first.from_ms < second.until_ms;
+}
+
+/* Of an edge: 1 when the span begins there, -1 when it ends there; doubled when the named time is
+ * not part of it. */
+static const struct meaning MEANINGS[SAYS_COUNT] = {
+    [SAYS_NOW] = {find_now, 0, SECOND},
+    [SAYS_TODAY] = {find_unit, 0, DAY},
+    [SAYS_YESTERDAY] = {find_unit, -1, DAY},
+    [SAYS_DAY_BEFORE_YESTERDAY] = {find_unit, -2, DAY},
+    [SAYS_TOMORROW] = {find_unit, 1, DAY},
+    [SAYS_DAY_AFTER_TOMORROW] = {find_unit, 2, DAY},
+    [SAYS_THIS] = {find_unit, 0, DAY},
+    [SAYS_LAST] = {find_unit, -1, DAY},
+    [SAYS_BEFORE_LAST] = {find_unit, -2, DAY},
+    [SAYS_NEXT] = {find_unit, 1, DAY},
+    [SAYS_PAST] = {find_rolling, -1, DAY},
+    [SAYS_COMING] = {find_rolling, 1, DAY},
+    [SAYS_AGO] = {find_distance, -1, DAY},
+    [SAYS_AHEAD] = {find_distance, 1, DAY},
+    [SAYS_WEEKDAY] = {find_weekday, -1, DAY},
+    [SAYS_NEXT_WEEKDAY] = {find_weekday, 1, DAY},
+    [SAYS_DAY_OF_THIS_WEEK] = {find_day_of_week, 0, DAY},
+    [SAYS_DAY_OF_LAST_WEEK] = {find_day_of_week, -1, DAY},
+    [SAYS_DAY_OF_NEXT_WEEK] = {find_day_of_week, 1, DAY},
+    [SAYS_DATE] = {find_date, 0, DAY},
+    [SAYS_QUARTER] = {find_quarter, 0, QUARTER},
+    [SAYS_YEAR] = {find_year, 0, YEAR},
+    [SAYS_SINCE] = {find_edge, 1, DAY},
+    [SAYS_AFTER] = {find_edge, 2, DAY},
+    [SAYS_UNTIL] = {find_edge, -1, DAY},
+    [SAYS_BEFORE] = {find_edge, -2, DAY},
+    [SAYS_BETWEEN] = {find_between, 0, DAY},
+};
+
+static bool take(void *context, enum time_says says, const struct time_said *said)
+{
+    return MEANINGS[says].find(&MEANINGS[says], context, said);
+}
+
+/* One time of a phrase that holds others: in the phrase's language, or in numbers. */
+static bool read_nested(const struct reading *reading, const struct time_said *said, size_t number,
+                        struct time_span *span)
+{
+    struct time_text part = {.length = said->times[number].length};
+    memcpy(part.data, reading->text->data + said->times[number].at, part.length);
+    struct reading inner = {reading->language, &part, reading->now_ms, span};
+    return read_numbers(part.data, span) ||
+           time_phrases_find(reading->language, &part, true, SAYS_NOW, SAYS_YEAR, take, &inner);
+}
+
+/* The first language in which the text is one of these phrases. */
+static bool read_phrase(const struct time_text *text, int64_t now_ms, enum time_says first,
+                        enum time_says last, struct time_span *span)
+{
+    for (size_t i = 0; i < time_phrases_languages(); i++) {
+        struct time_text plain;
+        struct reading reading = {i, &plain, now_ms, span};
+        if (time_phrases_strip(i, text, &plain) &&
+            time_phrases_find(i, &plain, false, first, last, take, &reading)) {
+            return true;
         }
-        int count = stretch.count == 3 ? read_count(word_at(stretch, 1)) : 1;
-        int unit = find_unit(word_at(stretch, stretch.count - 1));
-        if (stretch.count < 2 || stretch.count > 3 || unit < 0 || count < 1) {
-            return false;
-        }
-        bool rolling = STARTS[i].rolling || stretch.count == 3;
-        if (rolling && STARTS[i].shift == 0) {
-            return false;
-        }
-        int64_t other = moved(now_ms, (enum unit)unit, STARTS[i].shift * count);
-        *span = !rolling              ? unit_around(now_ms, (enum unit)unit, STARTS[i].shift)
-                : STARTS[i].shift < 0 ? (struct time_span){other, now_ms + 1}
-                                      : (struct time_span){now_ms, other};
-        return true;
     }
     return false;
 }
 
-/* "monday", "last monday": the one before today. */
-static bool read_weekday(struct stretch stretch, int64_t now_ms, struct time_span *span)
+/* A point in time, with its width. */
+static bool read_point(const struct time_text *text, int64_t now_ms, struct time_span *span)
 {
-    size_t skipped = strcmp(word_at(stretch, 0), "last") == 0;
-    int day =
-        stretch.count == 1 + skipped ? find_name(word_at(stretch, skipped), weekday_names) : -1;
-    if (day < 0) {
-        return false;
-    }
-    int back = (parts_of(now_ms).tm_wday - day + 6) % 7 + 1;
-    *span = unit_around(now_ms, DAY, -back);
-    return true;
-}
-
-/* "3 days ago": the day that was; "in 3 days": the moment that will be. */
-static bool read_distance(struct stretch stretch, int64_t now_ms, struct time_span *span)
-{
-    bool ahead = stretch.count == 3 && strcmp(word_at(stretch, 0), "in") == 0;
-    bool ago = stretch.count == 3 && strcmp(word_at(stretch, 2), "ago") == 0;
-    int count = read_count(word_at(stretch, ahead));
-    int unit = find_unit(word_at(stretch, 1u + ahead));
-    if ((!ahead && !ago) || count < 0 || unit < 0) {
-        return false;
-    }
-    if (ahead) {
-        *span = (struct time_span){moved(now_ms, (enum unit)unit, count), 0};
-        span->until_ms = span->from_ms + 1;
-    } else {
-        *span = unit_around(moved(now_ms, (enum unit)unit, -count), (enum unit)unit, 0);
-    }
-    return true;
-}
-
-static bool read_single(struct stretch stretch, int64_t now_ms, struct time_span *span)
-{
-    static const struct {
-        const char *word;
-        int shift;
-    } DAYS[] = {{"today", 0}, {"yesterday", -1}, {"tomorrow", 1}};
-    if (stretch.count == 2 && read_iso(word_at(stretch, 0), span)) {
-        /* A date and a time of day with a space between them. */
-        const char *at = word_at(stretch, 1);
-        return take_clock(&at, span) && *at == '\0';
-    }
-    for (size_t i = 0; stretch.count == 1 && i < sizeof DAYS / sizeof *DAYS; i++) {
-        if (strcmp(word_at(stretch, 0), DAYS[i].word) == 0) {
-            *span = unit_around(now_ms, DAY, DAYS[i].shift);
-            return true;
-        }
-    }
-    if (stretch.count == 1 && strcmp(word_at(stretch, 0), "now") == 0) {
-        *span = (struct time_span){now_ms, now_ms + 1};
-        return true;
-    }
-    return stretch.count == 1 && read_iso(word_at(stretch, 0), span);
-}
-
-/* One point in time, with its width. */
-static bool read_point(struct stretch stretch, int64_t now_ms, struct time_span *span)
-{
-    static bool (*const READERS[])(struct stretch, int64_t, struct time_span *) = {
-        read_single, read_relative, read_weekday, read_distance, read_month};
-    size_t skipped = stretch.count > 0 && (strcmp(word_at(stretch, 0), "in") == 0 ||
-                                           strcmp(word_at(stretch, 0), "last") == 0);
-    struct stretch rest = {stretch.words, stretch.from + skipped, stretch.count - skipped};
-    for (size_t i = 0; stretch.count > 0 && i < sizeof READERS / sizeof *READERS; i++) {
-        if (READERS[i](stretch, now_ms, span)) {
-            return true;
-        }
-    }
-    /* "in march", "last march", "in 2025" */
-    return skipped && rest.count > 0 &&
-           (read_month(rest, now_ms, span) || read_single(rest, now_ms, span));
-}
-
-/* "between A and B", "from A to B", "A to B". */
-static bool read_range(const struct words *words, int64_t now_ms, struct time_span *span)
-{
-    size_t start = is(words, 0, "between") || is(words, 0, "from");
-    for (size_t i = start + 1; i + 1 < words->count; i++) {
-        if (!is(words, i, "and") && !is(words, i, "to") && !is(words, i, "until") &&
-            !is(words, i, "-")) {
-            continue;
-        }
-        struct time_span first;
-        struct time_span second;
-        if (read_point((struct stretch){words, start, i - start}, now_ms, &first) &&
-            read_point((struct stretch){words, i + 1, words->count - i - 1}, now_ms, &second)) {
-            *span = (struct time_span){first.from_ms, second.until_ms};
-            return span->from_ms < span->until_ms;
-        }
-    }
-    return false;
-}
-
-static bool read_open(const struct words *words, int64_t now_ms, struct time_span *span)
-{
-    static const struct {
-        const char *word;
-        bool begins;  /* the span begins there; otherwise it ends there */
-        bool outside; /* the named time is not part of it */
-    } EDGES[] = {{"since", true, false},  {"from", true, false},  {"after", true, true},
-                 {"until", false, false}, {"till", false, false}, {"before", false, true}};
-    for (size_t i = 0; i < sizeof EDGES / sizeof *EDGES; i++) {
-        struct time_span point;
-        if (is(words, 0, EDGES[i].word) &&
-            read_point((struct stretch){words, 1, words->count - 1}, now_ms, &point)) {
-            bool at_start = EDGES[i].begins != EDGES[i].outside;
-            int64_t edge = at_start ? point.from_ms : point.until_ms;
-            *span = EDGES[i].begins ? (struct time_span){edge, 0} : (struct time_span){0, edge};
-            return true;
-        }
-    }
-    return false;
+    return read_numbers(text->data, span) || read_phrase(text, now_ms, SAYS_NOW, SAYS_YEAR, span);
 }
 
 int time_words_read(const char *text, int64_t now_ms, struct time_span *span)
 {
-    struct words words;
-    return split(text, &words) &&
-                   (read_point((struct stretch){&words, 0, words.count}, now_ms, span) ||
-                    read_range(&words, now_ms, span) || read_open(&words, now_ms, span))
+    struct time_text folded;
+    return time_phrases_fold(text, &folded) &&
+                   (read_point(&folded, now_ms, span) ||
+                    read_phrase(&folded, now_ms, SAYS_SINCE, SAYS_BETWEEN, span))
                ? OK
                : ERR_INVALID;
 }
 
 int time_words_moment(const char *text, int64_t now_ms, int64_t *moment_ms)
 {
-    struct words words;
+    struct time_text folded;
     struct time_span span;
-    if (!split(text, &words) ||
-        !read_point((struct stretch){&words, 0, words.count}, now_ms, &span)) {
+    if (!time_phrases_fold(text, &folded) || !read_point(&folded, now_ms, &span)) {
         return ERR_INVALID;
     }
     *moment_ms = span.from_ms;

@@ -1,6 +1,6 @@
-/* Times as people and models write them: ISO dates, and words such as "yesterday", "last week",
- * "3 days ago", "since March", "between 2026-01-05 and 2026-02". Everything is in UTC; weeks begin
- * on Monday. */
+/* Times as people and models write them: ISO dates, and words of several languages such as
+ * "yesterday", "last week", "3 days ago", "since March", "between 2026-01-05 and 2026-02", "letzte
+ * Woche". Everything is in UTC; weeks begin on Monday. */
 #ifndef FORAGE_MEMORY_TIME_WORDS_H
 #define FORAGE_MEMORY_TIME_WORDS_H
 
@@ -10,7 +10,7 @@
 /* What is understood, for messages. */
 #define TIME_WORDS_ALLOWED                                                                         \
     "an ISO date or time (2026-03-05, 2026-03, 2026-03-05T14:00:00Z) or words (yesterday, last "   \
-    "week, past 7 days, 3 days ago, since March)"
+    "week, past 7 days, 3 days ago, Q3 2026, since March)"
 
 /* Milliseconds since 1970. */
 struct time_span {

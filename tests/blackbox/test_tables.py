@@ -30,6 +30,7 @@ def make(tmp_path, text):
         (HEAD + "[t HINT]\na:\n", 3, "without words"),
         (HEAD + "[t HINT]\na: b c\n   d\n   b\n", 5, '"b" stands in line 3 already'),
         (HEAD + "[t HINT fold]\na: b\na: B\n", 4, '"b" stands in line 3 already'),
+        (HEAD + "[t HINT bare]\na: \u00c9t\u00e9\na: ete\n", 4, '"ete" stands in line 3 already'),
         (HEAD + "[t names]\na: b\nc: b\n", 4, '"b" stands in line 3 already'),
         (HEAD + "[t HINT ordered]\na: b\nc: b\n", 4, '"b" stands in line 3 already'),
         (HEAD + "[t list]\na b\nb\n", 4, '"b" stands in line 3 already'),
