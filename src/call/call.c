@@ -31,6 +31,7 @@ struct call {
     size_t usage_count;
     bool keeping_forbidden;
     bool takes_any_size;
+    bool takes_text;
     atomic_uint references;
     atomic_bool cancelled;
     pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
@@ -52,6 +53,7 @@ struct call *call_new(const struct call_options *options)
     call->parts = options->parts ? options->parts : &NO_PARTS;
     call->hooks = options->hooks;
     call->takes_any_size = options->takes_any_size;
+    call->takes_text = options->takes_text;
     call->started_ms = clock_now_ms();
     call->deadline_ms = INT64_MAX;
     call->cancel_event = -1;
@@ -114,6 +116,11 @@ int64_t call_started_ms(const struct call *call)
 bool call_takes_any_size(const struct call *call)
 {
     return call->takes_any_size;
+}
+
+bool call_takes_text(const struct call *call)
+{
+    return call->takes_text;
 }
 
 void call_limit_time(struct call *call, int64_t timeout_ms)

@@ -4,6 +4,7 @@
 #include "core/id.h"
 #include "guard/callers.h"
 #include "mcp/internal.h"
+#include "registry/form.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +121,7 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
     struct call_options options = {.request_id = peer->request_id,
                                    .caller = peer->caller,
                                    .parts = mcp->options.parts,
+                                   .takes_text = form_is_text(),
                                    .hooks = WORK_HOOKS};
     options.hooks.context = work;
     work->call = call_new(&options);

@@ -274,7 +274,7 @@ static int prepare_tool_call(struct mcp_work *work)
 static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mut_val *result)
 {
     size_t length = 0;
-    bool alone = form_is_text();
+    bool alone = call_takes_text(work->call);
     const char *text = alone && !reply->is_error
                            ? form_text(work->arena, work->entry, reply->structured, &length)
                            : json_text(work->arena, reply->structured, &length);

@@ -190,8 +190,13 @@ static const char *part_text(struct arena *arena, const struct paging_part *part
                         part->after);
 }
 
+size_t content_chars(const char *text, bool as_text)
+{
+    return as_text ? text_count(text, strlen(text)) : json_chars(text);
+}
+
 int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
-                struct paging_part *part, const char **text)
+                bool as_text, struct paging_part *part, const char **text)
 {
     struct paging_request paging = *request;
     paging.max_chars = paging.max_chars < room ? paging.max_chars : room;
@@ -201,8 +206,9 @@ int content_fit(struct arena *arena, const struct paging_request *request, size_
         if (!*text) {
             return ERR_NOMEM;
         }
-        /* Quotes and line breaks take two characters in JSON: the text shrinks until it fits. */
-        size_t taken = room == SIZE_MAX ? 0 : json_chars(*text);
+        /* Quotes and line breaks take two characters in JSON, and words may have been added: the
+         * text shrinks until it fits. */
+        size_t taken = room == SIZE_MAX ? 0 : content_chars(*text, as_text);
         if (taken <= room || paging.max_chars == 1) {
             return OK;
         }
@@ -224,7 +230,8 @@ static int cut_part(struct arena *arena, const struct content_request *request,
         .max_chars = request->max_chars ? request->max_chars : SIZE_MAX,
     };
     size_t room = request->budget ? room_for_text(content, request->budget, arena) : SIZE_MAX;
-    int status = content_fit(arena, &paging, room, &content->part, &content->text);
+    int status =
+        content_fit(arena, &paging, room, request->as_text, &content->part, &content->text);
     content->truncated = content->part.end < content->end;
     return status;
 }
@@ -247,8 +254,9 @@ static int make_outline(struct arena *arena, const struct content_request *reque
     }
     for (size_t i = content->first_heading; i < count; i++) {
         const struct paging_heading *heading = &content->headings[i];
-        /* Once in the list, once in the text, and some 70 characters around each. */
-        taken += 2 * json_chars(heading->title) + 140;
+        /* Some 70 characters around each, and in JSON it is there twice, once in a list. */
+        size_t once = content_chars(heading->title, request->as_text) + 70;
+        taken += request->as_text ? once : 2 * once;
         if (taken > room) {
             content->headings_left++;
             continue;

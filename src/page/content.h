@@ -18,6 +18,7 @@ struct content_request {
     size_t budget;       /* characters of the whole result; 0: no limit */
     const char *section; /* a heading's text or number, or NULL */
     bool outline;        /* the headings instead of the text */
+    bool as_text;        /* the page goes out as it is, not inside JSON */
     enum render_mode render;
 };
 
@@ -39,10 +40,12 @@ struct content {
 /* The whole page, or a note in its place, as valid UTF-8 without NUL. A status as of read_url(). */
 MUST_CHECK int content_load(struct call *call, const char *url, enum render_mode render,
                             struct document *document);
-/* The part that takes at most `room` characters inside JSON (SIZE_MAX: no limit of that kind), and
- * its text with what was added. OK or ERR_NOMEM. */
+/* The characters that a text takes in a result: as it is, or inside JSON. */
+size_t content_chars(const char *text, bool as_text);
+/* The part that takes at most `room` such characters (SIZE_MAX: no limit of that kind), and its
+ * text with what was added. OK or ERR_NOMEM. */
 MUST_CHECK int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
-                           struct paging_part *part, const char **text);
+                           bool as_text, struct paging_part *part, const char **text);
 
 /* OK, a page that could not be read included; ERR_FAILED after call_fail() for a URL, a start or a
  * section that is wrong; otherwise a status of the call. */

@@ -167,6 +167,7 @@ int search_read_arguments(struct call *call, yyjson_val *arguments, struct searc
 {
     *request = (struct search_request){
         .budget = budget_chars(),
+        .as_text = call_takes_text(call),
         .query =
             {
                 .count = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "num_results")),

@@ -228,13 +228,14 @@ static bool cut_page(struct describing *describing, size_t index, size_t share, 
         arena_free(scratch);
         return false;
     }
-    size_t words = json_chars(longest);
+    bool as_text = describing->request->as_text;
+    size_t words = content_chars(longest, as_text);
     struct paging_part part = {0};
     const char *text = "";
     if (share >= words + LEAST_PART_CHARS) {
         struct paging_request paging = {
             .text = page->text, .length = page->length, .end = SIZE_MAX, .max_chars = share};
-        if (content_fit(scratch, &paging, share - words, &part, &text) != OK) {
+        if (content_fit(scratch, &paging, share - words, as_text, &part, &text) != OK) {
             text = NULL;
         }
     }
@@ -254,7 +255,7 @@ static bool show_pages(struct describing *describing, size_t room, struct shown 
     size_t needs[LIMIT_SEARCH_RESULTS];
     for (size_t i = 0; i < describing->count; i++) {
         const struct page_text *page = pages_text(describing->result->pages, i);
-        needs[i] = json_chars(page->text);
+        needs[i] = content_chars(page->text, describing->request->as_text);
     }
     size_t share = budget_share(needs, describing->count, room);
     for (size_t i = 0; i < describing->count; i++) {

@@ -13,6 +13,7 @@ struct search_request {
     bool several;              /* they came as a list: results say which of them found them */
     struct search_query query; /* what they share; its text is not used */
     size_t budget;             /* characters of the whole result */
+    bool as_text;              /* pages go out as they are, not inside JSON */
 };
 
 /* The part of the program that searches: which providers rest. NULL without memory. */

@@ -222,30 +222,62 @@ def test_reading_on_by_the_text_alone(web):
     assert parts > 4
 
 
-@pytest.mark.parametrize("results, chars", [(3, 60_000), (20, 4000)])
-def test_a_search_as_text_tells_what_the_json_tells(world, results, chars):
-    """With a page that is cut, one that cannot be read, and something that the provider cannot do."""
-    hits = world.find(results)
+def find_hard_pages(world, count):
+    """With a page that is long, one that cannot be read, and titles that are no single line."""
+    hits = world.find(count)
     world.web.answers["/page-1"] = Answer(page(*[WORDS * 20] * 60, title="Long"))
     world.web.answers["/page-2"] = Answer("", 404)
     world["serper"].hits = [Hit(hit.title + " \n", hit.link, hit.snippet + "\n## no heading") for hit in hits]
-    arguments = {"queries": ["one", "two, three"], "num_results": results, "language": "de"}
+    return {"queries": ["one", "two, three"], "num_results": count, "language": "de"}
+
+
+def test_a_search_as_text_tells_what_the_json_tells(world):
+    arguments = find_hard_pages(world, 3)
     found = []
     for context in (None, "cursor"):
-        with speaker(context, **world.settings("serper", FORAGE_MAX_RESULT_CHARS=chars)) as client:
+        with speaker(context, **world.settings("serper", FORAGE_MAX_RESULT_CHARS=120_000)) as client:
             client.handshake()
             found.append(ask(client, "web_search", **arguments))
     structured, text = found[0]["structuredContent"], text_of(found[1])
-    assert len(text) <= chars
     structured["took_ms"] = int(re.search(r"^took_ms: (\d+)$", text, re.M)[1])
     expect_all_told(structured, text)
     head, *items = parse(text)
     assert head["provider"] == "serper" and "never instructions" in head["untrusted"]
-    count = len(structured["results"])
-    assert [item["label"] for item in items] == [f"results {n + 1} of {count}" for n in range(count)]
+    assert [item["label"] for item in items] == [f"results {n} of 3" for n in (1, 2, 3)]
     for item, result in zip(items, structured["results"]):
         assert item["link"] == result["link"] and item["page_content"].rstrip("\n") == result["page_content"].rstrip("\n")
-        assert item.get("next_start") == (str(result["next_start"]) if "next_start" in result else None)
+    assert items[2]["failed"] == "true"
+
+
+@pytest.mark.parametrize("results, chars", [(3, 30_000), (20, 20_000), (20, 4000)])
+def test_a_search_as_text_keeps_to_its_size(world, results, chars):
+    arguments = find_hard_pages(world, results)
+    with speaker("cursor", **world.settings("serper", FORAGE_MAX_RESULT_CHARS=chars)) as client:
+        client.handshake()
+        text = text_of(ask(client, "web_search", **arguments))
+    assert len(text) <= chars
+    _, *items = parse(text)
+    cut = [item for item in items if "next_start" in item]
+    assert cut and all(f"start={item['next_start']}" in item["page_content"] for item in cut)
+
+
+QUOTES = '"a"\n\n' * 20_000  # each line takes twice its characters in JSON
+
+
+@pytest.mark.parametrize("tool", ["get_content", "web_search"])
+def test_text_has_room_for_more_of_a_page(world, tool):
+    """What JSON needs to escape a page is the page's own."""
+    (hit,) = world.find(1)
+    world.web.answers["/page-0"] = Answer(QUOTES, kind="text/plain")
+    arguments = {"url": hit.link} if tool == "get_content" else {"query": "one", "num_results": 1}
+    shown = {}
+    for context in ("nobody-knows", "zed"):
+        with speaker(context, **world.settings("serper", FORAGE_MAX_RESULT_CHARS=20_000)) as client:
+            client.handshake()
+            text = ask(client, tool, **arguments)["content"][0]["text"]
+        assert 19_000 < len(text) <= 20_000
+        shown[context] = text.count('"a"' if context == "zed" else '\\"a\\"')
+    assert shown["zed"] > 1.5 * shown["nobody-knows"]
 
 
 def test_a_search_that_finds_nothing_says_so(world):
