@@ -52,7 +52,7 @@ def launch(mode, way, folder, model):
             "--model",
             "claude-sonnet-4-5",
         ]
-        command += ["--allowedTools", "mcp__forage__forage_status"]
+        command += ["--allowedTools", "mcp__forage__forage_status,mcp__forage__get_content"]
     environment = {
         **(SETUP_VARIABLES if way.by_setup else {"CLAUDE_CONFIG_DIR": settings}),
         "ANTHROPIC_BASE_URL": model.origin,

@@ -14,9 +14,11 @@ MODES = [
     Mode("modern conversation", "2026-07-28", transports=(HTTP, HTTP_TOKEN)),
 ]
 
-# JSON strings and arrays of strings are TOML as well.
+# JSON strings and arrays of strings are TOML as well. The limit of results is the one that Codex has for each model that it
+# lists itself; this model is none of them, since those search for tools first, which the fake model does not play.
 CONFIGURATION = """\
 model = "gpt-5"
+tool_output_token_limit = 10000
 model_provider = "fake"
 check_for_update_on_startup = false
 

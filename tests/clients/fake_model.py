@@ -1,6 +1,6 @@
 """The models of three vendors, played on loopback, so that their programs run a whole conversation
-without an account: the model asks for forage_status once, and when it has the result it says
-FINAL_WORDS.
+without an account: the model asks for a tool once (forage_status, unless it was made for another),
+and when it has the result it says FINAL_WORDS.
 
 It takes no part in the MCP connection: the client's own code connects to forage, offers the model
 the tools that forage listed, calls the one that the model asked for, and gives it the result.
@@ -53,7 +53,7 @@ class OpenAI:
 
     def ask(self, call):
         namespace, _, tool = call[0].partition(".")
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": "{}"}
+        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": json.dumps(call[1])}
         return self._item({**item, "namespace": namespace, "name": tool})
 
     def say(self, words):
@@ -85,8 +85,10 @@ class Handler(LoopbackHandler):
 
 
 class FakeModel(LoopbackServer):
-    def __init__(self):
+    def __init__(self, tool=TOOL, arguments=None):
         super().__init__(Handler)
+        self.tool = tool
+        self.arguments = arguments or {}
         self.offered = set()
         self.results = []
 
@@ -96,7 +98,7 @@ class FakeModel(LoopbackServer):
         self.offered.update(names)
         results = [json.dumps(result) for result in vendor.results(request)]
         self.results += results
-        wanted = [name for name in names if name.endswith(TOOL)]
+        wanted = [name for name in names if name.endswith(self.tool)]
         if wanted and not results:
-            return vendor.ask((wanted[0], {}))
-        return vendor.say(FINAL_WORDS if results else "the model was not offered " + TOOL)
+            return vendor.ask((wanted[0], self.arguments))
+        return vendor.say(FINAL_WORDS if results else "the model was not offered " + self.tool)

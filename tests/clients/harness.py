@@ -95,9 +95,11 @@ def set_up(client, way, folder):
         )
 
 
-def relay_command(recording, breaking):
+def relay_command(recording, breaking, settings=(), arguments=()):
+    """Settings are told on the command line: some clients hand no variable on."""
     relay = [sys.executable, "-B", os.path.join(HERE, "relay_stdio.py")]
-    return relay + (["--break"] if breaking else []) + [recording, FORAGE, "mcp"]
+    program = ["env", *settings, FORAGE, "mcp", *arguments] if settings else [FORAGE, "mcp", *arguments]
+    return relay + (["--break"] if breaking else []) + [recording, *program]
 
 
 # ---- processes ----

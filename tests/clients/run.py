@@ -20,6 +20,9 @@ Claude Code, Codex and Gemini CLI are also run with a configuration that `forage
 theirs, with the key or the token as a reference: it must come to forage, and be in no file. Once it was
 taken back (--undo), the check must fail, for want of a server.
 
+The same three also read a page that is longer than they take at once, for the context that `forage setup` would
+write and, where that makes a difference, for none: forage's result must come to the model whole (reading.py).
+
 A client is a module: its NAME, its MODES, launch() that says how to start it, and check().
 
 FORAGE names the program (build/forage); the clients are in .deps/clients (scripts/setup clients).
@@ -40,6 +43,7 @@ import codex
 import gemini_cli
 import inspector
 import mcp_remote
+import reading
 import sdk
 from fake_model import FakeModel
 from harness import (
@@ -61,6 +65,14 @@ from relay_http import HttpRelay
 CLIENTS = [sdk, inspector, claude_code, gemini_cli, codex, mcp_remote]
 SET_UP = [claude_code, gemini_cli, codex]
 SET_UP_MODES = ("mcp list", "conversation")
+# Who reads a page, told which context, and how much of it must come at least: nearly what forage allows for that client. The
+# last one has no context; JSON of this size went into a file before forage announced it.
+READERS = [
+    (claude_code, "claude-code", 44_000),
+    (gemini_cli, "gemini-cli", 35_000),
+    (codex, "codex", 31_000),
+    (claude_code, "", 55_000),
+]
 
 
 @dataclass
@@ -72,11 +84,15 @@ class Case:
     wrong: str = ""
     # Whether `forage setup` tells the client of forage, and not we.
     by_setup: bool = False
+    # Of a case that reads a page: its row of READERS.
+    reader: tuple = ()
 
     @property
     def name(self):
         words = f"{self.client.NAME} {self.mode.name}, {self.transport}"
         words += ", forage setup" if self.by_setup else ""
+        if self.reader:
+            words += ", reads a page" + (f" with --context {self.reader[1]}" if self.reader[1] else "")
         return words + (f", {self.wrong}: must fail" if self.wrong else "")
 
 
@@ -105,13 +121,20 @@ def all_cases():
                 if transport in mode.transports and mode.name in SET_UP_MODES:
                     yield Case(client, mode, transport, by_setup=True)
         yield Case(client, client.MODES[0], STDIO, "taken back", by_setup=True)
+    for reader in READERS:
+        (mode,) = [mode for mode in reader[0].MODES if mode.name == "conversation"]
+        yield Case(reader[0], mode, STDIO, reader=reader)
 
 
 @contextlib.contextmanager
-def open_way(case, folder, recording):
+def open_way(case, folder, recording, web):
     """The way to forage that the client is told of, open as long as the case runs."""
     breaking = case.wrong == "broken list"
     setup = {"by_setup": case.by_setup, "undone": case.wrong == "taken back"}
+    if case.reader:
+        context = ["--context", case.reader[1]] if case.reader[1] else []
+        yield Way(command=relay_command(recording, breaking, web.settings, context))
+        return
     if case.transport == STDIO:
         yield Way(command=relay_command(recording, breaking), **setup)
         return
@@ -124,6 +147,10 @@ def open_way(case, folder, recording):
         yield Way(url=relay.origin + "/mcp", headers=headers, **setup)
 
 
+def model_for(case, web):
+    return FakeModel(reading.TOOL, {"url": web.url}) if case.reader else FakeModel()
+
+
 def attempt(case, folder):
     """Runs one case; what passed between the two, and what is wrong or None."""
     path = os.path.join(folder, "recording")
@@ -131,12 +158,16 @@ def attempt(case, folder):
     os.mkdir(place)
     problem = None
     try:
-        with FakeModel() as model, open_way(case, folder, path) as way:
+        with reading.Web() as web, model_for(case, web) as model, open_way(case, folder, path, web) as way:
             outcome = run_client(case.client.launch(case.mode.name, way, place, model), place)
             recording = Recording(path)
             expect_success(outcome)
             expect_version(recording, case.mode.version)
-            case.client.check(case.mode.name, Seen(outcome, recording, model))
+            seen = Seen(outcome, recording, model)
+            if case.reader:
+                reading.expect_read(seen, *case.reader[1:])
+            else:
+                case.client.check(case.mode.name, seen)
             if case.by_setup and case.transport == STDIO and case.mode.name == "conversation":
                 expect_key(recording)
     except Failure as failure:
