@@ -24,17 +24,17 @@ ROOMS = {
     "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
     "guard": "callers limits ssrf",
     "mcp": "protocol_stdio protocol_http forms cancel",
-    "memory": "memory memory_doors memory_care memory_parity memory_scripts memory_callers memory_files memory_servers "
-    "memory_crash memory_crash_postgresql old_data",
+    "memory": "memory openapi memory_doors memory_care memory_parity memory_scripts memory_callers memory_files "
+    "memory_servers memory_crash memory_crash_postgresql old_data",
     "net": "get_content ssrf trust",
     "ops": "usage limits old_data records_postgres crash",
     "page": "get_content page_parts page_cache loaders browser ssrf",
     "proc": "research loaders shutdown",
-    "registry": "tool_list rest protocol_stdio forms",
+    "registry": "tool_list rest openapi protocol_stdio forms",
     "research": "research research_failures research_end",
     "setup": "setup client_pages old_data",
     "text": "get_content page_parts cli",
-    "tools": "tool_list tool_choice rest protocol_stdio cli",
+    "tools": "tool_list tool_choice openapi rest protocol_stdio cli",
     "websearch": "web_search web_search_parameters web_search_pages search_fakes",
     "world": "web_search_parameters search_web tables",
 }

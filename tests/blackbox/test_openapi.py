@@ -267,7 +267,7 @@ def succeed(client):
         assert answer.json()["data"]["imported"] == 3
     send("get_usage", 200, query="days=400")
     send("get_history", 200, query="limit=2")
-    send("get_history", 200, query="limit=1000&before=3")
+    send("get_history", 200, query="limit=1000&before=1000000000000000")
     send("wipe_history", 200)
 
 
@@ -285,7 +285,7 @@ def fail(client):
     client.send("import_memories", 400, body=b"{}\n", headers={"Content-Type": "application/octet-stream"})
     for query in ("days=0", "days=401", "days=x"):
         client.send("get_usage", 400, query=query)
-    for query in ("limit=0", "limit=1001", "before=x"):
+    for query in ("limit=0", "limit=1001", "before=x", "before=1000000000000001"):
         client.send("get_history", 400, query=query)
     for id in client.operations.keys() - {"get_health"}:
         client.refused_by_the_head(id, 401, {"Authorization": "Bearer wrong"})
