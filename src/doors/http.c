@@ -170,7 +170,8 @@ const struct route ROUTES[] = {
          "One memory on each line, in the order of keys. An export that could not be completed "
          "ends with a line that holds an error."},
     {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, .tool = "memory_get",
-     .operation = "get_memory", .summary = "Reads a memory.", .without = "keys"},
+     .operation = "get_memory", .summary = "Reads a memory.",
+     .without = "keys prefix tags time from until session role limit offset"},
     {"PUT", "/api/v1/memories/{key}", serve_memory, BODY_JSON, .tool = "memory_add",
      .operation = "put_memory", .summary = "Adds the memory of this key, or replaces it."},
     {"PATCH", "/api/v1/memories/{key}", serve_memory, BODY_JSON, .tool = "memory_update",

@@ -238,11 +238,39 @@ static void move_references(struct arena *arena, yyjson_mut_val *schema, const c
     }
 }
 
+/* Takes out every keyword that begins with x-. */
+static void drop_extensions(yyjson_mut_val *schema)
+{
+    yyjson_mut_val *value;
+    yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(schema);
+    while ((value = yyjson_mut_arr_iter_next(&items)) != NULL) {
+        drop_extensions(value);
+    }
+    yyjson_mut_val *key;
+    yyjson_mut_obj_iter members = yyjson_mut_obj_iter_with(schema);
+    while ((key = yyjson_mut_obj_iter_next(&members)) != NULL) {
+        if (strncmp(yyjson_mut_get_str(key), "x-", 2) == 0) {
+            yyjson_mut_obj_iter_remove(&members);
+        } else {
+            drop_extensions(yyjson_mut_obj_iter_get_val(key));
+        }
+    }
+}
+
+/* Copies a schema without what is for others: its dialect, which OpenAPI settles, and the words for
+ * MCP's list of tools (registry/listing.c). */
+static yyjson_mut_val *copy_schema(yyjson_mut_doc *doc, yyjson_val *from)
+{
+    yyjson_mut_val *schema = json_copy(doc, from);
+    yyjson_mut_obj_remove_key(schema, "$schema");
+    drop_extensions(schema);
+    return schema;
+}
+
 /* Adds a schema of a tool, whose references are within itself, to the components. */
 static yyjson_mut_val *add_schema(const struct description *to, const char *name, yyjson_val *from)
 {
-    yyjson_mut_val *schema = json_copy(to->doc, from);
-    yyjson_mut_obj_remove_key(schema, "$schema");
+    yyjson_mut_val *schema = copy_schema(to->doc, from);
     move_references(to->arena, schema, join(to->arena, SCHEMAS, name));
     yyjson_mut_obj_add(to->schemas, yyjson_mut_str(to->doc, name), schema);
     return schema;
@@ -365,7 +393,7 @@ static void add_parameter(const struct description *to, yyjson_mut_val *paramete
     yyjson_mut_obj_add_str(doc, parameter, "name", name);
     yyjson_mut_obj_add_str(doc, parameter, "in", "query");
     json_add_string(doc, parameter, "description", json_string(schema, "description"));
-    yyjson_mut_val *copy = json_copy(doc, schema);
+    yyjson_mut_val *copy = copy_schema(doc, schema);
     yyjson_mut_obj_remove_key(copy, "description");
     yyjson_mut_obj_add_val(doc, parameter, "schema", copy);
     if (required) {
