@@ -5,7 +5,7 @@
  * In a definition, "x-brief" of a parameter and "brief" of the tool (under "forage") are the words
  * for lists, where the description is longer. A parameter with "x-listed": false is taken, and not
  * listed; so lists do not say that there are no others. Limits that nobody comes near are checked,
- * and not listed. */
+ * and not listed. A definition without brief words is listed as it is. */
 #include "core/buf.h"
 #include "core/limits.h"
 #include "registry/registry.h"
@@ -129,9 +129,9 @@ yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct ent
     if (brief) {
         yyjson_mut_obj_put(copy, yyjson_mut_str(doc, "description"),
                            yyjson_mut_val_mut_copy(doc, brief));
+        shorten_input(doc, yyjson_mut_obj_get(copy, "inputSchema"));
+        shorten_output(yyjson_mut_obj_get(copy, "outputSchema"));
     }
-    shorten_input(doc, yyjson_mut_obj_get(copy, "inputSchema"));
-    shorten_output(yyjson_mut_obj_get(copy, "outputSchema"));
     return copy;
 }
 
