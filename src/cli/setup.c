@@ -2,6 +2,7 @@
  * would change, and takes it out again. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
+#include "config/config.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "setup/clients.h"
@@ -423,6 +424,7 @@ static int make_entry(struct setup *setup)
                                     .token = setup->token,
                                     .keys = setup->keys.names,
                                     .key_count = setup->keys.count,
+                                    .tools = config_is_set("FORAGE_TOOLS") ? NULL : "ready",
                                     .with_values = setup->with_keys};
     int status = launch_choose(setup->arena, setup->command, setup->client->absolute,
                                setup->client->id, &request.launch);

@@ -29,10 +29,10 @@ const struct client CLIENTS[] = {
         .then = "Start a new session; `claude mcp list` shows forage as connected.",
         .trouble = "`claude mcp get forage` says what it starts; `claude --debug` and `/mcp` in a "
                    "session show what went wrong.",
-        .more =
-            "Its own command writes the same: `claude mcp add --scope user forage -- forage "
-            "mcp --context claude-code`. A server of a project (`--scope project`) is used once "
-            "you approve it.",
+        .more = "Its own command writes the same: `claude mcp add forage --scope user --env "
+                "FORAGE_TOOLS=ready -- forage mcp --context claude-code`. A server of a project "
+                "(`--scope project`) is used once "
+                "you approve it.",
     },
     {
         .id = "claude-desktop",

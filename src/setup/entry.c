@@ -184,6 +184,8 @@ int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
 
 /* ---- which members ---- */
 
+static const char TOOLS_VARIABLE[] = "FORAGE_TOOLS";
+
 static const char *const OF_A_PROGRAM[] = {"command", "args", "env", "env_vars", "type", NULL};
 static const char *const OF_A_URL[] = {
     "url", "httpUrl", "serverUrl", "headers", "http_headers", "bearer_token_env_var", "type", NULL};
@@ -248,32 +250,47 @@ static const char *value_of(struct making *making, const char *variable)
     return arena_strdup(making->arena, reference);
 }
 
-static int add_keys(struct making *making)
+/* Whether the keys stand in the table of variables: as values, or as references to them. */
+static bool keys_are_pairs(const struct making *making)
+{
+    enum client_reference reference = making->client->reference;
+    return making->request->with_values ||
+           (reference != REFERENCE_INHERITED && reference != REFERENCE_NONE &&
+            reference != REFERENCE_NAMED);
+}
+
+static void add_named_keys(struct making *making)
 {
     const struct entry_request *request = making->request;
-    enum client_reference reference = making->client->reference;
-    if (request->key_count == 0) {
+    struct entry_member *names = add(making, "env_vars", ENTRY_LIST, request->key_count);
+    for (size_t i = 0; i < request->key_count; i++) {
+        set(names, i, NULL, request->keys[i]);
+    }
+}
+
+/* The variables that the client starts forage with. */
+static int add_variables(struct making *making)
+{
+    const struct entry_request *request = making->request;
+    size_t pairs = keys_are_pairs(making) ? request->key_count : 0;
+    size_t first = request->tools ? 1 : 0;
+    if (request->key_count > 0 && pairs == 0 && making->client->reference == REFERENCE_NAMED) {
+        add_named_keys(making);
+    }
+    if (first + pairs == 0) {
         return OK;
     }
-    if (!request->with_values) {
-        if (reference == REFERENCE_INHERITED || reference == REFERENCE_NONE) {
-            return OK;
-        }
-        if (reference == REFERENCE_NAMED) {
-            struct entry_member *names = add(making, "env_vars", ENTRY_LIST, request->key_count);
-            for (size_t i = 0; i < request->key_count; i++) {
-                set(names, i, NULL, request->keys[i]);
-            }
-            return OK;
-        }
+    struct entry_member *table = add(making, "env", ENTRY_TABLE, first + pairs);
+    if (request->tools) {
+        set(table, 0, TOOLS_VARIABLE, request->tools);
+        table->gives_way = TOOLS_VARIABLE;
     }
-    struct entry_member *table = add(making, "env", ENTRY_TABLE, request->key_count);
-    for (size_t i = 0; i < request->key_count; i++) {
+    for (size_t i = 0; i < pairs; i++) {
         const char *value = value_of(making, request->keys[i]);
         if (!value) {
             return ERR_UNSUPPORTED;
         }
-        set(table, i, request->keys[i], value);
+        set(table, first + i, request->keys[i], value);
     }
     return OK;
 }
@@ -288,7 +305,7 @@ static int add_program(struct making *making)
         set(arguments, i, NULL, launch->arguments[i]);
     }
     making->entry->rivals = OF_A_URL;
-    return add_keys(making);
+    return add_variables(making);
 }
 
 static int add_token(struct making *making)

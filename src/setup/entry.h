@@ -43,7 +43,7 @@ int keys_parse(struct keys *keys, const char *list, char *problem, size_t size);
 
 /* ---- the entry ---- */
 
-#define ENTRY_MOST_MEMBERS 4
+#define ENTRY_MOST_MEMBERS 5
 
 /* What the user wants. */
 struct entry_request {
@@ -52,7 +52,8 @@ struct entry_request {
     const char *token;       /* the variable that holds its token, or NULL */
     const char *const *keys; /* variables that the server needs */
     size_t key_count;
-    bool with_values; /* write the values of variables, not references to them */
+    const char *tools; /* what FORAGE_TOOLS is, unless the entry has its own; or NULL */
+    bool with_values;  /* write the values of variables, not references to them */
 };
 
 enum entry_kind {
@@ -67,6 +68,7 @@ struct entry_member {
     const char **names;  /* of a table */
     const char **values; /* one for a text */
     size_t count;
+    const char *gives_way; /* the name of a pair of a table that one in the file wins over */
 };
 
 struct setup_entry {

@@ -71,7 +71,8 @@ static int put_program(struct arena *arena, struct buf *out, const struct client
     struct entry_request request = {
         .launch = {.command = client->absolute ? "/usr/local/bin/forage" : "forage"},
         .keys = EXAMPLE_KEYS,
-        .key_count = sizeof EXAMPLE_KEYS / sizeof *EXAMPLE_KEYS};
+        .key_count = sizeof EXAMPLE_KEYS / sizeof *EXAMPLE_KEYS,
+        .tools = "ready"};
     launch_serve(&request.launch, client->id);
     buf_printf(out,
                "## By hand\n\n`forage setup %s --print` prints what belongs into the file:\n\n",
@@ -79,6 +80,10 @@ static int put_program(struct arena *arena, struct buf *out, const struct client
     int status = put_snippet(arena, out, client, &request);
     const char *const *words = KEYS_WORDS[client->reference];
     buf_printf(out, "%s%s%s\n\n", words[0], client->title, words[1]);
+    buf_puts(out,
+             "With `FORAGE_TOOLS=ready` the model sees the tools that can work, and no others. A "
+             "choice of your own (`ready,web,memory`) stays when `forage setup` runs again; "
+             "where `forage.env` has one, nothing is written here.\n\n");
     return status;
 }
 

@@ -164,13 +164,26 @@ static bool is_same(struct draft *draft, const struct entry_member *member,
     return same;
 }
 
+/* Whether a pair of ours leaves the place to the one that is there, which its user has chosen. */
+static bool gives_way(const struct entry_member *member, const char *name)
+{
+    return member->gives_way && strcmp(member->gives_way, name) == 0;
+}
+
+static bool gives_way_whole(const struct entry_member *member)
+{
+    return member->kind == ENTRY_TABLE && member->count == 1 && gives_way(member, member->names[0]);
+}
+
 /* A table of JSON keeps the pairs that are not ours. */
 static int update_pairs(struct draft *draft, const struct entry_member *member, yyjson_val *there)
 {
     int status = OK;
     for (size_t i = 0; status == OK && i < member->count; i++) {
         struct buf value;
-        if (yyjson_equals_str(yyjson_obj_get(there, member->names[i]), member->values[i])) {
+        yyjson_val *old = yyjson_obj_get(there, member->names[i]);
+        if (yyjson_equals_str(old, member->values[i]) ||
+            (old && gives_way(member, member->names[i]))) {
             continue;
         }
         buf_init(&value, LIMIT_SETUP_ENTRY_BYTES);
@@ -187,7 +200,11 @@ static int update_member(struct draft *draft, const struct entry_member *member)
     struct document_span span;
     const char *text = draft_text(draft);
     draft->path[ENTRY_DEPTH] = member->name;
-    bool there = find(draft, MEMBER_DEPTH, &span) == OK;
+    int found = find(draft, MEMBER_DEPTH, &span);
+    bool there = found == OK;
+    if (found == ERR_UNSUPPORTED && gives_way_whole(member)) {
+        return OK;
+    }
     if (there && member->kind == ENTRY_TABLE && draft->editor == &JSON_EDITOR) {
         yyjson_val *pairs = parse_json(draft->arena, text, span);
         if (yyjson_is_obj(pairs)) {
@@ -195,6 +212,8 @@ static int update_member(struct draft *draft, const struct entry_member *member)
         }
     } else if (there && member->kind != ENTRY_TABLE && is_same(draft, member, span)) {
         return OK;
+    } else if (there && gives_way_whole(member)) {
+        return OK; /* a table of TOML is edited as a whole */
     }
     buf_init(&value, LIMIT_SETUP_ENTRY_BYTES);
     draft->editor->put_member(&value, member);
@@ -213,6 +232,20 @@ static int drop_rival(struct draft *draft, const char *name)
     return status == ERR_NOTFOUND ? OK : status;
 }
 
+/* What cannot be edited is found before anything is, so that places are those of the file. */
+static int check_members(struct draft *draft)
+{
+    struct document_span span;
+    for (size_t i = 0; i < draft->entry->count; i++) {
+        const struct entry_member *member = &draft->entry->members[i];
+        draft->path[ENTRY_DEPTH] = member->name;
+        if (!gives_way_whole(member) && find(draft, MEMBER_DEPTH, &span) == ERR_UNSUPPORTED) {
+            return ERR_UNSUPPORTED;
+        }
+    }
+    return OK;
+}
+
 /* Changes the entry that is there; something else under its name in JSON is replaced. */
 static int change(struct draft *draft)
 {
@@ -221,6 +254,9 @@ static int change(struct draft *draft)
     if (status == OK && draft->editor == &JSON_EDITOR &&
         !yyjson_is_obj(parse_json(draft->arena, draft_text(draft), span))) {
         return add(draft);
+    }
+    if (status == OK) {
+        status = check_members(draft);
     }
     for (size_t i = 0; status == OK && i < draft->entry->count; i++) {
         status = update_member(draft, &draft->entry->members[i]);

@@ -142,6 +142,31 @@ static int find_key(const char *text, size_t length, const char *const *path,
     return status == ERR_NOTFOUND && found ? OK : status;
 }
 
+/* The same; ERR_UNSUPPORTED when the key has a table or dotted keys of its own, beside which it
+ * must not be set. */
+static int find_settable_key(const char *text, size_t length, const char *const *path,
+                             struct toml_statement *pair, struct document_problem *problem)
+{
+    struct walk walk;
+    int found = find_key(text, length, path, pair, problem);
+    int status = found == ERR_NOTFOUND ? start_walk(&walk, text, length, path, problem) : found;
+    while (found == ERR_NOTFOUND && status == OK && (status = next(&walk)) == OK) {
+        const struct toml_statement *statement = &walk.statement;
+        bool below = statement->kind != TOML_VALUE &&
+                     header_depth(&walk, statement) == PATH_PARTS &&
+                     part_is(&walk, statement, PATH_PARTS, path[PATH_PARTS]);
+        bool dotted = statement->kind == TOML_VALUE && is_in_table(&walk) && statement->count > 1 &&
+                      part_is(&walk, statement, 0, path[PATH_PARTS]);
+        if (below || dotted) {
+            document_wrong(problem, text, length, statement->start,
+                           "%s.%s.%s has a table or dotted keys of its own", path[0], path[1],
+                           path[PATH_PARTS]);
+            return ERR_UNSUPPORTED;
+        }
+    }
+    return status;
+}
+
 int toml_get(const char *text, size_t length, const char *const *path, size_t depth,
              struct document_span *value, struct document_problem *problem)
 {
@@ -149,7 +174,7 @@ int toml_get(const char *text, size_t length, const char *const *path, size_t de
     if (depth == PATH_PARTS) {
         return find_table(text, length, path, value, problem);
     }
-    int status = find_key(text, length, path, &pair, problem);
+    int status = find_settable_key(text, length, path, &pair, problem);
     if (status == OK) {
         *value = pair.value;
     }
@@ -207,7 +232,7 @@ int toml_set(const char *text, size_t length, const char *const *path, size_t de
     if (status != OK || depth == PATH_PARTS) {
         return status == OK ? ERR_INVALID : status;
     }
-    status = find_key(text, length, path, &old, problem);
+    status = find_settable_key(text, length, path, &old, problem);
     if (status == OK) {
         put_span(out, text, 0, old.value.start);
         buf_puts(out, value);

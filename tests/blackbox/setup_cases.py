@@ -22,11 +22,12 @@ def program(context, reference, kind=None):
     lines = [f'"type": "{kind}",'] if kind else []
     lines += ['"command": "forage",']
     if not reference:
-        return [*lines, arguments]
+        return [*lines, arguments + ",", '"env": {', '  "FORAGE_TOOLS": "ready"', "}"]
     return [
         *lines,
         arguments + ",",
         '"env": {',
+        '  "FORAGE_TOOLS": "ready",',
         f'  "SERPER_API_KEY": "{reference.format("SERPER_API_KEY")}",',
         f'  "SEARXNG_BASE_URL": "{reference.format("SEARXNG_BASE_URL")}"',
         "}",
@@ -54,7 +55,12 @@ CLIENTS = {
     "codex": Client(
         ".codex/config.toml",
         "mcp_servers",
-        ['command = "forage"', 'args = ["mcp", "--context", "codex"]', 'env_vars = ["SERPER_API_KEY", "SEARXNG_BASE_URL"]'],
+        [
+            'command = "forage"',
+            'args = ["mcp", "--context", "codex"]',
+            'env_vars = ["SERPER_API_KEY", "SEARXNG_BASE_URL"]',
+            'env = { FORAGE_TOOLS = "ready" }',
+        ],
         {"url": URL, "bearer_token_env_var": "MY_FORAGE_TOKEN"},
         ".codex/config.toml",
     ),

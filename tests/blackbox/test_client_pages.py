@@ -14,6 +14,8 @@ KEY = "serper-key-of-a-reader"
 # What `make install` makes of it.
 INSTALLED = "/usr/local/bin/forage"
 PAGES = ROOT / "docs" / "clients"
+# What every snippet gives besides.
+READY = {"FORAGE_TOOLS": "ready"}
 
 
 def page(client):
@@ -34,7 +36,8 @@ def codex(text, variables):
     """`env_vars` names what is handed on; everything else is kept back."""
     server = tomllib.loads(text)["mcp_servers"]["forage"]
     assert set(server) <= {"command", "args", "env", "env_vars"}
-    return [server["command"], *server["args"]], {name: variables[name] for name in server["env_vars"]}
+    given = {name: variables[name] for name in server["env_vars"]}
+    return [server["command"], *server["args"]], {**server["env"], **given}
 
 
 def from_json(servers, allowed, pattern):
@@ -54,14 +57,14 @@ def from_json(servers, allowed, pattern):
 def zed(text, variables):
     """The server gets the client's whole environment."""
     command, given = from_json("context_servers", USUAL, r"^$")(text, variables)
-    assert given == {}
-    return command, variables
+    assert given == READY
+    return command, {**variables, **given}
 
 
 def claude_desktop(text, _variables):
     """Nothing is handed on, and nothing can be referred to."""
     command, given = from_json("mcpServers", USUAL, r"^$")(text, {})
-    assert given == {}
+    assert given == READY
     return command, given
 
 
@@ -108,7 +111,7 @@ def test_snippet_starts_forage_with_its_key(client, tmp_path):
         path.write_text(f"SERPER_API_KEY={KEY}\n")
         others["HOME"] = tmp_path
     else:
-        assert variables == {"SERPER_API_KEY": KEY}
+        assert variables == {"SERPER_API_KEY": KEY, **READY}
     with Stdio(program=tmp_path / "forage", arguments=command[1:], **{**others, **variables}) as started:
         started.handshake()
         names = [tool["name"] for tool in started.ask("tools/list")["result"]["tools"]]
@@ -135,6 +138,6 @@ def test_the_command_of_claude_code():
     """`claude mcp add [options] NAME -- COMMAND` means what the snippet means."""
     words = shlex.split(re.search(r"`(claude mcp add [^`]*)`", page("claude-code"))[1])
     at = words.index("--")
-    assert words[: at - 1] == ["claude", "mcp", "add", "--scope", "user"] and words[at - 1] == "forage"
+    assert words[:at] == ["claude", "mcp", "add", "forage", "--scope", "user", "--env", "FORAGE_TOOLS=ready"]
     server = json.loads(snippet("claude-code")[1])["mcpServers"]["forage"]
     assert words[at + 1 :] == [server["command"], *server["args"]]

@@ -224,12 +224,12 @@ def test_the_same_in_other_words_is_the_same(tmp_path):
     """Another layout, other escapes, other quotes: nothing to do."""
     write(
         tmp_path / ".cursor/mcp.json",
-        b'{"mcpServers":{"forage":{"args":["mc\\u0070","--context","cursor"],"command":"forage","env":{"SERPER_API_KEY":"${env:SERPER_API_KEY}",'
+        b'{"mcpServers":{"forage":{"args":["mc\\u0070","--context","cursor"],"command":"forage","env":{"FORAGE_TOOLS":"web","SERPER_API_KEY":"${env:SERPER_API_KEY}",'
         b'"SEARXNG_BASE_URL":"${env:SEARXNG_BASE_URL}","X":"y"},"disabled":false}}}',
     )
     write(
         tmp_path / ".codex/config.toml",
-        b"[mcp_servers.'forage']\nenv_vars = [\n  'SERPER_API_KEY', # one\n  'SEARXNG_BASE_URL',\n]\nargs = ['mcp', '--context', 'codex']\ncommand = 'forage'\n",
+        b"[mcp_servers.'forage']\nenv_vars = [\n  'SERPER_API_KEY', # one\n  'SEARXNG_BASE_URL',\n]\nargs = ['mcp', '--context', 'codex']\ncommand = 'forage'\nenv.FORAGE_TOOLS = 'web'\n",
     )
     for client in ("cursor", "codex"):
         before = (tmp_path / CLIENTS[client].path).read_bytes()
@@ -533,7 +533,7 @@ def test_values_are_written_where_that_is_asked_for(client, tmp_path):
     asked = setup(tmp_path, client, "--keys", "SEARXNG_BASE_URL", "--with-keys", "--yes", SEARXNG_BASE_URL=value)
     assert asked.returncode == 0, asked.stderr
     document = tomllib.loads(path.read_text()) if CLIENTS[client].is_toml else json.loads(path.read_text())
-    assert document[CLIENTS[client].servers]["forage"]["env"] == {"SEARXNG_BASE_URL": value}
+    assert document[CLIENTS[client].servers]["forage"]["env"] == {"FORAGE_TOOLS": "ready", "SEARXNG_BASE_URL": value}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = setup(tmp_path, client, "--keys", "SEARXNG_BASE_URL", "--with-keys", "--yes", SEARXNG_BASE_URL=value)
     assert "has forage already" in again.stdout
@@ -555,7 +555,54 @@ def test_a_key_that_is_named_twice_is_one(tmp_path):
 
 def test_no_keys_at_all(tmp_path):
     assert setup(tmp_path, "cursor", "--keys", "", "--yes").returncode == 0
-    assert "env" not in json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["forage"]
+    entry = json.loads((tmp_path / ".cursor/mcp.json").read_text())["mcpServers"]["forage"]
+    assert entry["env"] == {"FORAGE_TOOLS": "ready"}
+
+
+# ---- the tools that can work ----
+
+
+def read_entry(client, path):
+    known = CLIENTS[client]
+    document = tomllib.loads(path.read_text()) if known.is_toml else json.loads(path.read_text())
+    return document[known.servers]["forage"]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_entry_of_an_earlier_version_lists_what_can_work(client, tmp_path):
+    """It gets FORAGE_TOOLS when setup runs again; a choice of the user's own stays."""
+    path = tmp_path / CLIENTS[client].path
+    assert usual(tmp_path, client, "--yes").returncode == 0
+    now = path.read_bytes()
+    before = re.sub(rb'"FORAGE_TOOLS": "ready",?\s*|env = { FORAGE_TOOLS = "ready" }\n', b"", now)
+    assert before != now
+    path.write_bytes(before)
+    assert usual(tmp_path, client, "--yes").returncode == 0
+    assert read_entry(client, path)["env"]["FORAGE_TOOLS"] == "ready"
+    path.write_bytes(now.replace(b"ready", b"web,memory"))
+    assert "has forage already" in usual(tmp_path, client, "--yes").stdout
+    assert read_entry(client, path)["env"]["FORAGE_TOOLS"] == "web,memory"
+
+
+def test_tools_that_the_users_own_file_chooses(tmp_path):
+    """An entry would win over forage.env, so it leaves the choice there."""
+    own = tmp_path / ".config/forage/forage.env"
+    write(own, b"FORAGE_TOOLS=web\n")
+    own.chmod(0o600)
+    assert setup(tmp_path, "cursor", "--keys", "", "--yes").returncode == 0
+    assert "env" not in read_entry("cursor", tmp_path / ".cursor/mcp.json")
+
+
+def test_a_table_of_its_own_is_not_written_twice(tmp_path):
+    """TOML knows no table that is there twice; what setup cannot do it says."""
+    path = tmp_path / ".codex/config.toml"
+    before = b"[mcp_servers.forage]\ncommand = 'forage'\n\n[mcp_servers.forage.env]\nX = 'y'\n"
+    write(path, before)
+    refused = setup(tmp_path, "codex", "--keys", "SEARXNG_BASE_URL", "--with-keys", "--yes", SEARXNG_BASE_URL="http://x")
+    assert refused.returncode == 1 and ":4:1: mcp_servers.forage.env has a table" in refused.stderr
+    assert path.read_bytes() == before
+    assert usual(tmp_path, "codex", "--yes").returncode == 0
+    assert read_entry("codex", path)["env"] == {"X": "y"}
 
 
 # ---- a server elsewhere ----
