@@ -20,7 +20,6 @@
 #define ARENA_BYTES     MIB(32)
 #define SHOWN_CHARS     60
 #define LONGEST_MESSAGE 600
-#define OTHERS_MAY_READ 0044
 
 enum origin { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_COMMAND_LINE };
 
@@ -48,7 +47,8 @@ struct config {
     struct setting *settings; /* in the order of VARIABLES */
     struct name *names;       /* sorted */
     size_t name_count;
-    const char *file; /* that was read, or NULL */
+    const char *file;       /* that was read, or NULL */
+    const char *file_place; /* that is read when it is there, or NULL */
     unsigned file_mode;
     const char *home;
     const char *warnings[MOST_WARNINGS];
@@ -273,6 +273,7 @@ static int take_file(struct config *config, char *const *environment, struct buf
     if (status != OK || !path) {
         return status;
     }
+    config->file_place = path;
     status = envfile_read(config->arena, path, &file, &config->file_mode, words, sizeof words);
     if (status == ERR_NOTFOUND && !named) {
         return OK;
@@ -283,7 +284,7 @@ static int take_file(struct config *config, char *const *environment, struct buf
         return status == ERR_NOTFOUND ? ERR_IO : status;
     }
     config->file = path;
-    bool readable = config->file_mode & OTHERS_MAY_READ;
+    bool readable = config->file_mode & CONFIG_OTHERS_MAY_READ;
     for (size_t i = 0; i < file.count; i++) {
         take_entry(config, &file.entries[i], &readable);
     }
@@ -538,6 +539,11 @@ size_t config_warning_count(void)
 const char *config_warning(size_t index)
 {
     return current && index < current->warning_count ? current->warnings[index] : NULL;
+}
+
+const char *config_file_place(void)
+{
+    return current ? current->file_place : NULL;
 }
 
 const char *config_file(void)

@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of the permissions of a file with secrets. */
+#define CONFIG_OTHERS_MAY_READ 0044
+
 /* Loads the configuration. `environment` is what environ is; `overrides` are settings of the
  * command line in the same form, or NULL. OK; ERR_INVALID, ERR_IO or ERR_NOMEM with one line for
  * each problem in `problem`, and then nothing is loaded. Secrets are registered for redaction. A
@@ -27,6 +30,8 @@ size_t config_warning_count(void);
 const char *config_warning(size_t index);
 /* The file that was read, or NULL. */
 const char *config_file(void);
+/* The file that is read when it is there; NULL: there is no home folder. */
+const char *config_file_place(void);
 
 /* Text, choices and paths; NULL when it is not set and has no default. */
 const char *config_text(const char *name);

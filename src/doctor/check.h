@@ -66,6 +66,16 @@ void report(struct look *look, enum finding_state state, const char *format, ...
 /* Names the command that repairs it. */
 void suggest(struct look *look, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#define DOCTOR_EDITOR "${EDITOR:-vi}"
+
+/* Names a command on a file: "chmod 600", and its path in quotes where a shell needs them. */
+void suggest_on(struct look *look, const char *command, const char *path);
+/* Names the command that gives a variable a value, or takes it away. It changes the settings file,
+ * which forage reads wherever it is started: a client that is not started from a shell has none of
+ * a shell's variables. What stands in the environment of this shell would win, and goes. */
+void suggest_setting(struct look *look, const char *variable, const char *value);
+void suggest_unset(struct look *look, const char *variable);
+
 /* A folder that forage writes to (storage.c). */
 struct folder {
     const char *path;

@@ -2,14 +2,17 @@
 #include "doctor/doctor.h"
 
 #include "call/side.h"
+#include "config/config.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "doctor/check.h"
 #include "text/text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The settings come first: when they cannot be loaded there is nothing else to look at. */
 static const struct check CHECKS[] = {
@@ -129,6 +132,109 @@ void suggest(struct look *look, const char *format, ...)
     va_start(args, format);
     put(look->finding.fix, sizeof look->finding.fix, format, args);
     va_end(args);
+}
+
+/* A path for a shell, in quotes where it needs them; what is at home begins with ~. */
+static void put_path(struct text_out *out, const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t length = home ? strlen(home) : 0;
+    bool at_home = length > 1 && strncmp(path, home, length) == 0 && path[length] == '/';
+    const char *rest = at_home ? path + length : path;
+    bool plain = strspn(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "/._-+,@%") == strlen(rest);
+    text_put(out, plain && at_home ? "~" : plain ? "" : "'");
+    for (const char *at = plain ? rest : path; *at; at++) {
+        text_put_bytes(out, at, 1);
+        text_put(out, !plain && *at == '\'' ? "\\''" : "");
+    }
+    text_put(out, plain ? "" : "'");
+}
+
+/* Whether the variable has its value from the file, and not from this shell. */
+static bool is_in_file(const char *variable)
+{
+    return config_file() &&
+           strncmp(config_origin(variable), config_file(), strlen(config_file())) == 0;
+}
+
+void suggest_on(struct look *look, const char *command, const char *path)
+{
+    char text[sizeof look->finding.fix];
+    struct text_out out;
+    text_start(&out, text, sizeof text);
+    text_putf(&out, "%s ", command);
+    put_path(&out, path);
+    suggest(look, "%s", text);
+}
+
+/* Whether a line that is added would go on where the last one ended. */
+static bool has_open_end(const char *path)
+{
+    char last = '\n';
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) {
+        off_t end = lseek(fd, 0, SEEK_END);
+        if (end > 0 && pread(fd, &last, 1, end - 1) != 1) {
+            last = '\n';
+        }
+        close(fd);
+    }
+    return last != '\n';
+}
+
+/* A file that is not there is made so that nobody else can read it. */
+static void put_addition(struct text_out *out, const char *variable, const char *value)
+{
+    const char *file = config_file_place();
+    char folder[4096];
+    bool there = config_file() != NULL;
+    const char *quote = strpbrk(value, " $&;()<>") ? "\"" : "";
+    if (!there) {
+        const char *slash = strrchr(file, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - file) : 1,
+                 slash ? file : ".");
+        text_put(out, "(umask 077 && mkdir -p ");
+        put_path(out, folder);
+        text_put(out, " && ");
+    } else if (has_open_end(file)) {
+        text_put(out, "echo >>");
+        put_path(out, file);
+        text_put(out, " && ");
+    }
+    text_putf(out, "echo %s%s=%s%s >>", quote, variable, value, quote);
+    put_path(out, file);
+    text_put(out, there ? "" : ")");
+}
+
+void suggest_setting(struct look *look, const char *variable, const char *value)
+{
+    char command[sizeof look->finding.fix];
+    struct text_out out;
+    if (!config_file_place()) {
+        suggest(look, "export %s=%s", variable, value);
+        return;
+    }
+    if (is_in_file(variable)) {
+        suggest_on(look, DOCTOR_EDITOR, config_file());
+        return;
+    }
+    text_start(&out, command, sizeof command);
+    if (config_is_set(variable)) {
+        text_putf(&out, "unset %s && ", config_name_used(variable));
+    }
+    put_addition(&out, variable, value);
+    suggest(look, "%s", command);
+}
+
+void suggest_unset(struct look *look, const char *variable)
+{
+    const char *written = config_name_used(variable);
+    if (is_in_file(variable)) {
+        suggest_on(look, DOCTOR_EDITOR, config_file());
+    } else {
+        suggest(look, "unset %s", written ? written : variable);
+    }
 }
 
 /* ---- running ---- */
@@ -284,7 +390,9 @@ static const char HEAD[] =
     "<!-- Made by `forage doctor --markdown`; change src/doctor/ instead. -->\n"
     "\n"
     "`forage doctor` looks at this machine and says what works, what is missing and what is\n"
-    "broken, each with the one command that repairs it. It takes a second or two, at most twelve,\n"
+    "broken, each with the one command that repairs it. Settings go into the file that forage\n"
+    "reads wherever it is started, since clients with windows do not know the variables of a\n"
+    "shell. It takes a second or two, at most twelve,\n"
     "changes nothing, and sends nothing anywhere.\n"
     "\n"
     "```sh\n"
@@ -298,7 +406,7 @@ static const char HEAD[] =
     "  ok       order: Serper\n"
     "  ok       Serper: SERPER_API_KEY is set (environment)\n"
     "  missing  Tavily: TAVILY_API_KEY is not set\n"
-    "           $ export TAVILY_API_KEY=YOUR-KEY\n"
+    "           $ echo TAVILY_API_KEY=YOUR-KEY >>~/.config/forage/forage.env\n"
     "```\n"
     "\n"
     "| state | what it means |\n"
@@ -333,7 +441,7 @@ static const char TAIL[] =
     "          \"title\": \"Serper\",\n"
     "          \"state\": \"missing\",\n"
     "          \"text\": \"SERPER_API_KEY is not set\",\n"
-    "          \"mend\": \"export SERPER_API_KEY=YOUR-KEY\"\n"
+    "          \"mend\": \"echo SERPER_API_KEY=YOUR-KEY >>~/.config/forage/forage.env\"\n"
     "        }\n"
     "      ]\n"
     "    }\n"

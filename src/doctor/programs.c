@@ -33,7 +33,7 @@ static void suggest_variable(struct look *look, const char *words)
     if (strstr(words, "(environment)")) {
         suggest(look, "unset %.*s", length, name);
     } else if (config_file()) {
-        suggest(look, "${EDITOR:-vi} %s", config_file());
+        suggest_on(look, DOCTOR_EDITOR, config_file());
     } else {
         suggest(look, "forage config --env-example");
     }
@@ -82,7 +82,7 @@ void look_at_file(struct look *look)
     for (size_t i = 0; i < config_warning_count(); i++) {
         if (is_about_mode(config_warning(i))) {
             report(look, FINDING_WARNING, "%s holds keys, and others can read it", file);
-            suggest(look, "chmod 600 %s", file);
+            suggest_on(look, "chmod 600", file);
         }
     }
 }
@@ -195,8 +195,8 @@ void look_at_browser(struct look *look)
                    "the browser here is a Snap, which cannot be used");
         }
         if (named && !snap) {
-            const char *written = config_name_used("FORAGE_BROWSER_PATH");
-            suggest(look, "unset %s CHROME_BIN", written ? written : "FORAGE_BROWSER_PATH");
+            suggest_unset(look, config_text("FORAGE_BROWSER_PATH") ? "FORAGE_BROWSER_PATH"
+                                                                   : "CHROME_BIN");
         } else {
             suggest(look, "apt-get install chromium-headless-shell");
         }
@@ -251,7 +251,7 @@ void look_at_worker(struct look *look)
         if (named) {
             const char *written = config_name_used(worker->path_variable);
             report(look, FINDING_BROKEN, "%s names %s, which is no program", written, named);
-            suggest(look, "unset %s", written);
+            suggest_unset(look, worker->path_variable);
         } else {
             report(look, FINDING_MISSING, "there is no `%s` on PATH", worker->program);
             suggest(look, "npm install -g %s", worker_package());
@@ -313,7 +313,7 @@ void look_at_worker_folder(struct look *look)
         report(look, FINDING_UNUSED, "not without the worker");
     } else if (folder_find(path, problem, sizeof problem) != OK) {
         report(look, FINDING_BROKEN, "%s", problem);
-        suggest(look, "export FORAGE_RESEARCH_DIR=~/.config/gemini-search-mcp");
+        suggest_setting(look, "FORAGE_RESEARCH_DIR", "~/.config/gemini-search-mcp");
     } else {
         look_at_folder(look, &(struct folder){path, PATH_PARTS, "FORAGE_RESEARCH_DIR", false});
     }

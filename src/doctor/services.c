@@ -64,7 +64,7 @@ static void ask_service(struct look *look, const char *url, struct fetch_request
     if (outcome == ROUTE_NO_JSON) {
         suggest(look, "add json to search.formats in its settings.yml");
     } else if (outcome == ROUTE_NO_ACCESS || outcome == ROUTE_REFUSED) {
-        suggest(look, "export %s=YOUR-KEY", variable);
+        suggest_setting(look, variable, "YOUR-KEY");
     } else if (state == FINDING_BROKEN) {
         suggest(look, "curl -v %.*s", (int)strcspn(url, "?"), url);
     }
@@ -117,7 +117,7 @@ void look_at_order(struct look *look)
     if (providers_chosen(chosen, &unknown) != OK) {
         report(look, FINDING_BROKEN, "FORAGE_SEARCH_PROVIDERS names %s, which is no provider",
                unknown);
-        suggest(look, "unset FORAGE_SEARCH_PROVIDERS");
+        suggest_unset(look, "FORAGE_SEARCH_PROVIDERS");
         return;
     }
     for (size_t i = 0; chosen[i]; i++) {
@@ -174,8 +174,8 @@ void look_at_provider(struct look *look)
     }
     if (!provider_configured(provider)) {
         report(look, FINDING_MISSING, "%s is not set", variable);
-        suggest(look, "export %s=%s", variable,
-                provider->key_variable ? "YOUR-KEY" : "https://searx.example.org");
+        suggest_setting(look, variable,
+                        provider->key_variable ? "YOUR-KEY" : "https://searx.example.org");
         return;
     }
     report_set(look, variable);
@@ -205,7 +205,7 @@ static void look_at_service(struct look *look, const struct service *service)
     const char *key = set_text(service->variable);
     if (!key) {
         report(look, FINDING_MISSING, "%s", service->without);
-        suggest(look, "export %s=YOUR-KEY", service->variable);
+        suggest_setting(look, service->variable, "YOUR-KEY");
         return;
     }
     report_set(look, service->variable);
@@ -356,7 +356,7 @@ void look_at_sign_in(struct look *look)
     if (found) {
         suggest(look, "%s", worker->program);
     } else {
-        suggest(look, "export %s=YOUR-KEY",
-                worker == &WORKER_CLAUDE ? "ANTHROPIC_API_KEY" : "GEMINI_API_KEY");
+        suggest_setting(look, worker == &WORKER_CLAUDE ? "ANTHROPIC_API_KEY" : "GEMINI_API_KEY",
+                        "YOUR-KEY");
     }
 }

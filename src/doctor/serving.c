@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the port ---- */
@@ -62,13 +63,21 @@ void look_at_port(struct look *look)
     /* Whoever never asked for the port may live without it. */
     bool asked = config_is_set("FORAGE_PORT") || config_is_set("FORAGE_HOST");
     report(look, asked ? FINDING_BROKEN : FINDING_WARNING, "%s", problem);
-    suggest(look, "export FORAGE_PORT=%d", wanted < 65535 ? wanted + 1 : 3000);
+    char other[16];
+    snprintf(other, sizeof other, "%d", wanted < 65535 ? wanted + 1 : 3000);
+    suggest_setting(look, "FORAGE_PORT", other);
 }
 
 /* ---- tokens ---- */
 
+static void suggest_token(struct look *look)
+{
+    suggest_setting(look, "FORAGE_TOKENS", "me:$(openssl rand -hex 24)");
+}
+
 void look_at_tokens(struct look *look)
 {
+    struct stat about;
     char problem[512] = "";
     const char *host = config_text("FORAGE_HOST");
     const char *file = config_text("FORAGE_TOKENS_FILE");
@@ -76,18 +85,26 @@ void look_at_tokens(struct look *look)
         callers_new(config_list("FORAGE_TOKENS", NULL), file, problem, sizeof problem);
     if (!callers) {
         report(look, FINDING_BROKEN, "%s", problem);
-        suggest(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+        if (file && strstr(problem, "FORAGE_TOKENS_FILE")) {
+            suggest_on(look, DOCTOR_EDITOR, file);
+        } else {
+            suggest_token(look);
+        }
         return;
     }
     size_t count = callers_count(callers);
     callers_free(callers);
-    if (count) {
+    if (file && stat(file, &about) == 0 && (about.st_mode & CONFIG_OTHERS_MAY_READ)) {
+        report(look, FINDING_WARNING, "%s holds tokens, and others can read it (mode %04o)", file,
+               (unsigned)about.st_mode & 07777);
+        suggest_on(look, "chmod 600", file);
+    } else if (count) {
         report(look, FINDING_OK, "%zu caller%s with a token", count, count == 1 ? "" : "s");
     } else if (is_loopback_host(host)) {
         report(look, FINDING_OK, "none, and none needed on %s", host);
     } else {
         report(look, FINDING_BROKEN, "there are none, but %s can be reached by others", host);
-        suggest(look, "export FORAGE_TOKENS=me:$(openssl rand -hex 24)");
+        suggest_token(look);
     }
 }
 
@@ -127,7 +144,7 @@ static bool report_clients(struct look *look, const struct setup_state *states, 
         if (states[i].problem[0] && states[i].found) {
             report(look, FINDING_WARNING, "%s: %s: %s", states[i].title, states[i].path,
                    states[i].problem);
-            suggest(look, "${EDITOR:-vi} %s", states[i].path);
+            suggest_on(look, DOCTOR_EDITOR, states[i].path);
             return true;
         }
         if (states[i].configured && !starts_a_program(states[i].command)) {

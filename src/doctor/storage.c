@@ -16,7 +16,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LITTLE_ROOM_MB 64
+#define LITTLE_ROOM_MB   64
+#define DATABASE_EXAMPLE "postgresql://USER:PASSWORD@HOST/DATABASE"
 
 /* Whether a file can be made in it: permissions do not tell of file systems that are read-only. */
 static bool can_write(const char *folder)
@@ -36,7 +37,7 @@ static bool can_write(const char *folder)
 static void cannot(struct look *look, const struct folder *folder, const char *why)
 {
     report(look, FINDING_BROKEN, "%s %s", folder->path, why);
-    suggest(look, "export %s=/a/folder/that/can/be/written/to", folder->variable);
+    suggest_setting(look, folder->variable, "/a/folder/that/can/be/written/to");
 }
 
 /* The folder is not there: one above it must be, and let it be made. */
@@ -83,14 +84,14 @@ void look_at_folder(struct look *look, const struct folder *folder)
     if (folder->private && (about.st_mode & 077)) {
         report(look, FINDING_WARNING, "%s is open to others (mode %04o)", path,
                (unsigned)about.st_mode & 07777);
-        suggest(look, "chmod 700 %s", path);
+        suggest_on(look, "chmod 700", path);
     }
     unsigned long long free_mb = statvfs(path, &room) == 0
                                      ? (unsigned long long)room.f_bavail * room.f_frsize >> 20
                                      : LITTLE_ROOM_MB;
     if (free_mb < LITTLE_ROOM_MB) {
         report(look, FINDING_WARNING, "%s has only %llu MB left", path, free_mb);
-        suggest(look, "df -h %s", path);
+        suggest_on(look, "df -h", path);
     }
 }
 
@@ -107,7 +108,7 @@ void look_at_data(struct look *look)
         look_at_folder(look, &(struct folder){path, made, "FORAGE_DATA_DIR", true});
     } else {
         report(look, FINDING_BROKEN, "there is no home folder");
-        suggest(look, "export FORAGE_DATA_DIR=/var/lib/forage");
+        suggest_setting(look, "FORAGE_DATA_DIR", "/var/lib/forage");
     }
     free(path);
 }
@@ -123,7 +124,7 @@ void look_at_cache(struct look *look)
         look_at_folder(look, &(struct folder){path, 2, "FORAGE_CACHE_DIR", true});
     } else {
         report(look, FINDING_MISSING, "there is no home folder: pages are not kept");
-        suggest(look, "export FORAGE_CACHE_DIR=/var/cache/forage");
+        suggest_setting(look, "FORAGE_CACHE_DIR", "/var/cache/forage");
     }
     free(path);
 }
@@ -231,14 +232,18 @@ static void look_at_postgres(struct look *look, const char *url)
     }
     if (!memory_ready(problem, sizeof problem)) {
         report(look, FINDING_BROKEN, "%s", problem);
-        suggest(look, "export FORAGE_DATABASE_URL=postgresql://USER:PASSWORD@HOST/DATABASE");
+        suggest_setting(look, "FORAGE_DATABASE_URL", DATABASE_EXAMPLE);
         return;
     }
     struct db_options options = {.url = url};
     struct db *db = db_open(&options, look->call, problem, sizeof problem);
     if (!db) {
         report(look, FINDING_BROKEN, "PostgreSQL cannot be used: %s", problem);
-        suggest(look, "psql \"$FORAGE_DATABASE_URL\"");
+        if (strcmp(config_origin("FORAGE_DATABASE_URL"), "environment") == 0) {
+            suggest(look, "psql \"$FORAGE_DATABASE_URL\"");
+        } else {
+            suggest_setting(look, "FORAGE_DATABASE_URL", DATABASE_EXAMPLE);
+        }
         return;
     }
     db_work_for(db, look->call);

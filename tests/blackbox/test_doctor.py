@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import socket
+import subprocess
 
 import pytest
 from fakes.service import Reply, Service
@@ -228,6 +229,20 @@ def no_program(name):
     return breaks
 
 
+def put(line):
+    """The command that puts a line into a settings file that is not there yet."""
+    return f"(umask 077 && mkdir -p ~/.config/forage && echo {line} >>~/.config/forage/forage.env)"
+
+
+def tokens_file(mode):
+    def breaks(_machine, tmp):
+        (tmp / "tokens").write_text("me:a-token-for-me-0123456789\n")
+        (tmp / "tokens").chmod(mode)
+        return {"FORAGE_TOKENS_FILE": tmp / "tokens"}
+
+    return breaks
+
+
 def readable_file(_machine, tmp):
     (tmp / "forage.env").write_text("BRAVE_API_KEY=a-key-that-others-can-read\n")
     (tmp / "forage.env").chmod(0o644)
@@ -351,23 +366,23 @@ BROKEN = {
                               {"search.order": ("ok", "Serper, then", None), "search.exa": LEFT_OUT["search.exa"]}),
     "no Serper": (without("SERPER_API_KEY"),
                   {"search.order": ("ok", "Tavily, then", None),
-                   "search.serper": ("missing", "SERPER_API_KEY", "export SERPER_API_KEY=YOUR-KEY")}),
+                   "search.serper": ("missing", "SERPER_API_KEY", put("SERPER_API_KEY=YOUR-KEY"))}),
     "no Tavily": (without("TAVILY_API_KEY"),
                   {"search.order": ("ok", "Serper, then SearXNG", None),
-                   "search.tavily": ("missing", "TAVILY_API_KEY", "export TAVILY_API_KEY=YOUR-KEY")}),
+                   "search.tavily": ("missing", "TAVILY_API_KEY", put("TAVILY_API_KEY=YOUR-KEY"))}),
     "no SearXNG": (without("SEARXNG_BASE_URL"),
                    {"search.order": ("ok", "Tavily, then Brave", None),
                     "search.searxng": ("missing", "SEARXNG_BASE_URL",
-                                       "export SEARXNG_BASE_URL=https://searx.example.org")}),
+                                       put("SEARXNG_BASE_URL=https://searx.example.org"))}),
     "no Brave": (without("BRAVE_API_KEY"),
                  {"search.order": ("ok", "SearXNG, then Exa", None),
-                  "search.brave": ("missing", "BRAVE_API_KEY", "export BRAVE_API_KEY=YOUR-KEY")}),
+                  "search.brave": ("missing", "BRAVE_API_KEY", put("BRAVE_API_KEY=YOUR-KEY"))}),
     "no Exa": (without("EXA_API_KEY"),
                {"search.order": ("ok", "Serper, then", None),
-                "search.exa": ("missing", "EXA_API_KEY", "export EXA_API_KEY=YOUR-KEY")}),
+                "search.exa": ("missing", "EXA_API_KEY", put("EXA_API_KEY=YOUR-KEY"))}),
     "a browser that is no program": (settings(KINDLY_BROWSER_EXECUTABLE_PATH="/nonexistent"),
                                      {"pages.browser": ("broken", "/nonexistent",
-                                                        "unset KINDLY_BROWSER_EXECUTABLE_PATH CHROME_BIN")}),
+                                                        "unset KINDLY_BROWSER_EXECUTABLE_PATH")}),
     "a browser that is a Snap": (a_browser("#!/bin/sh\nexec /snap/bin/chromium\n"),
                                  {"pages.browser": ("broken", "Snap", "apt-get install chromium-headless-shell")}),
     "a browser that does not start": (a_browser("#!/bin/sh\nexit 3\n"),
@@ -378,16 +393,16 @@ BROKEN = {
     "pdftotext fails": (program("pdftotext", "#!/bin/sh\necho no such library >&2\nexit 127\n"),
                         {"pages.pdf": ("broken", "no such library", "apt-get install --reinstall poppler-utils")}),
     "cache is a file": (a_file("FORAGE_CACHE_DIR"),
-                        {"pages.cache": ("broken", "is no folder", "export FORAGE_CACHE_DIR=")}),
+                        {"pages.cache": ("broken", "is no folder", "unset FORAGE_CACHE_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_CACHE_DIR=")}),
     "cache is open": (an_open_folder("FORAGE_CACHE_DIR"),
                       {"pages.cache": ("warning", "mode 0755", "chmod 700 ")}),
     "cache is off": (settings(FORAGE_CACHE_TTL="0"), {"pages.cache": ("unused", "FORAGE_CACHE_TTL", None)}),
     "no GitHub": (without("GITHUB_TOKEN"),
-                  {"pages.github": ("missing", "60 requests", "export GITHUB_TOKEN=YOUR-KEY")}),
+                  {"pages.github": ("missing", "60 requests", put("GITHUB_TOKEN=YOUR-KEY"))}),
     "no Stack Exchange": (without("STACKEXCHANGE_KEY"),
-                          {"pages.stackexchange": ("missing", "300 requests", "export STACKEXCHANGE_KEY=YOUR-KEY")}),
+                          {"pages.stackexchange": ("missing", "300 requests", put("STACKEXCHANGE_KEY=YOUR-KEY"))}),
     "no OpenAI": (without("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-                  {"answers.openai": ("missing", "OPENAI_API_KEY", "export OPENAI_API_KEY=YOUR-KEY")}),
+                  {"answers.openai": ("missing", "OPENAI_API_KEY", put("OPENAI_API_KEY=YOUR-KEY"))}),
     "OpenAI without a key": (without("OPENAI_API_KEY"), {"answers.openai": ("ok", "OPENAI_BASE_URL", None)}),
     "no worker": (no_program("gemini"),
                   {"research.worker": ("missing", "gemini", "npm install -g @google/gemini-cli"),
@@ -410,15 +425,15 @@ BROKEN = {
     "Vertex AI": (settings(GEMINI_API_KEY=None, GOOGLE_API_KEY=None, GOOGLE_CLOUD_PROJECT="a-project"),
                   {"research.sign-in": ("ok", "Vertex AI", None)}),
     "worker's folder is a file": (a_file("GEMINI_SEARCH_CONFIG_DIR"),
-                                  {"research.folder": ("broken", "is no folder", "export FORAGE_RESEARCH_DIR=")}),
+                                  {"research.folder": ("broken", "is no folder", "unset GEMINI_SEARCH_CONFIG_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_RESEARCH_DIR=")}),
     "no Firecrawl": (without("FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"),
-                     {"research.firecrawl": ("missing", "not set up", "export FIRECRAWL_API_KEY=YOUR-KEY")}),
+                     {"research.firecrawl": ("missing", "not set up", put("FIRECRAWL_API_KEY=YOUR-KEY"))}),
     "a Firecrawl of one's own": (without("FIRECRAWL_API_KEY"),
                                  {"research.firecrawl": ("ok", "FIRECRAWL_API_URL", None)}),
     "data folder is a file": (a_file("FORAGE_DATA_DIR"),
-                              {"kept.folder": ("broken", "is no folder", "export FORAGE_DATA_DIR=")}),
+                              {"kept.folder": ("broken", "is no folder", "unset FORAGE_DATA_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_DATA_DIR=")}),
     "data folder cannot be made": (settings(FORAGE_DATA_DIR="/nonexistent/folder/forage"),
-                                   {"kept.folder": ("broken", "cannot be made", "export FORAGE_DATA_DIR=")}),
+                                   {"kept.folder": ("broken", "cannot be made", "unset FORAGE_DATA_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_DATA_DIR=")}),
     "data folder is open": (an_open_folder("FORAGE_DATA_DIR"),
                             {"kept.folder": ("warning", "mode 0755", "chmod 700 ")}),
     "records are no database": (damaged("records.sqlite"),
@@ -430,13 +445,21 @@ BROKEN = {
     "memories are torn": (torn_memories,
                           {"kept.folder": ("ok", "data", None),
                            "kept.database": ("broken", "memory.db", "forage memory check")}),
-    "port": (taken_port, {"serving.port": ("broken", "in use", "export FORAGE_PORT=")}),
+    "port": (taken_port, {"serving.port": ("broken", "in use", "unset MCP_SERVER_PORT && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_PORT=")}),
     "no tokens": (settings(MCP_SERVER_HOST="0.0.0.0"),
-                  {"serving.tokens": ("broken", "0.0.0.0 can be reached", "export FORAGE_TOKENS=me:"),
+                  {"serving.tokens": ("broken", "0.0.0.0 can be reached", put('"FORAGE_TOKENS=me:$(openssl rand -hex 24)"')),
                    "serving.port": ("ok", "0.0.0.0", None)}),
     "tokens": (settings(FORAGE_TOKENS="me:a-token-for-me-0123456789"), {"serving.tokens": ("ok", "1 caller with", None)}),
+    "tokens in a file": (tokens_file(0o600), {"serving.tokens": ("ok", "1 caller with", None)}),
+    "tokens that others can read": (tokens_file(0o644),
+                                    {"serving.tokens": ("warning", "others can read it (mode 0644)", "chmod 600 ")}),
+    "tokens that a group can read": (tokens_file(0o640),
+                                     {"serving.tokens": ("warning", "others can read it (mode 0640)", "chmod 600 ")}),
+    "no file of tokens": (settings(FORAGE_TOKENS_FILE="/nonexistent/tokens"),
+                          {"serving.tokens": ("broken", "/nonexistent/tokens", "${EDITOR:-vi} /nonexistent/tokens"),
+                           "program.start": ("broken", "/nonexistent/tokens", "forage config")}),
     "tokens that are none": (settings(FORAGE_TOKENS="nonsense"),
-                             {"serving.tokens": ("broken", "name:token", "export FORAGE_TOKENS=me:"),
+                             {"serving.tokens": ("broken", "name:token", "unset FORAGE_TOKENS && (umask 077 "),
                               "program.start": ("broken", "name:token", "forage config")}),
     "a client's file": (broken_client, {"clients.configured": ("warning", "mcp.json", "${EDITOR:-vi} ")}),
     "a client without forage": (client_without_forage,
@@ -458,6 +481,55 @@ def test_one_thing_broken(machine, tmp_path, name):
         assert (finding["mend"] or "").startswith(command or "") and bool(finding["mend"]) == bool(command), finding
     changed = {check for check in before if before[check] != findings[check]}
     assert changed == set(expected)
+
+
+def carry_out(machine, command, **changes):
+    """Types what was suggested into a shell, in which forage is then asked again."""
+    given = environment({**machine.settings, **changes, "PATH": f"{machine.bin}:/usr/bin:/bin"})
+    script = f"{command}\n'{FORAGE}' doctor --json"
+    completed = subprocess.run(["sh", "-c", script], env=given, capture_output=True, text=True, timeout=60, check=False)
+    assert completed.stderr == "", completed.stderr
+    report = json.loads(completed.stdout)
+    return {check["id"]: check for group in report["groups"] for check in group["checks"]}
+
+
+def test_suggested_settings_work_without_a_shell(machine):
+    """Each suggestion is carried out; then a client that has none of the shell's variables finds the setting."""
+    missing = {"search.serper": "SERPER_API_KEY", "search.exa": "EXA_API_KEY", "pages.github": "GITHUB_TOKEN"}
+    changes = dict.fromkeys(missing.values())
+    for check, name in missing.items():
+        _, findings = machine.examine(**changes)
+        assert findings[check]["state"] == "missing" and name in findings[check]["mend"]
+        carry_out(machine, findings[check]["mend"].replace("YOUR-KEY", f"the-new-{name}"), **changes)
+        _, findings = machine.examine(**changes)
+        assert findings[check]["state"] == "ok" and "forage.env:" in findings[check]["text"], findings[check]
+    file = machine.home / ".config" / "forage" / "forage.env"
+    assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+    assert file.read_text().split("\n") == [*(f"{name}=the-new-{name}" for name in missing.values()), ""]
+    assert findings["program.file"]["state"] == "ok"
+
+
+def test_a_line_is_not_added_to_another(machine):
+    """A file whose last line does not end."""
+    file = machine.home / "my settings" / "forage.env"
+    file.parent.mkdir()
+    file.write_text("FORAGE_LOG_LEVEL=info")
+    file.chmod(0o600)
+    changes = {"SERPER_API_KEY": None, "FORAGE_CONFIG": file}
+    _, findings = machine.examine(**changes)
+    carry_out(machine, findings["search.serper"]["mend"], **changes)
+    assert file.read_text() == "FORAGE_LOG_LEVEL=info\nSERPER_API_KEY=YOUR-KEY\n"
+
+
+def test_what_the_shell_has_gives_way(machine, keys):
+    """A key of the environment that is refused: a new one in the file alone would not count."""
+    keys.status["/github/rate_limit"] = 401
+    _, findings = machine.examine("--online")
+    after = carry_out(machine, findings["pages.github"]["mend"])
+    assert "forage.env:1" in after["pages.github"]["text"]
+    # Now it is wrong in the file, where somebody has to look at it.
+    _, findings = machine.examine("--online", GITHUB_TOKEN=None)
+    assert findings["pages.github"]["mend"] == "${EDITOR:-vi} ~/.config/forage/forage.env"
 
 
 def test_refused_settings(machine):
@@ -523,7 +595,7 @@ def test_postgres_broken(machine, postgres, tmp_path):  # noqa: F811
     cases = [
         ({"FORAGE_DATABASE_URL": f"postgresql://forage:{PASSWORD}@127.0.0.1:{closed}/x"}, "cannot be used", "psql "),
         ({"FORAGE_DATABASE_URL": url + "-that-is-not-there"}, "does not exist", "psql "),
-        ({"FORAGE_DATABASE_URL": "mysql://root@localhost/x"}, "postgresql://", "export FORAGE_DATABASE_URL="),
+        ({"FORAGE_DATABASE_URL": "mysql://root@localhost/x"}, "postgresql://", "unset FORAGE_DATABASE_URL && "),
         ({"FORAGE_DATABASE_URL": url, **no_libpq(tmp_path)}, "libpq", "apt-get install libpq5"),
     ]
     _, before = machine.examine(FORAGE_DATABASE_URL=url)
@@ -575,7 +647,7 @@ def test_online_refused(machine, world, keys, check):
         words, command = "JSON is switched off", "add json to search.formats"
     else:
         answer_with(world, keys, fake, 401)
-        words, command = "is refused (HTTP 401)", "export "
+        words, command = "is refused (HTTP 401)", "unset "
     _, findings = machine.examine("--online")
     assert findings[check]["state"] == "broken" and words in findings[check]["text"], findings[check]
     assert findings[check]["mend"].startswith(command)
