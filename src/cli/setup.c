@@ -40,9 +40,10 @@ struct setup {
     bool existed;
     struct buf before;
     struct buf after;
-    bool remains;       /* the file is there afterwards */
-    struct undo record; /* of the last change, so that it can be taken back */
-    const char *change; /* in one word */
+    bool remains;                   /* the file is there afterwards */
+    struct undo record;             /* of the last change, so that it can be taken back */
+    char removed[CLIENT_MOST_PATH]; /* the highest folder that went with the file, or "" */
+    const char *change;             /* in one word */
     struct setup_entry entry;
     char problem[PROBLEM_SIZE];
 };
@@ -380,6 +381,10 @@ static int write_file(struct setup *setup)
     if (status == OK && setup->undo) {
         undo_delete(&setup->record);
     }
+    if (status == OK && !setup->remains) {
+        files_remove_folders(setup->path, setup->record.made, setup->removed,
+                             sizeof setup->removed);
+    }
     return status == OK ? EXIT_OK : fail(setup);
 }
 
@@ -514,11 +519,11 @@ static int take_back(struct setup *setup)
     }
     int code = carry_out(setup);
     if (code == EXIT_OK && !setup->json) {
-        printf("%s: %s\n",
+        printf("%s: %s%s%s\n",
                !setup->remains            ? "Taken away again"
                : setup->record.is_current ? "As it was before"
                                           : "Without forage's entry now",
-               setup->path);
+               setup->path, setup->removed[0] ? ", and the folder " : "", setup->removed);
     }
     return code;
 }

@@ -198,3 +198,37 @@ int files_remove(const char *path, const struct buf *before, char *problem, size
     }
     return status;
 }
+
+void files_missing_folder(const char *path, char *missing, size_t size)
+{
+    snprintf(missing, size, "%s", path);
+    for (char *slash = strchr(missing + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (access(missing, F_OK) != 0 && errno == ENOENT) {
+            return;
+        }
+        *slash = '/';
+    }
+    *missing = '\0';
+}
+
+void files_remove_folders(const char *path, const char *made, char *removed, size_t size)
+{
+    char folder[PATH_MAX];
+    size_t least = strlen(made);
+    *removed = '\0';
+    snprintf(folder, sizeof folder, "%s", path);
+    for (;;) {
+        char *slash = strrchr(folder, '/');
+        if (!slash || least == 0) {
+            return;
+        }
+        *slash = '\0';
+        bool inside =
+            strncmp(folder, made, least) == 0 && (folder[least] == '\0' || folder[least] == '/');
+        if (!inside || rmdir(folder) != 0) {
+            return;
+        }
+        snprintf(removed, size, "%s", folder);
+    }
+}

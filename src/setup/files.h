@@ -22,4 +22,11 @@ int files_write(const char *path, const struct buf *text, const struct buf *befo
 /* Takes the file away, unless it has changed since it was read. */
 int files_remove(const char *path, const struct buf *before, char *problem, size_t size);
 
+/* The first folder on the way to a file that is not there, which files_write() would make with all
+ * below it; "": all are there. */
+void files_missing_folder(const char *path, char *missing, size_t size);
+/* Removes the folder of a file and those above it up to `made`, while they are empty. `removed`
+ * receives the highest one that went, or "". */
+void files_remove_folders(const char *path, const char *made, char *removed, size_t size);
+
 #endif

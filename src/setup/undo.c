@@ -86,7 +86,9 @@ static int read_record(struct undo *undo, struct arena *arena, const struct buf 
     if (status != OK || !after) {
         return status == ERR_NOTFOUND || status == OK ? OK : status;
     }
+    const char *made = json_string(record, "made"); /* which 0.8.0 did not write */
     undo->existed = yyjson_get_bool(yyjson_obj_get(record, "existed"));
+    snprintf(undo->made, sizeof undo->made, "%s", made ? made : "");
     if (undo->existed) {
         status = files_read(undo->backup, &undo->before, problem, size);
     }
@@ -122,6 +124,10 @@ int undo_keep(struct undo *undo, struct arena *arena, const char *path, const st
     int status = OK;
     if (!undo->is_current) {
         undo->existed = now != NULL;
+        undo->made[0] = '\0';
+        if (!now) {
+            files_missing_folder(path, undo->made, sizeof undo->made);
+        }
         status = now ? replace(undo->backup, now, problem, size) : OK;
     }
     digest_of(after, hex);
@@ -130,6 +136,7 @@ int undo_keep(struct undo *undo, struct arena *arena, const char *path, const st
     json_add_string(doc, record, "path", path);
     yyjson_mut_obj_add_bool(doc, record, "existed", undo->existed);
     json_add_string(doc, record, "after", hex);
+    json_add_string(doc, record, "made", undo->made[0] ? undo->made : NULL);
     buf_init(&text, KIB(64));
     if (status == OK) {
         status = record ? json_write(&text, arena, record) : ERR_NOMEM;
@@ -146,8 +153,12 @@ int undo_keep(struct undo *undo, struct arena *arena, const char *path, const st
 
 void undo_delete(const struct undo *undo)
 {
+    char folder[CLIENT_MOST_PATH];
     unlink(undo->record);
     unlink(undo->backup);
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(undo->record, '/') - undo->record),
+             undo->record);
+    rmdir(folder);
 }
 
 void undo_close(struct undo *undo)

@@ -91,8 +91,7 @@ def test_before_and_after(client, case, before, after, tmp_path):
     assert "nothing to take back" in setup(tmp_path, client, "--undo", "--yes").stdout
     # Nothing is left beside the file, or of what was remembered.
     assert {entry.name for entry in path.parent.iterdir()} <= {path.name, ".local"}
-    kept = tmp_path / ".local/share/forage/setup"
-    assert not list(kept.iterdir())
+    assert not (tmp_path / ".local/share/forage/setup").exists()
 
 
 @pytest.mark.parametrize("client", JSON_CLIENTS)
@@ -251,6 +250,47 @@ def test_from_a_program_to_a_url_and_back(tmp_path):
 
 
 # ---- taking back ----
+
+
+def below(folder):
+    """Everything in a folder but what forage keeps for itself."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if ".local" not in path.parts)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_undo_removes_the_folders_that_it_made(client, tmp_path):
+    usual(tmp_path, client, "--yes")
+    # A second set-up, of another form, is part of the same change.
+    setup(tmp_path, client, "--http", URL, "--token", "MY_FORAGE_TOKEN", "--yes")
+    back = setup(tmp_path, client, "--undo", "--yes")
+    assert back.returncode == 0, back.stderr
+    assert below(tmp_path) == []
+    assert [path.name for path in (tmp_path / ".local/share/forage").iterdir()] == []
+
+
+def test_undo_leaves_folders_that_others_made_or_use(tmp_path):
+    path = tmp_path / CLIENTS["cline"].path  # .cline/data/settings/...
+    (tmp_path / ".cline").mkdir()
+    usual(tmp_path, "cline", "--yes")
+    assert setup(tmp_path, "cline", "--undo", "--yes").returncode == 0
+    assert below(tmp_path) == [".cline"]  # it was there before
+    usual(tmp_path, "cline", "--yes")
+    (path.parent.parent / "of-the-client").write_text("its own")
+    back = setup(tmp_path, "cline", "--undo", "--yes")
+    assert back.returncode == 0 and f"and the folder {path.parent}" in back.stdout
+    assert below(tmp_path) == [".cline", ".cline/data", ".cline/data/of-the-client"]
+
+
+@pytest.mark.parametrize("made", [None, 7, "", ".cline", "HOME/.cl", "HOME/empty", "HOME/.cline/data/settings/cline_mcp_settings.json"])
+def test_undo_believes_no_record_that_names_other_folders(made, tmp_path):
+    """Nor does it need one: records of older versions have none."""
+    usual(tmp_path, "cline", "--yes")
+    (tmp_path / "empty").mkdir()
+    (record,) = (tmp_path / ".local/share/forage/setup").glob("*.json")
+    made = made.replace("HOME", str(tmp_path)) if isinstance(made, str) else made
+    record.write_text(json.dumps({**json.loads(record.read_text()), "made": made}))
+    assert setup(tmp_path, "cline", "--undo", "--yes").returncode == 0
+    assert below(tmp_path) == [".cline", ".cline/data", ".cline/data/settings", "empty"]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
