@@ -72,7 +72,8 @@ static size_t different(const struct hits *hits, size_t first)
 
 /* ---- writing ---- */
 
-static void escape(struct buf *out, const char *text, size_t length)
+/* Appends text; for HTML it is escaped. Line ends and tabs become blanks. */
+static void put(struct buf *out, const char *text, size_t length, bool html)
 {
     static const struct {
         char plain;
@@ -80,7 +81,7 @@ static void escape(struct buf *out, const char *text, size_t length)
     } ESCAPES[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     for (size_t i = 0; i < length; i++) {
         const char *escaped = NULL;
-        for (size_t j = 0; j < sizeof ESCAPES / sizeof *ESCAPES; j++) {
+        for (size_t j = 0; html && j < sizeof ESCAPES / sizeof *ESCAPES; j++) {
             escaped = ESCAPES[j].plain == text[i] ? ESCAPES[j].escaped : escaped;
         }
         if (escaped) {
@@ -127,13 +128,13 @@ static void write_window(struct buf *out, const char *text, size_t start, size_t
             close = hits->items[i].end > close ? hits->items[i].end : close;
         }
         close = close > end ? end : close;
-        escape(out, text + at, hit->start - at);
+        put(out, text + at, hit->start - at, true);
         buf_puts(out, "<mark>");
-        escape(out, text + hit->start, close - hit->start);
+        put(out, text + hit->start, close - hit->start, true);
         buf_puts(out, "</mark>");
         at = close;
     }
-    escape(out, text + at, end - at);
+    put(out, text + at, end - at, marked);
 }
 
 static void write_excerpt(struct buf *out, const char *text, const struct hits *hits, bool marked)

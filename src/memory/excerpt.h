@@ -1,5 +1,5 @@
-/* Excerpts: the part of a memory that shows why it was found. Safe to put into HTML: everything but
- * the marks is escaped. */
+/* Excerpts: the part of a memory that shows why it was found, as plain text, or as HTML in which
+ * hits are marked and everything else is escaped. */
 #ifndef FORAGE_MEMORY_EXCERPT_H
 #define FORAGE_MEMORY_EXCERPT_H
 
@@ -15,7 +15,7 @@ struct excerpt_terms {
 };
 
 /* From whichever text holds most of the terms, the first one when none does. The first text tells
- * the language. In the arena; NULL without memory. */
+ * the language. `marked`: as HTML. In the arena; NULL without memory. */
 const char *excerpt_make(struct arena *arena, struct word_reader *reader, const char *const *texts,
                          size_t text_count, const struct excerpt_terms *wanted, bool marked);
 
