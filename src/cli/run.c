@@ -299,6 +299,7 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
     } else {
         code = reply.is_error ? print_call_error(call) : command->print(&run);
     }
+    failed = failed || (command->fails && command->fails(&run));
     return failed ? EXIT_FAILED : code;
 }
 

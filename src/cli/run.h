@@ -38,6 +38,9 @@ struct tool_command {
     const char *const (*renamed)[2];
     void (*add)(struct tool_run *run);        /* further parameters, or NULL */
     int (*print)(const struct tool_run *run); /* for people; an exit code */
+    /* Whether the result is a failure to people, though the tool succeeded, after saying so on
+     * standard error; NULL: it never is. */
+    bool (*fails)(const struct tool_run *run);
     bool quiet;          /* only warnings and worse are logged: the answer is news enough */
     bool takes_long;     /* on a terminal, its progress stands for all but errors in the log */
     bool takes_any_size; /* the result may be as long as it is */

@@ -222,6 +222,8 @@
 #define LIMIT_MEMORY_SWEEP            100u    /* expired memories that are deleted in passing */
 #define LIMIT_MEMORY_CANDIDATES       10000u  /* texts that one full-text search looks into */
 #define LIMIT_MEMORY_LINE_BYTES       MIB(8)  /* of an import */
+#define LIMIT_MEMORY_ITEM_BYTES       MIB(16) /* the same, of an item of an array: a conversation */
+#define LIMIT_MEMORY_WRONG_LINES      20u     /* of an import, that are named */
 #define LIMIT_MEMORY_IMPORT_LINES     1000u   /* in one transaction */
 #define LIMIT_MEMORY_IMPORT_BYTES     MIB(16) /* the same, of what was read of them */
 #define LIMIT_MEMORY_EXPORT_BYTES     KIB(64) /* that are sent at a time */

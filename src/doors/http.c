@@ -158,17 +158,20 @@ const struct route ROUTES[] = {
     {"GET", "/api/v1/memories/fulltext", serve_memory, BODY_ANY, .tool = "memory_fulltext_search",
      .operation = "search_memory_words", .summary = "Finds memories by the words that they hold."},
     {"POST", "/api/v1/memories/import", serve_memory_import, BODY_LINES, .tool = "memory_add",
-     .operation = "import_memories", .summary = "Adds many memories, 1,000 in a transaction.",
-     .lines = "One memory on each line, as a JSON object: key, summary, text, tags, metadata, "
-              "session, place, role, created_at, expires_at. At most 64 MiB. The type may also be "
+     .operation = "import_memories", .summary = "Adds many memories, or none where one is wrong.",
+     .parameters = "into format",
+     .lines = "One memory on each line, as a JSON object: namespace, key, summary, text, tags, "
+              "metadata, session, place, role, created_at, expires_at; or a JSON array of them, or "
+              "the file of another program (see format). With namespace, lines of others are left "
+              "out, and lines that name none belong to it. At most 64 MiB. The type may also be "
               "application/x-ndjson.",
      .result = "Imported"},
     {"GET", "/api/v1/memories/export", serve_memory_export, BODY_ANY, .tool = "memory_list",
      .operation = "export_memories",
-     .summary = "All memories of a namespace, as the import takes them.",
-     .lines =
-         "One memory on each line, in the order of keys. An export that could not be completed "
-         "ends with a line that holds an error."},
+     .summary = "All memories of the caller, or of one namespace, as the import takes them.",
+     .lines = "One memory on each line, in the order of namespaces and keys. An export that could "
+              "not be completed "
+              "ends with a line that holds an error."},
     {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, .tool = "memory_get",
      .operation = "get_memory", .summary = "Reads a memory.",
      .without = "keys prefix tags time from until session role limit offset"},

@@ -45,7 +45,7 @@ struct route {
     const char *tool;       /* the memory tool whose arguments it takes, or NULL */
     const char *without;    /* the arguments of the tool that it is not described with */
     const char *lines;      /* an import or export: what its lines are; otherwise NULL */
-    const char *parameters; /* of openapi.json, where it is no tool; NULL: none */
+    const char *parameters; /* of openapi.json, besides those of its tool; NULL: none */
     const char *result;     /* the schema of openapi.json for its JSON; NULL: a tool's, or text */
 };
 

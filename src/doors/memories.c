@@ -196,17 +196,27 @@ void serve_memory(const struct visit *visit)
 
 /* ---- what import and export both need ---- */
 
-/* Whether the caller may, and which namespace is meant. */
-static int admit(struct rest_call *rest, struct memory_space *space)
+/* Whether the caller may, and whether the query holds nothing but these parameters (NULL ends
+ * them). */
+static int admit(struct rest_call *rest, const char *const *names)
 {
-    yyjson_val *name = yyjson_obj_get(rest->arguments, "namespace");
-    if (yyjson_obj_size(rest->arguments) > (name ? 1u : 0u)) {
-        return call_fail(rest->call, CODE_VALIDATION,
-                         "the query knows only one parameter here: namespace");
+    size_t index, max;
+    yyjson_val *key, *value;
+    yyjson_obj_foreach(rest->arguments, index, max, key, value)
+    {
+        const char *const *name = names;
+        while (*name && !yyjson_equals_str(key, *name)) {
+            name++;
+        }
+        if (!*name) {
+            return call_fail(rest->call, CODE_VALIDATION,
+                             "the query does not know the parameter \"%.60s\" here; %s",
+                             yyjson_get_str(key),
+                             names[1] ? "allowed: namespace, into, format" : "allowed: namespace");
+        }
     }
     call_limit_time(rest->call, TIME_MEMORY_TRANSFER_MS);
-    int status = registry_admit(rest->door->app->registry, rest->entry, rest->call);
-    return status == OK ? memory_space_of(rest->call, yyjson_get_str(name), space) : status;
+    return registry_admit(rest->door->app->registry, rest->entry, rest->call);
 }
 
 static void log_end(struct rest_call *rest, const char *what, int status, size_t lines)
@@ -242,23 +252,45 @@ static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memo
     yyjson_mut_obj_add_uint(doc, data, "replaced", counts.replaced);
     yyjson_mut_obj_add_uint(doc, data, "unchanged", counts.unchanged);
     yyjson_mut_obj_add_uint(doc, data, "expired", counts.expired);
+    yyjson_mut_obj_add_uint(doc, data, "others", counts.others);
     return body;
+}
+
+/* Feeds all of the body: once to check it, once to take it. */
+static int import_body(struct rest_call *rest, struct lines_options *options,
+                       struct lines_counts *counts)
+{
+    struct slice body = exchange_request(rest->exchange)->body;
+    int status = OK;
+    for (int pass = 0; pass < 2 && status == OK; pass++) {
+        options->only_checks = pass == 0;
+        struct lines *lines = lines_new(rest->call, options);
+        if (!lines) {
+            return call_error(rest->call) ? ERR_FAILED : ERR_NOMEM;
+        }
+        status = lines_feed(lines, body.data, body.length);
+        status = status == OK ? lines_end(lines) : status;
+        *counts = options->only_checks ? *counts : lines_count(lines);
+        lines_free(lines);
+    }
+    return status;
 }
 
 static void run_import(struct rest_call *rest)
 {
+    static const char *const NAMES[] = {"namespace", "into", "format", NULL};
     struct memory_space space;
     struct lines_counts counts = {0};
-    struct slice body = exchange_request(rest->exchange)->body;
-    int status = admit(rest, &space);
-    struct lines *lines = status == OK ? lines_new(rest->call, &space) : NULL;
-    if (lines) {
-        status = lines_feed(lines, body.data, body.length);
-        status = status == OK ? lines_end(lines) : status;
-        counts = lines_count(lines);
-        lines_free(lines);
-    } else if (status == OK) {
-        status = ERR_NOMEM;
+    struct lines_options options = {.only = json_string(rest->arguments, NAMES[0]),
+                                    .into = json_string(rest->arguments, NAMES[1]),
+                                    .format = json_string(rest->arguments, NAMES[2])};
+    int status = admit(rest, NAMES);
+    for (int i = 0; i < 2 && status == OK; i++) {
+        status =
+            memory_space_of(rest->call, i && options.into ? options.into : options.only, &space);
+    }
+    if (status == OK) {
+        status = import_body(rest, &options, &counts);
     }
     log_end(rest, "import", status, counts.lines);
     if (status == OK) {
@@ -318,10 +350,10 @@ static int send_lines(struct export *export)
     return status;
 }
 
-static int export_one(void *context, const struct memory *memory)
+static int export_one(void *context, const struct memory_space *space, const struct memory *memory)
 {
     struct export *export = context;
-    int status = fields_write_line(&export->lines, export->arena, memory);
+    int status = fields_write_line(&export->lines, export->arena, space->name, NULL, memory);
     arena_reset(export->arena);
     export->count++;
     if (status == OK && export->lines.length >= LIMIT_MEMORY_EXPORT_BYTES) {
@@ -344,12 +376,18 @@ static void end_with_error(struct export *export)
 
 static void run_export(struct rest_call *rest)
 {
+    static const char *const NAMES[] = {"namespace", NULL};
     struct memory_space space;
+    const char *name = json_string(rest->arguments, NAMES[0]);
+    struct memory_scope scope = {.space = name ? &space : NULL};
     struct export export = {.rest = rest, .arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4)};
     buf_init(&export.lines, LIMIT_MEMORY_EXPORT_BYTES + LIMIT_MEMORY_LINE_BYTES);
-    int status = export.arena ? admit(rest, &space) : ERR_NOMEM;
+    int status = export.arena ? admit(rest, NAMES) : ERR_NOMEM;
     if (status == OK) {
-        status = memory_export(rest->call, &space, export_one, &export);
+        status = memory_space_of(rest->call, name, &space);
+    }
+    if (status == OK) {
+        status = memory_export(rest->call, &scope, export_one, &export, NULL);
     }
     if (status == OK) {
         status = send_lines(&export);

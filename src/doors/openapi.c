@@ -432,6 +432,18 @@ static const char *place_of(const struct route *route, const char *argument)
     return takes_body(route) && !in_address ? "body" : "query";
 }
 
+/* Adds the parameters that the route names itself, which openapi.json has. */
+static void add_own_parameters(const struct description *to, yyjson_mut_val *parameters,
+                               const struct route *route)
+{
+    char *rest = NULL;
+    char *list = route->parameters ? arena_strdup(to->arena, route->parameters) : NULL;
+    for (char *name = list ? strtok_r(list, " ", &rest) : NULL; name;
+         name = strtok_r(NULL, " ", &rest)) {
+        set_reference(to, yyjson_mut_arr_add_obj(to->doc, parameters), PARAMETERS, name);
+    }
+}
+
 static void add_parameters(const struct description *to, yyjson_mut_val *operation,
                            const struct route *route, const struct entry *entry)
 {
@@ -449,6 +461,7 @@ static void add_parameters(const struct description *to, yyjson_mut_val *operati
                           !route->lines && is_required(entry, text));
         }
     }
+    add_own_parameters(to, parameters, route);
     if (yyjson_mut_arr_size(parameters)) {
         yyjson_mut_obj_add_val(to->doc, operation, "parameters", parameters);
     }
@@ -545,12 +558,8 @@ static void add_plain_route(const struct description *to, const struct route *ro
     yyjson_mut_val *operation =
         add_operation(to, route, route->path, route->operation, route->summary);
     add_tag(doc, operation, route->serve == serve_records ? "records" : "server");
-    char *rest = NULL;
-    char *list = route->parameters ? arena_strdup(to->arena, route->parameters) : NULL;
-    yyjson_mut_val *parameters = list ? yyjson_mut_obj_add_arr(doc, operation, "parameters") : NULL;
-    for (char *name = list ? strtok_r(list, " ", &rest) : NULL; name;
-         name = strtok_r(NULL, " ", &rest)) {
-        set_reference(to, yyjson_mut_arr_add_obj(doc, parameters), PARAMETERS, name);
+    if (route->parameters) {
+        add_own_parameters(to, yyjson_mut_obj_add_arr(doc, operation, "parameters"), route);
     }
     yyjson_mut_val *responses = yyjson_mut_obj_add_obj(doc, operation, "responses");
     yyjson_mut_val *success = add_response(to, responses, "200", route->summary);

@@ -198,21 +198,15 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
     return status;
 }
 
-int fields_read_line(struct call *call, struct arena *arena, const char *line, size_t length,
+int fields_read_line(struct call *call, struct arena *arena, yyjson_val *object,
                      struct memory_change *change)
 {
-    static const char *const NAMES[] = {"key",        "summary",    "text",   "tags",
-                                        "metadata",   "session",    "place",  "role",
-                                        "created_at", "expires_at", "damaged"};
-    struct json_problem problem;
-    yyjson_doc *doc = json_parse(arena, line, length, &problem);
-    yyjson_val *object = yyjson_doc_get_root(doc);
-    if (!doc) {
-        return arena_failed(arena) ? ERR_NOMEM
-                                   : call_fail(call, CODE_VALIDATION, "%s", problem.text);
-    }
-    if (!yyjson_is_obj(object) || json_holds_nul(object)) {
-        return call_fail(call, CODE_VALIDATION, "it must be a JSON object without NUL characters");
+    static const char *const NAMES[] = {"key",     "summary",   "text",  "tags",       "metadata",
+                                        "session", "place",     "role",  "created_at", "expires_at",
+                                        "damaged", "namespace", "caller"};
+    static const char *const PLACES[] = {"namespace", "caller"};
+    if (!yyjson_is_obj(object)) {
+        return call_fail(call, CODE_VALIDATION, "it must be a JSON object");
     }
     size_t index, max;
     yyjson_val *key, *value;
@@ -224,14 +218,21 @@ int fields_read_line(struct call *call, struct arena *arena, const char *line, s
         }
         if (!known) {
             return call_fail(call, CODE_VALIDATION,
-                             "it holds \"%.60s\", which a memory does not have; allowed: key, "
-                             "summary, text, tags, metadata, session, place, role, created_at, "
-                             "expires_at",
+                             "it holds \"%.60s\", which a memory does not have; allowed: "
+                             "namespace, key, summary, text, tags, metadata, session, place, role, "
+                             "created_at, expires_at",
                              yyjson_get_str(key));
         }
     }
-    int status = fields_read(call, arena, object, change);
-    change->damaged = yyjson_obj_get(object, "damaged") != NULL;
+    int status = OK;
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES && status == OK; i++) {
+        const char *text; /* that whoever asks for the memory's place reads again */
+        status = read_text(call, object, PLACES[i], &text);
+    }
+    if (status == OK) {
+        status = fields_read(call, arena, object, change);
+        change->damaged = yyjson_obj_get(object, "damaged") != NULL;
+    }
     return status;
 }
 
@@ -296,13 +297,16 @@ void fields_write(yyjson_mut_doc *doc, yyjson_mut_val *object, struct arena *are
     fields_write_damage(doc, object, memory->damage);
 }
 
-int fields_write_line(struct buf *out, struct arena *arena, const struct memory *memory)
+int fields_write_line(struct buf *out, struct arena *arena, const char *namespace,
+                      const char *caller, const struct memory *memory)
 {
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *object = doc ? yyjson_mut_obj(doc) : NULL;
     if (!object) {
         return ERR_NOMEM;
     }
+    json_add_string(doc, object, "caller", caller);
+    yyjson_mut_obj_add_str(doc, object, "namespace", namespace);
     yyjson_mut_obj_add_str(doc, object, "key", memory->key);
     yyjson_mut_obj_add_str(doc, object, "summary", memory->summary);
     yyjson_mut_obj_add_str(doc, object, "text", memory->text);

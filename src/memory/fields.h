@@ -18,8 +18,8 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
  * divided. OK, ERR_FAILED, ERR_NOMEM. */
 int fields_list(struct call *call, struct arena *arena, const char *name, yyjson_val *value,
                 bool spaced, const char ***items, size_t *count);
-/* One line of an import: an object of these members and no others. */
-int fields_read_line(struct call *call, struct arena *arena, const char *line, size_t length,
+/* One line of an import: an object of these members, namespace and caller, and no others. */
+int fields_read_line(struct call *call, struct arena *arena, yyjson_val *object,
                      struct memory_change *change);
 
 /* Adds the members of a memory, without its text, which is up to the caller. Texts must outlive the
@@ -33,7 +33,9 @@ void fields_write_tags(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
                        size_t count);
 /* Adds damaged, unless there is none. */
 void fields_write_damage(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *damage);
-/* One line of an export, with its end of line, as fields_read_line() takes it. A status. */
-int fields_write_line(struct buf *out, struct arena *arena, const struct memory *memory);
+/* One line of an export, with its end of line, as an import takes it. `caller` is NULL where the
+ * importer's own is meant. A status. */
+int fields_write_line(struct buf *out, struct arena *arena, const char *namespace,
+                      const char *caller, const struct memory *memory);
 
 #endif

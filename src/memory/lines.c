@@ -1,45 +1,74 @@
-/* Lines are gathered into a batch; each batch is a call of its own, whose memory goes with it. */
+/* Memories are gathered into a batch; each batch is a call of its own, whose memory goes with it.
+ * The memories of a batch that go to the same namespace share a transaction. */
 #include "memory/lines.h"
 
 #include "call/errors.h"
-#include "core/buf.h"
 #include "core/limits.h"
-#include "memory/fields.h"
+#include "memory/formats.h"
+#include "memory/rules.h"
+#include "memory/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct lines {
-    struct call *call;
-    const struct memory_space *space;
-    struct buf partial; /* a line whose end has not come yet */
-    struct call *batch; /* NULL: none is begun */
-    struct memory_change *changes;
-    size_t *numbers; /* of the line that each change came from */
-    size_t count;
-    size_t number; /* of the line at hand, from 1 */
-    struct lines_counts counts;
+/* A memory of the batch. */
+struct waiting {
+    struct memory_change change;
+    struct memory_space space;
+    size_t number; /* of the value that it came from */
+    bool is_done;
 };
 
-struct lines *lines_new(struct call *call, const struct memory_space *space)
+struct lines {
+    struct call *call;
+    struct lines_options options;
+    struct values values;
+    const struct format *format; /* NULL: nothing has come yet */
+    struct call *batch;          /* NULL: none is begun */
+    struct waiting *waiting;
+    size_t count;
+    struct memory_change *changes; /* those of one namespace */
+    size_t *numbers;
+    size_t number; /* of the value at hand */
+    bool is_item;  /* of an array, not a line */
+    struct lines_counts counts;
+    struct buf report;
+};
+
+static int take_value(void *context, const struct values_piece *piece);
+
+struct lines *lines_new(struct call *call, const struct lines_options *options)
 {
     struct lines *lines = calloc(1, sizeof *lines);
     if (!lines) {
         return NULL;
     }
     lines->call = call;
-    lines->space = space;
+    lines->options = *options;
+    values_init(&lines->values, take_value, lines);
+    buf_init(&lines->report, KIB(64));
+    lines->waiting = calloc(LIMIT_MEMORY_IMPORT_LINES, sizeof *lines->waiting);
     lines->changes = calloc(LIMIT_MEMORY_IMPORT_LINES, sizeof *lines->changes);
     lines->numbers = calloc(LIMIT_MEMORY_IMPORT_LINES, sizeof *lines->numbers);
-    buf_init(&lines->partial, LIMIT_MEMORY_LINE_BYTES);
-    return lines->changes && lines->numbers ? lines : lines_free(lines);
+    if (!lines->waiting || !lines->changes || !lines->numbers) {
+        return lines_free(lines);
+    }
+    lines->format = options->format ? formats_find(options->format) : NULL;
+    if (options->format && !lines->format) {
+        call_fail(call, CODE_VALIDATION, "format is \"%.60s\"; it must be " FORMATS_ALLOWED,
+                  options->format);
+        return lines_free(lines);
+    }
+    return lines;
 }
 
 struct lines *lines_free(struct lines *lines)
 {
     if (lines) {
         call_free(lines->batch);
-        buf_done(&lines->partial);
+        values_done(&lines->values);
+        buf_done(&lines->report);
+        free(lines->waiting);
         free(lines->changes);
         free(lines->numbers);
         free(lines);
@@ -52,64 +81,174 @@ struct lines_counts lines_count(const struct lines *lines)
     return lines->counts;
 }
 
-/* Tells the import's caller what was wrong with a line, and how far it came. */
+const char *lines_report(const struct lines *lines)
+{
+    return lines->report.data ? lines->report.data : "";
+}
+
+/* ---- what is wrong ---- */
+
+static const char *unit(const struct lines *lines)
+{
+    return lines->is_item ? "item" : "line";
+}
+
+static int fail_at(struct lines *lines, size_t number, const char *code, const char *message)
+{
+    call_fail(lines->call, code, "%s %zu: %s", unit(lines), number, message);
+    call_fail_details(lines->call,
+                      arena_printf(call_arena(lines->call), "{\"%s\":%zu,\"imported\":%zu}",
+                                   unit(lines), number, lines->counts.lines));
+    return ERR_FAILED;
+}
+
+/* Notes a wrong line of a check, which goes on with a new batch: a call has one error. */
+static void note_wrong(struct lines *lines, size_t number, const char *message)
+{
+    if (lines->counts.wrong++ == 0) {
+        size_t imported = lines->counts.lines;
+        lines->counts.lines = 0; /* nothing is */
+        fail_at(lines, number, CODE_VALIDATION, message);
+        lines->counts.lines = imported;
+    } else if (lines->counts.wrong <= LIMIT_MEMORY_WRONG_LINES) {
+        buf_printf(&lines->report, "%s %zu: %s\n", unit(lines), number, message);
+    }
+    lines->count = 0;
+    lines->batch = call_free(lines->batch);
+}
+
+/* Tells the import's caller what was wrong with a value, and how far it came. */
 static int fail(struct lines *lines, size_t number, int status)
 {
     const struct call_error *error = lines->batch ? call_error(lines->batch) : NULL;
     if (!error) {
         return status;
     }
-    bool wrong = strcmp(error->code, CODE_VALIDATION) == 0;
-    if (wrong) {
-        call_fail(lines->call, error->code, "line %zu: %s", number, error->message);
-    } else {
-        call_fail(lines->call, error->code, "%s", error->message);
+    if (strcmp(error->code, CODE_VALIDATION) != 0) {
+        return call_fail(lines->call, error->code, "%s", error->message);
     }
-    call_fail_details(lines->call,
-                      arena_printf(call_arena(lines->call), "{\"line\":%zu,\"imported\":%zu}",
-                                   number, lines->counts.lines));
-    return ERR_FAILED;
+    if (!lines->options.only_checks) {
+        return fail_at(lines, number, error->code, error->message);
+    }
+    note_wrong(lines, number, error->message);
+    return OK;
 }
 
-static int flush(struct lines *lines)
+/* ---- writing ---- */
+
+static bool same_space(const struct memory_space *a, const struct memory_space *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->owner, b->owner) == 0;
+}
+
+/* Imports all memories of the batch that go where the one at `first` goes. */
+static int write_space(struct lines *lines, size_t first)
 {
     struct memory_import_counts done = {0};
+    const struct memory_space *space = &lines->waiting[first].space;
+    size_t count = 0;
     size_t wrong = 0;
-    int status = call_check(lines->call);
-    if (status != OK || lines->count == 0) {
-        return status;
+    for (size_t i = first; i < lines->count; i++) {
+        struct waiting *one = &lines->waiting[i];
+        if (!one->is_done && same_space(&one->space, space)) {
+            lines->changes[count] = one->change;
+            lines->numbers[count++] = one->number;
+            one->is_done = true;
+        }
     }
-    status = memory_import(lines->batch, lines->space, lines->changes, lines->count, &done, &wrong);
+    int status = memory_import(lines->batch, space, lines->changes, count, &done, &wrong);
     if (status != OK) {
         return fail(lines, lines->numbers[wrong], status);
     }
-    size_t taken = lines->count - done.expired;
+    size_t taken = count - done.expired;
     lines->counts.lines += taken;
     lines->counts.added += done.added;
     lines->counts.replaced += done.replaced;
     lines->counts.unchanged += taken - done.added - done.replaced;
     lines->counts.expired += done.expired;
-    lines->count = 0;
-    lines->batch = call_free(lines->batch);
     return OK;
 }
 
-static bool is_blank(const char *line, size_t length)
+/* Commits what is waiting. */
+static int flush(struct lines *lines)
 {
-    for (size_t i = 0; i < length; i++) {
-        if (!strchr(" \t\r", line[i])) {
-            return false;
-        }
+    int status = call_check(lines->call);
+    if (lines->options.only_checks) {
+        lines->counts.lines += lines->count;
+        lines->count = 0;
     }
-    return true;
+    for (size_t i = 0; i < lines->count && status == OK; i++) {
+        status = lines->waiting[i].is_done ? OK : write_space(lines, i);
+    }
+    lines->count = status == OK ? 0 : lines->count;
+    return status;
 }
 
-static int take_line(struct lines *lines, const char *line, size_t length)
+/* ---- reading ---- */
+
+/* Where a memory goes. Whether it is wanted. */
+static int choose_space(struct lines *lines, const struct formats_memory *memory,
+                        struct memory_space *space, bool *wanted)
 {
-    lines->number++;
-    if (is_blank(line, length)) {
+    const struct lines_options *options = &lines->options;
+    const char *name = memory->namespace ? memory->namespace : options->only;
+    *wanted = options->into || !options->only || strcmp(name, options->only) == 0;
+    name = options->into ? options->into : name;
+    if (memory->caller && !options->of_everybody) {
+        return call_fail(lines->batch, CODE_VALIDATION,
+                         "it belongs to the caller \"%.60s\"; `forage memory import` on the "
+                         "server's own machine can put it there",
+                         memory->caller);
+    }
+    if (memory->caller && !*memory->caller) {
+        return call_fail(lines->batch, CODE_VALIDATION, "caller is empty; leave it out");
+    }
+    return memory_space_of_caller(lines->batch, options->into ? NULL : memory->caller, name, space);
+}
+
+static int take_memory(void *context, const struct formats_memory *memory)
+{
+    struct lines *lines = context;
+    struct waiting *one = &lines->waiting[lines->count];
+    bool wanted = true;
+    *one = (struct waiting){.change = memory->change, .number = lines->number};
+    int status = choose_space(lines, memory, &one->space, &wanted);
+    if (status == OK && !wanted) {
+        lines->counts.others++;
         return OK;
     }
+    if (status == OK && lines->options.only_checks) {
+        status = rules_check(lines->batch, &one->change, true);
+    }
+    if (status != OK) {
+        return status;
+    }
+    return ++lines->count == LIMIT_MEMORY_IMPORT_LINES ? flush(lines) : OK;
+}
+
+static int read_value(struct lines *lines, const struct values_piece *piece)
+{
+    struct json_problem problem;
+    struct arena *arena = call_arena(lines->batch);
+    yyjson_val *value =
+        yyjson_doc_get_root(json_parse(arena, piece->data, piece->length, &problem));
+    if (!value) {
+        return arena_failed(arena) ? ERR_NOMEM
+                                   : call_fail(lines->batch, CODE_VALIDATION, "%s", problem.text);
+    }
+    if ((!yyjson_is_obj(value) && !yyjson_is_str(value)) || json_holds_nul(value)) {
+        return call_fail(lines->batch, CODE_VALIDATION,
+                         "it must be a JSON object without NUL characters");
+    }
+    lines->format = lines->format ? lines->format : formats_detect(value);
+    return formats_read(lines->format, lines->batch, value, take_memory, lines);
+}
+
+static int take_value(void *context, const struct values_piece *piece)
+{
+    struct lines *lines = context;
+    lines->number = piece->number;
+    lines->is_item = piece->is_item;
     if (!lines->batch) {
         struct call_options options = {.request_id = call_request_id(lines->call),
                                        .caller = call_caller(lines->call),
@@ -119,54 +258,46 @@ static int take_line(struct lines *lines, const char *line, size_t length)
     if (!lines->batch) {
         return ERR_NOMEM;
     }
-    int status = fields_read_line(lines->batch, call_arena(lines->batch), line, length,
-                                  &lines->changes[lines->count]);
+    int status = read_value(lines, piece);
     if (status != OK) {
-        return fail(lines, lines->number, status);
+        return fail(lines, piece->number, status);
     }
-    lines->numbers[lines->count++] = lines->number;
-    bool full = lines->count == LIMIT_MEMORY_IMPORT_LINES ||
-                arena_used(call_arena(lines->batch)) > LIMIT_MEMORY_IMPORT_BYTES;
-    return full ? flush(lines) : OK;
-}
-
-static int too_long(struct lines *lines)
-{
-    return call_fail(lines->call, CODE_VALIDATION, "line %zu: it has more than %zu bytes",
-                     lines->number + 1, LIMIT_MEMORY_LINE_BYTES);
-}
-
-int lines_feed(struct lines *lines, const char *data, size_t length)
-{
-    int status = OK;
-    const char *end = data + length;
-    while (data < end && status == OK) {
-        const char *stop = memchr(data, '\n', (size_t)(end - data));
-        size_t size = (size_t)((stop ? stop : end) - data);
-        bool whole = stop && lines->partial.length == 0;
-        if (size > LIMIT_MEMORY_LINE_BYTES - lines->partial.length) {
-            return too_long(lines);
-        }
-        if (!whole && buf_append(&lines->partial, data, size) != OK) {
-            return buf_error(&lines->partial);
-        }
-        if (whole) {
-            status = take_line(lines, data, size);
-        } else if (stop) {
-            status = take_line(lines, lines->partial.data, lines->partial.length);
-            buf_clear(&lines->partial);
-        }
-        data += size + (stop != NULL);
+    size_t used = arena_used(call_arena(lines->batch));
+    if (used > LIMIT_MEMORY_IMPORT_BYTES) {
+        status = flush(lines);
+    }
+    if (status == OK && lines->count == 0 && used > KIB(64)) {
+        lines->batch = call_free(lines->batch);
     }
     return status;
 }
 
+/* What the cutting did not like. */
+static int fail_cutting(struct lines *lines, int status)
+{
+    if (status == ERR_INVALID) {
+        return call_fail(lines->call, CODE_VALIDATION, "%s", lines->values.problem);
+    }
+    if (status == ERR_LIMIT) {
+        bool is_item = lines->values.state == VALUES_ITEMS;
+        return call_fail(lines->call, CODE_VALIDATION, "%s %zu: it has more than %zu bytes",
+                         is_item ? "item" : "line",
+                         is_item ? lines->values.items + 1 : lines->values.start,
+                         is_item ? LIMIT_MEMORY_ITEM_BYTES : LIMIT_MEMORY_LINE_BYTES);
+    }
+    return status;
+}
+
+int lines_feed(struct lines *lines, const char *data, size_t length)
+{
+    return fail_cutting(lines, values_feed(&lines->values, data, length));
+}
+
 int lines_end(struct lines *lines)
 {
-    int status = OK;
-    if (lines->partial.length > 0) {
-        status = take_line(lines, lines->partial.data, lines->partial.length);
-        buf_clear(&lines->partial);
+    int status = fail_cutting(lines, values_end(&lines->values));
+    if (status == OK) {
+        status = flush(lines);
     }
-    return status == OK ? flush(lines) : status;
+    return status == OK && lines->counts.wrong > 0 ? ERR_FAILED : status;
 }

@@ -8,10 +8,21 @@
 #include "core/limits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct memories *memories_of(const struct call *call)
 {
     return call_parts(call)->memories;
+}
+
+bool memories_is_shared(const char *name)
+{
+    for (const char *const *item = config_list("FORAGE_SHARED_NAMESPACES", NULL); *item; item++) {
+        if (strcmp(*item, name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- connections ---- */

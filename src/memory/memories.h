@@ -19,6 +19,9 @@ struct memories {
     _Atomic int64_t next_sweep_ms;
 };
 
+/* Whether the operator shares the namespaces of this name among all callers. */
+bool memories_is_shared(const char *name);
+
 /* A connection for the call, which waits while all that there may be are in use. OK with one;
  * ERR_FAILED after call_fail() when the database cannot be reached; as of the call. */
 MUST_CHECK int memories_borrow(struct call *call, struct db **db);

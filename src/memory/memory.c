@@ -14,22 +14,19 @@
 #define DEFAULT_NAMESPACE "default"
 #define SHARED_OWNER      ""
 
-static bool is_shared(const char *name)
-{
-    for (const char *const *item = config_list("FORAGE_SHARED_NAMESPACES", NULL); *item; item++) {
-        if (strcmp(*item, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int memory_space_of(struct call *call, const char *name, struct memory_space *space)
 {
-    const struct caller *caller = call_caller(call);
+    return memory_space_of_caller(call, NULL, name, space);
+}
+
+int memory_space_of_caller(struct call *call, const char *caller, const char *name,
+                           struct memory_space *space)
+{
+    const struct caller *own = call_caller(call);
     int status = rules_check_namespace(call, name);
+    caller = caller ? caller : own ? own->name : "local";
     space->name = name ? name : DEFAULT_NAMESPACE;
-    space->owner = is_shared(space->name) ? SHARED_OWNER : caller ? caller->name : "local";
+    space->owner = memories_is_shared(space->name) ? SHARED_OWNER : caller;
     return status;
 }
 
@@ -306,49 +303,6 @@ int memory_list(struct call *call, const struct memory_space *space,
     return end_reading(&reading, status);
 }
 
-/* An export, a batch of rows at a time. Each row lives until the next one. */
-struct export
-{
-    struct arena *arena;
-    int (*take)(void *context, const struct memory *memory);
-    void *context;
-    char last[LIMIT_MEMORY_KEY_BYTES + 1];
-    size_t count;
-};
-
-static int export_row(void *context, const struct store_row *row)
-{
-    struct export *export = context;
-    size_t length = strlen(row->memory.key);
-    memcpy(export->last, row->memory.key, length < sizeof export->last ? length + 1 : 0);
-    export->count++;
-    struct store_row marked = *row;
-    store_mark(export->arena, &marked);
-    int status = export->take(export->context, &marked.memory);
-    arena_reset(export->arena);
-    return status;
-}
-
-int memory_export(struct call *call, const struct memory_space *space,
-                  int (*take)(void *context, const struct memory *memory), void *context)
-{
-    struct reading reading;
-    struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
-    struct export export = {.arena = arena, .take = take, .context = context, .count = 1};
-    int status = arena ? start_reading(&reading, call, space) : ERR_NOMEM;
-    if (!arena) {
-        return status;
-    }
-    while (status == OK && reading.space.id != 0 && export.count > 0) {
-        export.count = 0;
-        status = store_each(reading.db, arena, reading.space.id, export.last, reading.now_ms,
-                            LIMIT_MEMORY_CATCH_UP, export_row, &export);
-        status = status == OK ? call_check(call) : status;
-    }
-    arena_free(arena);
-    return end_reading(&reading, status);
-}
-
 /* ---- looking after it ---- */
 
 /* A shared namespace that the operator shares no longer is not shown. */
@@ -358,7 +312,7 @@ static void hide_unshared(struct arena *arena, struct memory_stats *stats)
         arena_alloc(arena, (stats->namespace_count + 1) * sizeof *shown);
     size_t count = 0;
     for (size_t i = 0; shown && i < stats->namespace_count; i++) {
-        if (stats->namespaces[i].shared == is_shared(stats->namespaces[i].name)) {
+        if (stats->namespaces[i].shared == memories_is_shared(stats->namespaces[i].name)) {
             shown[count++] = stats->namespaces[i];
         }
     }

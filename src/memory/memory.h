@@ -56,6 +56,10 @@ struct memory {
 /* The space of a caller's namespace; `name` NULL: "default". ERR_FAILED after call_fail() for a
  * name that is wrong. */
 int memory_space_of(struct call *call, const char *name, struct memory_space *space);
+/* The same for the namespace of another caller (NULL: the call's own), for the operator's command
+ * line, which works on the whole store. */
+int memory_space_of_caller(struct call *call, const char *caller, const char *name,
+                           struct memory_space *space);
 
 /* ---- changing ---- */
 
@@ -152,19 +156,46 @@ struct memory_page {
 int memory_list(struct call *call, const struct memory_space *space,
                 const struct memory_filter *filter, size_t limit, size_t offset,
                 struct memory_page *page);
-/* Every memory of the space in the order of keys; anything but OK from `take` ends it. */
-int memory_export(struct call *call, const struct memory_space *space,
-                  int (*take)(void *context, const struct memory *memory), void *context);
+/* ---- moving (export.c) ---- */
+
+/* What is wanted of the store. */
+struct memory_scope {
+    const struct memory_space *space; /* one namespace; NULL: every one that the caller may see */
+    bool of_everybody;                /* those of all callers: for the operator's command line */
+};
+
+/* How much there is. */
+struct memory_extent {
+    int64_t memories, namespaces;         /* that were taken */
+    int64_t all_memories, all_namespaces; /* that the store holds, of all callers */
+};
+
+/* Every memory of the scope, one namespace after the other, each in the order of keys, from one
+ * view of the store. Anything but OK from `take` ends it. `extent` may be NULL. */
+int memory_export(struct call *call, const struct memory_scope *scope,
+                  int (*take)(void *context, const struct memory_space *space,
+                              const struct memory *memory),
+                  void *context, struct memory_extent *extent);
+
+struct memory_namespace {
+    struct memory_space space;
+    int64_t memories;
+    bool hidden; /* its name is shared now and was not, or the other way round: nobody reaches it */
+};
+/* Every namespace of the scope in the order of owners and names, hidden ones only for everybody.
+ */
+int memory_namespaces(struct call *call, const struct memory_scope *scope,
+                      int (*take)(void *context, const struct memory_namespace *namespace),
+                      void *context);
 
 /* ---- searching ---- */
 
 struct memory_hit {
     const char *key;
     const char *summary;
-    const char
-        *excerpt;     /* HTML-safe in both searches; with <mark> around hits in the full-text one */
-    double relevance; /* 0 to 1, falls down the list */
-    double score;     /* as the ranking computed it */
+    const char *excerpt; /* text; of the full-text search HTML with <mark> around hits */
+    double relevance;    /* 0 to 1, falls down the list */
+    double score;        /* as the ranking computed it */
     int64_t created_ms;
     const char *session;
     const char *role;

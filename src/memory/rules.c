@@ -34,15 +34,27 @@ static int check_text(struct call *call, const char *name, const char *text, siz
     return OK;
 }
 
+static bool is_reserved(const char *key)
+{
+    bool reserved = false;
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
+        reserved |= strcmp(key, RESERVED[i]) == 0;
+    }
+    return reserved;
+}
+
+bool rules_takes_key(const char *key)
+{
+    return *key && strlen(key) <= LIMIT_MEMORY_KEY_BYTES && !is_reserved(key);
+}
+
 static int check_key(struct call *call, const char *name, const char *key)
 {
-    for (size_t i = 0; key && i < sizeof RESERVED / sizeof *RESERVED; i++) {
-        if (strcmp(key, RESERVED[i]) == 0) {
-            return call_fail(call, CODE_VALIDATION,
-                             "%s is \"%s\", which is reserved (as are search, fulltext, import and "
-                             "export); choose another",
-                             name, key);
-        }
+    if (key && is_reserved(key)) {
+        return call_fail(call, CODE_VALIDATION,
+                         "%s is \"%s\", which is reserved (as are search, fulltext, import and "
+                         "export); choose another",
+                         name, key);
     }
     return check_text(call, name, key, LIMIT_MEMORY_KEY_BYTES);
 }
@@ -334,12 +346,9 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
         if (!memory->key) {
             return ERR_NOMEM;
         }
-        bool reserved = false;
-        for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++) {
-            reserved |= strcmp(memory->key, RESERVED[i]) == 0;
-        }
-        status =
-            reserved ? OK : store_get(work->db, work->arena, work->space->id, memory->key, &taken);
+        status = is_reserved(memory->key)
+                     ? OK
+                     : store_get(work->db, work->arena, work->space->id, memory->key, &taken);
         if (status != OK && status != ERR_NOTFOUND) {
             return status;
         }

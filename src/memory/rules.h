@@ -20,6 +20,8 @@ struct rules_work {
 int rules_check(struct call *call, const struct memory_change *change, bool adds);
 /* A name that a namespace may have. */
 int rules_check_namespace(struct call *call, const char *name);
+/* Whether a key can be one: not too long, and no route's name. */
+bool rules_takes_key(const char *key);
 
 /* OK with a result; ERR_FAILED after call_fail(); a status of the connection. */
 int rules_add(const struct rules_work *work, const struct memory_change *change,

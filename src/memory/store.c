@@ -141,6 +141,39 @@ int store_lock(struct db *db, struct store_space *space)
     return status < 0 ? status : OK;
 }
 
+int store_spaces(struct db *db, struct arena *arena, const char *owner,
+                 const struct memory_space *after, size_t limit, struct store_named_space *spaces,
+                 size_t *count)
+{
+    struct db_rows *rows =
+        db_ask(db,
+               "SELECT id, owner, name FROM {space} WHERE (CAST(?1 AS TEXT) IS NULL OR owner IN "
+               "(?1, '')) AND (owner, name) > (?2, ?3) ORDER BY owner, name LIMIT ?4",
+               DB_TEXT(owner), DB_TEXT(after->owner), DB_TEXT(after->name), DB_INT((int64_t)limit));
+    int status;
+    *count = 0;
+    while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
+        spaces[(*count)++] =
+            (struct store_named_space){.id = db_int(rows, 0),
+                                       .space = {arena_strdup(arena, db_text(rows, 1)),
+                                                 arena_strdup(arena, db_text(rows, 2))}};
+    }
+    db_end(rows);
+    return arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+/* Both parts are counted in an index, without a look at the memories. */
+int store_count(struct db *db, int64_t space, int64_t now_ms, int64_t *count)
+{
+    int status = db_numbers(
+        db_ask(db,
+               "SELECT (SELECT count(*) FROM {memory} WHERE space = ?1) - (SELECT count(*) FROM "
+               "{memory} WHERE space = ?1 AND expires > 0 AND expires <= ?2)",
+               DB_INT(space), DB_INT(now_ms)),
+        count, 1);
+    return status < 0 ? status : OK;
+}
+
 static int read_stats(struct db_rows *rows, struct arena *arena, struct memory_stats *stats,
                       struct memory_namespace_stats *items)
 {

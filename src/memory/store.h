@@ -51,6 +51,18 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
 /* No other transaction changes the space before this one ends, and what is read from now on, the
  * number of its last change included, is what the last one left. */
 MUST_CHECK int store_lock(struct db *db, struct store_space *space);
+/* A space with its name. */
+struct store_named_space {
+    int64_t id;
+    struct memory_space space;
+};
+/* The owner's spaces and the shared ones (NULL: those of all owners) in the order of owners and
+ * names, after `after`, at most `limit`. */
+int store_spaces(struct db *db, struct arena *arena, const char *owner,
+                 const struct memory_space *after, size_t limit, struct store_named_space *spaces,
+                 size_t *count);
+/* How many memories of a space have not expired. */
+int store_count(struct db *db, int64_t space, int64_t now_ms, int64_t *count);
 /* Of the owner's namespaces and the shared ones; NULL: of all owners. */
 int store_stats(struct db *db, struct arena *arena, const char *owner, struct memory_stats *stats);
 

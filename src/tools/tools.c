@@ -79,6 +79,7 @@ static int run_get_content(struct call *call, yyjson_val *arguments, struct repl
         .budget = call_takes_any_size(call) ? 0 : budget_chars(),
         .section = json_string(arguments, "section"),
         .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
+        .as_text = call_takes_text(call),
         .render = render_mode(json_string(arguments, "render")),
     };
     int status = content_read(call, &request, &content);

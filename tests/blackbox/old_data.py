@@ -101,7 +101,11 @@ def told_of_store(settings):
     usage = json.loads(tell("usage", "--json", **settings))
     return {
         "memories": {
-            name: [json.loads(line) for line in tell("memory", "export", "--namespace", name, **settings).splitlines()]
+            # 0.8.0 did not write the namespace into each line.
+            name: [
+                {member: value for member, value in json.loads(line).items() if (member, value) != ("namespace", name)}
+                for line in tell("memory", "export", "--namespace", name, **settings).splitlines()
+            ]
             for name in NAMESPACES
         },
         "found": [

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 from programs import FORAGE, environment, run, wait_until
 
-MEMORY = {"add", "get", "list", "search", "delete", "import", "export", "check", "backup"}
+MEMORY = {"add", "get", "list", "search", "fulltext", "update", "rename", "delete", "stats", "namespaces", "import", "export",
+          "check", "backup"}
 
 # What is typed, and what is offered for its last word: everything that is, and nothing else.
 LINES = [
@@ -103,7 +104,7 @@ def test_fish(place, line, offers):
 
 def test_fish_has_the_meanings(place):
     told = in_shell(place, "fish", "--no-config", "-c", "source forage.fish; complete -C 'forage memory chec'")
-    assert told == ["check\tverify the store and its indexes, and repair what can be rebuilt"]
+    assert told == ["check\tverify every memory, the tables and their indexes"]
 
 
 # ---- zsh: only an editor of lines completes, so there is one on a terminal, which writes down what is added ----

@@ -41,7 +41,7 @@ def test_an_import_leaves_out_what_has_expired(space):
     """An old export may hold it: the rest of the file is good."""
     lines = [{"key": f"k{n}", "text": f"text {n}", **({"expires_at": "2020-01-01"} if n % 2 else {})} for n in range(7)]
     data = space.load(lines)
-    assert data == {"namespace": space.name, "imported": 4, "added": 4, "replaced": 0, "unchanged": 0, "expired": 3}
+    assert data == {"namespace": space.name, "imported": 4, "added": 4, "replaced": 0, "unchanged": 0, "expired": 3, "others": 0}
     assert sorted(space.keys("list")) == ["k0", "k2", "k4", "k6"]
     text = "".join(json.dumps(line) + "\n" for line in lines).encode()
     done = space.world.command("import", "--namespace", space.name, stdin=text)

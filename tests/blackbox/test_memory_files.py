@@ -10,7 +10,7 @@ import time
 
 import pytest
 from memory_world import SOAK, Space, check_store, over_rest, world_of
-from programs import FORAGE, Program, Server, Stdio, no_leak_check, run, wait_until
+from programs import FORAGE, Program, Server, Stdio, no_leak_check, run, run_on_terminal, wait_until
 from storage import Disk, build_shim
 
 INTERRUPTIONS = 100 if SOAK else 8
@@ -267,13 +267,13 @@ def test_commands(tmp_path):
     assert "bird" in forage("list") and "bird" not in forage("list", "--prefix", "i")
     assert "bird" in forage("search", "heron")
     assert json.loads(forage("search", "heron", "--json"))["data"]["results"][0]["key"] == "bird"
-    assert forage("delete", "bird", "nobody") == "deleted bird\nno memory of key nobody\n"
-    assert "nobody" in forage("get", "nobody")
-    assert forage("add", "zebra", "--namespace", "other") and "zebra" not in forage("export")
+    assert "nobody" in forage("delete", "bird", "nobody", code=1)
+    assert "nobody" in forage("get", "nobody", code=1)
+    assert forage("add", "zebra", "--namespace", "other") and "zebra" in forage("export")
     exported = tmp_path / "out.jsonl"
-    forage("export", exported)
+    forage("export", exported, "--namespace", "default")
     assert json.loads(exported.read_text())["text"] == "from standard input"
-    assert "1 memories" in forage("import", exported, "--namespace", "copy")
+    assert "1 memories" in forage("import", exported, "--into", "copy")
     assert "line 2" in forage("import", "-", stdin=b'{"text":"good"}\n{"txt":"bad"}\n', code=1)
     assert "3 memories, 0 problems" in forage("check")
     for wrong in (["nothing"], [], ["get"], ["add", "x", "--colour", "red"], ["list", "what"]):
@@ -289,3 +289,87 @@ def test_standard_input_and_the_command_line_share_a_store(tmp_path):
         run("memory", "add", "by a person", "--key", "p", **settings)
         found = client.ask("tools/call", {"name": "memory_search", "arguments": {"query": "person"}})
         assert found["result"]["structuredContent"]["data"]["results"][0]["key"] == "p"
+
+
+# ---- what people see ----
+
+
+@pytest.fixture(name="forage")
+def people(tmp_path):
+    return lambda *words, **more: run("memory", *words, FORAGE_DATA_DIR=tmp_path, **more)
+
+
+@pytest.mark.parametrize("command", ["get", "delete"])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_key_that_is_not_there_is_an_error(forage, command, more):
+    forage("add", "x", "--key", "there")
+    missing = forage(command, "nope", *more)
+    assert missing.returncode == 1 and "there is no memory of key nope in the namespace default" in missing.stderr
+    assert missing.stdout == "" if not more else "missing" in missing.stdout
+    partly = forage(command, "nope", "there", "--namespace", "default")
+    assert partly.returncode == 1 and "nope" in partly.stderr and ("x" in partly.stdout or "deleted there" in partly.stdout)
+
+
+@pytest.mark.parametrize("command", ["search", "fulltext"])
+def test_nothing_that_is_found_is_said(forage, command):
+    forage("add", "heron")
+    nothing = forage(command, "okapi")
+    assert nothing.returncode == 0 and nothing.stdout == "" and nothing.stderr == "forage: no memory was found\n"
+    assert forage(command, "heron").stderr == ""
+
+
+NASTY = "Painting's <b>needle</b> & \x1b[31mred\x1b[0m \x9b2J\x07 \"end\""
+
+
+@pytest.mark.parametrize("command", ["search", "fulltext"])
+def test_text_for_a_terminal_is_text(tmp_path, command):
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    run("memory", "add", NASTY, "--key", "k\x1b[2J", **settings)
+    for shown in (run("memory", command, "needle", **settings), run_on_terminal("memory", command, "needle", NO_COLOR="1", **settings)):
+        assert shown.returncode == 0
+        assert "Painting's <b>needle</b> & " in shown.stdout and '"end"' in shown.stdout
+        assert "&#39;" not in shown.stdout and "<mark>" not in shown.stdout
+        assert not set(shown.stdout) & set("\x1b\x9b\x07")
+    coloured = run_on_terminal("memory", "fulltext", "needle", **settings).stdout
+    assert "<b>\x1b[1mneedle\x1b[0m</b>" in coloured and "\x1b[31m" not in coloured
+
+
+def test_a_text_on_a_terminal_moves_no_cursor(tmp_path):
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    run("memory", "add", f"one\n{NASTY}\ttwo", "--key", "k", **settings)
+    assert run("memory", "get", "k", **settings).stdout == f"one\n{NASTY}\ttwo\n", "a script gets what was added"
+    shown = run_on_terminal("memory", "get", "k", **settings).stdout
+    assert shown.startswith("one\nPainting's") and not set(shown) & set("\x1b\x9b\x07")
+    listed = run_on_terminal("memory", "list", COLUMNS="60", **settings).stdout
+    assert not set(listed) & set("\x1b\x9b\x07")
+
+
+def test_update_rename_and_stats(forage):
+    forage("add", "the oven runs hot", "--key", "oven", "--tags", "a")
+    assert forage("update", "oven", "the", "oven", "runs", "20 degrees hot").stdout == "updated oven\n"
+    assert forage("update", "oven", "--tags", "bread,baking").stdout == "updated oven\n"
+    assert forage("update", "oven", "-", stdin=b"from standard input\n").stdout == "updated oven\n"
+    found = json.loads(forage("get", "oven", "--json").stdout)["data"]["results"][0]
+    assert found["text"] == "from standard input" and found["tags"] == ["bread", "baking"] and found["version"] == 4
+    late = forage("update", "oven", "x", "--if-version", "1")
+    assert late.returncode == 1 and "version" in late.stderr
+    nothing = forage("update", "oven")
+    assert nothing.returncode == 1 and "nothing to change" in nothing.stderr
+    absent = forage("update", "nope", "x")
+    assert absent.returncode == 1 and "there is no memory" in absent.stderr
+    assert forage("rename", "oven", "stove").stdout == "renamed stove\n"
+    assert forage("get", "stove").returncode == 0 and forage("rename", "oven", "x").returncode == 1
+    assert forage("rename", "stove").returncode == 2 and forage("rename", "a", "b", "c").returncode == 2
+    stats = forage("stats").stdout
+    assert stats.startswith("sqlite, schema ") and "\ndefault: 1 memories, 0 sessions, 19 bytes of text" in stats
+    assert json.loads(forage("stats", "--json").stdout)["data"]["namespaces"][0]["memories"] == 1
+
+
+def test_fulltext(forage):
+    forage("add", "The heron stands in the water", "--key", "a")
+    forage("add", "The heron flies", "--key", "b")
+    assert {line.split()[-1] for line in forage("fulltext", "heron").stdout.splitlines()[::2]} == {"a", "b"}
+    assert "a\n" in forage("fulltext", "heron", "water", "--operator", "AND").stdout
+    assert "b\n" not in forage("fulltext", "heron", "water", "--operator", "AND").stdout
+    assert "b\n" in forage("fulltext", "heron", "--", "-water").stdout
+    assert forage("fulltext", "heron", "--operator", "XOR").returncode == 2

@@ -275,8 +275,8 @@ def succeed(client):
     exported = send("export_memories", 200)
     assert send("export_memories", 200, headers={"Accept": "application/octet-stream"}).body == exported.body
     for kind in ("application/octet-stream", "application/x-ndjson"):
-        answer = send("import_memories", 200, query="namespace=third", body=exported.body, headers={"Content-Type": kind})
-        assert answer.json()["data"]["imported"] == 3
+        answer = send("import_memories", 200, query="into=third", body=exported.body, headers={"Content-Type": kind})
+        assert answer.json()["data"]["imported"] == 4, "of both namespaces"
     send("get_usage", 200, query="days=400")
     send("get_history", 200, query="limit=2")
     send("get_history", 200, query="limit=1000&before=1000000000000000")

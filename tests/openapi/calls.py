@@ -92,7 +92,7 @@ exported = expect("export_memories", File, export_memories.sync(client=client))
 lines = exported.payload.read()
 assert lines.count(b"\n") == 1 and b"SQLite" in lines
 
-imported = expect("import_memories", Imported, import_memories.sync(client=client, body=File(payload=BytesIO(lines)), namespace="copy"))
+imported = expect("import_memories", Imported, import_memories.sync(client=client, body=File(payload=BytesIO(lines)), into="copy"))
 assert imported.data.added == 1 and imported.data.namespace == "copy"
 
 deleted = expect("delete_memory", MemoryDeleteResult, delete_memory.sync("database", client=client))

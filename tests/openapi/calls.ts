@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   const exported = await forage.exportMemories({ throwOnError: true });
   expect('export_memories', (await exported.data.text()).includes('SQLite'));
 
-  const imported = await forage.importMemories({ body: exported.data, query: { namespace: 'copy' }, throwOnError: true });
+  const imported = await forage.importMemories({ body: exported.data, query: { into: 'copy' }, throwOnError: true });
   expect('import_memories', imported.data.data.added === 1);
 
   const deleted = await forage.deleteMemory({ path: { key: 'database' }, throwOnError: true });

@@ -414,8 +414,10 @@ static void keeps_owners_apart(void **state)
 
 /* ---- imports and exports ---- */
 
-static int count_exported(void *context, const struct memory *memory)
+static int count_exported(void *context, const struct memory_space *space,
+                          const struct memory *memory)
 {
+    (void)space;
     size_t *count = context;
     assert_non_null(memory->text);
     (*count)++;
@@ -440,7 +442,7 @@ static void imports_lines(void **state)
     for (size_t piece = 1; piece < 40; piece += 13) {
         struct call *call = new_call();
         struct memory_space space = {"local", piece == 1 ? "one" : piece < 20 ? "two" : "three"};
-        struct lines *lines = lines_new(call, &space);
+        struct lines *lines = lines_new(call, &(struct lines_options){.into = space.name});
         assert_int_equal(feed(lines, TEXT, piece), OK);
         struct lines_counts counts = lines_count(lines);
         assert_int_equal(counts.lines, 4);
@@ -449,7 +451,8 @@ static void imports_lines(void **state)
         assert_int_equal(counts.unchanged, 1);
         lines_free(lines);
         size_t exported = 0;
-        assert_int_equal(memory_export(call, &space, count_exported, &exported), OK);
+        struct memory_scope scope = {.space = &space};
+        assert_int_equal(memory_export(call, &scope, count_exported, &exported, NULL), OK);
         assert_int_equal(exported, 2);
         call_free(call);
         assert_string_equal(text_of(&space, "a"), "three");
@@ -476,7 +479,7 @@ static void refuses_wrong_lines(void **state)
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct call *call = new_call();
-        struct lines *lines = lines_new(call, &SPACE);
+        struct lines *lines = lines_new(call, &(struct lines_options){.only_checks = i % 2});
         assert_int_equal(feed(lines, CASES[i].text, 1000), ERR_FAILED);
         assert_string_equal(call_error(call)->code, CODE_VALIDATION);
         assert_memory_equal(call_error(call)->message, CASES[i].words, strlen(CASES[i].words));

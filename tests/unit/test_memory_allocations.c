@@ -50,7 +50,7 @@ static int import_lines(struct call *call)
 {
     static const char TEXT[] = "{\"key\":\"second\",\"text\":\"two\",\"tags\":[\"x\"]}\n"
                                "{\"key\":\"third\",\"text\":\"three\",\"session\":\"s\"}\n";
-    struct lines *lines = lines_new(call, &SPACE);
+    struct lines *lines = lines_new(call, &(struct lines_options){0});
     int status = lines ? lines_feed(lines, TEXT, strlen(TEXT)) : ERR_NOMEM;
     status = status == OK ? lines_end(lines) : status;
     lines_free(lines);
@@ -90,8 +90,9 @@ static int update(struct call *call)
     return memory_update(call, &SPACE, &change, &result);
 }
 
-static int count_one(void *context, const struct memory *memory)
+static int count_one(void *context, const struct memory_space *space, const struct memory *memory)
 {
+    (void)space;
     (void)memory;
     ++*(size_t *)context;
     return OK;
@@ -100,7 +101,7 @@ static int count_one(void *context, const struct memory *memory)
 static int export_all(struct call *call)
 {
     size_t count = 0;
-    int status = memory_export(call, &SPACE, count_one, &count);
+    int status = memory_export(call, &(struct memory_scope){NULL, true}, count_one, &count, NULL);
     return status == OK && count != 4 ? ERR_INVALID : status;
 }
 
