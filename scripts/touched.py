@@ -13,7 +13,7 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 
 # tests/blackbox/test_NAME.py for each room, the most telling first.
 ROOMS = {
-    "answer": "search_web answer_contract search_fakes",
+    "answer": "search_web answer_contract kept_answers search_fakes",
     "app": "protocol_stdio rest",
     "call": "protocol_stdio rest cancel",
     "cli": "cli terminal completions interrupts",
@@ -27,7 +27,7 @@ ROOMS = {
     "memory": "memory memory_doors memory_care memory_parity memory_scripts memory_callers memory_files memory_servers "
     "memory_moves memory_crash memory_crash_postgresql old_data",
     "net": "get_content ssrf trust",
-    "ops": "usage limits old_data records_postgres crash",
+    "ops": "usage limits kept_answers old_data records_postgres crash",
     "page": "get_content page_parts page_cache loaders browser ssrf",
     "proc": "research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",

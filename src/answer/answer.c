@@ -5,6 +5,7 @@
 #include "answer/question.h"
 #include "call/errors.h"
 #include "call/parts.h"
+#include "config/budget.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #define UPSTREAM    "openai"
@@ -171,6 +173,26 @@ static int read_settings(struct call *call, struct openai_settings *settings)
         .max_tokens = config_int("FORAGE_ANSWER_MAX_TOKENS"),
     };
     return read_temperature(call, &settings->temperature);
+}
+
+/* A file of guardrails counts as it is now: what it refuses must not come from an earlier answer.
+ */
+void answer_settings(struct buf *out)
+{
+    static const char *const NAMES[] = {"OPENAI_BASE_URL", "FORAGE_ANSWER_MODEL",
+                                        "FORAGE_ANSWER_TEMPERATURE", "FORAGE_GUARDRAILS"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        const char *text = config_text(NAMES[i]);
+        buf_printf(out, "%s\n", text ? text : "");
+    }
+    const char *rules = config_text("FORAGE_GUARDRAILS");
+    struct stat file = {0};
+    if (rules && stat(rules, &file) == 0) {
+        buf_printf(out, "%lld.%09ld %lld\n", (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+                   (long long)file.st_size);
+    }
+    buf_printf(out, "%s %lld %zu\n", FORAGE_VERSION,
+               (long long)config_int("FORAGE_ANSWER_MAX_TOKENS"), budget_chars());
 }
 
 /* ---- asking ---- */

@@ -37,6 +37,9 @@ struct answerer *answerer_free(struct answerer *answerer);
 /* Whether there is a key, or an address that may do without. */
 bool answer_configured(void);
 
+/* Appends what besides a request decides its answer: the version of forage and its settings. */
+void answer_settings(struct buf *out);
+
 /* OK; ERR_FAILED after call_fail() with CONFIG, VALIDATION, AUTH, RATE_LIMIT, PROVIDER or PARSE; a
  * status of call_wait(). Everything lives in the call's arena. Reports what it used to the call. */
 MUST_CHECK int answer_ask(struct call *call, const struct answer_request *request,

@@ -102,7 +102,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (status != OK) {
         return status;
     }
-    meter_attach(app->meter, app->registry);
+    meter_attach(app->meter, app->registry, answer_settings);
     struct mcp_options mcp_options = {
         .registry = app->registry,
         .name = options->name,

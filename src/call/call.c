@@ -31,6 +31,7 @@ struct call {
     size_t usage_count;
     bool keeping_forbidden;
     bool takes_any_size;
+    bool asks_anew;
     bool takes_text;
     atomic_uint references;
     atomic_bool cancelled;
@@ -53,6 +54,7 @@ struct call *call_new(const struct call_options *options)
     call->parts = options->parts ? options->parts : &NO_PARTS;
     call->hooks = options->hooks;
     call->takes_any_size = options->takes_any_size;
+    call->asks_anew = options->asks_anew;
     call->takes_text = options->takes_text;
     call->started_ms = clock_now_ms();
     call->deadline_ms = INT64_MAX;
@@ -116,6 +118,11 @@ int64_t call_started_ms(const struct call *call)
 bool call_takes_any_size(const struct call *call)
 {
     return call->takes_any_size;
+}
+
+bool call_asks_anew(const struct call *call)
+{
+    return call->asks_anew;
 }
 
 bool call_takes_text(const struct call *call)

@@ -53,6 +53,7 @@ struct call_options {
     const struct parts *parts; /* of the program that it runs in, which outlive it; NULL: none */
     int64_t timeout_ms;        /* 0: none */
     bool takes_any_size;       /* see call_takes_any_size() */
+    bool asks_anew;            /* see call_asks_anew() */
     bool takes_text;           /* see call_takes_text() */
     struct call_hooks hooks;
 };
@@ -69,6 +70,8 @@ const struct parts *call_parts(const struct call *call);
 int64_t call_started_ms(const struct call *call);
 /* Whether the result goes to somebody who takes it whole, however long: a person, not a model. */
 bool call_takes_any_size(const struct call *call);
+/* Whether an answer that was kept from an earlier call will not do. */
+bool call_asks_anew(const struct call *call);
 /* Whether a long text in the result goes out as it is, and not escaped inside JSON: more fits. */
 bool call_takes_text(const struct call *call);
 /* Shortens the deadline to `timeout_ms` from now; it is never extended. */

@@ -322,7 +322,8 @@ int command_answer(const struct arguments *arguments)
                                                 .renamed = RENAMED,
                                                 .add = add_answer_parameters,
                                                 .print = print_answer,
-                                                .quiet = true};
+                                                .quiet = true,
+                                                .may_be_kept = true};
     return run_tool_command(&COMMAND, arguments, NULL);
 }
 

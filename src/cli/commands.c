@@ -221,13 +221,17 @@ static const struct command COMMANDS[] = {
         .name = "answer",
         .words = "QUESTION",
         .summary = "print a short answer from the web with its sources",
-        .about = "Asks search_web, which needs OPENAI_API_KEY.",
+        .about =
+            "Asks search_web, which needs OPENAI_API_KEY. Where FORAGE_HISTORY is on, the same "
+            "question within five minutes (FORAGE_ANSWER_CACHE_TTL) gets the answer that it "
+            "had, and standard error says so.",
         .group = COMMANDS_ASK,
         .run = command_answer,
         .options = {NUMBER("--max", 0, 0, "at most so many sources"),
                     NUMBER("--fresh", 0, 0, "prefer sources of the last N hours"),
                     TEXT("--region", "CC", "the country to search from, as in DE or US"),
-                    FLAG("--sources-only", "leave the answer out"), JSON},
+                    FLAG("--sources-only", "leave the answer out"),
+                    FLAG("--again", "ask anew, also where the answer is kept"), JSON},
         .examples = {"forage answer \"When is the next total eclipse in Europe?\""},
     },
     {
@@ -263,7 +267,8 @@ static const struct command COMMANDS[] = {
         .about = "A value is text, or JSON where the tool wants another type; key:= forces JSON.",
         .group = COMMANDS_ASK,
         .run = command_call,
-        .options = {TEXT("--json", "OBJECT", "the arguments, as one JSON object")},
+        .options = {TEXT("--json", "OBJECT", "the arguments, as one JSON object"),
+                    FLAG("--again", "ask anew, also where an answer is kept")},
         .examples = {"forage call forage_status", "forage call web_search query=\"sourdough\""},
     },
     {

@@ -246,6 +246,23 @@ static void add_options(struct tool_run *run, const struct tool_command *command
 
 /* ---- running a tool ---- */
 
+/* Says that an answer is not of now. */
+static void tell_kept(const struct reply *reply)
+{
+    if (reply->kept_at_ms) {
+        char age[32] = "a moment";
+        long long seconds = (long long)(clock_wall_ms() - reply->kept_at_ms) / 1000;
+        if (seconds > 1) {
+            bool minutes = seconds >= 120;
+            snprintf(age, sizeof age, "%lld %s", minutes ? seconds / 60 : seconds,
+                     minutes ? "minutes" : "seconds");
+        }
+        fprintf(stderr,
+                "forage: this answer is of %s ago (FORAGE_HISTORY keeps it); --again asks anew\n",
+                age);
+    }
+}
+
 /* Runs a tool with parameters that become JSON as a client would send it. */
 static int run_entry(struct app *app, const struct entry *entry, struct call *call,
                      yyjson_mut_val *parameters, struct reply *reply)
@@ -268,6 +285,7 @@ static int run_entry(struct app *app, const struct entry *entry, struct call *ca
               stderr);
         return EXIT_FAILED;
     }
+    tell_kept(reply);
     return EXIT_OK;
 }
 
@@ -329,6 +347,7 @@ int run_tool_command(const struct tool_command *command, const struct arguments 
     }
     struct call_options options = run_options(progress);
     options.takes_any_size = command->takes_any_size;
+    options.asks_anew = command->may_be_kept && option_given(given, "--again");
     return run_in_app(&options, run_task, &task);
 }
 
@@ -412,5 +431,6 @@ int command_call(const struct arguments *arguments)
     }
     struct call_options options = run_options(NULL);
     struct arguments given = *arguments;
+    options.asks_anew = option_given(arguments, "--again");
     return run_in_app(&options, call_in, &given);
 }

@@ -43,6 +43,7 @@ struct tool_command {
     bool (*fails)(const struct tool_run *run);
     bool quiet;          /* only warnings and worse are logged: the answer is news enough */
     bool takes_long;     /* on a terminal, its progress stands for all but errors in the log */
+    bool may_be_kept;    /* an earlier answer will do, unless --again is given */
     bool takes_any_size; /* the result may be as long as it is */
 };
 

@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "core/redact.h"
 #include "doors/http.h"
+#include "ops/meter.h"
 #include "ops/reports.h"
 
 #include <stdio.h>
@@ -261,7 +262,9 @@ static int wipe_history(struct rest_call *rest, struct db *db, yyjson_mut_doc *d
                         yyjson_mut_val **body)
 {
     int64_t wiped = 0;
-    int status = records_wipe(db, call_caller(rest->call)->name, &wiped);
+    const char *caller = call_caller(rest->call)->name;
+    meter_forget(rest->door->app->meter, caller);
+    int status = records_wipe(db, caller, &wiped);
     *body = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_sint(doc, *body, "wiped", wiped);
     return status;

@@ -6,12 +6,14 @@
 #include "registry/registry.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct answer {
     struct answer *next;
     unsigned char key[SHA256_SIZE];
+    char caller[LIMIT_CALLER_NAME_CHARS + 1];
     int64_t ends_ms;
     size_t length;
     char json[];
@@ -175,8 +177,21 @@ static void drop_last(struct answers *answers)
     free(unlink_answer(answers, link));
 }
 
-void answers_keep(struct answers *answers, const unsigned char key[SHA256_SIZE], const char *json,
-                  size_t length)
+void answers_forget(struct answers *answers, const char *caller)
+{
+    pthread_mutex_lock(&answers->lock);
+    for (struct answer **link = &answers->first; *link;) {
+        if (strcmp((*link)->caller, caller) == 0) {
+            free(unlink_answer(answers, link));
+        } else {
+            link = &(*link)->next;
+        }
+    }
+    pthread_mutex_unlock(&answers->lock);
+}
+
+void answers_keep(struct answers *answers, const char *caller, const unsigned char key[SHA256_SIZE],
+                  const char *json, size_t length)
 {
     struct answer *answer =
         length <= LIMIT_KEPT_ANSWER_BYTES ? malloc(sizeof *answer + length) : NULL;
@@ -184,6 +199,7 @@ void answers_keep(struct answers *answers, const unsigned char key[SHA256_SIZE],
         return;
     }
     memcpy(answer->key, key, SHA256_SIZE);
+    snprintf(answer->caller, sizeof answer->caller, "%s", caller);
     memcpy(answer->json, json, length);
     answer->length = length;
     answer->ends_ms = clock_now_ms() + answers->time_to_live_ms;

@@ -17,8 +17,8 @@
 
 #define TIDY_EVERY 500 /* records */
 
-/* Something to write: claims, or a record. It is shared by who waits for it and the writer; the
- * last one frees it. */
+/* Something to write: claims, or a record; or an answer to look for. It is shared by who waits for
+ * it and the writer; the last one frees it. */
 struct job {
     struct writer_job job; /* first; a record is durable and stays, claims are neither */
     atomic_int references;
@@ -34,11 +34,15 @@ struct job {
     struct record record;
     char tool[64];
     char code[32];
+    bool looks; /* for an answer to record.answer_key */
+    char *found;
+    int64_t found_at_ms;
 };
 
 struct keeper {
     keeper_open open;
     const struct places *places;
+    int64_t time_to_live_ms; /* of answers */
     struct writer *writer;
     /* Only for the writer's thread. */
     struct db *db;
@@ -82,7 +86,9 @@ static void job_free(struct job *job)
 {
     if (atomic_fetch_sub(&job->references, 1) == 1) {
         event_close(job->done);
-        free((void *)(uintptr_t)job->record.arguments); /* our own copy */
+        free((void *)(uintptr_t)job->record.arguments); /* our own copies */
+        free((void *)(uintptr_t)job->record.answer);
+        free(job->found);
         free(job);
     }
 }
@@ -104,6 +110,9 @@ static int borrow(void *context, struct call *call, struct db **db)
         keeper->db = keeper->open(keeper->places, call, problem, sizeof problem);
         if (keeper->db && records_secret(keeper->db, key) == OK) {
             fingerprint_set_key(key);
+        }
+        if (keeper->db && records_drop_answers(keeper->db, keeper->time_to_live_ms) != OK) {
+            /* they go the next time; none that is too old is given */
         }
     }
     *db = keeper->db;
@@ -144,7 +153,14 @@ static int apply(void *context, struct db *db, struct writer_job *base)
     int status;
     if (base->stays) {
         status = records_add(db, &job->record);
+        if (status == OK && job->record.answer) {
+            status = records_drop_answers(db, keeper->time_to_live_ms);
+        }
         keeper->records_since_tidy++;
+    } else if (job->looks) {
+        free(job->found);
+        status = records_find_answer(db, job->caller, job->record.answer_key,
+                                     keeper->time_to_live_ms, &job->found, &job->found_at_ms);
     } else {
         status = records_claim(db, job->claims, job->claim_count, now);
     }
@@ -210,6 +226,9 @@ static int report(void *context, struct db *db, struct call *writing, struct wri
     if (status != OK) {
         job->status = status;
         count_unsaved(context, job);
+        /* Many records may wait for the database to work again; answers would be too much. */
+        free((void *)(uintptr_t)job->record.answer);
+        job->record.answer = NULL;
     }
     atomic_store(&job->reported, true);
     event_signal(job->done);
@@ -238,7 +257,7 @@ static const struct writer_hooks HOOKS = {
 
 /* ---- its life ---- */
 
-struct keeper *keeper_new(keeper_open open, const struct places *places)
+struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t time_to_live_ms)
 {
     struct keeper *keeper = calloc(1, sizeof *keeper);
     if (!keeper) {
@@ -246,6 +265,7 @@ struct keeper *keeper_new(keeper_open open, const struct places *places)
     }
     keeper->open = open;
     keeper->places = places;
+    keeper->time_to_live_ms = time_to_live_ms;
     keeper->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
                                                          .context = keeper,
                                                          .most_late = LIMIT_UNSAVED_RECORDS,
@@ -266,6 +286,40 @@ struct keeper *keeper_free(struct keeper *keeper)
 
 /* ---- handing over ---- */
 
+/* Hands a job over and waits until it is done, as long as the call lasts. OK when its results are
+ * there to be read. */
+static int post_and_wait(struct keeper *keeper, struct call *call, struct job *job)
+{
+    int status = writer_post(keeper->writer, &job->job);
+    if (status == OK) {
+        struct pollfd done = {.fd = job->done, .events = POLLIN};
+        status = call_wait(call, &done, 1, TIME_RECORD_WAIT_MS);
+        status = status < 0 ? status : atomic_load(&job->reported) ? OK : ERR_BUSY;
+    }
+    return status;
+}
+
+int keeper_find_answer(struct keeper *keeper, struct call *call,
+                       const unsigned char key[SHA256_SIZE], const char **answer, int64_t *at_ms)
+{
+    struct job *job = job_new(call, NULL);
+    if (!job) {
+        return ERR_NOMEM;
+    }
+    job->looks = true;
+    memcpy(job->record.answer_key, key, SHA256_SIZE);
+    int status = post_and_wait(keeper, call, job);
+    status = status == OK ? job->status : status;
+    if (status == OK) {
+        *answer = job->found ? arena_strdup(call_arena(call), job->found) : NULL;
+        *at_ms = job->found_at_ms;
+        status = *answer ? OK : job->found ? ERR_NOMEM : ERR_NOTFOUND;
+    }
+    release_event(job);
+    job_free(job);
+    return status;
+}
+
 int keeper_take(void *context, struct call *call, struct limit_claim *claims, size_t count,
                 struct spending *spent)
 {
@@ -276,12 +330,7 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
     }
     job->claim_count = count;
     memcpy(job->claims, claims, count * sizeof *claims);
-    int status = writer_post(keeper->writer, &job->job);
-    if (status == OK) {
-        struct pollfd done = {.fd = job->done, .events = POLLIN};
-        status = call_wait(call, &done, 1, TIME_RECORD_WAIT_MS);
-        status = status < 0 ? status : atomic_load(&job->reported) ? OK : ERR_BUSY;
-    }
+    int status = post_and_wait(keeper, call, job);
     if (status == OK) {
         status = job->status;
         memcpy(claims, job->claims, count * sizeof *claims);
@@ -307,7 +356,9 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
 {
     struct job *job = job_new(call, spent);
     char *arguments = job && record->arguments ? strdup(record->arguments) : NULL;
+    char *answer = job && record->answer ? strdup(record->answer) : NULL; /* may do without */
     if (!job || (record->arguments && !arguments)) {
+        free(answer);
         if (job) {
             job_free(job);
             job_free(job);
@@ -317,6 +368,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     job->job.durable = job->job.stays = true;
     job->record = *record;
     job->record.arguments = arguments;
+    job->record.answer = answer;
     snprintf(job->tool, sizeof job->tool, "%s", record->tool);
     snprintf(job->code, sizeof job->code, "%s", record->code ? record->code : "");
     job->record.caller = job->caller;

@@ -17,8 +17,8 @@ struct keeper;
 typedef struct db *(*keeper_open)(const struct places *places, struct call *call, char *problem,
                                   size_t size);
 
-/* `places` must outlive it. */
-struct keeper *keeper_new(keeper_open open, const struct places *places);
+/* `places` must outlive it. Answers are stored for so long; 0: none are. */
+struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t time_to_live_ms);
 /* Writes what is left, and ends the thread. */
 struct keeper *keeper_free(struct keeper *keeper);
 
@@ -31,5 +31,10 @@ MUST_CHECK int keeper_take(void *keeper, struct call *call, struct limit_claim *
  * NULL) is what has been spent today, this record included. */
 MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                              struct spending *spent);
+/* Finds a stored answer of the call's caller: its JSON in the call's arena and when it was stored.
+ * OK, ERR_NOTFOUND, or any status when nobody knows. */
+MUST_CHECK int keeper_find_answer(struct keeper *keeper, struct call *call,
+                                  const unsigned char key[SHA256_SIZE], const char **answer,
+                                  int64_t *at_ms);
 
 #endif

@@ -29,6 +29,13 @@ struct meter {
     struct answers *answers; /* NULL: none are cached */
     struct gate_rules rules;
     bool history;
+    meter_settings settings; /* may be NULL */
+};
+
+/* An answer to be stored, and the name of its question. */
+struct kept {
+    const char *json; /* NULL: there is none */
+    unsigned char key[SHA256_SIZE];
 };
 
 static const char *caller_name(const struct call *call)
@@ -46,6 +53,29 @@ static int admit(void *context, struct call *call, const struct entry *entry)
     return gate_admit(&meter->rules, call, &tool);
 }
 
+/* Whether the answers of a caller are stored in the database too: where what was asked is, and for
+ * the command line and its like, each run of which is a process of its own. */
+static bool stores_answers(const struct meter *meter, const struct call *call)
+{
+    return meter->history && meter->answers && call_caller(call) == caller_local();
+}
+
+/* The name of a question: what is asked, of which tool, and the settings that decide the answer. */
+static bool name_question(const struct meter *meter, unsigned char key[SHA256_SIZE],
+                          struct call *call, const struct entry *entry, yyjson_val *arguments)
+{
+    struct buf tool;
+    buf_init(&tool, KIB(64));
+    buf_printf(&tool, "%s\n", entry->name);
+    if (meter->settings) {
+        meter->settings(&tool);
+    }
+    bool named = buf_error(&tool) == OK &&
+                 answers_key(key, call_arena(call), caller_name(call), tool.data, arguments);
+    buf_done(&tool);
+    return named;
+}
+
 static bool recall(void *context, struct call *call, const struct entry *entry,
                    yyjson_val *arguments, struct reply *reply)
 {
@@ -53,31 +83,52 @@ static bool recall(void *context, struct call *call, const struct entry *entry,
     unsigned char key[SHA256_SIZE];
     struct arena *arena = call_arena(call);
     size_t length = 0;
-    if (!meter->answers || !answers_key(key, arena, caller_name(call), entry->name, arguments)) {
+    if (!meter->answers || call_asks_anew(call) ||
+        !name_question(meter, key, call, entry, arguments)) {
         return false;
     }
     const char *json = answers_find(meter->answers, key, arena, &length);
+    if (!json && stores_answers(meter, call) &&
+        keeper_find_answer(meter->keeper, call, key, &json, &reply->kept_at_ms) == OK) {
+        length = strlen(json);
+    }
     yyjson_doc *doc = json ? json_parse(arena, json, length, NULL) : NULL;
     reply->structured = doc ? json_copy(reply->doc, yyjson_doc_get_root(doc)) : NULL;
+    reply->kept_at_ms = reply->structured ? reply->kept_at_ms : 0;
     return reply->structured != NULL;
 }
 
 /* ---- after ---- */
 
-static void keep_answer(const struct meter *meter, struct call *call, const struct entry *entry,
-                        const struct outcome *outcome)
+/* A copy in the arena; NULL without memory. */
+static const char *without_secrets(struct arena *arena, const char *json)
 {
-    unsigned char key[SHA256_SIZE];
+    struct buf text;
+    buf_init(&text, 2 * LIMIT_KEPT_ANSWER_BYTES);
+    buf_puts(&text, json);
+    redact_buf(&text, 0);
+    return buf_to_arena(&text, arena);
+}
+
+/* Keeps an answer in memory; what is to be stored of it. */
+static struct kept keep_answer(const struct meter *meter, struct call *call,
+                               const struct entry *entry, const struct outcome *outcome)
+{
+    struct kept kept = {0};
     struct arena *arena = call_arena(call);
     size_t length = 0;
     bool worth = entry->cached && meter->answers && !outcome->failed && !outcome->recalled &&
                  outcome->reply->structured && !outcome->reply->content && call_may_keep(call);
-    if (worth && answers_key(key, arena, caller_name(call), entry->name, outcome->arguments)) {
+    if (worth && name_question(meter, kept.key, call, entry, outcome->arguments)) {
         const char *json = json_text(arena, outcome->reply->structured, &length);
         if (json) {
-            answers_keep(meter->answers, key, json, length);
+            answers_keep(meter->answers, caller_name(call), kept.key, json, length);
+        }
+        if (json && stores_answers(meter, call) && length <= LIMIT_KEPT_ANSWER_BYTES) {
+            kept.json = without_secrets(arena, json);
         }
     }
+    return kept;
 }
 
 /* The arguments for the history, without secrets: whole, or, where they are long, the beginning of
@@ -122,7 +173,7 @@ static void warn_once(struct call *call, const char *whose, int64_t spent, int64
 }
 
 static void record(const struct meter *meter, struct call *call, const struct entry *entry,
-                   const struct outcome *outcome)
+                   const struct outcome *outcome, const struct kept *kept)
 {
     const struct call_error *error = call_error(call);
     struct record row = {
@@ -135,7 +186,9 @@ static void record(const struct meter *meter, struct call *call, const struct en
                                   : NULL,
         .recalled = outcome->recalled,
         .arguments = meter->history ? describe_arguments(call, outcome->arguments) : NULL,
+        .answer = kept->json,
     };
+    memcpy(row.answer_key, kept->key, sizeof row.answer_key);
     size_t count;
     const struct call_usage *usages = call_usages(call, &count);
     for (size_t i = 0; i < count; i++) {
@@ -162,9 +215,9 @@ static void settle(void *context, struct call *call, const struct entry *entry,
                    const struct outcome *outcome)
 {
     const struct meter *meter = context;
-    keep_answer(meter, call, entry, outcome);
+    struct kept kept = keep_answer(meter, call, entry, outcome);
     if (!entry->quick && entry->outside) {
-        record(meter, call, entry, outcome);
+        record(meter, call, entry, outcome, &kept);
     }
 }
 
@@ -215,7 +268,7 @@ static int build(struct meter *meter, const struct places *places, char *problem
     snprintf(problem, size, "out of memory");
     meter->history = config_bool("FORAGE_HISTORY");
     meter->limiter = limiter_new();
-    meter->keeper = keeper_new(records_open, places);
+    meter->keeper = keeper_new(records_open, places, meter->history ? time_to_live_ms : 0);
     if (time_to_live_ms > 0) {
         meter->answers = answers_new(time_to_live_ms);
     }
@@ -250,8 +303,16 @@ struct meter *meter_free(struct meter *meter)
     return NULL;
 }
 
-void meter_attach(struct meter *meter, struct registry *registry)
+void meter_forget(struct meter *meter, const char *caller)
 {
+    if (meter->answers) {
+        answers_forget(meter->answers, caller);
+    }
+}
+
+void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings)
+{
+    meter->settings = settings;
     const char *tool;
     for (size_t i = 0; (tool = limit_rules_tool(meter->limits, i)) != NULL; i++) {
         bool chosen = config_is_set("FORAGE_LIMITS") || config_is_set("FORAGE_LIMITS_TOTAL");

@@ -18,7 +18,13 @@ struct meter;
 struct meter *meter_new(const struct places *places, char *problem, size_t size);
 /* Writes what is left to be written. No call may run any more. */
 struct meter *meter_free(struct meter *meter);
-/* Stands around the registry's tools from now on; says in the log which limits name no tool. */
-void meter_attach(struct meter *meter, struct registry *registry);
+/* Forgets the answers of a caller, who wiped what it asked. */
+void meter_forget(struct meter *meter, const char *caller);
+/* Appends what besides the arguments decides the answers that are cached. */
+typedef void (*meter_settings)(struct buf *out);
+
+/* Stands around the registry's tools from now on (`settings` may be NULL); says in the log which
+ * limits name no tool. */
+void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
 
 #endif

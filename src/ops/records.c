@@ -26,6 +26,8 @@ static const char *const SQLITE_VERSIONS[] = {
     " took_ms INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,"
     " nano_usd INTEGER NOT NULL);"
     "CREATE INDEX history_caller ON history (caller, id);",
+    "CREATE TABLE answers (key BLOB PRIMARY KEY, caller TEXT NOT NULL, at_ms INTEGER NOT NULL,"
+    " answer TEXT NOT NULL);",
     NULL,
 };
 
@@ -44,6 +46,8 @@ static const char *const POSTGRES_VERSIONS[] = {
     " output_tokens BIGINT NOT NULL, nano_usd BIGINT NOT NULL);"
     "CREATE INDEX forage_history_caller ON forage_history (caller, id);"
     "CREATE TABLE forage_commits (token BYTEA PRIMARY KEY, at_ms BIGINT NOT NULL);",
+    "CREATE TABLE forage_answers (key BYTEA PRIMARY KEY, caller TEXT COLLATE \"C\" NOT NULL,"
+    " at_ms BIGINT NOT NULL, answer TEXT NOT NULL);",
     NULL,
 };
 
@@ -234,9 +238,45 @@ static int add_usage(struct db *db, const struct record *record)
         DB_INT(record->nano_usd), DB_INT(record->unpriced));
 }
 
+/* In place of an older one; what is oldest makes room. */
+static int add_answer(struct db *db, const struct record *record)
+{
+    int status = db_do(db,
+                       "INSERT INTO {answers} (key, caller, at_ms, answer) VALUES (?1, ?2, ?3, ?4) "
+                       "ON CONFLICT (key) DO UPDATE SET at_ms = excluded.at_ms, "
+                       "answer = excluded.answer",
+                       DB_BYTES(record->answer_key, sizeof record->answer_key),
+                       DB_TEXT(record->caller), DB_INT(record->at_ms), DB_TEXT(record->answer));
+    if (status != OK) {
+        return status;
+    }
+    return db_do(
+        db,
+        "DELETE FROM {answers} WHERE key IN (SELECT key FROM {answers} ORDER BY at_ms DESC "
+        "{LIMIT -1|} OFFSET ?1)",
+        DB_INT(LIMIT_KEPT_ANSWERS));
+}
+
+int records_drop_answers(struct db *db, int64_t time_to_live_ms)
+{
+    int64_t now = clock_wall_ms();
+    int64_t some;
+    /* Mostly there are none; to look is cheaper than to ask for the right to write. */
+    int found =
+        db_numbers(db_ask(db, "SELECT 1 FROM {answers} WHERE at_ms <= ?1 OR at_ms > ?2 LIMIT 1",
+                          DB_INT(now - time_to_live_ms), DB_INT(now)),
+                   &some, 1);
+    return found <= 0 ? found
+                      : db_do(db, "DELETE FROM {answers} WHERE at_ms <= ?1 OR at_ms > ?2",
+                              DB_INT(now - time_to_live_ms), DB_INT(now));
+}
+
 int records_add(struct db *db, const struct record *record)
 {
     int status = add_usage(db, record);
+    if (status == OK && record->answer) {
+        status = add_answer(db, record);
+    }
     if (status != OK || !record->arguments) {
         return status;
     }
@@ -332,6 +372,26 @@ int records_history(struct db *db, const char *caller, int64_t before, int64_t l
     return found;
 }
 
+int records_find_answer(struct db *db, const char *caller, const unsigned char key[SHA256_SIZE],
+                        int64_t time_to_live_ms, char **answer, int64_t *at_ms)
+{
+    int64_t now = clock_wall_ms();
+    struct db_rows *rows = db_ask(db,
+                                  "SELECT at_ms, answer FROM {answers} WHERE key = ?1 AND caller = "
+                                  "?2 AND at_ms > ?3 AND at_ms <= ?4",
+                                  DB_BYTES(key, SHA256_SIZE), DB_TEXT(caller),
+                                  DB_INT(now - time_to_live_ms), DB_INT(now));
+    *answer = NULL;
+    int found = db_step(rows);
+    if (found > 0) {
+        *at_ms = db_int(rows, 0);
+        *answer = strdup(db_text(rows, 1));
+        found = *answer ? OK : ERR_NOMEM;
+    }
+    db_end(rows);
+    return found;
+}
+
 /* What was wiped must not be found in the file either: freed pages are overwritten, and the log is
  * written back and emptied. Old contents of a server leave its disk when it vacuums. To delete
  * twice is to delete once, so that a commit in doubt is nobody's trouble. */
@@ -346,6 +406,9 @@ int records_wipe(struct db *db, const char *caller, int64_t *wiped)
             ++*wiped;
         }
         db_end(rows);
+    }
+    if (status == OK) {
+        status = db_do(db, "DELETE FROM {answers} WHERE caller = ?1", DB_TEXT(caller));
     }
     if (status == OK) {
         status = db_commit(db);

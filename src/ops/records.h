@@ -23,6 +23,8 @@ struct record {
     int64_t nano_usd;
     int64_t unpriced;      /* services and models that the price table does not know */
     const char *arguments; /* JSON, for the history; NULL: only the sums are stored */
+    const char *answer;    /* JSON, to be given again; NULL: it is not stored */
+    unsigned char answer_key[SHA256_SIZE];
 };
 
 /* The sums of one caller, tool and day. */
@@ -78,10 +80,18 @@ MUST_CHECK int records_claim(struct db *db, struct limit_claim *claims, size_t c
 MUST_CHECK int records_spent(struct db *db, const char *caller, int64_t now_ms,
                              struct spending *spent);
 MUST_CHECK int records_add(struct db *db, const struct record *record);
+/* Removes stored answers that are older than that. */
+MUST_CHECK int records_drop_answers(struct db *db, int64_t time_to_live_ms);
 /* Removes what is older or more than the ceilings say. */
 MUST_CHECK int records_tidy(struct db *db, int64_t now_ms);
 
 /* ---- reading, and wiping, at any time ---- */
+
+/* The stored answer of a caller to a question (a key of ops/answers.h) that is not older than that:
+ * its JSON, to be freed, and when it was stored; NULL: there is none. */
+MUST_CHECK int records_find_answer(struct db *db, const char *caller,
+                                   const unsigned char key[SHA256_SIZE], int64_t time_to_live_ms,
+                                   char **answer, int64_t *at_ms);
 
 /* From that day on, newest first; `caller` NULL: of all. */
 MUST_CHECK int records_usage(struct db *db, const char *caller, const char *from_day,
@@ -89,6 +99,7 @@ MUST_CHECK int records_usage(struct db *db, const char *caller, const char *from
 /* Newest first, at most `limit`, those with ids below `before` (0: from the newest). */
 MUST_CHECK int records_history(struct db *db, const char *caller, int64_t before, int64_t limit,
                                records_take_past take, void *context);
+/* Deletes the history of a caller, and its stored answers; `wiped` counts the calls. */
 MUST_CHECK int records_wipe(struct db *db, const char *caller, int64_t *wiped);
 
 #endif

@@ -28,6 +28,7 @@ struct reply {
     yyjson_mut_val
         *content;  /* an array of MCP content blocks to send instead of that text, or NULL */
     bool is_error; /* a failure that the handler described itself, in `structured` or `content` */
+    int64_t kept_at_ms; /* of an answer that was stored: when it was new, since 1970; 0: it is */
 };
 
 /* Whether a tool can work. `lacks` is what to set or install, in the registry's own words. */

@@ -290,8 +290,8 @@ static void a_crowd_passes_by_the_rules(void **state)
     atomic_int passed = 0;
     atomic_int recorded = 0;
     /* Two keepers, as in two processes. */
-    struct keeper *keepers[2] = {keeper_new(open_test_store, home),
-                                 keeper_new(open_test_store, home)};
+    struct keeper *keepers[2] = {keeper_new(open_test_store, home, 0),
+                                 keeper_new(open_test_store, home, 0)};
     struct crowd crowd[32];
     pthread_t threads[COUNT(crowd)];
     for (size_t i = 0; i < COUNT(crowd); i++) {
@@ -359,7 +359,7 @@ static void what_cannot_be_written_is_held_and_tried_again(void **state)
     char log[160];
     refuses_to_open = false;
     snprintf(log, sizeof log, "%s-wal", path);
-    struct keeper *keeper = keeper_new(open_if_allowed, home);
+    struct keeper *keeper = keeper_new(open_if_allowed, home, 0);
     assert_int_equal(access(path, F_OK), -1); /* nothing before it is needed */
     run_sql("CREATE TRIGGER no BEFORE INSERT ON usage BEGIN SELECT RAISE(ABORT, 'no'); END");
     assert_int_equal(record_one(keeper, 5), ERR_IO);
@@ -395,7 +395,7 @@ static void a_store_that_does_not_open_stops_nothing(void **state)
 {
     (void)state;
     refuses_to_open = true;
-    struct keeper *keeper = keeper_new(open_if_allowed, home);
+    struct keeper *keeper = keeper_new(open_if_allowed, home, 0);
     assert_int_equal(record_one(keeper, 1), ERR_IO);
     size_t descriptors = count_descriptors();
     for (int i = 1; i < 20; i++) {
@@ -427,7 +427,7 @@ static void a_cancelled_call_does_not_wait(void **state)
 {
     (void)state;
     refuses_to_open = false;
-    struct keeper *keeper = keeper_new(open_slowly, home);
+    struct keeper *keeper = keeper_new(open_slowly, home, 0);
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};
     pthread_t thread;
@@ -580,14 +580,18 @@ static void answers_are_kept_for_a_while(void **state)
     size_t length = 0;
     struct answers *answers = answers_new(60000);
     assert_null(answers_find(answers, key, arena, &length));
-    answers_keep(answers, key, "{\"a\":1}", 7);
-    answers_keep(answers, key, "{\"a\":22}", 8);
+    answers_keep(answers, "local", key, "{\"a\":1}", 7);
+    answers_keep(answers, "local", key, "{\"a\":22}", 8);
     assert_string_equal(answers_find(answers, key, arena, &length), "{\"a\":22}");
+    answers_forget(answers, "alice");
+    assert_non_null(answers_find(answers, key, arena, &length));
     assert_int_equal(length, 8);
     assert_null(answers_find(answers, other, arena, &length));
+    answers_forget(answers, "local");
+    assert_null(answers_find(answers, key, arena, &length));
     answers_free(answers);
     answers = answers_new(1);
-    answers_keep(answers, key, "{}", 2);
+    answers_keep(answers, "local", key, "{}", 2);
     usleep(3000);
     assert_null(answers_find(answers, key, arena, &length));
     answers_free(answers);
@@ -603,11 +607,11 @@ static void kept_answers_are_bounded(void **state)
     size_t length = 0;
     char *large = calloc(1, LIMIT_KEPT_ANSWER_BYTES + 1);
     unsigned char key[SHA256_SIZE] = {0};
-    answers_keep(answers, key, large, LIMIT_KEPT_ANSWER_BYTES + 1);
+    answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES + 1);
     assert_null(answers_find(answers, key, arena, &length));
     for (unsigned i = 0; i < LIMIT_KEPT_ANSWERS + 10; i++) {
         memcpy(key, &i, sizeof i);
-        answers_keep(answers, key, "{}", 2);
+        answers_keep(answers, "local", key, "{}", 2);
         /* The first is asked for again and again, and so stays. */
         memset(key, 0, sizeof key);
         assert_non_null(answers_find(answers, key, arena, &length));
@@ -619,7 +623,7 @@ static void kept_answers_are_bounded(void **state)
     for (unsigned i = 0; i < 40; i++) {
         unsigned number = 100000 + i;
         memcpy(key, &number, sizeof number);
-        answers_keep(answers, key, large, LIMIT_KEPT_ANSWER_BYTES);
+        answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES);
     }
     for (unsigned i = 0; i < 40; i++) {
         unsigned number = 100000 + i;
