@@ -49,6 +49,7 @@ struct config {
     size_t name_count;
     const char *file;       /* that was read, or NULL */
     const char *file_place; /* that is read when it is there, or NULL */
+    const char *otherwise;  /* "line 7: ..." of the file, as systemd would read it, or NULL */
     unsigned file_mode;
     const char *home;
     const char *warnings[MOST_WARNINGS];
@@ -173,6 +174,20 @@ static void take(const struct name *name, const char *value, enum origin origin)
     setting->origin = origin;
 }
 
+/* A comment behind a value is one in our own file; systemd and Docker hand it over with the value.
+ */
+static void warn_comment(struct config *config, const struct name *name, const char *value,
+                         enum origin origin)
+{
+    const char *sign = strstr(value, " #");
+    if (origin == FROM_ENVIRONMENT && (sign || strstr(value, "\t#"))) {
+        add_warning(config,
+                    "%s holds a \"#\" behind a blank (environment): systemd and Docker take a "
+                    "comment behind a value for a part of it; give the comment a line of its own",
+                    name->text);
+    }
+}
+
 /* Takes "KEY=value" lines. */
 static void take_environment(struct config *config, char *const *environment, enum origin origin)
 {
@@ -190,6 +205,7 @@ static void take_environment(struct config *config, char *const *environment, en
                         "did not replace by a value",
                         name->text);
         } else if (name) {
+            warn_comment(config, name, equals + 1, origin);
             take(name, equals + 1, origin);
         } else if (strncmp(*entry, OURS, sizeof OURS - 1) == 0) {
             warn_unknown(config, *entry, length, "environment");
@@ -287,6 +303,10 @@ static int take_file(struct config *config, char *const *environment, struct buf
     bool readable = config->file_mode & CONFIG_OTHERS_MAY_READ;
     for (size_t i = 0; i < file.count; i++) {
         take_entry(config, &file.entries[i], &readable);
+        if (file.entries[i].otherwise && !config->otherwise) {
+            config->otherwise = arena_printf(config->arena, "line %zu: %s", file.entries[i].line,
+                                             file.entries[i].otherwise);
+        }
     }
     return arena_failed(config->arena) ? ERR_NOMEM : OK;
 }
@@ -544,6 +564,11 @@ const char *config_warning(size_t index)
 const char *config_file_place(void)
 {
     return current ? current->file_place : NULL;
+}
+
+const char *config_file_otherwise(void)
+{
+    return current ? current->otherwise : NULL;
 }
 
 const char *config_file(void)

@@ -30,6 +30,8 @@ size_t config_warning_count(void);
 const char *config_warning(size_t index);
 /* The file that was read, or NULL. */
 const char *config_file(void);
+/* The first line of it that systemd would read otherwise (EnvironmentFile=), and how; or NULL. */
+const char *config_file_otherwise(void);
 /* The file that is read when it is there; NULL: there is no home folder. */
 const char *config_file_place(void);
 

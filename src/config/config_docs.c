@@ -64,6 +64,15 @@ static const char MARKDOWN_HEAD[] =
     "FORAGE_CONTEXT=\"with \\n \\t \\\" \\\\ \\$ escapes\"\n"
     "```\n"
     "\n"
+    "Where systemd (`EnvironmentFile=`) or Docker (`--env-file`) reads the file in forage's "
+    "place,\n"
+    "their rules hold: a comment stands on a line of its own, since one behind a value becomes a\n"
+    "part of it; there is no `export`; a `\\` without quotes disappears. Lines of `KEY=value` "
+    "and\n"
+    "`# comment` mean the same everywhere. `forage doctor --config FILE` names the first line "
+    "that\n"
+    "systemd reads otherwise.\n"
+    "\n"
     "Some variables have a second name (\"also\"), which users of other servers know: `KINDLY_*`\n"
     "of kindly-web-search, `GEMINI_*` and others of gemini-search. Both names work; where one\n"
     "source sets both, the `FORAGE_*` name wins, and `forage config` shows which one counts.\n"
@@ -154,6 +163,17 @@ static const char MANUAL_HEAD[] =
     "single quotes, or in double quotes with escapes; nothing is expanded.\n"
     "A file that holds a secret should be readable by its owner only.\n"
     ".Pp\n"
+    "Where\n"
+    ".Xr systemd 1\n"
+    "reads the file\n"
+    ".Pq Cm EnvironmentFile= ,\n"
+    "a comment behind a value becomes a part of it, a line with export is left out, and a "
+    "backslash\n"
+    "without quotes disappears: give comments lines of their own.\n"
+    "The command\n"
+    ".Dq forage doctor --config FILE\n"
+    "names the first line that systemd reads otherwise.\n"
+    ".Pp\n"
     "Some variables have a second name, from a server that forage stands in for.\n"
     "Both names work; where one source sets both, the FORAGE_ name wins.\n";
 
@@ -205,7 +225,8 @@ static const char EXAMPLE_HEAD[] =
     "# Configuration of forage, made from data/variables.txt. Copy this file to\n"
     "# ~/.config/forage/forage.env (or name it in FORAGE_CONFIG), take the # away from\n"
     "# what you want to set, and keep the file to yourself where it holds a secret: chmod\n"
-    "# 600. `forage config` shows what is in force.\n";
+    "# 600. `forage config` shows what is in force. Comments have lines of their own, so that\n"
+    "# systemd and Docker read the file as forage does.\n";
 
 /* A comment, broken between words. */
 static void put_comment(struct buf *out, const char *text)

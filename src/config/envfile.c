@@ -18,6 +18,8 @@ struct parser {
     size_t capacity;      /* of the entries */
     const char *at, *end; /* what is left of the current line */
     size_t line;
+    const char *otherwise; /* of the current line */
+    bool joined;           /* systemd takes the next line for a part of the comment before it */
     struct text_out problem;
 };
 
@@ -26,6 +28,15 @@ static int refuse(struct parser *parser, int status, const char *what)
     text_putf(&parser->problem, "line %zu: %s", parser->line, what);
     return status;
 }
+
+/* ---- what systemd reads otherwise ---- */
+
+static const char COMMENT_BEHIND[] = "the comment behind the value becomes a part of it";
+static const char EXPORT_BEFORE[] = "the line is left out, because of its \"export\"";
+static const char BACKSLASH[] = "the \\ disappears from the value, or joins lines";
+static const char ESCAPE[] = "\\n and \\t in the value stay as they are written";
+static const char MARK_BEFORE[] = "the line is left out, because of the byte order mark";
+static const char JOINED[] = "the line belongs to the comment above it, which ends in \\";
 
 /* ---- the pieces of a line ---- */
 
@@ -55,6 +66,7 @@ static void skip_export(struct parser *parser)
     if ((size_t)(parser->end - parser->at) > length && memcmp(parser->at, WORD, length) == 0 &&
         is_blank(parser->at[length])) {
         parser->at += length;
+        parser->otherwise = EXPORT_BEFORE;
         skip_blanks(parser);
     }
 }
@@ -64,6 +76,16 @@ static bool is_over(struct parser *parser)
 {
     skip_blanks(parser);
     return parser->at == parser->end || *parser->at == '#';
+}
+
+/* The same, behind a value. */
+static int end_quoted(struct parser *parser)
+{
+    if (!is_over(parser)) {
+        return refuse(parser, ERR_INVALID, "something follows the closing quote");
+    }
+    parser->otherwise = parser->at < parser->end ? COMMENT_BEHIND : parser->otherwise;
+    return OK;
 }
 
 static int read_key(struct parser *parser, const char **key)
@@ -96,8 +118,7 @@ static int read_single_quoted(struct parser *parser, const char **value, size_t 
     }
     *length = (size_t)(close - *value);
     parser->at = close + 1;
-    return is_over(parser) ? OK
-                           : refuse(parser, ERR_INVALID, "something follows the closing quote");
+    return end_quoted(parser);
 }
 
 static void read_plain(struct parser *parser, const char **value, size_t *length)
@@ -107,7 +128,11 @@ static void read_plain(struct parser *parser, const char **value, size_t *length
     for (; parser->at < parser->end; parser->at++) {
         bool after_blank = parser->at > *value && is_blank(parser->at[-1]);
         if (*parser->at == '#' && (after_blank || parser->at == *value)) {
+            parser->otherwise = COMMENT_BEHIND;
             break;
+        }
+        if (*parser->at == '\\') {
+            parser->otherwise = BACKSLASH;
         }
         if (!is_blank(*parser->at)) {
             last = parser->at + 1;
@@ -137,6 +162,7 @@ static int read_double_quoted(struct parser *parser, const char **value, size_t 
                               "in double quotes a \\ goes with n, t, \", \\ or $ only");
             }
             c = MEANINGS[name - NAMES];
+            parser->otherwise = c == '\n' || c == '\t' ? ESCAPE : parser->otherwise;
         }
         out[(*length)++] = c;
     }
@@ -144,8 +170,7 @@ static int read_double_quoted(struct parser *parser, const char **value, size_t 
         return refuse(parser, ERR_INVALID, "the value is not closed with \" on its line");
     }
     parser->at++;
-    return is_over(parser) ? OK
-                           : refuse(parser, ERR_INVALID, "something follows the closing quote");
+    return end_quoted(parser);
 }
 
 static int read_value(struct parser *parser, const char **value)
@@ -190,7 +215,8 @@ static int add_entry(struct parser *parser, const char *key, const char *value)
         file->entries = entries;
         parser->capacity = capacity;
     }
-    file->entries[file->count++] = (struct envfile_entry){key, value, parser->line};
+    file->entries[file->count++] =
+        (struct envfile_entry){key, value, parser->line, parser->otherwise};
     return OK;
 }
 
@@ -207,14 +233,32 @@ static int check_bytes(struct parser *parser)
     return OK;
 }
 
+/* Whether a \ stands before the end of the line, and none before that. */
+static bool is_escaped_end(const struct parser *parser)
+{
+    size_t count = 0;
+    while (parser->end - parser->at > (ptrdiff_t)count &&
+           parser->end[-1 - (ptrdiff_t)count] == '\\') {
+        count++;
+    }
+    return count % 2 == 1;
+}
+
 static int read_line(struct parser *parser)
 {
     const char *key = NULL;
     const char *value = NULL;
     int status = check_bytes(parser);
-    if (status != OK || is_over(parser)) {
+    if (status == OK && is_over(parser)) {
+        /* A blank line ends what was joined, another comment may go on with it. */
+        parser->joined = (parser->joined || parser->at < parser->end) && is_escaped_end(parser);
+        return OK;
+    }
+    if (status != OK) {
         return status;
     }
+    parser->otherwise = parser->joined ? JOINED : parser->otherwise;
+    parser->joined = parser->joined && is_escaped_end(parser);
     skip_export(parser);
     status = read_key(parser, &key);
     if (status == OK) {
@@ -238,6 +282,7 @@ int envfile_parse(struct arena *arena, const char *text, size_t length, struct e
     const char *end = text + length;
     if (length >= mark_length && memcmp(text, MARK, mark_length) == 0) {
         text += mark_length;
+        parser.otherwise = MARK_BEFORE;
     }
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
@@ -249,6 +294,7 @@ int envfile_parse(struct arena *arena, const char *text, size_t length, struct e
         if (status != OK) {
             return status;
         }
+        parser.otherwise = NULL;
         text = line_end < end ? line_end + 1 : end;
     }
     return OK;

@@ -7,7 +7,10 @@
  *   KEY='taken as it is'
  *   KEY="with \n \t \" \\ \$"
  *
- * Text is UTF-8, with or without a byte order mark; lines may end in CR LF. */
+ * Text is UTF-8, with or without a byte order mark; lines may end in CR LF.
+ *
+ * systemd reads such files too (EnvironmentFile=), by rules of its own. A line that it reads
+ * otherwise is marked; whatever else it would read otherwise is refused. */
 #ifndef FORAGE_CONFIG_ENVFILE_H
 #define FORAGE_CONFIG_ENVFILE_H
 
@@ -21,7 +24,8 @@
 struct envfile_entry {
     const char *key;
     const char *value;
-    size_t line; /* from 1 */
+    size_t line;           /* from 1 */
+    const char *otherwise; /* a phrase: how systemd reads the line; NULL: as we do */
 };
 
 struct envfile {

@@ -79,6 +79,12 @@ void look_at_file(struct look *look)
         return;
     }
     report(look, FINDING_OK, "%s", file);
+    /* The usual file is read by us alone; one that was named may be that of a service. */
+    if (config_is_set("FORAGE_CONFIG") && config_file_otherwise()) {
+        report(look, FINDING_WARNING, "%s, as EnvironmentFile= of systemd, reads otherwise: %s",
+               file, config_file_otherwise());
+        suggest_on(look, DOCTOR_EDITOR, file);
+    }
     for (size_t i = 0; i < config_warning_count(); i++) {
         if (is_about_mode(config_warning(i))) {
             report(look, FINDING_WARNING, "%s holds keys, and others can read it", file);

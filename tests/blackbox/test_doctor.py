@@ -255,6 +255,15 @@ def wrong_line_in_file(_machine, tmp):
     return {"FORAGE_CONFIG": tmp / "forage.env"}
 
 
+def a_file_for_systemd(text):
+    def breaks(_machine, tmp):
+        (tmp / "forage.env").write_text(text)
+        (tmp / "forage.env").chmod(0o600)
+        return {"FORAGE_CONFIG": tmp / "forage.env"}
+
+    return breaks
+
+
 def no_libcurl(_machine, tmp):
     folder = tmp / "libraries"
     folder.mkdir()
@@ -354,6 +363,13 @@ BROKEN = {
                               "program.file": ("ok", "forage.env", None)}),
     "readable file": (readable_file, {"program.file": ("warning", "others can read it", "chmod 600 "),
                                       "search.brave": ("ok", "forage.env:1", None)}),
+    "a file that systemd reads alike": (a_file_for_systemd("# words\nFORAGE_LOG_LEVEL=info\n"),
+                                        {"program.file": ("ok", "forage.env", None)}),
+    "a file that systemd reads otherwise": (
+        a_file_for_systemd("FORAGE_LOG_LEVEL=info\nFORAGE_CALLS_PER_MINUTE=7  # a comment\n"),
+        {"program.file": ("warning", "line 2: the comment behind the value", "${EDITOR:-vi} ")}),
+    "a comment in a value": (settings(EXA_API_KEY="a-key-0123456789 # of mine"),
+                             {"program.settings": ("warning", "EXA_API_KEY holds", "unset EXA_API_KEY")}),
     "no such tool": (settings(FORAGE_TOOLS="no_such_tool"),
                      {"program.start": ("broken", "no_such_tool", "forage config")}),
     "libcurl": (no_libcurl, {"program.libcurl": ("broken", "libcurl", "apt-get install libcurl4"),
