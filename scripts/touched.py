@@ -24,8 +24,8 @@ ROOMS = {
     "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
     "guard": "callers limits ssrf",
     "mcp": "protocol_stdio protocol_http forms cancel",
-    "memory": "memory memory_doors memory_care memory_parity memory_scripts memory_callers memory_files memory_servers "
-    "memory_moves memory_crash memory_crash_postgresql old_data",
+    "memory": "memory openapi memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "
+    "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
     "net": "get_content ssrf trust",
     "ops": "usage limits kept_answers old_data records_postgres crash",
     "page": "get_content page_parts page_cache loaders browser ssrf",

@@ -35,6 +35,8 @@ int command_memory_export(const struct arguments *arguments);
 int command_memory_import(const struct arguments *arguments);
 int command_memory_namespaces(const struct arguments *arguments);
 int command_memory_check(const struct arguments *arguments);
+int command_memory_history(const struct arguments *arguments);
+int command_memory_restore(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);

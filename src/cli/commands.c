@@ -63,7 +63,12 @@ static const struct command MEMORY_PARTS[] = {
                     TEXT("--expires-at", "TIME", "when it is to be forgotten")},
         .examples = {"forage memory add --tags bread,baking \"The oven runs 20 degrees hot.\""},
     },
-    {.name = "get", .words = "KEY...", .summary = "print texts"},
+    {
+        .name = "get",
+        .words = "KEY...",
+        .summary = "print texts",
+        .options = {NUMBER("--version", 1, INT64_MAX, "this version of it, instead of the last")},
+    },
     {
         .name = "list",
         .summary = "print keys and summaries, newest first",
@@ -101,7 +106,23 @@ static const struct command MEMORY_PARTS[] = {
         .examples = {"forage memory update oven --tags bread,baking"},
     },
     {.name = "rename", .words = "KEY NEW_KEY", .summary = "give a memory another key"},
-    {.name = "delete", .words = "KEY...", .summary = "delete memories for good"},
+    {.name = "delete", .words = "KEY...", .summary = "delete memories for good, every version"},
+    {
+        .name = "history",
+        .words = "KEY",
+        .summary = "list the versions of a memory that are kept",
+        .about = "FORAGE_MEMORY_VERSIONS says how many are.",
+        .run = command_memory_history,
+    },
+    {
+        .name = "restore",
+        .words = "KEY VERSION",
+        .summary = "make an earlier version of a memory the current one",
+        .about = "It becomes a new version; the one that it replaces is kept like any other.",
+        .run = command_memory_restore,
+        .options = {TEXT("--expires-at", "TIME", "when it is to be forgotten, or never")},
+        .examples = {"forage memory restore oven 2"},
+    },
     {.name = "stats", .summary = "say how much is kept, and since when"},
     {
         .name = "namespaces",

@@ -45,6 +45,12 @@ static void print_changed(struct buf *out, yyjson_mut_val *data)
 {
     buf_printf(out, "%s ", text_of(data, "outcome"));
     put_words(out, text_of(data, "key"));
+    yyjson_mut_val *replaced = yyjson_mut_obj_get(data, "replaced");
+    if (replaced) {
+        buf_printf(out, " (version %lld in place of version %lld, written %s)",
+                   (long long)number_of(data, "version"), (long long)number_of(replaced, "version"),
+                   text_of(replaced, "updated_at"));
+    }
     buf_putc(out, '\n');
 }
 

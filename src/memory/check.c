@@ -12,22 +12,29 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define LAGS "change < (SELECT max(change) FROM {memory} WHERE space = {space}.id)"
+#define WITH_VERSIONS 2
+#define ORPHANED      "id NOT IN (SELECT id FROM {memory})"
+#define LAGS          "change < (SELECT max(change) FROM {memory} WHERE space = {space}.id)"
 
 /* Each row is one check of the tables: a query that lists what is wrong, and the statement that
  * repairs it (NULL where nothing can). */
 static const struct {
     enum { ON_BOTH, ON_SQLITE } where;
+    int since; /* the version of the tables that has what it looks at */
     const char *find;
     const char *repair;
     const char *words;
 } CHECKS[] = {
-    {ON_SQLITE, "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'",
-     "REINDEX", "the file"},
-    {ON_BOTH, "SELECT name FROM {space} WHERE " LAGS " ORDER BY name",
+    {ON_SQLITE, 1,
+     "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "REINDEX",
+     "the file"},
+    {ON_BOTH, 1, "SELECT name FROM {space} WHERE " LAGS " ORDER BY name",
      "UPDATE {space} SET change = (SELECT max(change) FROM {memory} WHERE space = {space}.id) "
      "WHERE " LAGS,
      "the change counter lags behind in namespace"},
+    {ON_BOTH, WITH_VERSIONS,
+     "SELECT CAST(count(*) AS TEXT) FROM {memory_version} WHERE " ORPHANED " HAVING count(*) > 0",
+     "DELETE FROM {memory_version} WHERE " ORPHANED, "earlier versions of memories that are gone"},
 };
 #define CHECK_COUNT (sizeof CHECKS / sizeof *CHECKS)
 
@@ -40,6 +47,7 @@ struct look {
     size_t count;              /* of all problems, listed or not */
     size_t found[CHECK_COUNT]; /* by each check of the tables */
     int64_t memories;
+    bool at_versions; /* the rows that come are earlier versions */
 };
 
 /* Lists a problem, as long as there is room for it; its texts live as long as the call. */
@@ -104,6 +112,7 @@ static int note_row(void *context, const struct store_row *row, const struct mem
     if (!what) {
         return OK;
     }
+    what = look->at_versions ? arena_printf(arena, "an earlier version: %s", what) : what;
     struct memory_problem problem = {
         .what = what,
         .owner = space->owner ? arena_strdup(arena, space->owner) : NULL,
@@ -140,6 +149,23 @@ static int look_at_indexes(struct look *look)
     return note_failure(look, "the index", status);
 }
 
+static int look_at_rows(struct look *look)
+{
+    int64_t rows = 0;
+    int status = store_audit(look->db, STORE_MEMORIES, &rows, note_row, look);
+    look->memories = rows;
+    if (status == OK && db_is_postgres(look->db)) { /* which handed out a few of them only */
+        status = db_numbers(db_query(look->db, "SELECT count(*) FROM {memory}", NULL, 0),
+                            &look->memories, 1);
+        status = status < 0 ? status : OK;
+    }
+    if (status == OK && db_version(look->db) >= WITH_VERSIONS) {
+        look->at_versions = true;
+        status = store_audit(look->db, STORE_VERSIONS, &rows, note_row, look);
+    }
+    return note_failure(look, "the memories", status);
+}
+
 /* All of it, in one view of the data. */
 static int look_around(struct look *look)
 {
@@ -148,13 +174,13 @@ static int look_around(struct look *look)
     }
     int status = db_begin_reading(look->db);
     for (size_t i = 0; i < CHECK_COUNT && status == OK; i++) {
-        if (CHECKS[i].where == ON_BOTH || !db_is_postgres(look->db)) {
+        if (CHECKS[i].since <= db_version(look->db) &&
+            (CHECKS[i].where == ON_BOTH || !db_is_postgres(look->db))) {
             status = look_with(look, i);
         }
     }
     if (status == OK) {
-        status = note_failure(look, "the memories",
-                              store_audit(look->db, &look->memories, note_row, look));
+        status = look_at_rows(look);
     }
     if (status == OK) {
         status = look_at_indexes(look);
@@ -246,6 +272,9 @@ static int repair_tables(struct look *look)
         status = db_commit(look->db);
     }
     db_rollback(look->db);
+    if (status == OK) {
+        store_scrub(look->db); /* what was dropped leaves the disk */
+    }
     return note_failure(look, "the repair", status);
 }
 

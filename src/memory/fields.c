@@ -195,6 +195,7 @@ int fields_read(struct call *call, struct arena *arena, yyjson_val *object,
         status = read_time(call, object, "expires_at", &change->expires_ms);
     }
     change->if_version = yyjson_get_sint(yyjson_obj_get(object, "if_version"));
+    change->version = yyjson_get_sint(yyjson_obj_get(object, "version"));
     return status;
 }
 

@@ -52,7 +52,8 @@ struct index *index_free(struct index *index)
 {
     if (index) {
         words_free(index->reader);
-        for (uint32_t i = 0; i < index->terms.count; i++) {
+        /* A term may have come whose postings found no memory. */
+        for (uint32_t i = 0; i < index->terms.count && i < index->postings_capacity; i++) {
             postings_done(&index->postings[i]);
         }
         for (uint32_t i = 0; i < index->session_capacity; i++) {

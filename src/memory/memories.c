@@ -162,7 +162,7 @@ static void give_back(void *context, struct db *db)
 
 static int apply(void *context, struct db *db, struct writer_job *job)
 {
-    (void)context;
+    const struct memories *memories = context;
     struct memories_job *own = (struct memories_job *)job;
     struct store_space found;
     int status = store_space_of(db, own->space, true, &found);
@@ -177,6 +177,7 @@ static int apply(void *context, struct db *db, struct writer_job *job)
                               .arena = call_arena(own->call),
                               .space = &found,
                               .now_ms = clock_wall_ms(),
+                              .versions = memories->versions,
                               .overwrites = &own->overwrites};
     return own->apply(&work, own->context);
 }
@@ -233,6 +234,7 @@ struct memories *memories_new(const struct places *places)
     }
     const char *url = config_text("FORAGE_DATABASE_URL");
     memories->places = places;
+    memories->versions = (int)config_int("FORAGE_MEMORY_VERSIONS");
     memories->alone = url && *url;
     size_t most = memories->alone ? (size_t)config_int("FORAGE_DATABASE_CONNECTIONS") : 0;
     memories->pool =

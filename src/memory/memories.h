@@ -15,7 +15,8 @@ struct memories {
     struct db_pool *pool;
     struct writer *writer;
     struct indexes *indexes;
-    bool alone; /* the database groups the commits of many connections by itself */
+    bool alone;   /* the database groups the commits of many connections by itself */
+    int versions; /* how many earlier versions of a memory are kept */
     _Atomic int64_t next_sweep_ms;
 };
 

@@ -281,6 +281,88 @@ int memory_get(struct call *call, const struct memory_space *space, const char *
     return end_reading(&reading, status);
 }
 
+/* Versions that are handed out one by one; each lives until the next one. */
+struct handing {
+    struct arena *arena;
+    int (*take)(void *context, const struct memory *memory);
+    void *context;
+};
+
+static int hand_out(void *context, const struct store_row *row)
+{
+    struct handing *handing = context;
+    struct store_row marked = *row;
+    store_mark(handing->arena, &marked);
+    int status = handing->take(handing->context, &marked.memory);
+    arena_reset(handing->arena);
+    return status;
+}
+
+static int no_memory(struct call *call, const struct memory_space *space)
+{
+    return call_fail(call, CODE_NOT_FOUND,
+                     "there is no memory of this key in the namespace %s; memory_search finds "
+                     "memories by what they say, memory_list shows what there is",
+                     space->name);
+}
+
+/* The memory of a key as it is now; ERR_FAILED after call_fail() where there is none. */
+static int read_current(struct reading *reading, struct arena *arena,
+                        const struct memory_space *space, const char *key, struct store_row *row)
+{
+    int status = reading->space.id == 0
+                     ? ERR_NOTFOUND
+                     : store_get(reading->db, arena, reading->space.id, key, row);
+    bool dead =
+        status == OK && row->memory.expires_ms > 0 && row->memory.expires_ms <= reading->now_ms;
+    return status == ERR_NOTFOUND || dead ? no_memory(reading->call, space) : status;
+}
+
+int memory_version(struct call *call, const struct memory_space *space, const char *key,
+                   int64_t version, struct memory *found)
+{
+    struct reading reading;
+    struct store_row row;
+    struct arena *arena = call_arena(call);
+    int status = start_reading(&reading, call, space);
+    if (status == OK) {
+        status = read_current(&reading, arena, space, key, &row);
+    }
+    if (status == OK && row.memory.version != version) {
+        struct store_row current = row;
+        status = store_version(reading.db, arena, &current, version, &row);
+        status = status == ERR_NOTFOUND ? rules_fail_version(call, version) : status;
+    }
+    if (status == OK) {
+        store_mark(arena, &row);
+        *found = row.memory;
+    }
+    return end_reading(&reading, status);
+}
+
+int memory_history(struct call *call, const struct memory_space *space, const char *key,
+                   int (*take)(void *context, const struct memory *memory), void *context)
+{
+    struct reading reading;
+    struct store_row row;
+    struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
+    struct handing handing = {arena, take, context};
+    int status = arena ? start_reading(&reading, call, space) : ERR_NOMEM;
+    if (!arena) {
+        return status;
+    }
+    if (status == OK) {
+        status = read_current(&reading, arena, space, key, &row);
+    }
+    if (status == OK) {
+        int64_t id = row.id;
+        status = hand_out(&handing, &row);
+        status = status == OK ? store_versions(reading.db, arena, id, hand_out, &handing) : status;
+    }
+    arena_free(arena);
+    return end_reading(&reading, status);
+}
+
 int memory_list(struct call *call, const struct memory_space *space,
                 const struct memory_filter *filter, size_t limit, size_t offset,
                 struct memory_page *page)

@@ -79,6 +79,7 @@ struct memory_change {
     int64_t created_ms; /* 0: now */
     int64_t expires_ms; /* 0: unchanged, or never when adding; negative: never from now on */
     int64_t if_version; /* 0: whatever it is; else CONFLICT unless it is this one */
+    int64_t version;    /* of an update: the earlier version that it starts from; 0: the current */
     bool damaged;       /* the text is a damaged one, as an export said, and stays marked so */
 };
 
@@ -99,6 +100,8 @@ struct memory_result {
     int64_t version;
     int64_t created_ms;
     int64_t updated_ms;
+    int64_t replaced_version; /* that this one took the place of; 0: of none */
+    int64_t replaced_ms;      /* when that one was written */
 };
 
 int memory_add(struct call *call, const struct memory_space *space,
@@ -134,6 +137,14 @@ struct memory_around {
 };
 int memory_get(struct call *call, const struct memory_space *space, const char *const *keys,
                size_t count, size_t neighbours, struct memory *found, struct memory_around *around);
+
+/* One version of a memory, the current one or an earlier one that is kept. NOT_FOUND. */
+int memory_version(struct call *call, const struct memory_space *space, const char *key,
+                   int64_t version, struct memory *found);
+/* The versions of a memory that are kept, the current one first; each lives until `take` returns.
+ * NOT_FOUND where there is no memory of the key. */
+int memory_history(struct call *call, const struct memory_space *space, const char *key,
+                   int (*take)(void *context, const struct memory *memory), void *context);
 
 /* What both searches and the list can be narrowed by; NULL and 0: not narrowed. */
 struct memory_filter {

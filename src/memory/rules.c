@@ -260,8 +260,14 @@ static bool same(const struct memory *a, const struct memory *b)
 static void answer(struct memory_result *result, enum memory_outcome outcome,
                    const struct memory *memory)
 {
-    *result = (struct memory_result){outcome,         memory->key,        memory->summary,
-                                     memory->version, memory->created_ms, memory->updated_ms};
+    *result = (struct memory_result){
+        .outcome = outcome,
+        .key = memory->key,
+        .summary = memory->summary,
+        .version = memory->version,
+        .created_ms = memory->created_ms,
+        .updated_ms = memory->updated_ms,
+    };
 }
 
 /* The digest of the text that a change gives. No text has the digest that a damaged one gets. */
@@ -272,6 +278,20 @@ static void take_digest(const struct memory_change *change, struct store_row *ro
     } else if (change->text) {
         store_digest(change->text, row->digest);
     }
+}
+
+/* A rename makes no other text, and what is damaged is no version to go back to: the earlier ones
+ * stay as they are. What takes the place of a memory that has expired takes nothing over from it.
+ */
+static int versions_to_keep(const struct rules_work *work, const struct store_row *old,
+                            enum memory_outcome outcome)
+{
+    if (!old || work->versions == 0) {
+        return outcome == MEMORY_RENAMED ? STORE_ALL_VERSIONS : 0;
+    }
+    struct store_row marked = *old;
+    store_mark(work->arena, &marked);
+    return outcome == MEMORY_RENAMED || marked.memory.damage ? STORE_ALL_VERSIONS : work->versions;
 }
 
 /* Writes the row unless it says what is there already. A row whose text the change did not give has
@@ -288,9 +308,16 @@ static int write(const struct rules_work *work, struct store_row *row, const str
     }
     row->memory.updated_ms = work->now_ms;
     row->memory.version = old ? old->memory.version + 1 : 1;
-    *work->overwrites |= row->id != 0;
-    int status = store_put(work->db, work->space, row);
+    int versions = versions_to_keep(work, old, outcome);
+    /* What is kept need not leave the disk; the key of before, and what is one too many, must. */
+    *work->overwrites |= row->id != 0 && (versions <= 0 || old->memory.version > versions ||
+                                          !same_text(row->memory.key, old->memory.key));
+    int status = store_put(work->db, work->space, row, versions);
     answer(result, outcome, &row->memory);
+    if (old && outcome != MEMORY_RENAMED) {
+        result->replaced_version = old->memory.version;
+        result->replaced_ms = old->memory.updated_ms;
+    }
     return status;
 }
 
@@ -329,7 +356,7 @@ static int check_expiry(const struct rules_work *work, int64_t expires_ms)
     return expires_ms > 0 && expires_ms <= work->now_ms
                ? call_fail(work->call, CODE_VALIDATION,
                            "expires_at is %s, which is past: the memory would be gone at once; "
-                           "give a later time, or leave it out",
+                           "give a later time, or \"never\"",
                            time_words_iso(expires_ms, text))
                : OK;
 }
@@ -452,6 +479,37 @@ static int take_key(const struct rules_work *work, const struct memory_change *c
     return status == ERR_NOTFOUND ? OK : status;
 }
 
+/* What an update starts from: the memory as it is, or the earlier version that is to come back. */
+static int find_base(const struct rules_work *work, const struct memory_change *change,
+                     const struct store_row *old, struct store_row *base)
+{
+    *base = *old;
+    if (change->version == 0 || change->version == old->memory.version) {
+        return OK;
+    }
+    int status = store_version(work->db, work->arena, old, change->version, base);
+    if (status == ERR_NOTFOUND) {
+        return rules_fail_version(work->call, change->version);
+    }
+    struct store_row marked = *base;
+    if (status == OK) {
+        store_mark(work->arena, &marked);
+    }
+    return status == OK && marked.memory.damage && !change->text
+               ? call_fail(work->call, CODE_CONFLICT,
+                           "version %lld is damaged: %s; read it, and give what is right as text",
+                           (long long)change->version, marked.memory.damage)
+               : status;
+}
+
+int rules_fail_version(struct call *call, int64_t version)
+{
+    return call_fail(call, CODE_NOT_FOUND,
+                     "version %lld of this memory is not kept; memory_get with version 0 lists "
+                     "those that are",
+                     (long long)version);
+}
+
 int rules_update(const struct rules_work *work, const struct memory_change *change,
                  struct memory_result *result)
 {
@@ -464,14 +522,19 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     if (status != OK) {
         return status;
     }
-    struct store_row row = old;
+    struct store_row base;
+    status = find_base(work, change, &old, &base);
+    if (status != OK) {
+        return status;
+    }
+    struct store_row row = base;
     struct memory *memory = &row.memory;
-    const char *made = make_summary(arena, old.memory.text);
+    const char *made = make_summary(arena, memory->text);
     memory->text = change->text ? change->text : memory->text;
     take_digest(change, &row);
     if (change->summary) {
         memory->summary = change->summary;
-    } else if (change->text && same_text(old.memory.summary, made)) {
+    } else if (change->text && same_text(memory->summary, made)) {
         memory->summary = make_summary(arena, change->text); /* it was made, so it follows */
     }
     if (change->set_tags) {
@@ -491,12 +554,14 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     }
     status = check_expiry(work, memory->expires_ms);
     if (status == OK) {
-        status = choose_place(work, change, &old, memory);
+        status = choose_place(work, change, &base, memory);
     }
     if (status == OK) {
         status = take_key(work, change, &row);
     }
-    enum memory_outcome outcome = same(memory, &old.memory) ? MEMORY_RENAMED : MEMORY_UPDATED;
+    bool only_key =
+        same(memory, &old.memory) && memcmp(row.digest, old.digest, sizeof row.digest) == 0;
+    enum memory_outcome outcome = only_key ? MEMORY_RENAMED : MEMORY_UPDATED;
     return status == OK ? write(work, &row, &old, outcome, result) : status;
 }
 

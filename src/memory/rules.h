@@ -13,6 +13,7 @@ struct rules_work {
     struct arena *arena;       /* for rows and results */
     struct store_space *space; /* locked */
     int64_t now_ms;
+    int versions;     /* how many earlier versions of a memory are kept */
     bool *overwrites; /* set when contents were replaced or removed, and must leave the disk */
 };
 
@@ -22,6 +23,9 @@ int rules_check(struct call *call, const struct memory_change *change, bool adds
 int rules_check_namespace(struct call *call, const char *name);
 /* Whether a key can be one: not too long, and no route's name. */
 bool rules_takes_key(const char *key);
+
+/* Says that a memory has no such version; ERR_FAILED. */
+int rules_fail_version(struct call *call, int64_t version);
 
 /* OK with a result; ERR_FAILED after call_fail(); a status of the connection. */
 int rules_add(const struct rules_work *work, const struct memory_change *change,

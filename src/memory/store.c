@@ -28,6 +28,11 @@ static const char *const SQLITE_VERSIONS[] = {
     "CREATE TABLE removed ("
     " space INTEGER NOT NULL, change INTEGER NOT NULL, id INTEGER NOT NULL,"
     " PRIMARY KEY (space, change)) WITHOUT ROWID;",
+    "CREATE TABLE memory_version ("
+    " id INTEGER NOT NULL, version INTEGER NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL,"
+    " tags TEXT, metadata TEXT, session TEXT, place INTEGER NOT NULL, role TEXT,"
+    " created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    " digest BLOB NOT NULL, PRIMARY KEY (id, version)) WITHOUT ROWID;",
     NULL,
 };
 
@@ -54,6 +59,11 @@ static const char *const POSTGRES_VERSIONS[] = {
     "CREATE TABLE forage_removed ("
     " space BIGINT NOT NULL, change BIGINT NOT NULL, id BIGINT NOT NULL,"
     " PRIMARY KEY (space, change));",
+    "CREATE TABLE forage_memory_version ("
+    " id BIGINT NOT NULL, version BIGINT NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL,"
+    " tags JSONB, metadata TEXT, session TEXT COLLATE \"C\", place BIGINT NOT NULL,"
+    " role TEXT COLLATE \"C\", created BIGINT NOT NULL, updated BIGINT NOT NULL,"
+    " expires BIGINT NOT NULL, digest BYTEA NOT NULL, PRIMARY KEY (id, version));",
     NULL,
 };
 
@@ -62,6 +72,11 @@ static const struct db_schema SCHEMA = {"memory", SQLITE_VERSIONS, POSTGRES_VERS
 #define COLUMNS                                                                                    \
     "id, space, change, key, summary, text, {tags|tags::text}, metadata, session, place, role, "   \
     "created, updated, expires, version, digest"
+/* The same of an earlier version, which belongs to the memory of its id, whatever its key is now.
+ */
+#define VERSION_COLUMNS                                                                            \
+    "id, 0, 0, NULL, summary, text, {tags|tags::text}, metadata, session, place, role, created, "  \
+    "updated, expires, version, digest"
 #define SELECT_ROWS "SELECT " COLUMNS " FROM {memory} WHERE "
 #define ALIVE       "(expires = 0 OR expires > ?2)"
 
@@ -408,6 +423,30 @@ int store_by_digest(struct db *db, struct arena *arena, int64_t space,
                     arena, row);
 }
 
+int store_version(struct db *db, struct arena *arena, const struct store_row *current,
+                  int64_t version, struct store_row *row)
+{
+    int status = take_one(db_ask(db,
+                                 "SELECT " VERSION_COLUMNS
+                                 " FROM {memory_version} WHERE id = ?1 AND version = ?2",
+                                 DB_INT(current->id), DB_INT(version)),
+                          arena, row);
+    if (status == OK) {
+        row->space = current->space;
+        row->memory.key = current->memory.key;
+    }
+    return status;
+}
+
+int store_versions(struct db *db, struct arena *arena, int64_t id, store_take take, void *context)
+{
+    return take_all(db_ask(db,
+                           "SELECT " VERSION_COLUMNS
+                           " FROM {memory_version} WHERE id = ?1 ORDER BY version DESC",
+                           DB_INT(id)),
+                    arena, take, context);
+}
+
 int store_last_place(struct db *db, int64_t space, const char *session, int64_t *place)
 {
     int status = db_numbers(db_ask(db,
@@ -420,10 +459,30 @@ int store_last_place(struct db *db, int64_t space, const char *session, int64_t 
 
 /* A server is asked once for all of a change, since every question is a way there and back; a file
  * is asked for one thing after the other. */
-#define MOVE_SPACE   "UPDATE {space} SET change = ?2 WHERE id = ?1"
-#define DELETE_ROW   "DELETE FROM {memory} WHERE id = ?3 AND space = ?1"
-#define WITH_MOVE    "{|WITH moved AS (" MOVE_SPACE ") }"
-#define WITH_REMOVAL "{|WITH moved AS (" MOVE_SPACE "), gone AS (" DELETE_ROW ") }"
+#define MOVE_SPACE "UPDATE {space} SET change = ?2 WHERE id = ?1"
+#define DELETE_ROW "DELETE FROM {memory} WHERE id = ?3 AND space = ?1"
+#define DROP(ID)   "DELETE FROM {memory_version} WHERE id = " ID
+#define KEPT                                                                                       \
+    "id, version, summary, text, tags, metadata, session, place, role, created, updated, "         \
+    "expires, digest"
+#define KEEP(ID)                                                                                   \
+    "INSERT INTO {memory_version} (" KEPT ") SELECT " KEPT " FROM {memory} WHERE id = " ID         \
+    " ON CONFLICT DO NOTHING"
+#define TRIM(ID, MOST)                                                                             \
+    DROP(ID)                                                                                       \
+    " AND version NOT IN (SELECT version FROM {memory_version} WHERE id = " ID                     \
+    " ORDER BY version DESC LIMIT " MOST ")"
+#define WITH_MOVE "{|WITH moved AS (" MOVE_SPACE ") }"
+#define WITH_DROP "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?16") ") }"
+#define WITH_KEEP                                                                                  \
+    "{|WITH moved AS (" MOVE_SPACE                                                                 \
+    "), kept AS (" KEEP("?16") "), trimmed AS (" TRIM("?16", "?17") ") }"
+#define WITH_REMOVAL                                                                               \
+    "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?3") "), gone AS (" DELETE_ROW ") }"
+#define UPDATE_ROW                                                                                 \
+    "UPDATE {memory} SET change = ?2, key = ?3, summary = ?4, text = ?5, tags = ?6, metadata = "   \
+    "?7, session = ?8, place = ?9, role = ?10, created = ?11, updated = ?12, expires = ?13, "      \
+    "version = ?14, digest = ?15 WHERE space = ?1 AND id = ?16 RETURNING id"
 
 static int move_file_space(struct db *db, const struct store_space *space)
 {
@@ -431,20 +490,33 @@ static int move_file_space(struct db *db, const struct store_space *space)
                               : db_do(db, MOVE_SPACE, DB_INT(space->id), DB_INT(space->change));
 }
 
-int store_put(struct db *db, struct store_space *space, struct store_row *row)
+/* Keeps the row as it is now as an earlier version, and the last `versions` of these. A server does
+ * both with the change itself. */
+static int keep_file_version(struct db *db, int64_t id, int versions)
+{
+    if (db_is_postgres(db) || versions == STORE_ALL_VERSIONS) {
+        return OK;
+    }
+    if (versions == 0) {
+        return db_do(db, DROP("?1"), DB_INT(id));
+    }
+    int status = db_do(db, KEEP("?1"), DB_INT(id));
+    return status == OK ? db_do(db, TRIM("?1", "?2"), DB_INT(id), DB_INT(versions)) : status;
+}
+
+int store_put(struct db *db, struct store_space *space, struct store_row *row, int versions)
 {
     static const char INSERT[] = WITH_MOVE
         "INSERT INTO {memory} (space, change, key, summary, text, tags, metadata, session, place, "
         "role, created, updated, expires, version, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
         "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id";
-    static const char UPDATE[] = WITH_MOVE
-        "UPDATE {memory} SET change = ?2, key = ?3, summary = ?4, text = ?5, tags = ?6, metadata = "
-        "?7, session = ?8, place = ?9, role = ?10, created = ?11, updated = ?12, expires = ?13, "
-        "version = ?14, digest = ?15 WHERE space = ?1 AND id = ?16 RETURNING id";
     const struct memory *memory = &row->memory;
     char *tags;
     row->change = ++space->change;
     int status = move_file_space(db, space);
+    if (status == OK && row->id) {
+        status = keep_file_version(db, row->id, versions);
+    }
     if (status == OK) {
         status = write_tags(memory->tags, memory->tag_count, &tags);
     }
@@ -468,9 +540,15 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row)
         DB_INT(memory->version),
         DB_BYTES(row->digest, sizeof row->digest),
         DB_INT(row->id),
+        DB_INT(versions - 1), /* a server trims what was there before this one came to it */
     };
-    size_t count = sizeof values / sizeof *values - (row->id ? 0 : 1);
-    status = db_numbers(db_query(db, row->id ? UPDATE : INSERT, values, count), &row->id, 1);
+    bool keeps = versions > 0 && db_is_postgres(db);
+    const char *sql = !row->id                         ? INSERT
+                      : versions == STORE_ALL_VERSIONS ? WITH_MOVE UPDATE_ROW
+                      : keeps                          ? WITH_KEEP UPDATE_ROW
+                                                       : WITH_DROP UPDATE_ROW;
+    size_t count = row->id ? keeps ? 17 : 16 : 15;
+    status = db_numbers(db_query(db, sql, values, count), &row->id, 1);
     free(tags);
     return status > 0 ? OK : status == 0 ? ERR_NOTFOUND : status;
 }
@@ -493,6 +571,7 @@ int store_remove(struct db *db, struct store_space *space, const struct store_ro
     int status = move_file_space(db, space);
     if (status == OK && !db_is_postgres(db)) {
         status = db_finish(db_query(db, DELETE_ROW, values, 3));
+        status = status == OK ? db_do(db, DROP("?1"), DB_INT(row->id)) : status;
     }
     if (status == OK) {
         status = db_finish(db_query(
@@ -640,35 +719,43 @@ int store_expired(struct db *db, struct arena *arena, int64_t now_ms, size_t lim
 /* ---- every row ---- */
 
 /* A server compares digests by itself; metadata it cannot judge. */
-#define SPACE_OF "FROM {space} WHERE {space}.id = {memory}.space)"
-#define SUSPECT                                                                                    \
-    "digest <> sha256(convert_to(text, 'UTF8')) OR metadata IS NOT NULL OR space NOT IN (SELECT "  \
-    "id FROM {space})"
+#define SUSPECT                 "digest <> sha256(convert_to(text, 'UTF8')) OR metadata IS NOT NULL"
+#define GONE                    "space NOT IN (SELECT id FROM {space})"
+#define OF_SPACE(COLUMN, SPACE) "(SELECT " COLUMN " FROM {space} WHERE {space}.id = " SPACE ")"
+#define OF_MEMORY(COLUMN)                                                                          \
+    "(SELECT " COLUMN " FROM {memory} WHERE {memory}.id = {memory_version}.id)"
 
-int store_audit(struct db *db, int64_t *total, store_take_any take, void *context)
+/* The columns of a row, then its owner, namespace and key. */
+static const char AUDIT_MEMORIES[] =
+    "SELECT " COLUMNS ", " OF_SPACE("owner", "{memory}.space") ", " OF_SPACE(
+        "name", "{memory}.space") ", key FROM {memory}{| WHERE " SUSPECT " OR " GONE
+                                  " ORDER BY id}";
+static const char AUDIT_VERSIONS[] =
+    "SELECT " VERSION_COLUMNS ", " OF_SPACE("owner", OF_MEMORY("space")) ", " OF_SPACE(
+        "name",
+        OF_MEMORY("space")) ", " OF_MEMORY("key") " FROM {memory_version} WHERE id IN "
+                                                  "(SELECT id FROM {memory}){| AND (" SUSPECT
+                                                  ") ORDER BY id, version}";
+
+int store_audit(struct db *db, enum store_audit what, int64_t *total, store_take_any take,
+                void *context)
 {
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     int status = arena ? OK : ERR_NOMEM;
-    if (status == OK && db_is_postgres(db)) {
-        int counted = db_numbers(db_query(db, "SELECT count(*) FROM {memory}", NULL, 0), total, 1);
-        status = counted < 0 ? counted : OK;
-    }
     struct db_rows *rows =
         status == OK
-            ? db_query(db,
-                       "SELECT " COLUMNS ", (SELECT owner " SPACE_OF ", (SELECT name " SPACE_OF
-                       " FROM {memory}{| WHERE " SUSPECT " ORDER BY id}",
-                       NULL, 0)
+            ? db_query(db, what == STORE_MEMORIES ? AUDIT_MEMORIES : AUDIT_VERSIONS, NULL, 0)
             : NULL;
     while (status == OK && (status = db_step(rows)) > 0) {
         struct store_row row;
         struct memory_space space = {db_text(rows, 16), db_text(rows, 17)};
         status = read_row(rows, arena, &row);
+        row.memory.key = copy(arena, rows, 18);
         if (status == OK) {
             store_mark(arena, &row);
             status = take(context, &row, &space);
         }
-        if (!db_is_postgres(db) && ++*total % 10000 == 0) {
+        if (++*total % 10000 == 0) {
             call_progress(db_call(db), (double)*total, 0, "%lld memories checked",
                           (long long)*total);
         }

@@ -76,9 +76,16 @@ int store_by_digest(struct db *db, struct arena *arena, int64_t space,
                     const unsigned char digest[SHA256_SIZE], int64_t now_ms, struct store_row *row);
 /* Of the memories of a session; -1: there are none. */
 int store_last_place(struct db *db, int64_t space, const char *session, int64_t *place);
+/* An earlier version of a row. */
+int store_version(struct db *db, struct arena *arena, const struct store_row *current,
+                  int64_t version, struct store_row *row);
 /* Writes it with the next change number of the space, which is locked; id 0: a new one, which gets
- * an id. */
-MUST_CHECK int store_put(struct db *db, struct store_space *space, struct store_row *row);
+ * an id. Of the row as it was, and of its earlier versions, the last `versions` are kept; with
+ * STORE_ALL_VERSIONS the earlier ones stay as they are, and this one is none. */
+#define STORE_ALL_VERSIONS (-1)
+MUST_CHECK int store_put(struct db *db, struct store_space *space, struct store_row *row,
+                         int versions);
+/* With its earlier versions. */
 MUST_CHECK int store_remove(struct db *db, struct store_space *space, const struct store_row *row);
 
 /* ---- walks ---- */
@@ -86,6 +93,8 @@ MUST_CHECK int store_remove(struct db *db, struct store_space *space, const stru
 /* Up to `count` rows of the session before (or after) a place, nearest first. */
 int store_neighbours(struct db *db, struct arena *arena, int64_t space, const struct memory *memory,
                      bool before, size_t count, int64_t now_ms, store_take take, void *context);
+/* The earlier versions of a row, newest first, without their key. */
+int store_versions(struct db *db, struct arena *arena, int64_t id, store_take take, void *context);
 /* Newest first. `total` counts all that pass, at most `most` of them. */
 int store_list(struct db *db, struct arena *arena, int64_t space,
                const struct memory_filter *filter, int64_t now_ms, size_t limit, size_t offset,
@@ -107,10 +116,12 @@ void store_digest(const char *text, unsigned char digest[SHA256_SIZE]);
 void store_mark(struct arena *arena, struct store_row *row);
 
 /* Hands out rows with their marks, of all spaces: all of them, or (a server looks by itself) those
- * that may be damaged. The members of `space` are NULL where it is gone. `total` counts rows. */
+ * that may be damaged. The members of `space` are NULL where it is gone. `total` counts them. */
+enum store_audit { STORE_MEMORIES, STORE_VERSIONS };
 typedef int (*store_take_any)(void *context, const struct store_row *row,
                               const struct memory_space *space);
-int store_audit(struct db *db, int64_t *total, store_take_any take, void *context);
+int store_audit(struct db *db, enum store_audit what, int64_t *total, store_take_any take,
+                void *context);
 
 /* ---- looking after it (care.c) ---- */
 

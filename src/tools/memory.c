@@ -189,6 +189,11 @@ static int change_one(struct call *call, yyjson_val *arguments, struct reply *re
     yyjson_mut_obj_add_sint(doc, data, "version", result.version);
     fields_write_time(doc, data, "created_at", result.created_ms);
     fields_write_time(doc, data, "updated_at", result.updated_ms);
+    if (result.replaced_version > 0) {
+        yyjson_mut_val *replaced = yyjson_mut_obj_add_obj(doc, data, "replaced");
+        yyjson_mut_obj_add_sint(doc, replaced, "version", result.replaced_version);
+        fields_write_time(doc, replaced, "updated_at", result.replaced_ms);
+    }
     return data ? OK : ERR_NOMEM;
 }
 
@@ -207,12 +212,12 @@ static int update_something(struct call *call, const struct memory_space *space,
 {
     if (change->new_key || change->text || change->summary || change->set_tags ||
         change->metadata || change->session || change->place >= 0 || change->role ||
-        change->created_ms != 0 || change->expires_ms != 0) {
+        change->created_ms != 0 || change->expires_ms != 0 || change->version != 0) {
         return memory_update(call, space, change, result);
     }
     return call_fail(call, CODE_VALIDATION,
                      "there is nothing to change: give new_key, text, summary, tags, metadata, "
-                     "session, place, role, created_at or expires_at");
+                     "session, place, role, created_at, expires_at or version");
 }
 
 static int run_update(struct call *call, yyjson_val *arguments, struct reply *reply)
@@ -426,8 +431,46 @@ static int answer_with_memories(const struct getting *getting, struct reply *rep
     return data ? OK : ERR_NOMEM;
 }
 
+/* ---- versions of a memory ---- */
+
+#define BEGINNING_CHARS 80
+
+struct history {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *list;
+};
+
+static int add_version(void *context, const struct memory *memory)
+{
+    const struct history *history = context;
+    yyjson_mut_doc *doc = history->doc;
+    yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, history->list);
+    size_t length = strlen(memory->text);
+    yyjson_mut_obj_add_sint(doc, item, "version", memory->version);
+    fields_write_time(doc, item, "updated_at", memory->updated_ms);
+    yyjson_mut_obj_add_uint(doc, item, "chars", text_count(memory->text, length));
+    yyjson_mut_val *tags = memory->tag_count ? yyjson_mut_obj_add_arr(doc, item, "tags") : NULL;
+    for (size_t i = 0; i < memory->tag_count; i++) {
+        yyjson_mut_arr_add_strcpy(doc, tags, memory->tags[i]); /* they go with the row */
+    }
+    yyjson_mut_obj_add_strncpy(doc, item, "begins", memory->text,
+                               text_prefix(memory->text, length, BEGINNING_CHARS));
+    fields_write_damage(doc, item, memory->damage);
+    return item ? OK : ERR_NOMEM;
+}
+
+static int answer_with_history(struct call *call, const struct memory_space *space, const char *key,
+                               struct reply *reply)
+{
+    yyjson_mut_val *data = answer_with_data(reply);
+    struct history history = {reply->doc, yyjson_mut_obj_add_arr(reply->doc, data, "versions")};
+    yyjson_mut_obj_add_str(reply->doc, data, "key", key);
+    return data ? memory_history(call, space, key, add_version, &history) : ERR_NOMEM;
+}
+
 static int get_by_key(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
+    yyjson_val *version = yyjson_obj_get(arguments, "version");
     struct memory_space space;
     struct arena *arena = call_arena(call);
     struct getting getting = {
@@ -441,8 +484,20 @@ static int get_by_key(struct call *call, yyjson_val *arguments, struct reply *re
     if (!getting.found || !getting.around) {
         return ERR_NOMEM;
     }
-    status = memory_get(call, &space, getting.keys, getting.count, size_of(arguments, "neighbours"),
-                        getting.found, getting.around);
+    if (version && getting.count != 1) {
+        return call_fail(call, CODE_VALIDATION, "version needs one key");
+    }
+    if (version && yyjson_get_sint(version) == 0) {
+        return answer_with_history(call, &space, getting.keys[0], reply);
+    }
+    if (version) {
+        memset(getting.around, 0, sizeof *getting.around);
+        status =
+            memory_version(call, &space, getting.keys[0], yyjson_get_sint(version), getting.found);
+    } else {
+        status = memory_get(call, &space, getting.keys, getting.count,
+                            size_of(arguments, "neighbours"), getting.found, getting.around);
+    }
     if (status == OK && json_string(arguments, "key") && !getting.found[0].key) {
         return call_fail(call, CODE_NOT_FOUND,
                          "there is no memory of this key in the namespace %s; memory_search finds "
@@ -459,7 +514,7 @@ static int get_by_key(struct call *call, yyjson_val *arguments, struct reply *re
  * asked for is passed over silently. */
 static int check_way_of_getting(struct call *call, yyjson_val *arguments, bool by_key)
 {
-    static const char *const OF_KEYS[] = {"neighbours", "start", "max_chars", NULL};
+    static const char *const OF_KEYS[] = {"version", "neighbours", "start", "max_chars", NULL};
     static const char *const OF_LISTS[] = {"prefix", "tags",    "time", "from",
                                            "until",  "session", "role", NULL};
     for (const char *const *name = by_key ? OF_LISTS : OF_KEYS; *name; name++) {

@@ -270,6 +270,9 @@ def test_a_damaged_text_is_marked_until_it_is_overwritten(store):
         assert text.endswith("!")
         given = {"key": "k3", "text": text, "namespace": SPACE}
         assert over_rest(server.port, "memory_update", given)["data"]["outcome"] == "updated"
+        # What was damaged is no version to go back to.
+        kept = over_rest(server.port, "memory_get", {"key": "k3", "version": 0, "namespace": SPACE})["data"]["versions"]
+        assert len(kept) == 1
         assert looks(server.port) == [(None, None)] * 4
     check_store(store.settings)
 

@@ -178,14 +178,35 @@ def by_upserting(space):
     space.do("rename", key=SECRET, new_key="harmless")
 
 
-WAYS = [by_deleting, by_deleting_all, by_replacing, by_upserting]
+def by_deleting_what_was_replaced(space):
+    """Its earlier versions go with it."""
+    by_replacing(space)
+    assert space.do("get", key="harmless", version=0)["versions"][1]
+    space.do("delete", key="harmless")
+
+
+def by_replacing_more_often_than_is_kept(space):
+    by_replacing(space)
+    for number in range(5):
+        space.add(f"harmless {number}", "harmless")
+
+
+# The ways, and how many earlier versions are kept.
+WAYS = [
+    (by_deleting, 5),
+    (by_deleting_all, 5),
+    (by_deleting_what_was_replaced, 5),
+    (by_replacing_more_often_than_is_kept, 5),
+    (by_replacing, 0),
+    (by_upserting, 0),
+]
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "sqlite-four"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way, kept", WAYS)
 @pytest.mark.parametrize("size", [1, 3000])
-def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, size):
-    with world_of(kind, {"FORAGE_DATA_DIR": tmp_path}) as world:
+def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, kept, size):
+    with world_of(kind, {"FORAGE_DATA_DIR": tmp_path, "FORAGE_MEMORY_VERSIONS": kept}) as world:
         space = Space(world, "default")
         for number in range(30):
             space.add(f"ordinary {number} " + "words " * 50, f"k{number}")
@@ -207,7 +228,8 @@ def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, size):
 def test_what_expired_is_deleted_from_the_file(tmp_path):
     """In passing, by the changes that follow."""
     settings = {"FORAGE_DATA_DIR": tmp_path}
-    assert run("memory", "add", SECRET, "--expires-at", iso_in(1.5), **settings).returncode == 0
+    for text in (SECRET, f"another {SECRET}"):
+        assert run("memory", "add", text, "--key", "k", "--expires-at", iso_in(1.5), **settings).returncode == 0
     assert occurrences(tmp_path)
     wait_until(lambda: run("memory", "list", **settings).stdout.endswith("0 of 0\n"))
     assert run("memory", "add", "something else", **settings).returncode == 0
@@ -346,7 +368,8 @@ def test_a_text_on_a_terminal_moves_no_cursor(tmp_path):
 
 def test_update_rename_and_stats(forage):
     forage("add", "the oven runs hot", "--key", "oven", "--tags", "a")
-    assert forage("update", "oven", "the", "oven", "runs", "20 degrees hot").stdout == "updated oven\n"
+    said = forage("update", "oven", "the", "oven", "runs", "20 degrees hot").stdout
+    assert said.startswith("updated oven (version 2 in place of version 1, written ")
     assert forage("update", "oven", "--tags", "bread,baking").stdout == "updated oven\n"
     assert forage("update", "oven", "-", stdin=b"from standard input\n").stdout == "updated oven\n"
     found = json.loads(forage("get", "oven", "--json").stdout)["data"]["results"][0]

@@ -66,10 +66,10 @@ PARTS = {
 ASKED = {
     "add": lambda dice: {"text": words(dice), **some(dice, key=key), **some(dice, **PARTS)},
     "get": lambda dice: {
-        **some(dice, neighbours=number(0, 10), start=number(0, 1048576), max_chars=number(1, 1048576)),
+        **some(dice, neighbours=number(0, 10), start=number(0, 1048576), max_chars=number(1, 1048576), version=number(0, 4)),
         **dice.choice([{"key": key(dice)}, {"key": key(dice)}, {"keys": dice.choices(KEYS, k=3)}, {}]),
     },
-    "update": lambda dice: {"key": key(dice), **some(dice, text=words, if_version=number(1, 2), **PARTS)},
+    "update": lambda dice: {"key": key(dice), **some(dice, text=words, if_version=number(1, 2), version=number(1, 4), **PARTS)},
     "rename": lambda dice: {"key": key(dice), "new_key": key(dice), **some(dice, if_version=number(1, 9))},
     "delete": lambda dice: dice.choice([{"key": key(dice)}, {"keys": dice.choices(KEYS, k=3)}, {}]),
     "list": lambda dice: some(dice, prefix=key, **FILTERS),
@@ -100,7 +100,7 @@ def calls(seed, count):
 # ---- each way ----
 
 
-NUMBERS = {"limit", "offset", "neighbours", "start", "max_chars"}
+NUMBERS = {"limit", "offset", "neighbours", "start", "max_chars", "version"}
 
 
 def fits_a_query(name, value):

@@ -265,10 +265,20 @@ static void deletes_from_the_file_too(void **state)
     assert_false(on_the_disk("very private"));
     struct memory_change wanted = {.key = "u", .text = "nothing of interest", .place = -1};
     assert_string_equal(change(memory_update, &wanted, &version), "");
+    /* What is replaced is kept as an earlier version, until there are too many, or it is deleted.
+     */
+    assert_true(on_the_disk("older private"));
+    for (int i = 0; i < 4; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "replacement %d", i);
+        add_text("u", text);
+    }
+    assert_true(on_the_disk("older private"));
+    add_text("u", "one too many");
     assert_false(on_the_disk("older private"));
     assert_true(on_the_disk("nothing of interest"));
-    add_text("u", "replaced by an addition");
-    assert_false(on_the_disk("nothing of interest"));
+    remove_keys("u", "none", deleted);
+    assert_false(on_the_disk("nothing of interest") || on_the_disk("replacement"));
 }
 
 static void expires(void **state)
