@@ -5,12 +5,14 @@
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "core/limits.h"
+#include "text/columns.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_BYTES KIB(64)
+#define PIECE_BYTES    KIB(64)
+#define EXCERPT_INDENT 6
 
 /* ---- what each tool prints ---- */
 
@@ -97,39 +99,85 @@ static void print_list(struct buf *out, yyjson_mut_val *data)
         buf_printf(out, "%.10s  ", text_of(item, "created_at"));
         put_words(out, text_of(item, "key"));
         buf_puts(out, "  ");
-        put_line(out, text_of(item, "summary"), out->length - start);
+        size_t used =
+            out->length > start ? text_columns(out->data + start, out->length - start) : 0;
+        put_line(out, text_of(item, "summary"), used);
     }
     yyjson_mut_val *page = yyjson_mut_obj_get(data, "pagination");
     buf_printf(out, "%zu of %lld\n", yyjson_mut_arr_size(results),
                (long long)number_of(page, "total"));
 }
 
-/* The words of a full-text excerpt, which is HTML: hits are marked, as far as there is colour. */
-static void put_marked(struct buf *out, const char *html)
+/* Appends the beginning of a full-text excerpt, which is HTML: hits are marked, unless `plain`. */
+static void put_marked(struct buf *out, const char *html, size_t size, bool plain)
 {
+    const char *end = html + size;
     const struct {
         const char *html;
         const char *text;
-    } PARTS[] = {{"<mark>", terminal_style(stdout, STYLE_HEADING)},
-                 {"</mark>", terminal_style(stdout, STYLE_PLAIN)},
+    } PARTS[] = {{"<mark>", plain ? "" : terminal_style(stdout, STYLE_HEADING)},
+                 {"</mark>", plain ? "" : terminal_style(stdout, STYLE_PLAIN)},
                  {"&amp;", "&"},
                  {"&lt;", "<"},
                  {"&gt;", ">"},
                  {"&quot;", "\""},
                  {"&#39;", "'"}};
-    while (*html) {
+    while (html < end) {
         size_t length = strcspn(html, "<&");
+        length = length < (size_t)(end - html) ? length : (size_t)(end - html);
         terminal_put(out, html, length, 0);
         html += length;
-        for (size_t i = 0; *html && i < sizeof PARTS / sizeof *PARTS; i++) {
-            size_t size = strlen(PARTS[i].html);
-            if (strncmp(html, PARTS[i].html, size) == 0) {
+        for (size_t i = 0; html < end && i < sizeof PARTS / sizeof *PARTS; i++) {
+            size_t taken = strlen(PARTS[i].html);
+            if (strncmp(html, PARTS[i].html, taken) == 0) {
                 buf_puts(out, PARTS[i].text);
-                html += size;
+                html += taken;
                 break;
             }
         }
     }
+}
+
+/* How many columns a word of an excerpt takes. */
+static size_t marked_columns(const char *html, size_t size)
+{
+    struct buf word;
+    buf_init(&word, LIMIT_CALL_ARENA_BYTES);
+    put_marked(&word, html, size, true);
+    size_t columns = word.data ? text_columns(word.data, word.length) : 0;
+    buf_done(&word);
+    return columns;
+}
+
+/* Excerpts in lines that fit the terminal, set in below their keys. */
+
+static void put_excerpt(struct buf *out, const char *text)
+{
+    terminal_put_wrapped(out, EXCERPT_INDENT, EXCERPT_INDENT, terminal_width(stdout), text);
+}
+
+static void put_marked_excerpt(struct buf *out, const char *html)
+{
+    static const char BLANKS[] = " \t\r\n";
+    size_t width = terminal_width(stdout);
+    size_t column = EXCERPT_INDENT;
+    html += strspn(html, BLANKS);
+    while (*html) {
+        size_t length = strcspn(html, BLANKS);
+        size_t columns = marked_columns(html, length);
+        if (width && column > EXCERPT_INDENT && column + 1 + columns > width) {
+            buf_printf(out, "\n%*s", EXCERPT_INDENT, "");
+            column = EXCERPT_INDENT;
+        } else if (column > EXCERPT_INDENT) {
+            buf_putc(out, ' ');
+            column++;
+        }
+        put_marked(out, html, length, false);
+        column += columns;
+        html += length;
+        html += strspn(html, BLANKS);
+    }
+    buf_putc(out, '\n');
 }
 
 /* Results with excerpts; `put` writes an excerpt. */
@@ -143,9 +191,8 @@ static void put_hits(struct buf *out, yyjson_mut_val *data,
     {
         buf_printf(out, "%.2f  ", yyjson_mut_get_real(yyjson_mut_obj_get(item, "relevance")));
         put_words(out, text_of(item, "key"));
-        buf_puts(out, "\n      ");
+        buf_printf(out, "\n%*s", EXCERPT_INDENT, "");
         put(out, text_of(item, "excerpt"));
-        buf_putc(out, '\n');
     }
     if (yyjson_mut_arr_size(results) == 0) {
         fputs("forage: no memory was found\n", stderr);
@@ -154,12 +201,12 @@ static void put_hits(struct buf *out, yyjson_mut_val *data,
 
 static void print_hits(struct buf *out, yyjson_mut_val *data)
 {
-    put_hits(out, data, put_words);
+    put_hits(out, data, put_excerpt);
 }
 
 static void print_marked_hits(struct buf *out, yyjson_mut_val *data)
 {
-    put_hits(out, data, put_marked);
+    put_hits(out, data, put_marked_excerpt);
 }
 
 static void print_stats(struct buf *out, yyjson_mut_val *data)

@@ -86,6 +86,18 @@ def test_usage_fits_the_terminal(asked):
     assert "test_spend" in narrow and "test_spend" in wide
 
 
+@pytest.mark.parametrize("words", ["The oven runs hot & needs care. ", "烤箱太热 需要小心 ", "🍞🥖 bread "])
+def test_previews_of_memories_fit_the_terminal(tmp_path, words):
+    own = {"FORAGE_DATA_DIR": tmp_path}
+    for key in ("ofen", "烤箱"):
+        assert run("memory", "add", "--key", key, "oven " + words * 12, **own).returncode == 0
+    for command in (["list"], ["search", "oven"], ["fulltext", "oven"]):
+        shown = run_on_terminal("memory", *command, columns=50, **own)
+        assert shown.returncode == 0 and "烤箱" in shown.stdout, shown.stderr
+        assert 40 < widest(shown.stdout) <= 50, command
+        assert widest(run("memory", *command, **own).stdout) > 50, "elsewhere nothing is cut or broken"
+
+
 # ---- nothing to show ----
 
 
