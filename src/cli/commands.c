@@ -299,7 +299,8 @@ static const struct command COMMANDS[] = {
         .group = COMMANDS_KEEP,
         .run = command_memory,
         .parts = MEMORY_PARTS,
-        .options = {TEXT("--namespace", "NAME", "the namespace to work in (default: default)"),
+        .options = {TEXT("--namespace", "NAME",
+                         "the namespace to work in (default: default; of import and export: all)"),
                     JSON},
     },
     {

@@ -89,6 +89,7 @@ struct source {
     off_t start;
     double size; /* 0: not known yet */
     int copy;    /* a nameless file for what cannot be read again; -1: none */
+    int error;   /* why it could not be read; 0: it could */
 };
 
 /* A file that nobody else sees and that goes with its descriptor. */
@@ -151,12 +152,14 @@ static int feed(struct moving *moving, struct source *source, struct lines *line
     while (status == OK && (got = read_waiting(moving->call, fd, piece, sizeof piece)) > 0) {
         if (checks && source->copy >= 0) {
             status = write_all(source->copy, piece, (size_t)got);
+            source->error = status == OK ? 0 : errno;
         }
         status = status == OK ? lines_feed(lines, piece, (size_t)got) : status;
         done += (double)got;
         call_progress(moving->call, done, source->size, "%s%zu memories",
                       checks ? "checking, " : "", lines_count(lines).lines);
     }
+    source->error = got == ERR_IO ? errno : source->error;
     status = status == OK && got < 0 ? (int)got : status;
     return status == OK ? lines_end(lines) : status;
 }
@@ -169,7 +172,10 @@ static int import_pass(struct moving *moving, struct source *source, struct line
     if (lines) {
         *counts = lines_count(lines);
     }
-    if (status != OK) {
+    if (status != OK && source->error) {
+        errno = source->error;
+        fail_file(source->path);
+    } else if (status != OK) {
         fail(moving, status);
     }
     if (lines && counts->wrong > 0) {
@@ -179,8 +185,27 @@ static int import_pass(struct moving *moving, struct source *source, struct line
     return status;
 }
 
-static int print_counts(const struct lines_counts *counts)
+static int print_counts(struct moving *moving, const struct lines_counts *counts)
 {
+    const struct {
+        const char *name;
+        size_t count;
+    } COUNTS[] = {
+        {"imported", counts->lines},    {"added", counts->added},
+        {"replaced", counts->replaced}, {"unchanged", counts->unchanged},
+        {"expired", counts->expired},   {"others", counts->others},
+    };
+    if (option_given(moving->arguments, "--json")) {
+        struct arena *arena = call_arena(moving->call);
+        yyjson_mut_doc *doc = json_new(arena);
+        yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
+        yyjson_mut_obj_add_bool(doc, root, "success", true);
+        yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, root, "data");
+        for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+            yyjson_mut_obj_add_uint(doc, data, COUNTS[i].name, COUNTS[i].count);
+        }
+        return print_json(arena, root);
+    }
     printf("%zu of %zu memories: %zu added, %zu replaced, %zu unchanged\n", counts->lines,
            counts->lines + counts->expired + counts->others, counts->added, counts->replaced,
            counts->unchanged);
@@ -218,7 +243,7 @@ static int import_source(struct moving *moving, struct source *source,
         return EXIT_FAILED;
     }
     terminal_progress_end();
-    return print_counts(&counts);
+    return print_counts(moving, &counts);
 }
 
 static int run_import(struct moving *moving)
@@ -295,7 +320,7 @@ static int write_memory(void *context, const struct memory_space *space,
 
 static int export_to(struct moving *moving, FILE *out, struct memory_extent *extent, int *error)
 {
-    struct memory_space space;
+    struct memory_space space = {NULL, NULL};
     const char *name = option_text(moving->arguments, "--namespace");
     struct memory_scope scope = {.space = name ? &space : NULL, .of_everybody = true};
     struct export export = {

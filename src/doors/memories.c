@@ -377,7 +377,7 @@ static void end_with_error(struct export *export)
 static void run_export(struct rest_call *rest)
 {
     static const char *const NAMES[] = {"namespace", NULL};
-    struct memory_space space;
+    struct memory_space space = {NULL, NULL};
     const char *name = json_string(rest->arguments, NAMES[0]);
     struct memory_scope scope = {.space = name ? &space : NULL};
     struct export export = {.rest = rest, .arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4)};

@@ -228,6 +228,10 @@ def test_a_pipe_and_a_file_give_the_same(small, tmp_path):
     assert small.load(lines).stdout.startswith("3000 of 3000 memories: 0 added, 0 replaced, 3000 unchanged")
     missing = small.run("import", tmp_path / "nothing")
     assert missing.returncode == 1 and "No such file" in missing.stderr
+    folder = small.run("import", tmp_path)
+    assert folder.returncode == 1 and folder.stderr == f"forage: {tmp_path}: Is a directory\n"
+    counted = json.loads(small.do("import", path, "--json").stdout)["data"]
+    assert counted == {"imported": 3000, "added": 0, "replaced": 0, "unchanged": 3000, "expired": 0, "others": 0}
 
 
 # ---- the files of other programs ----
