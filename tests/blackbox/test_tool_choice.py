@@ -13,9 +13,9 @@ from conftest import report
 from programs import ROOT, Stdio
 
 REQUESTS = ROOT / "tests" / "requests.txt"
-# How often the right tool came first when the requests were written, of a list of 32,447 characters: the least that
-# any later list of tools must do.
-FIRST_AT_LEAST = 18
+# How often the right tool must come first. It was 18 when the requests were written, with a list of 32,447 characters, and
+# 34 with the list of 11,884 that followed.
+FIRST_AT_LEAST = 30
 
 STOP_WORDS = frozenset(
     "a an and are as at be but by did do does for from had has have i in into is it its me my of on or our should so than "
