@@ -273,7 +273,8 @@ static void tell_keys(const struct setup *setup)
         return;
     }
     if (setup->keys.count == 0) {
-        puts("No key is named: none is set here. forage also reads ~/.config/forage/forage.env.");
+        puts("No key is in it, since none is set here; put keys into ~/.config/forage/forage.env, "
+             "which forage reads whoever starts it.");
     } else if (needs_file) {
         printf("%s cannot refer to variables: put these into ~/.config/forage/forage.env, or use "
                "--with-keys:",
