@@ -2,34 +2,37 @@
 #include "config/budget.h"
 
 #include "config/config.h"
+#include "text/text.h"
 
 #include <stdint.h>
+#include <string.h>
 #include <strings.h>
 
 /* Where a client cuts a result, or puts it into a file and shows its beginning, the budget stays
- * somewhat below: limits count bytes or tokens, and we count characters. 0 is for a client that is
- * known and has no limit below the default. */
+ * somewhat below. 0 is for a client that is known and has no limit below the default. Some count
+ * bytes: 0 bytes is for all others. */
 static const struct {
     const char *context;
     size_t chars;
+    size_t bytes;
 } CLIENTS[] = {
-    {"antigravity", 0},
-    {"claude", 45000},
-    {"claude-code", 45000}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
-    {"claude-desktop", 0},  /* 100,000 characters */
-    {"cline", 0},
-    {"codex", 32000}, /* 10,000 tokens, counted as 40,000 bytes; the middle is cut out */
-    {"copilot-cli", 0},
-    {"cursor", 0},
-    {"gemini", 36000},
-    {"gemini-cli", 36000}, /* 40,000 characters (truncateToolOutputThreshold) */
-    {"intellij", 0},
-    {"open-webui", 0},
-    {"opencode", 45000},  /* 50 KiB */
-    {"qwen-code", 22000}, /* 25,000 characters */
-    {"vscode", 0},
-    {"windsurf", 0},
-    {"zed", 0},
+    {"antigravity", 0, 0},
+    {"claude", 45000, 0},
+    {"claude-code", 45000, 0}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
+    {"claude-desktop", 0, 0},  /* 100,000 characters */
+    {"cline", 0, 0},
+    {"codex", 32000, 40000}, /* 10,000 tokens of four bytes; the middle is cut out */
+    {"copilot-cli", 0, 0},
+    {"cursor", 0, 0},
+    {"gemini", 36000, 0},
+    {"gemini-cli", 36000, 0}, /* 40,000 characters (truncateToolOutputThreshold) */
+    {"intellij", 0, 0},
+    {"open-webui", 0, 0},
+    {"opencode", 45000, 51200},
+    {"qwen-code", 22000, 0}, /* 25,000 characters */
+    {"vscode", 0, 0},
+    {"windsurf", 0, 0},
+    {"zed", 0, 0},
 };
 
 struct budget budget_find(void)
@@ -41,16 +44,19 @@ struct budget budget_find(void)
         .context = context && *context ? context : NULL,
     };
     size_t suited = 0;
+    size_t bytes = 0;
     for (size_t i = 0; budget.context && i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
         if (strcasecmp(CLIENTS[i].context, context) == 0) {
             budget.known = true;
             suited = CLIENTS[i].chars;
+            bytes = CLIENTS[i].bytes;
         }
     }
     if (config_is_set("FORAGE_MAX_RESULT_CHARS")) {
         budget.reason = "FORAGE_MAX_RESULT_CHARS says so";
     } else if (budget.known) {
         budget.chars = suited ? suited : budget.chars;
+        budget.bytes = bytes;
         budget.reason = "it suits the client that the context names";
     } else if (budget.context) {
         budget.reason = "the default: the context names no client that is known";
@@ -61,6 +67,15 @@ struct budget budget_find(void)
 size_t budget_chars(void)
 {
     return budget_find().chars;
+}
+
+size_t budget_taken(const char *text)
+{
+    struct budget budget = budget_find();
+    size_t length = strlen(text);
+    size_t chars = text_count(text, length);
+    size_t by_bytes = budget.bytes ? length * budget.chars / budget.bytes + 1 : 0;
+    return by_bytes > chars ? by_bytes : chars;
 }
 
 size_t budget_share(const size_t *needs, size_t count, size_t room)

@@ -9,6 +9,7 @@
 
 struct budget {
     size_t chars;        /* that the whole result of a call may have */
+    size_t bytes;        /* that the client takes, where it counts those; 0: it counts characters */
     const char *reason;  /* why so many, for people */
     const char *context; /* that was told, or NULL */
     bool known;          /* the context names a client of the table */
@@ -16,6 +17,9 @@ struct budget {
 
 struct budget budget_find(void);
 size_t budget_chars(void);
+/* The characters of the budget that a text takes as it is: its own, or more where the client counts
+ * bytes and the text has many for a character, as Japanese has. */
+size_t budget_taken(const char *text);
 /* Shares `room` fairly: the most that each may have so that all together fit, where what the short
  * ones leave goes to the long ones. SIZE_MAX when all fit whole. */
 size_t budget_share(const size_t *needs, size_t count, size_t room);

@@ -2,6 +2,7 @@
 #include "page/content.h"
 
 #include "call/errors.h"
+#include "config/budget.h"
 #include "text/text.h"
 
 #include <inttypes.h>
@@ -192,7 +193,7 @@ static const char *part_text(struct arena *arena, const struct paging_part *part
 
 size_t content_chars(const char *text, bool as_text)
 {
-    return as_text ? text_count(text, strlen(text)) : json_chars(text);
+    return as_text ? budget_taken(text) : json_chars(text);
 }
 
 int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
@@ -206,8 +207,8 @@ int content_fit(struct arena *arena, const struct paging_request *request, size_
         if (!*text) {
             return ERR_NOMEM;
         }
-        /* Quotes and line breaks take two characters in JSON, and words may have been added: the
-         * text shrinks until it fits. */
+        /* Quotes and line breaks take two characters in JSON, other letters may take more than one
+         * of the budget, and words may have been added: the text shrinks until it fits. */
         size_t taken = room == SIZE_MAX ? 0 : content_chars(*text, as_text);
         if (taken <= room || paging.max_chars == 1) {
             return OK;

@@ -280,6 +280,19 @@ def test_text_has_room_for_more_of_a_page(world, tool):
     assert shown["zed"] > 1.5 * shown["nobody-knows"]
 
 
+@pytest.mark.parametrize("context, most", [("codex", 40_000), ("opencode", 51_200)])
+def test_a_client_that_counts_bytes_gets_no_more(world, context, most):
+    """Three bytes for a character, and still as much as the client takes."""
+    hits = world.find(3)
+    for number in range(3):
+        world.web.answers[f"/page-{number}"] = Answer("港の水は一日に二度引いて、また満ちてくる。\n\n" * 3000, kind="text/plain; charset=utf-8")
+    with speaker(context, **world.settings("serper")) as client:
+        client.handshake()
+        for tool, arguments in (("get_content", {"url": hits[0].link}), ("web_search", {"query": "one"})):
+            size = len(text_of(ask(client, tool, **arguments)).encode())
+            assert 0.95 * most < size <= most, tool
+
+
 def test_a_search_that_finds_nothing_says_so(world):
     with speaker("codex", **world.settings("serper")) as client:
         client.handshake()

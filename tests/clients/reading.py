@@ -1,19 +1,23 @@
-"""A page that is longer than any client takes at once, and what must reach a model that asks for it: the whole result, in
-the form that forage picked for the client."""
+"""Pages that are longer than any client takes at once, and what must reach a model that asks for them: the whole result, in
+the form that forage picked for the client. Some clients count bytes, of which a Japanese page has three for a character."""
 
 import json
+import urllib.parse
 
 from harness import expect
 from loopback import LoopbackHandler, LoopbackServer
 
 TOOL = "get_content"
-PARAGRAPH = '## Part {0}\n\nThe "harbour" of Ærø empties twice a day, and fills again.\n\n```c\nputs("{0}\\n");\n```\n\n'
-PAGE = "# Tides\n\n" + "".join(PARAGRAPH.format(number) for number in range(1000))
+PARAGRAPHS = {
+    "tides": '## Part {0}\n\nThe "harbour" of Ærø empties twice a day, and fills again.\n\n```c\nputs("{0}\\n");\n```\n\n',
+    "潮": '## 第{0}部\n\n港の水は一日に二度引いて、また満ちてくる。「満潮」と「干潮」の間はおよそ六時間である。\n\n',
+}
+PAGES = {name: "".join(words.format(number) for number in range(1000)) for name, words in PARAGRAPHS.items()}
 
 
 class Handler(LoopbackHandler):
     def do_GET(self):
-        body = PAGE.encode()
+        body = PAGES[urllib.parse.unquote(self.path)[1:]].encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/markdown; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -25,9 +29,8 @@ class Web(LoopbackServer):
     def __init__(self):
         super().__init__(Handler)
 
-    @property
-    def url(self):
-        return self.origin + "/tides.md"
+    def url(self, page):
+        return self.origin + "/" + urllib.parse.quote(page)
 
     @property
     def settings(self):
@@ -44,7 +47,7 @@ def strings(value):
     return [value] if isinstance(value, str) else []
 
 
-def expect_read(seen, context, least):
+def expect_read(seen, context, page, least):
     """The model has forage's result, every character of it; with a context it is Markdown, told once."""
     results = [result for result in seen.recording.results("tools/call") if not result.get("isError")]
     expect(results, "forage answered no tools/call with a result: " + seen.recording.story())
@@ -57,6 +60,6 @@ def expect_read(seen, context, least):
     expect(any("outputSchema" in tool for tool in listed) == (not context), "wrong output schemas")
     expect(("structuredContent" in results[-1]) == (not context), "wrong structure")
     if context:
-        shown = PARAGRAPH.format(7)
+        shown = PARAGRAPHS[page].format(7)
         expect(sum(one.count(shown) for one in told) == 1, "the model did not get Markdown, once")
         expect("\nnext_start: " in text and "\nread_on: " in text, "where to read on is not told")

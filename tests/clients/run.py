@@ -65,13 +65,16 @@ from relay_http import HttpRelay
 CLIENTS = [sdk, inspector, claude_code, gemini_cli, codex, mcp_remote]
 SET_UP = [claude_code, gemini_cli, codex]
 SET_UP_MODES = ("mcp list", "conversation")
-# Who reads a page, told which context, and how much of it must come at least: nearly what forage allows for that client. The
-# last one has no context; JSON of this size went into a file before forage announced it.
+# Who reads a page, told which context, which page, and how many characters must come at least: nearly what forage allows for
+# that client. The last one has no context; JSON of this size went into a file before forage announced it.
 READERS = [
-    (claude_code, "claude-code", 44_000),
-    (gemini_cli, "gemini-cli", 35_000),
-    (codex, "codex", 31_000),
-    (claude_code, "", 55_000),
+    (claude_code, "claude-code", "tides", 44_000),
+    (claude_code, "claude-code", "潮", 44_000),
+    (gemini_cli, "gemini-cli", "tides", 35_000),
+    (gemini_cli, "gemini-cli", "潮", 35_000),
+    (codex, "codex", "tides", 31_000),
+    (codex, "codex", "潮", 12_000),
+    (claude_code, "", "tides", 55_000),
 ]
 
 
@@ -92,7 +95,7 @@ class Case:
         words = f"{self.client.NAME} {self.mode.name}, {self.transport}"
         words += ", forage setup" if self.by_setup else ""
         if self.reader:
-            words += ", reads a page" + (f" with --context {self.reader[1]}" if self.reader[1] else "")
+            words += f", reads {self.reader[2]}" + (f" with --context {self.reader[1]}" if self.reader[1] else "")
         return words + (f", {self.wrong}: must fail" if self.wrong else "")
 
 
@@ -148,7 +151,7 @@ def open_way(case, folder, recording, web):
 
 
 def model_for(case, web):
-    return FakeModel(reading.TOOL, {"url": web.url}) if case.reader else FakeModel()
+    return FakeModel(reading.TOOL, {"url": web.url(case.reader[2])}) if case.reader else FakeModel()
 
 
 def attempt(case, folder):
