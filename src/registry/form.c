@@ -23,12 +23,28 @@ bool form_is_text(void)
 /* It counts in UTF-16, where a character may take two units. */
 #define UNITS_PER_CHAR 2
 
-static void announce_size(yyjson_mut_doc *doc, yyjson_mut_val *definition)
+static bool is_ready(const struct entry *entry)
+{
+    struct readiness readiness = {.ready = true};
+    if (entry->tool->ready) {
+        entry->tool->ready(&readiness);
+    }
+    return readiness.ready;
+}
+
+/* What a client wants to know of a tool beyond the protocol; NULL: nothing. */
+static yyjson_mut_val *make_meta(yyjson_mut_doc *doc, const struct entry *entry)
 {
     size_t units = UNITS_PER_CHAR * budget_chars();
-    yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, definition, "_meta");
-    yyjson_mut_obj_add_uint(doc, meta, "anthropic/maxResultSizeChars",
-                            units < MOST_ANNOUNCED ? units : MOST_ANNOUNCED);
+    yyjson_mut_val *meta = entry->large || entry->upfront ? yyjson_mut_obj(doc) : NULL;
+    if (entry->large) {
+        yyjson_mut_obj_add_uint(doc, meta, "anthropic/maxResultSizeChars",
+                                units < MOST_ANNOUNCED ? units : MOST_ANNOUNCED);
+    }
+    if (entry->upfront && is_ready(entry)) {
+        yyjson_mut_obj_add_bool(doc, meta, "anthropic/alwaysLoad", true);
+    }
+    return meta;
 }
 
 yyjson_mut_val *form_definition(yyjson_mut_doc *doc, const struct entry *entry)
@@ -37,8 +53,9 @@ yyjson_mut_val *form_definition(yyjson_mut_doc *doc, const struct entry *entry)
     if (form_is_text()) {
         yyjson_mut_obj_remove_key(definition, "outputSchema");
     }
-    if (entry->large) {
-        announce_size(doc, definition);
+    yyjson_mut_val *meta = make_meta(doc, entry);
+    if (meta) {
+        yyjson_mut_obj_add_val(doc, definition, "_meta", meta);
     }
     return definition;
 }

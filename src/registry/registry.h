@@ -123,6 +123,7 @@ struct entry {
     bool outside;       /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;          /* spends money: a budget may refuse it */
     bool cached;        /* its result may be given again to the same question */
+    bool upfront;       /* clients that load tools on demand should have it from the start */
     bool large;         /* its result may be as large as results may be */
     const char *body;   /* the member of its result that is a long text, or NULL */
     yyjson_val *unsaid; /* members that repeat what others say: text leaves them out */

@@ -137,9 +137,20 @@ def test_large_results_are_announced(settings, units):
     with speaker(None, **settings) as client:
         client.handshake()
         tools = client.ask("tools/list")["result"]["tools"]
-    sizes = {tool["name"]: tool["_meta"]["anthropic/maxResultSizeChars"] for tool in tools if "_meta" in tool}
+    about = {tool["name"]: tool["_meta"] for tool in tools if "_meta" in tool}
+    sizes = {name: meta["anthropic/maxResultSizeChars"] for name, meta in about.items()}
     assert LARGE <= set(sizes) and not {"memory_add", "forage_status"} & set(sizes)
     assert set(sizes.values()) == {units}
+
+
+@pytest.mark.parametrize("key, expected", [("a-key-of-serper", {"web_search", "get_content"}), (None, {"get_content"})])
+def test_the_tools_of_the_web_are_there_from_the_start(key, expected):
+    """Claude Code loads tools on demand; these two it should not have to look for, where they can work."""
+    none = dict.fromkeys(("TAVILY_API_KEY", "SEARXNG_BASE_URL", "BRAVE_API_KEY", "EXA_API_KEY"))
+    with speaker("claude-code", SERPER_API_KEY=key, **none) as client:
+        client.handshake()
+        tools = client.ask("tools/list")["result"]["tools"]
+    assert {tool["name"] for tool in tools if tool.get("_meta", {}).get("anthropic/alwaysLoad")} == expected
 
 
 def test_the_form_is_that_of_mcp_alone(web):

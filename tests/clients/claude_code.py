@@ -63,9 +63,10 @@ def launch(mode, way, folder, model):
         "DISABLE_TELEMETRY": "1",
         # A slow machine must not begin the conversation before the server is connected.
         "MCP_CONNECTION_NONBLOCKING": "false",
-        # Else the tools of servers are found by a search first, which the fake model does not play.
-        "ENABLE_TOOL_SEARCH": "false",
     }
+    if not way.reads:
+        # Else the tools of servers are found by a search first, which the fake model does not play.
+        environment["ENABLE_TOOL_SEARCH"] = "false"
     if mode == "legacy conversation":
         environment["MCP_PROTOCOL_NEGOTIATION"] = "legacy"
     return Launch(command, environment, "What is the status of forage?")

@@ -57,6 +57,8 @@ class Way:
     # The client is not told of it by us, but by `forage setup`; undone: which is then taken back.
     by_setup: bool = False
     undone: bool = False
+    # The client asks for a page: a tool that it must have without looking for it.
+    reads: bool = False
 
 
 # What a client that `forage setup` has told of forage is started with: the file refers to these.

@@ -136,7 +136,7 @@ def open_way(case, folder, recording, web):
     setup = {"by_setup": case.by_setup, "undone": case.wrong == "taken back"}
     if case.reader:
         context = ["--context", case.reader[1]] if case.reader[1] else []
-        yield Way(command=relay_command(recording, breaking, web.settings, context))
+        yield Way(command=relay_command(recording, breaking, web.settings, context), reads=True)
         return
     if case.transport == STDIO:
         yield Way(command=relay_command(recording, breaking), **setup)
