@@ -15,14 +15,28 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_WAITED_FDS 64
+#define MOST_SAID       512
+#define WORD_SLACK_MS   100 /* so that two calls that watch over one wait do not miss each other */
+#define SMALL_STEP      0.001 /* by which progress grows that is only a sign of life */
 
 struct call {
     struct arena *arena;
     char request_id[CALL_ID_SIZE];
     const struct caller *caller;
     const struct parts *parts;
+    /* What the client was told last, and when; only for the thread that works on the call. */
+    char *said; /* MOST_SAID bytes in the arena; NULL before the first words */
+    int64_t said_ms;
+    int64_t said_first_ms; /* when these words were new */
+    double said_done;
+    double said_base; /* the last number that was more than a sign of life */
+    unsigned small_steps;
+    double said_total;
+    _Atomic(const char *) waits_for; /* a constant, or NULL */
+    _Atomic int64_t waits_since_ms;
     int64_t started_ms;
     int64_t deadline_ms; /* INT64_MAX: none */
     struct call_hooks hooks;
@@ -57,6 +71,8 @@ struct call *call_new(const struct call_options *options)
     call->asks_anew = options->asks_anew;
     call->takes_text = options->takes_text;
     call->started_ms = clock_now_ms();
+    call->said_ms = call->said_first_ms = call->started_ms;
+    call->said_done = call->said_base = -1;
     call->deadline_ms = INT64_MAX;
     call->cancel_event = -1;
     atomic_init(&call->references, 1);
@@ -186,7 +202,7 @@ int call_cancel_fd(struct call *call)
     return event;
 }
 
-/* How long one poll may take: the shorter of the caller's limit and the deadline. */
+/* How long one poll may take: the shorter of the caller's limit and the call's. */
 static int poll_time(int64_t own_left, int64_t call_left)
 {
     int64_t time = own_left < call_left ? own_left : call_left;
@@ -211,7 +227,9 @@ int call_wait(struct call *call, struct pollfd *fds, nfds_t count, int64_t timeo
             own_left = 0;
         }
         int64_t call_left = call_time_left_ms(call);
-        int ready = poll(watched, count + 1, poll_time(own_left, call_left));
+        int64_t word_left = call_sign_of_life(call);
+        int ready = poll(watched, count + 1,
+                         poll_time(own_left, call_left < word_left ? call_left : word_left));
         if (ready < 0 && errno != EINTR) {
             return ERR_IO;
         }
@@ -248,14 +266,76 @@ __attribute__((format(printf, 3, 0))) static void write_words(char *out, size_t 
 
 void call_progress(struct call *call, double done, double total, const char *format, ...)
 {
-    char message[512];
-    if (call->hooks.progress) {
-        va_list args;
-        va_start(args, format);
-        write_words(message, sizeof message, format, args);
-        va_end(args);
-        call->hooks.progress(call->hooks.context, done, total, message);
+    if (!call->hooks.progress) {
+        return;
     }
+    if (!call->said) {
+        call->said = arena_zalloc(call->arena, MOST_SAID);
+    }
+    if (!call->said) {
+        return;
+    }
+    va_list args;
+    va_start(args, format);
+    write_words(call->said, MOST_SAID, format, args);
+    va_end(args);
+    call->said_first_ms = clock_now_ms();
+    call->said_total = total;
+    /* Protocols pass over a number that does not grow; these words come with the next sign of
+     * life. */
+    if (done > call->said_done) {
+        call->said_done = call->said_base = done;
+        call->small_steps = 0;
+        call->said_ms = call->said_first_ms;
+    }
+    call->hooks.progress(call->hooks.context, done, total, call->said);
+}
+
+int64_t call_sign_of_life(struct call *call)
+{
+    char message[MOST_SAID + 64];
+    if (!call->hooks.progress) {
+        return INT64_MAX;
+    }
+    int64_t now = clock_now_ms();
+    int64_t left = call->said_ms + TIME_PROGRESS_MS - now;
+    if (left > WORD_SLACK_MS) {
+        return left;
+    }
+    int64_t since_ms = call->said_first_ms;
+    const char *what = call_waits_since(call, &since_ms);
+    if (what && now - since_ms < TIME_STUCK_MS) {
+        what = NULL; /* it has hardly begun, and will soon be over */
+        since_ms = call->said_first_ms;
+    }
+    snprintf(message, sizeof message, "%s%s (%lld s)", what ? "waiting for " : "",
+             what         ? what
+             : call->said ? call->said
+                          : "working",
+             (long long)((now - since_ms) / 1000));
+    call->said_base = call->said_base < 0 ? 0 : call->said_base;
+    call->said_done = call->said_base + ++call->small_steps * SMALL_STEP;
+    call->said_ms = now;
+    double total = call->said_done <= call->said_total ? call->said_total : 0;
+    call->hooks.progress(call->hooks.context, call->said_done, total, message);
+    return TIME_PROGRESS_MS;
+}
+
+void call_waits_for(struct call *call, const char *what)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now); /* cheap enough for every row of a database */
+    atomic_store(&call->waits_since_ms, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    atomic_store(&call->waits_for, what);
+}
+
+const char *call_waits_since(const struct call *call, int64_t *since_ms)
+{
+    const char *what = atomic_load(&call->waits_for);
+    if (what) {
+        *since_ms = atomic_load(&call->waits_since_ms);
+    }
+    return what;
 }
 
 void call_log(struct call *call, const char *level, const char *format, ...)

@@ -101,6 +101,16 @@ int call_cancel_fd(struct call *call);
 
 void call_progress(struct call *call, double done, double total, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* Tells the client what the call does or waits for, and for how long already, where it has heard
+ * nothing for TIME_PROGRESS_MS. The milliseconds until the next time; INT64_MAX where nobody
+ * listens. call_wait() does so; libraries that do their own polling need it. */
+int64_t call_sign_of_life(struct call *call);
+/* From here on the call waits for that part of the server, such as "the memory store": a constant,
+ * which everybody who asks for the server's status may read. NULL: for none of them. */
+void call_waits_for(struct call *call, const char *what);
+/* What that was, with the time of the monotonic clock in `since_ms`; NULL, and `since_ms` as it
+ * was, where the call waits for nothing. Any thread may ask. */
+const char *call_waits_since(const struct call *call, int64_t *since_ms);
 void call_log(struct call *call, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Asks the client something (method elicitation/create, sampling/createMessage or roots/list). OK

@@ -39,6 +39,8 @@
 #define LIMIT_PENDING_ASKS     256 /* questions to clients waiting for an answer */
 #define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
 #define TIME_CALL_DEADLINE_MS  50000
+#define TIME_PROGRESS_MS       3000 /* without a word to the client of a call that waits */
+#define TIME_STUCK_MS          1000 /* that a call waits for a store before the status tells */
 #define TIME_SHUTDOWN_GRACE_MS 5000
 #define TIME_SECOND_SIGNAL_MS  1000  /* until another ctrl-C ends a command as it is */
 #define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */

@@ -181,9 +181,18 @@ static void write_jobs(struct writer *writer, struct call *writing, struct write
     }
 }
 
+/* The call of a group reports nothing of its own; its leader's client hears that it waits. */
+static void report_leader(void *leader, double done, double total, const char *message)
+{
+    (void)done;
+    (void)total;
+    (void)message;
+    (void)call_sign_of_life(leader);
+}
+
 /* A group works for a call of its own: a caller that is cancelled must not undo the changes of the
  * others. */
-static void write_group(struct writer *writer, struct writer_job *jobs)
+static void write_group(struct writer *writer, struct writer_job *jobs, struct call *leader)
 {
     const struct writer_options *options = &writer->options;
     if (options->retry_ms && clock_now_ms() < writer->next_try_ms) {
@@ -192,7 +201,9 @@ static void write_group(struct writer *writer, struct writer_job *jobs)
     }
     struct call *writing = NULL;
     if (options->time_ms) {
-        writing = call_new(&(struct call_options){.timeout_ms = options->time_ms});
+        writing = call_new(&(struct call_options){
+            .timeout_ms = options->time_ms,
+            .hooks = {.context = leader, .progress = leader ? report_leader : NULL}});
         if (!writing) {
             finish(writer, NULL, NULL, jobs, ERR_NOMEM);
             return;
@@ -250,15 +261,15 @@ static void wake(struct writer_job *jobs)
 }
 
 /* With the lock. A caller leads for callers, and the thread for what was posted. */
-static void lead(struct writer *writer, bool posted)
+static void lead(struct writer *writer, struct call *leader)
 {
     struct writer_job *group = take_group(writer);
     pthread_mutex_unlock(&writer->lock);
     if (group) {
-        write_group(writer, group);
+        write_group(writer, group, leader);
     }
     pthread_mutex_lock(&writer->lock);
-    if (!posted) {
+    if (leader) {
         wake(group);
     }
     pass_lead(writer);
@@ -303,7 +314,7 @@ static int run_grouped(struct writer *writer, struct call *call, struct writer_j
         job->stage = LEADS;
     }
     if (status == OK && job->stage == LEADS) {
-        lead(writer, false);
+        lead(writer, call);
     }
     pthread_mutex_unlock(&writer->lock);
     event_close(job->event);
@@ -345,7 +356,7 @@ static void *serve(void *context)
             writer->next_try_ms = 0; /* what is late is tried a last time */
         }
         writer->led = true;
-        lead(writer, true);
+        lead(writer, NULL);
         if (nothing && options->hooks->rest) {
             options->hooks->rest(options->context);
         }
@@ -358,7 +369,7 @@ int writer_post(struct writer *writer, struct writer_job *job)
 {
     job->event = -1;
     pthread_mutex_lock(&writer->lock);
-    if (!writer->started) {
+    if (!writer->started && !writer->stopping) {
         writer->started = pthread_create(&writer->thread, NULL, serve, writer) == 0;
     }
     bool taken = writer->started && !writer->stopping;
@@ -397,17 +408,38 @@ struct writer *writer_new(const struct writer_options *options)
     return writer;
 }
 
+static bool tell_to_stop(struct writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->stopping = true;
+    pthread_cond_signal(&writer->work);
+    bool runs = writer->started;
+    pthread_mutex_unlock(&writer->lock);
+    return runs;
+}
+
+bool writer_stop(struct writer *writer, int64_t time_ms)
+{
+    if (!tell_to_stop(writer)) {
+        return true;
+    }
+    struct timespec until; /* by the wall clock, which is all that the function knows */
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += time_ms / 1000;
+    if (pthread_timedjoin_np(writer->thread, NULL, &until) != 0) {
+        return false;
+    }
+    writer->started = false;
+    return true;
+}
+
 struct writer *writer_free(struct writer *writer)
 {
     if (!writer) {
         return NULL;
     }
     const struct writer_options *options = &writer->options;
-    pthread_mutex_lock(&writer->lock);
-    writer->stopping = true;
-    pthread_cond_signal(&writer->work);
-    pthread_mutex_unlock(&writer->lock);
-    if (writer->started) {
+    if (tell_to_stop(writer)) {
         pthread_join(writer->thread, NULL);
     }
     size_t lost = writer->late_count + writer->lost_count;

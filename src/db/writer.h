@@ -64,7 +64,10 @@ struct writer_options {
 };
 
 struct writer *writer_new(const struct writer_options *options);
-/* Writes what is left, and ends the thread. */
+/* Writes what is left and ends the thread, within whole seconds of `time_ms`. False when it does
+ * not end: then the writer must stay, and the program can only leave it behind. */
+MUST_CHECK bool writer_stop(struct writer *writer, int64_t time_ms);
+/* The same, however long it takes. */
 struct writer *writer_free(struct writer *writer);
 
 /* OK, or as `report` says; ERR_CANCELLED or ERR_DEADLINE when it was not begun. `alone`: in a

@@ -491,11 +491,13 @@ static int wait_for_any(struct transfer *transfer)
     struct curl_waitfd cancel = {.fd = call_cancel_fd(transfer->call), .events = CURL_WAIT_POLLIN};
     int64_t wait = time_left(transfer);
     int64_t call_left = call_time_left_ms(transfer->call);
+    int64_t word_left = call_sign_of_life(transfer->call);
     if (cancel.fd < 0) {
         return ERR_IO;
     }
+    wait = call_left < wait ? call_left : wait;
     CURLMcode code = lane->api->multi_poll(lane->multi, &cancel, 1,
-                                           (int)(call_left < wait ? call_left : wait), NULL);
+                                           (int)(word_left < wait ? word_left : wait), NULL);
     return code == CURLM_OK ? OK : ERR_IO;
 }
 

@@ -269,7 +269,9 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .url = fetched->url,
                                   .content_type = fetched->content_type};
     struct place place = {.call = reading->call};
+    call_waits_for(reading->call, "a turn at the extractor");
     int status = line_enter(&call_parts(reading->call)->reader->extractors, &place, -1);
+    call_waits_for(reading->call, NULL);
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
         line_leave(&place);

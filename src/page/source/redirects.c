@@ -47,7 +47,9 @@ static int run_hop(struct walk *walk, struct fetch_response *response)
     struct place place = {.call = walk->call, .key = key};
     int64_t left = walk->deadline_ms - clock_now_ms();
     snprintf(key, sizeof key, "%s:%d", walk->url.host, walk->url.port);
+    call_waits_for(walk->call, "a free transfer to the host");
     int status = line_enter(walk->hosts, &place, left > 0 ? left : 0);
+    call_waits_for(walk->call, NULL);
     if (status == ERR_BUSY) {
         return fail(walk, response, FETCH_TIMEOUT,
                     "too many transfers at once; none ended in time");
