@@ -15,11 +15,11 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 ROOMS = {
     "answer": "search_web answer_contract kept_answers search_fakes",
     "app": "protocol_stdio rest",
-    "call": "protocol_stdio rest progress cancel",
+    "call": "protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
     "core": "log protocol_stdio rest secrets",
-    "db": "old_data usage storage postgres records_postgres",
+    "db": "stuck old_data usage storage postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
     "guard": "callers limits ssrf",

@@ -114,7 +114,12 @@ static int build(struct app *app, const struct app_options *options, char *probl
         .parts = &app->parts,
     };
     app->mcp = mcp_new(&mcp_options);
-    app->status = (struct program_status){app->registry, clock_now_ms()};
+    app->status = (struct program_status){
+        .registry = app->registry,
+        .started_ms = clock_now_ms(),
+        .pool = app->pool,
+        .meter = app->meter,
+    };
     app->parts.status = &app->status;
     return app->mcp ? OK : ERR_NOMEM;
 }
@@ -175,9 +180,12 @@ void app_finish_calls(struct app *app)
     wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
     browser_stop(app->parts.browser);
     proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
-    if (pool_running(app->pool)) {
-        /* A call that cannot be stopped must not keep the program from stopping. */
+    bool calls_run = pool_running(app->pool) > 0;
+    if (calls_run) {
         log_warn(NULL, "calls are still running; leaving them");
+    }
+    /* What cannot be stopped must not keep the program from stopping. */
+    if (calls_run || !meter_stop(app->meter, TIME_SHUTDOWN_GRACE_MS)) {
         log_finish();
         _exit(EXIT_SUCCESS);
     }

@@ -218,6 +218,18 @@ size_t pool_limit(const struct pool *pool)
     return pool->limit;
 }
 
+void pool_look(struct pool *pool, void (*look)(void *context, const struct call *call),
+               void *context)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (const struct worker *worker = pool->all; worker; worker = worker->next) {
+        if (worker->call) {
+            look(context, worker->call);
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void pool_cancel_all(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);

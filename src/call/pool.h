@@ -18,6 +18,9 @@ struct pool *pool_new(size_t workers);
 MUST_CHECK int pool_run(struct pool *pool, struct call *call, pool_job job, void *context);
 size_t pool_running(struct pool *pool);
 size_t pool_limit(const struct pool *pool);
+/* Shows the call of each running job to `look`, which must not wait. */
+void pool_look(struct pool *pool, void (*look)(void *context, const struct call *call),
+               void *context);
 /* Cancels the calls of all running jobs. */
 void pool_cancel_all(struct pool *pool);
 /* Waits for the running jobs to end, then for the threads. No job may be added any more. */

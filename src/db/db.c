@@ -136,10 +136,19 @@ int db_version(const struct db *db)
     return db->version;
 }
 
+/* The call waits for the database from here on; what came before has been answered. */
+static void begin_waiting(struct db *db)
+{
+    if (db->call && db->name) {
+        call_waits_for(db->call, db->name);
+    }
+}
+
 /* ---- transactions ---- */
 
 int db_begin(struct db *db, bool durable)
 {
+    begin_waiting(db);
     db->in_doubt = false;
     db->untouched = true;
     return db->engine->begin(db, durable && !db->unsynced);
@@ -147,6 +156,7 @@ int db_begin(struct db *db, bool durable)
 
 int db_begin_reading(struct db *db)
 {
+    begin_waiting(db);
     db->in_doubt = db->untouched = false;
     return db->engine->begin_reading(db);
 }
@@ -154,6 +164,7 @@ int db_begin_reading(struct db *db)
 /* What is decided is not undone by a call that ends now. */
 int db_commit(struct db *db)
 {
+    begin_waiting(db);
     struct call *call = db->call;
     db->call = NULL;
     int status = db->engine->commit(db);
@@ -254,6 +265,7 @@ static struct db_rows *find_statement(struct db *db, const char *sql)
 struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *values,
                          size_t count)
 {
+    begin_waiting(db);
     struct db_rows *rows = find_statement(db, sql);
     if (!rows) {
         snprintf(db->problem, sizeof db->problem, "out of memory");
@@ -276,7 +288,11 @@ struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *
 
 int db_step(struct db_rows *rows)
 {
-    return !rows ? ERR_NOMEM : rows->error != OK ? rows->error : rows->db->engine->step(rows);
+    if (!rows || rows->error != OK) {
+        return rows ? rows->error : ERR_NOMEM;
+    }
+    begin_waiting(rows->db);
+    return rows->db->engine->step(rows);
 }
 
 int64_t db_int(const struct db_rows *rows, int column)

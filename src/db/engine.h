@@ -25,6 +25,7 @@ struct db {
     const struct db_engine *engine;
     const struct db_schema *schema; /* or NULL */
     struct call *call;
+    const char *name; /* what a call that uses it waits for; a constant, or NULL */
     int version;
     bool only_looks;
     bool unsynced;

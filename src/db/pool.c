@@ -86,8 +86,10 @@ int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char
 {
     struct place *place;
     *db = NULL;
+    call_waits_for(call, pool->options.name);
     int status = take_turn(pool, call, &place);
     if (status != OK) {
+        call_waits_for(call, NULL);
         return status;
     }
     while ((*db = take_idle(pool)) && !db_alive(*db)) {
@@ -98,10 +100,12 @@ int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char
     }
     if (!*db) {
         end_turn(place);
+        call_waits_for(call, NULL);
         status = call_check(call);
         return status == OK ? ERR_IO : status;
     }
     (*db)->place = place;
+    (*db)->name = pool->options.name;
     db_work_for(*db, call);
     return OK;
 }
@@ -112,7 +116,11 @@ void db_pool_return(struct db_pool *pool, struct db *db)
         return;
     }
     struct place *place = db->place;
+    struct call *call = db_call(db);
     db_rollback(db);
+    if (call) {
+        call_waits_for(call, NULL);
+    }
     db_work_for(db, NULL);
     bool usable = db_alive(db);
     pthread_mutex_lock(&pool->lock);

@@ -11,8 +11,9 @@ struct db_pool_options {
     /* Opens a connection; NULL with the reason in `problem`. */
     struct db *(*open)(void *context, struct call *call, char *problem, size_t size);
     void *context;
-    size_t most; /* in use at once; 0: any number */
-    size_t idle; /* that stay open while nobody uses them */
+    const char *name; /* what a call waits for that has to: a constant */
+    size_t most;      /* in use at once; 0: any number */
+    size_t idle;      /* that stay open while nobody uses them */
 };
 
 struct db_pool *db_pool_new(const struct db_pool_options *options);

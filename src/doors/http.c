@@ -97,12 +97,25 @@ void respond_error(struct exchange *exchange, const char *code, const char *mess
 
 static void serve_health(const struct visit *visit)
 {
-    char body[160];
-    int length =
-        snprintf(body, sizeof body,
-                 "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f}",
-                 FORAGE_VERSION, status_uptime_s(visit->door->app->parts.status));
-    respond(visit->exchange, 200, NULL, "application/json", body, (size_t)length);
+    const struct program_status *status = visit->door->app->parts.status;
+    struct status_wait waits[STATUS_WAITS];
+    size_t count = status_waits(status, waits);
+    struct buf body;
+    buf_init(&body, KIB(4));
+    buf_printf(&body, "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f",
+               FORAGE_VERSION, status_uptime_s(status));
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(&body, "%s{\"for\":\"%s\",\"calls\":%u,\"seconds\":%.3f}",
+                   i ? "," : ",\"waiting\":[", waits[i].what, waits[i].calls,
+                   (double)waits[i].longest_ms / 1000);
+    }
+    buf_puts(&body, count ? "]}" : "}");
+    if (buf_error(&body) == OK) {
+        respond(visit->exchange, 200, NULL, "application/json", body.data, body.length);
+    } else {
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
+    }
+    buf_done(&body);
 }
 
 static void serve_metrics(const struct visit *visit)

@@ -283,6 +283,7 @@ static void answer_records(struct rest_call *rest)
     char problem[640] = "out of memory";
     yyjson_mut_doc *doc = json_new(call_arena(call));
     yyjson_mut_val *body = NULL;
+    call_waits_for(call, "the records of usage and limits");
     struct db *db =
         doc ? records_open(call_parts(call)->places, call, problem, sizeof problem) : NULL;
     int status = ERR_IO;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char STORE_NAME[] = "the memory store";
+
 static struct memories *memories_of(const struct call *call)
 {
     return call_parts(call)->memories;
@@ -221,7 +223,10 @@ int memories_write(struct memories_job *job)
 {
     struct memories *memories = memories_of(job->call);
     job->job.durable = true;
-    return writer_run(memories->writer, job->call, &job->job, memories->alone);
+    call_waits_for(job->call, STORE_NAME);
+    int status = writer_run(memories->writer, job->call, &job->job, memories->alone);
+    call_waits_for(job->call, NULL);
+    return status;
 }
 
 /* ---- its life ---- */
@@ -240,6 +245,7 @@ struct memories *memories_new(const struct places *places)
     memories->pool =
         db_pool_new(&(struct db_pool_options){.open = open_store,
                                               .context = memories,
+                                              .name = STORE_NAME,
                                               .most = most,
                                               .idle = most ? most : LIMIT_MEMORY_IDLE_CONNECTIONS});
     memories->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,

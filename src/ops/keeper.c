@@ -17,6 +17,8 @@
 
 #define TIDY_EVERY 500 /* records */
 
+static const char RECORDS_NAME[] = "the records of usage and limits";
+
 /* Something to write: claims, or a record; or an answer to look for. It is shared by who waits for
  * it and the writer; the last one frees it. */
 struct job {
@@ -49,6 +51,8 @@ struct keeper {
     struct records_turn turn;
     unsigned records_since_tidy;
     bool failing;
+    _Atomic int64_t busy_since_ms; /* with a transaction; 0: it is not */
+    atomic_size_t unsaved;         /* records on their way */
 };
 
 /* ---- jobs ---- */
@@ -95,7 +99,8 @@ static void job_free(struct job *job)
 
 static void drop(void *context, struct writer_job *job)
 {
-    (void)context;
+    struct keeper *keeper = context;
+    atomic_fetch_sub(&keeper->unsaved, job->stays ? 1 : 0);
     job_free((struct job *)job);
 }
 
@@ -106,6 +111,7 @@ static int borrow(void *context, struct call *call, struct db **db)
     struct keeper *keeper = context;
     char problem[640] = "";
     unsigned char key[SHA256_SIZE];
+    atomic_store(&keeper->busy_since_ms, clock_now_ms());
     if (!keeper->db) {
         keeper->db = keeper->open(keeper->places, call, problem, sizeof problem);
         if (keeper->db && records_secret(keeper->db, key) == OK) {
@@ -190,6 +196,7 @@ static void wrote(void *context, struct db *db, const struct writer_job *jobs, i
 {
     (void)jobs;
     struct keeper *keeper = context;
+    atomic_store(&keeper->busy_since_ms, 0);
     if (status != OK && db && !keeper->failing) {
         log_error(NULL, "usage and history could not be written (they are tried again): %s",
                   db_problem(db));
@@ -274,6 +281,15 @@ struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t
     return keeper->writer ? keeper : keeper_free(keeper);
 }
 
+bool keeper_stop(struct keeper *keeper, int64_t time_ms)
+{
+    bool stopped = writer_stop(keeper->writer, time_ms);
+    if (!stopped) {
+        lost(keeper, atomic_load(&keeper->unsaved));
+    }
+    return stopped;
+}
+
 struct keeper *keeper_free(struct keeper *keeper)
 {
     if (keeper) {
@@ -293,7 +309,9 @@ static int post_and_wait(struct keeper *keeper, struct call *call, struct job *j
     int status = writer_post(keeper->writer, &job->job);
     if (status == OK) {
         struct pollfd done = {.fd = job->done, .events = POLLIN};
+        call_waits_for(call, RECORDS_NAME);
         status = call_wait(call, &done, 1, TIME_RECORD_WAIT_MS);
+        call_waits_for(call, NULL);
         status = status < 0 ? status : atomic_load(&job->reported) ? OK : ERR_BUSY;
     }
     return status;
@@ -348,7 +366,17 @@ static bool wait_for_disk(struct call *call, struct job *job)
 {
     struct pollfd watched[] = {{.fd = job->done, .events = POLLIN},
                                {.fd = call_cancel_fd(call), .events = POLLIN}};
-    return poll(watched, 2, TIME_RECORD_WAIT_MS) > 0 && atomic_load(&job->reported);
+    int64_t end = clock_now_ms() + TIME_RECORD_WAIT_MS;
+    int64_t left = TIME_RECORD_WAIT_MS;
+    int ready = 0;
+    call_waits_for(call, RECORDS_NAME);
+    while (ready == 0 && left > 0) {
+        int64_t word_left = call_sign_of_life(call);
+        ready = poll(watched, 2, (int)(word_left < left ? word_left : left));
+        left = end - clock_now_ms();
+    }
+    call_waits_for(call, NULL);
+    return ready > 0 && atomic_load(&job->reported);
 }
 
 int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
@@ -374,6 +402,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     job->record.caller = job->caller;
     job->record.tool = job->tool;
     job->record.code = record->code ? job->code : NULL;
+    atomic_fetch_add(&keeper->unsaved, 1);
     int status = writer_post(keeper->writer, &job->job);
     if (status == OK) {
         status = wait_for_disk(call, job) ? job->status : ERR_BUSY;
@@ -384,4 +413,10 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     release_event(job);
     job_free(job);
     return status;
+}
+
+const char *keeper_waits_since(const struct keeper *keeper, int64_t *since_ms)
+{
+    *since_ms = atomic_load(&keeper->busy_since_ms);
+    return *since_ms ? RECORDS_NAME : NULL;
 }

@@ -19,7 +19,10 @@ typedef struct db *(*keeper_open)(const struct places *places, struct call *call
 
 /* `places` must outlive it. Answers are stored for so long; 0: none are. */
 struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t time_to_live_ms);
-/* Writes what is left, and ends the thread. */
+/* Writes what is left and ends the thread, within `time_ms`; no call may run any more. False, after
+ * saying in the log what is lost, where the database does not let it: then the keeper must stay. */
+MUST_CHECK bool keeper_stop(struct keeper *keeper, int64_t time_ms);
+/* The same, however long it takes. */
 struct keeper *keeper_free(struct keeper *keeper);
 
 /* Takes claims in the database, as shared_counts.take does; the context is a keeper. Claims are not
@@ -36,5 +39,8 @@ MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const str
 MUST_CHECK int keeper_find_answer(struct keeper *keeper, struct call *call,
                                   const unsigned char key[SHA256_SIZE], const char **answer,
                                   int64_t *at_ms);
+/* What the keeper's thread waits for, with the time of the monotonic clock in `since_ms`; NULL
+ * while it has nothing to write. Any thread may ask. */
+const char *keeper_waits_since(const struct keeper *keeper, int64_t *since_ms);
 
 #endif

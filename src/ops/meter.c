@@ -303,6 +303,11 @@ struct meter *meter_free(struct meter *meter)
     return NULL;
 }
 
+bool meter_stop(struct meter *meter, int64_t time_ms)
+{
+    return keeper_stop(meter->keeper, time_ms);
+}
+
 void meter_forget(struct meter *meter, const char *caller)
 {
     if (meter->answers) {
@@ -322,4 +327,9 @@ void meter_attach(struct meter *meter, struct registry *registry, meter_settings
         }
     }
     registry->gate = (struct gate){meter, admit, recall, settle};
+}
+
+const char *meter_waits_since(const struct meter *meter, int64_t *since_ms)
+{
+    return keeper_waits_since(meter->keeper, since_ms);
 }

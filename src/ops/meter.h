@@ -18,6 +18,9 @@ struct meter;
 struct meter *meter_new(const struct places *places, char *problem, size_t size);
 /* Writes what is left to be written. No call may run any more. */
 struct meter *meter_free(struct meter *meter);
+/* The same within `time_ms`, before meter_free(). False where the records are stuck: then the meter
+ * must stay. */
+MUST_CHECK bool meter_stop(struct meter *meter, int64_t time_ms);
 /* Forgets the answers of a caller, who wiped what it asked. */
 void meter_forget(struct meter *meter, const char *caller);
 /* Appends what besides the arguments decides the answers that are cached. */
@@ -26,5 +29,7 @@ typedef void (*meter_settings)(struct buf *out);
 /* Stands around the registry's tools from now on (`settings` may be NULL); says in the log which
  * limits name no tool. */
 void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
+/* What the records wait for and since when, as of keeper_waits_since(). */
+const char *meter_waits_since(const struct meter *meter, int64_t *since_ms);
 
 #endif

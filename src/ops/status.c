@@ -1,8 +1,12 @@
 /* What the program knows of itself: how long it runs, its tools, and what they have done. */
 #include "ops/status.h"
 
+#include "call/call.h"
+#include "call/pool.h"
 #include "config/budget.h"
 #include "core/clock.h"
+#include "core/limits.h"
+#include "ops/meter.h"
 
 #include <string.h>
 
@@ -10,6 +14,72 @@ double status_uptime_s(const struct program_status *status)
 {
     return (double)(clock_now_ms() - status->started_ms) / 1000;
 }
+
+/* ---- what is stuck ---- */
+
+struct waits {
+    struct status_wait *items;
+    size_t count;
+    int64_t now_ms;
+};
+
+static void add_wait(struct waits *waits, const char *what, int64_t since_ms, unsigned calls)
+{
+    int64_t time_ms = waits->now_ms - since_ms;
+    size_t at = 0;
+    while (at < waits->count && strcmp(waits->items[at].what, what) != 0) {
+        at++;
+    }
+    if (time_ms < TIME_STUCK_MS || at == STATUS_WAITS) {
+        return;
+    }
+    struct status_wait *wait = &waits->items[at];
+    if (at == waits->count) {
+        waits->count++;
+        *wait = (struct status_wait){.what = what};
+    }
+    wait->calls += calls;
+    wait->longest_ms = time_ms > wait->longest_ms ? time_ms : wait->longest_ms;
+}
+
+static void look_at_call(void *context, const struct call *call)
+{
+    int64_t since_ms;
+    const char *what = call_waits_since(call, &since_ms);
+    if (what) {
+        add_wait(context, what, since_ms, 1);
+    }
+}
+
+size_t status_waits(const struct program_status *status, struct status_wait waits[STATUS_WAITS])
+{
+    int64_t since_ms;
+    struct waits found = {.items = waits, .now_ms = clock_now_ms()};
+    const char *what = status->meter ? meter_waits_since(status->meter, &since_ms) : NULL;
+    if (what) {
+        add_wait(&found, what, since_ms, 0);
+    }
+    if (status->pool) {
+        pool_look(status->pool, look_at_call, &found);
+    }
+    return found.count;
+}
+
+static void add_waits(yyjson_mut_doc *doc, yyjson_mut_val *body,
+                      const struct program_status *status)
+{
+    struct status_wait waits[STATUS_WAITS];
+    size_t count = status_waits(status, waits);
+    yyjson_mut_val *list = count ? yyjson_mut_obj_add_arr(doc, body, "waiting") : NULL;
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "for", waits[i].what);
+        yyjson_mut_obj_add_uint(doc, item, "calls", waits[i].calls);
+        yyjson_mut_obj_add_real(doc, item, "seconds", (double)waits[i].longest_ms / 1000);
+    }
+}
+
+/* ---- tools and their counts ---- */
 
 static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct entry *entry)
 {
@@ -78,6 +148,7 @@ yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_
     yyjson_mut_obj_add_str(doc, body, "version", FORAGE_VERSION);
     add_context(doc, body);
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
+    add_waits(doc, body, status);
     yyjson_mut_obj_add_val(doc, body, "tools", tools);
     yyjson_mut_obj_add_val(doc, body, "counts", describe_counts(doc, registry));
     return body;
