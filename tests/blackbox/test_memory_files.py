@@ -370,8 +370,8 @@ def test_update_rename_and_stats(forage):
     forage("add", "the oven runs hot", "--key", "oven", "--tags", "a")
     said = forage("update", "oven", "the", "oven", "runs", "20 degrees hot").stdout
     assert said.startswith("updated oven (version 2 in place of version 1, written ")
-    assert forage("update", "oven", "--tags", "bread,baking").stdout == "updated oven\n"
-    assert forage("update", "oven", "-", stdin=b"from standard input\n").stdout == "updated oven\n"
+    assert forage("update", "oven", "--tags", "bread,baking").stdout.startswith("updated oven (version 3 ")
+    assert forage("update", "oven", "-", stdin=b"from standard input\n").stdout.startswith("updated oven (version 4 ")
     found = json.loads(forage("get", "oven", "--json").stdout)["data"]["results"][0]
     assert found["text"] == "from standard input" and found["tags"] == ["bread", "baking"] and found["version"] == 4
     late = forage("update", "oven", "x", "--if-version", "1")
