@@ -302,7 +302,7 @@ static int no_memory(struct call *call, const struct memory_space *space)
 {
     return call_fail(call, CODE_NOT_FOUND,
                      "there is no memory of this key in the namespace %s; memory_search finds "
-                     "memories by what they say, memory_list shows what there is",
+                     "memories by what they say, memory_get without a key lists what there is",
                      space->name);
 }
 

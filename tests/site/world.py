@@ -111,9 +111,10 @@ class World:
         variables = environment(self.settings(home))
         if not (home / "page.html").exists():
             (home / "page.html").write_text(BREAD)
-            # The memory that the pages of the tools speak of.
-            memory = ["memory", "add", "--key", "decision-database", "We chose PostgreSQL."]
-            subprocess.run([FORAGE, *memory], env=variables, stdout=subprocess.DEVNULL, check=True)
+            # The memories that the pages of the tools speak of.
+            for key in ("team", "decision-database"):
+                memory = ["memory", "add", "--key", key, "We chose PostgreSQL."]
+                subprocess.run([FORAGE, *memory], env=variables, stdout=subprocess.DEVNULL, check=True)
         variables["PATH"] = f"{programs}:{variables['PATH']}"
         commands = block.text.replace(EXAMPLE_SERVER, f"http://127.0.0.1:{self.server.port}")
         if "curl" in commands:
