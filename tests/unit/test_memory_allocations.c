@@ -90,6 +90,33 @@ static int update(struct call *call)
     return memory_update(call, &SPACE, &change, &result);
 }
 
+static int restore(struct call *call)
+{
+    struct memory_result result;
+    struct memory_change change = {.key = "first", .version = 1, .place = -1};
+    return memory_update(call, &SPACE, &change, &result);
+}
+
+static int look_at_version(void *context, const struct memory *memory)
+{
+    (void)context;
+    return memory->damage ? ERR_INVALID : OK;
+}
+
+static int history(struct call *call)
+{
+    struct memory found;
+    int status = memory_history(call, &SPACE, "first", look_at_version, NULL);
+    return status == OK ? memory_version(call, &SPACE, "first", 1, &found) : status;
+}
+
+static int check(struct call *call)
+{
+    struct memory_check check;
+    int status = memory_check(call, false, &check);
+    return status == OK && check.count > 0 ? ERR_INVALID : status;
+}
+
 static int count_one(void *context, const struct memory_space *space, const struct memory *memory)
 {
     (void)space;
@@ -112,7 +139,8 @@ static int remove_key(struct call *call)
 }
 
 static int (*const WORK[])(struct call *call) = {
-    add, add_without_key, import_lines, get, search, fulltext, list, update, export_all, remove_key,
+    add,    add_without_key, import_lines, get,   search,     fulltext,   list,
+    update, restore,         history,      check, export_all, remove_key,
 };
 
 /* One piece of work in a call of its own. */
