@@ -63,7 +63,9 @@ static int note(struct look *look, const struct memory_problem *problem)
         if (!more) {
             return ERR_NOMEM;
         }
-        memcpy(more, look->problems, look->listed * sizeof *more);
+        if (look->listed > 0) {
+            memcpy(more, look->problems, look->listed * sizeof *more);
+        }
         look->problems = more;
         look->room = room;
     }
