@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static _Atomic int current_level = LOG_LEVEL_INFO;
-static const char *_Atomic line_start = "";
+static _Atomic(const char *) line_start = "";
 
 static const struct {
     const char *name;
