@@ -277,7 +277,8 @@ static yyjson_mut_val *add_schema(const struct description *to, const char *name
 }
 
 /* A result has the form of a success: failures have another status and a body of their own. */
-static void narrow_to_success(const struct description *to, yyjson_mut_val *schema)
+static void narrow_to_success(const struct description *to, yyjson_mut_val *schema,
+                              yyjson_val *always)
 {
     yyjson_mut_val *properties = yyjson_mut_obj_get(schema, "properties");
     yyjson_mut_obj_remove_key(properties, "error");
@@ -286,8 +287,15 @@ static void narrow_to_success(const struct description *to, yyjson_mut_val *sche
         yyjson_mut_obj_clear(success);
         yyjson_mut_obj_add_bool(to->doc, success, "const", true);
     }
+    yyjson_mut_val *required = yyjson_mut_obj_get(schema, "required");
     if (yyjson_mut_obj_get(properties, "data")) {
-        yyjson_mut_arr_add_str(to->doc, yyjson_mut_obj_get(schema, "required"), "data");
+        yyjson_mut_arr_add_str(to->doc, required, "data");
+    }
+    size_t index, max;
+    yyjson_val *name;
+    yyjson_arr_foreach(always, index, max, name)
+    {
+        yyjson_mut_arr_append(required, json_copy(to->doc, name));
     }
 }
 
@@ -305,7 +313,8 @@ static void add_tool_schemas(const struct description *to, const struct entry *e
 {
     add_schema(to, arguments_name(to, entry), entry->input_schema);
     if (entry->output_schema) {
-        narrow_to_success(to, add_schema(to, result_name(to, entry), entry->output_schema));
+        narrow_to_success(to, add_schema(to, result_name(to, entry), entry->output_schema),
+                          yyjson_obj_get(entry->output_schema, "x-always"));
     }
 }
 

@@ -4,8 +4,10 @@
  *
  * In a definition, "x-brief" of a parameter and "brief" of the tool (under "forage") are the words
  * for lists, where the description is longer. A parameter with "x-listed": false is taken, and not
- * listed; so lists do not say that there are no others. Limits that nobody comes near are checked,
- * and not listed. A definition without brief words is listed as it is. */
+ * listed; so lists do not say that there are no others. "x-always" names what a result has whenever
+ * the call succeeded, for the OpenAPI description; lists have one schema for both. Limits that
+ * nobody comes near are checked, and not listed. A definition without brief words is listed as it
+ * is. */
 #include "core/buf.h"
 #include "core/limits.h"
 #include "registry/registry.h"
@@ -103,9 +105,9 @@ static void shorten_input(yyjson_mut_doc *doc, yyjson_mut_val *schema)
 /* Names and types: a client checks results with them, and no model reads more. */
 static void shorten_output(yyjson_mut_val *schema)
 {
-    static const char *const DROPPED[] = {"$schema",  "description", "examples",
-                                          "minimum",  "maximum",     "minItems",
-                                          "maxItems", "minLength",   "maxLength"};
+    static const char *const DROPPED[] = {"$schema",   "description", "examples", "minimum",
+                                          "maximum",   "minItems",    "maxItems", "minLength",
+                                          "maxLength", "x-always"};
     size_t index, max;
     yyjson_mut_val *name, *property;
     for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) {

@@ -106,6 +106,7 @@ def test_tools_are_as_they_define_themselves(server):
         assert schemas[f"{name}Arguments"] == arguments
         result = schemas[f"{name}Result"]
         assert result["properties"]["success"] == {"const": True} and "error" not in result["properties"]
+        assert set(result["required"]) >= {"success", *tool["outputSchema"].get("x-always", ["data"])}
         for key, value in tool["outputSchema"]["properties"].items():
             assert key in ("success", "error") or result["properties"][key] == value
         statuses = {"200", "400", "401", "403", "404", "409", "413", "415", "429", "500", "502", "503", "504", "default"}
@@ -260,6 +261,9 @@ def succeed(client):
     send("memory_search", 200, body={"query": "turn"})
     send("memory_fulltext_search", 200, body={"keywords": ["turn", "first"]})
     send("memory_update", 200, body={"key": "one", "text": "Changed.", "tags": ["c"]})
+    send("memory_get", 200, body={"key": "one", "version": 0})
+    send("memory_get", 200, body={"key": "one", "version": 1})
+    send("memory_update", 200, body={"key": "one", "version": 1})
     send("memory_rename", 200, body={"key": "one", "new_key": "two"})
     send("memory_stats", 200)
     send("memory_delete", 200, body={"keys": ["two", "nothing"]})
@@ -267,6 +271,10 @@ def succeed(client):
     send("put_memory", 200, "a/b%20%C3%A9", body={"text": "A key with a slash."})
     send("update_memory", 200, "a%2Fb%20%C3%A9", body={"summary": "A summary."})
     send("get_memory", 200, "a%2Fb%20%C3%A9", "namespace=default&max_chars=5")
+    send("put_memory", 200, "a%2Fb%20%C3%A9", body={"text": "Another text.", "tags": ["x"]})
+    assert len(send("get_memory", 200, "a%2Fb%20%C3%A9", "version=0").json()["data"]["versions"]) == 3
+    send("get_memory", 200, "a%2Fb%20%C3%A9", "version=1")
+    send("update_memory", 200, "a%2Fb%20%C3%A9", body={"version": 1})
     send("list_memories", 200, query="limit=2&offset=1")
     send("search_memories", 200, query="q=slash&tags=x&tags=y")
     send("search_memories", 200, query="q=slash")

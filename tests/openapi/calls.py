@@ -79,7 +79,14 @@ assert [hit.key for hit in hits.data.results] == ["decision/database"]
 
 change = UpdateMemoryBody(text="Atlas uses SQLite.", if_version=1)
 updated = expect("update_memory", MemoryUpdateResult, update_memory.sync("decision/database", client=client, body=change))
-assert updated.data.outcome == "updated" and updated.data.version == 2
+assert updated.data.outcome == "updated" and updated.data.version == 2 and updated.data.replaced.version == 1
+
+versions = expect("versions", MemoryGetResult, get_memory.sync("decision/database", client=client, version=0)).data.versions
+assert [(one.version, one.begins) for one in versions] == [(2, "Atlas uses SQLite."), (1, "Atlas uses PostgreSQL.")]
+
+back = UpdateMemoryBody(version=1)
+restored = expect("restored", MemoryUpdateResult, update_memory.sync("decision/database", client=client, body=back))
+assert restored.data.version == 3
 
 listed = expect("list_memories", MemoryListResult, list_memories.sync(client=client, limit=1))
 assert listed.data.results[0].key == "decision/database" and listed.data.pagination.total == 1
@@ -90,7 +97,7 @@ assert renamed.data.key == "database"
 
 exported = expect("export_memories", File, export_memories.sync(client=client))
 lines = exported.payload.read()
-assert lines.count(b"\n") == 1 and b"SQLite" in lines
+assert lines.count(b"\n") == 1 and b"PostgreSQL" in lines
 
 imported = expect("import_memories", Imported, import_memories.sync(client=client, body=File(payload=BytesIO(lines)), into="copy"))
 assert imported.data.added == 1 and imported.data.namespace == "copy"

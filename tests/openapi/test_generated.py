@@ -22,7 +22,7 @@ TOKEN = "token-of-the-generated-clients"
 # What calls.py and calls.ts say that they did, in this order.
 CALLS = [
     "forage_status", "get_content", "web_search", "put_memory", "get_memory", "search_memories", "search_memory_words",
-    "update_memory", "list_memories", "memory_rename", "export_memories", "import_memories", "delete_memory", "get_usage",
+    "update_memory", "versions", "restored", "list_memories", "memory_rename", "export_memories", "import_memories", "delete_memory", "get_usage",
     "NOT_FOUND", "CONFLICT", "UNAUTHORIZED",
 ]  # fmt: skip
 
