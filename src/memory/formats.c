@@ -293,12 +293,27 @@ static int read_message(struct reading *reading, yyjson_val *talk, yyjson_val *m
     return hand_on(reading, object);
 }
 
+/* The memories that Claude keeps for each project. */
+static int read_projects(struct reading *reading, yyjson_val *projects)
+{
+    size_t index, max;
+    yyjson_val *key, *item;
+    int status = OK;
+    yyjson_obj_foreach(projects, index, max, key, item)
+    {
+        status = status == OK
+                     ? read_kept(reading, "project", yyjson_get_str(key), yyjson_get_str(item))
+                     : status;
+    }
+    return status;
+}
+
 static int read_claude(struct reading *reading, yyjson_val *value)
 {
     yyjson_val *messages = yyjson_obj_get(value, "chat_messages");
     yyjson_val *projects = yyjson_obj_get(value, "project_memories");
     size_t index, max;
-    yyjson_val *key, *item;
+    yyjson_val *item;
     if (!fits_claude(value) || (messages && !yyjson_is_arr(messages)) ||
         (projects && !yyjson_is_null(projects) && !yyjson_is_obj(projects))) {
         return call_fail(reading->call, CODE_VALIDATION,
@@ -307,11 +322,8 @@ static int read_claude(struct reading *reading, yyjson_val *value)
     }
     int status = read_kept(reading, "memory", json_string(value, "account_uuid"),
                            json_string(value, "conversations_memory"));
-    yyjson_obj_foreach(projects, index, max, key, item)
-    {
-        status = status == OK
-                     ? read_kept(reading, "project", yyjson_get_str(key), yyjson_get_str(item))
-                     : status;
+    if (status == OK && yyjson_is_obj(projects)) {
+        status = read_projects(reading, projects);
     }
     yyjson_arr_foreach(messages, index, max, item)
     {
