@@ -322,7 +322,7 @@ int memory_version(struct call *call, const struct memory_space *space, const ch
                    int64_t version, struct memory *found)
 {
     struct reading reading;
-    struct store_row row;
+    struct store_row row = {0};
     struct arena *arena = call_arena(call);
     int status = start_reading(&reading, call, space);
     if (status == OK) {
@@ -344,7 +344,7 @@ int memory_history(struct call *call, const struct memory_space *space, const ch
                    int (*take)(void *context, const struct memory *memory), void *context)
 {
     struct reading reading;
-    struct store_row row;
+    struct store_row row = {0};
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     struct handing handing = {arena, take, context};
     int status = arena ? start_reading(&reading, call, space) : ERR_NOMEM;
