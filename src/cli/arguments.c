@@ -264,7 +264,7 @@ static int check_words(const struct arguments *arguments)
     }
     command_word_counts(command, &least, &most);
     if (command->parts) {
-        return usage_error("%s what? `forage help %s` lists it", command->name, command->name);
+        return usage_error("%s needs one of its commands", command->name);
     }
     if (arguments->count < least) {
         return usage_error("%s needs %s", command->name, command->words);

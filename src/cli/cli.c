@@ -15,14 +15,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The command line that is read or run, as far as it was understood: usage_error() names its help.
+ * NULL: none. */
+static const struct arguments *running;
+
+/* "Try `forage help memory add`." The help of `help` would tell nobody more. */
+static void name_help(void)
+{
+    bool command = running && running->depth > 1 && running->path[1]->run != command_help;
+    fputs(command ? "\nTry `forage help" : "\nTry `forage --help", stderr);
+    for (int depth = 1; command && depth < running->depth; depth++) {
+        fprintf(stderr, " %s", running->path[depth]->name);
+    }
+    fputs("`.\n", stderr);
+}
+
 int usage_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     fputs("forage: ", stderr);
     vfprintf(stderr, format, args);
-    fputs("\nTry `forage --help`.\n", stderr);
     va_end(args);
+    name_help();
     return EXIT_USAGE;
 }
 
@@ -190,26 +205,34 @@ static const struct {
     {"kindly-web-search-mcp-server", "mcp", "start-mcp-server", false},
 };
 
+/* Runs the command that was understood, or explains it. */
+static int run_arguments(const struct arguments *arguments)
+{
+    terminal_set_color(option_text(arguments, "--color"));
+    if (arguments->help) {
+        return help_print(stdout, arguments);
+    }
+    overrides = arguments_settings(arguments);
+    for (int depth = arguments->depth - 1; depth >= 0; depth--) {
+        if (arguments->path[depth]->run) {
+            return arguments->path[depth]->run(arguments);
+        }
+    }
+    help_print(stderr, arguments);
+    return EXIT_USAGE;
+}
+
 /* Reads the arguments and runs the command; `start` is the command that a name stands for. */
 static int run_command(const struct command *start, int count, char **values)
 {
-    struct arguments arguments;
+    struct arguments arguments = {.depth = 0};
+    running = &arguments;
     int code = arguments_read(&arguments, start, count, values);
-    if (code != EXIT_OK) {
-        return code;
+    if (code == EXIT_OK) {
+        code = run_arguments(&arguments);
     }
-    terminal_set_color(option_text(&arguments, "--color"));
-    if (arguments.help) {
-        return help_print(stdout, &arguments);
-    }
-    overrides = arguments_settings(&arguments);
-    for (int depth = arguments.depth - 1; depth >= 0; depth--) {
-        if (arguments.path[depth]->run) {
-            return arguments.path[depth]->run(&arguments);
-        }
-    }
-    help_print(stderr, &arguments);
-    return EXIT_USAGE;
+    running = NULL;
+    return code;
 }
 
 /* Takes the first "--" out: what follows it is forwarded, and the same to us. */

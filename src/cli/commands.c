@@ -411,7 +411,7 @@ const struct command COMMAND_ROOT = {
                 SETTING("--model", "NAME", "FORAGE_RESEARCH_MODEL",
                         "the model of the research worker"),
                 SETTING("--context", "NAME", "FORAGE_CONTEXT",
-                        "the client that the server is for; picks how large results are"),
+                        "the client that the server is for; picks the size and form of results"),
                 TEXT("--color", "auto|always|never", "colour; auto: on a terminal"),
                 FLAG("--help", "explain the command")},
     .examples = {"forage serve --port 3000", "forage read https://example.org/",

@@ -191,6 +191,7 @@ WRONG = [
     (["version", "more"], "more"),
     (["tools", "--config"], "--config needs a value"),
 ]
+COMMANDS = {"mcp", "serve", "call", "tools", "config", "version"}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,25 @@ WRONG = [
 def test_wrong_arguments(arguments, naming):
     completed = run(*arguments)
     assert completed.returncode == 2 and completed.stdout == ""
-    assert naming in completed.stderr and "forage --help" in completed.stderr
+    help_of = f"help {arguments[0]}" if arguments[0] in COMMANDS else "--help"
+    assert naming in completed.stderr and f"Try `forage {help_of}`." in completed.stderr
+
+
+HINTS = [
+    (["memory"], "memory needs one of its commands", "help memory"),
+    (["memory", "serch", "bread"], "search is meant", "help memory"),
+    (["memory", "get"], "get needs KEY", "help memory get"),
+    (["setup", "codx"], "codex", "help setup"),
+    (["setup", "codex", "--dry-run"], "--dry-run", "help setup"),
+    (["help", "raed"], "read is meant", "--help"),
+]
+
+
+@pytest.mark.parametrize("arguments, naming, help_of", HINTS, ids=lambda value: value[-1] if isinstance(value, list) else "")
+def test_wrong_arguments_name_the_help_of_their_command(arguments, naming, help_of):
+    completed = run(*arguments)
+    assert completed.returncode == 2 and completed.stdout == ""
+    assert naming in completed.stderr and completed.stderr.endswith(f"\nTry `forage {help_of}`.\n")
 
 
 # ---- wrong settings: exit code 2, naming the variable, what came and what is allowed ----
