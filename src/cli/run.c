@@ -371,6 +371,9 @@ static int add_pair(struct arena *arena, const struct entry *entry, yyjson_mut_d
                     yyjson_mut_val *object, const char *pair)
 {
     const char *equals = strchr(pair, '=');
+    if (*pair == '{') {
+        return usage_error("a JSON object goes after --json");
+    }
     if (!equals || equals == pair) {
         return usage_error("\"%s\" is not key=value", pair);
     }

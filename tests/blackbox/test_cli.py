@@ -313,6 +313,13 @@ def test_call_that_fails(arguments, naming):
     assert error["code"] == "VALIDATION" and naming in error["message"]
 
 
+@pytest.mark.parametrize("object", ['{"tool": "forage_status"}', '{"tool": "a=b"}'])
+def test_call_with_an_object_in_the_wrong_place(object):
+    """Those who know MCP write the arguments as JSON: they are told where."""
+    completed = run("call", "forage_status", object)
+    assert completed.returncode == 2 and "--json" in completed.stderr
+
+
 def test_call_of_a_tool_that_is_switched_off():
     completed = run("call", "forage_status", FORAGE_TOOLS="-forage_status")
     assert completed.returncode == 2 and "forage_status" in completed.stderr
