@@ -281,6 +281,7 @@ def test_a_burst_is_not_lost():
 def test_answers_that_nobody_takes():
     """A client that sends calls and reads no answer fills standard output: the program still ends when it is told to."""
     with Unheard(Pipe, "mcp") as program:
+        call_over_stdio(program, 1)  # it has started
         os.set_blocking(program.process.stdin.fileno(), False)
 
         def full():
