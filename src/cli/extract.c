@@ -4,6 +4,7 @@
  * to OUT_PATH, and the answer is PAGE_PATH <tab> MICROSECONDS of processor time. */
 #include "page/html/extract.h"
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- files ---- */
 
@@ -111,6 +113,7 @@ static int extract_one(struct arena *arena, const char *url, bool as_json)
 {
     struct buf bytes;
     buf_init(&bytes, LIMIT_PAGE_INPUT_BYTES);
+    tell_waiting(STDIN_FILENO, "a page of HTML");
     int status = read_stream(stdin, &bytes);
     bool cut = status == ERR_LIMIT;
     struct extract_result page;
@@ -174,6 +177,7 @@ static int extract_batch(struct arena *arena)
     char *line = NULL;
     size_t size = 0;
     bool fine = true;
+    tell_waiting(STDIN_FILENO, "lines of PAGE_PATH, URL and OUT_PATH, separated by tabs");
     while (fine && getline(&line, &size, stdin) > 0) {
         fine = extract_line(arena, line);
         arena_reset(arena);

@@ -45,7 +45,8 @@ static void put_text(struct buf *out, const char *text)
 
 static void print_changed(struct buf *out, yyjson_mut_val *data)
 {
-    buf_printf(out, "%s ", text_of(data, "outcome"));
+    const char *outcome = text_of(data, "outcome");
+    buf_printf(out, strcmp(outcome, "renamed") == 0 ? "%s to " : "%s ", outcome);
     put_words(out, text_of(data, "key"));
     yyjson_mut_val *replaced = yyjson_mut_obj_get(data, "replaced");
     if (replaced) {
@@ -369,8 +370,11 @@ static int run_action(struct app *app, struct call *call, void *context)
 {
     struct arguments given = *(const struct arguments *)context;
     const struct action *action = find_action(&given);
-    struct tool_command tool = {
-        .tool = action->tool, .add = add_words, .print = print_result, .fails = lacks_keys};
+    struct tool_command tool = {.tool = action->tool,
+                                .add = add_words,
+                                .print = print_result,
+                                .fails = lacks_keys,
+                                .advice = MEMORY_ADVICE};
     char *words[2] = {given.count ? given.words[0] : NULL};
     int start = action->first ? 1 : 0;
     bool dash = action->first && given.count == 2 && strcmp(given.words[1], "-") == 0 &&

@@ -151,8 +151,11 @@ static int print_history(const struct tool_run *run)
 
 int command_memory_history(const struct arguments *arguments)
 {
-    static const struct tool_command HISTORY = {
-        .tool = "memory_get", .add = add_key, .print = print_history, .quiet = true};
+    static const struct tool_command HISTORY = {.tool = "memory_get",
+                                                .add = add_key,
+                                                .print = print_history,
+                                                .advice = MEMORY_ADVICE,
+                                                .quiet = true};
     return run_tool_command(&HISTORY, arguments, NULL);
 }
 
@@ -177,8 +180,11 @@ static int print_restored(const struct tool_run *run)
 
 int command_memory_restore(const struct arguments *arguments)
 {
-    static const struct tool_command RESTORE = {
-        .tool = "memory_update", .add = add_key, .print = print_restored, .quiet = true};
+    static const struct tool_command RESTORE = {.tool = "memory_update",
+                                                .add = add_key,
+                                                .print = print_restored,
+                                                .advice = MEMORY_ADVICE,
+                                                .quiet = true};
     const char *version = arguments->words[1];
     if (strspn(version, "0123456789") != strlen(version) || strlen(version) > 12 ||
         strtoll(version, NULL, 10) < 1) {

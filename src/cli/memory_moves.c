@@ -49,7 +49,8 @@ static int fail(struct moving *moving, int status)
 
 static int fail_file(const char *path)
 {
-    fprintf(stderr, "forage: %s: %s\n", path ? path : "standard input", strerror(errno));
+    fprintf(stderr, "forage: %s: %s%s\n", path ? path : "standard input", strerror(errno),
+            errno == EEXIST ? "; name a new file, nothing is overwritten" : "");
     return EXIT_FAILED;
 }
 
@@ -397,6 +398,10 @@ static int run_backup(struct moving *moving)
     const char *path = named_file(moving);
     if (!path) {
         return usage_error("memory backup needs a file that is not there");
+    }
+    if (access(path, F_OK) == 0) {
+        errno = EEXIST;
+        return fail_file(path);
     }
     call_progress(moving->call, 0, 0, "copying");
     int status = memory_backup(moving->call, path);

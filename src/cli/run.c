@@ -164,16 +164,26 @@ ssize_t read_waiting(struct call *call, int fd, char *data, size_t size)
     }
 }
 
-int print_call_error(const struct call *call)
+/* Says why the call failed, with this advice (NULL: none) in place of the tools of memory that the
+ * message names to an agent. */
+static int print_error(const struct call *call, const char *advice)
 {
     const struct call_error *error = call_error(call);
+    const char *message = error ? error->message : "the call failed";
+    const char *tools = advice ? strstr(message, "; memory_") : NULL;
     struct buf text;
     buf_init(&text, KIB(64));
-    buf_printf(&text, "forage: %s\n", error ? error->message : "the call failed");
+    buf_printf(&text, "forage: %.*s%s%s\n", (int)(tools ? tools - message : (long)strlen(message)),
+               message, tools ? "; " : "", tools ? advice : "");
     redact_buf(&text, 0);
     fputs(text.data ? text.data : "forage: out of memory\n", stderr);
     buf_done(&text);
     return EXIT_FAILED;
+}
+
+int print_call_error(const struct call *call)
+{
+    return print_error(call, NULL);
 }
 
 int refuse_tool(const struct registry *registry, const char *name)
@@ -315,7 +325,7 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
     if (option_given(given, "--json")) {
         code = print_json(call_arena(call), run.result);
     } else {
-        code = reply.is_error ? print_call_error(call) : command->print(&run);
+        code = reply.is_error ? print_error(call, command->advice) : command->print(&run);
     }
     failed = failed || (command->fails && command->fails(&run));
     return failed ? EXIT_FAILED : code;

@@ -41,11 +41,18 @@ struct tool_command {
     /* Whether the result is a failure to people, though the tool succeeded, after saying so on
      * standard error; NULL: it never is. */
     bool (*fails)(const struct tool_run *run);
+    /* What to type, in place of the tools of memory that an error names to an agent; NULL: the
+     * error as it is. */
+    const char *advice;
     bool quiet;          /* only warnings and worse are logged: the answer is news enough */
     bool takes_long;     /* on a terminal, its progress stands for all but errors in the log */
     bool may_be_kept;    /* an earlier answer will do, unless --again is given */
     bool takes_any_size; /* the result may be as long as it is */
 };
+
+/* The advice of all commands on memories. */
+#define MEMORY_ADVICE                                                                              \
+    "`forage memory list` shows the keys, `forage memory history KEY` the versions of one"
 
 /* Runs a tool. Every option of the command that is a parameter of the tool sets it: "--max-chars"
  * is max_chars. The result is printed as JSON with --json, otherwise by `print`; an error goes to

@@ -1,11 +1,13 @@
 /* `forage mcp` and `forage serve`: opening a door. */
 #include "cli/cli.h"
+#include "cli/run.h"
 #include "core/event.h"
 #include "core/log.h"
 #include "doors/doors.h"
 #include "research/research.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 /* Each thread would get a heap of its own otherwise, and an idle server would hold on to all of
  * them. */
@@ -61,10 +63,18 @@ static int open_door(int (*door)(struct app *app, int signals))
     return code;
 }
 
+/* Clients write to standard input; a person who typed `forage mcp` learns what it waits for. */
+static int door_of_clients(struct app *app, int signals)
+{
+    tell_waiting(STDIN_FILENO,
+                 "MCP messages, as clients send them (`forage setup` puts forage into a client)");
+    return door_stdio(app, signals);
+}
+
 int command_mcp(const struct arguments *arguments)
 {
     (void)arguments;
-    return open_door(door_stdio);
+    return open_door(door_of_clients);
 }
 
 int command_serve(const struct arguments *arguments)

@@ -188,6 +188,18 @@ def test_ctrl_d_ends_the_input(tmp_path, arguments, what):
     assert "heron" in run("memory", "get", "typed", FORAGE_DATA_DIR=tmp_path).stdout
 
 
+@pytest.mark.parametrize(
+    "arguments, what",
+    [(["extract"], "a page of HTML"), (["extract", "--batch"], "lines of PAGE_PATH"), (["mcp"], "MCP messages")],
+    ids=["extract", "batch", "mcp"],
+)
+def test_whatever_reads_a_terminal_says_so(tmp_path, arguments, what):
+    terminal = Terminal(*arguments, FORAGE_DATA_DIR=tmp_path)
+    terminal.wait_for(f"waiting for {what}".encode())
+    terminal.type(CTRL_D)
+    assert terminal.end()[0] == 0
+
+
 def test_nothing_is_said_of_waiting_where_nobody_types(tmp_path):
     completed = run("memory", "add", "--key", "k", stdin=b"heron\n", FORAGE_DATA_DIR=tmp_path)
     assert completed.returncode == 0 and completed.stderr == ""

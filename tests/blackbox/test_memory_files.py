@@ -380,12 +380,28 @@ def test_update_rename_and_stats(forage):
     assert nothing.returncode == 1 and "nothing to change" in nothing.stderr
     absent = forage("update", "nope", "x")
     assert absent.returncode == 1 and "there is no memory" in absent.stderr
-    assert forage("rename", "oven", "stove").stdout == "renamed stove\n"
+    assert forage("rename", "oven", "stove").stdout == "renamed to stove\n"
     assert forage("get", "stove").returncode == 0 and forage("rename", "oven", "x").returncode == 1
     assert forage("rename", "stove").returncode == 2 and forage("rename", "a", "b", "c").returncode == 2
     stats = forage("stats").stdout
     assert stats.startswith("sqlite, schema ") and "\ndefault: 1 memories, 0 sessions, 19 bytes of text" in stats
     assert json.loads(forage("stats", "--json").stdout)["data"]["namespaces"][0]["memories"] == 1
+
+
+def test_advice_names_commands_and_not_tools(forage):
+    forage("add", "the oven runs hot", "--key", "oven")
+    for command in (["history", "nope"], ["restore", "nope", "1"], ["restore", "oven", "9"], ["update", "nope", "x"], ["rename", "nope", "x"]):
+        done = forage(*command)
+        assert done.returncode == 1 and "`forage memory history KEY`" in done.stderr and "memory_" not in done.stderr, done.stderr
+
+
+def test_copies_are_new_files(forage, tmp_path):
+    there = tmp_path / "there"
+    there.write_text("mine")
+    for command in ("export", "backup"):
+        done = forage(command, there)
+        assert done.returncode == 1 and done.stderr.endswith("there: File exists; name a new file, nothing is overwritten\n")
+    assert there.read_text() == "mine"
 
 
 def test_fulltext(forage):
