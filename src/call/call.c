@@ -308,11 +308,14 @@ int64_t call_sign_of_life(struct call *call)
         what = NULL; /* it has hardly begun, and will soon be over */
         since_ms = call->said_first_ms;
     }
-    snprintf(message, sizeof message, "%s%s (%lld s)", what ? "waiting for " : "",
-             what         ? what
-             : call->said ? call->said
-                          : "working",
-             (long long)((now - since_ms) / 1000));
+    int length = snprintf(message, sizeof message, "%s%s", what ? "waiting for " : "",
+                          what         ? what
+                          : call->said ? call->said
+                                       : "working");
+    if (!call->hooks.shows_time && length > 0 && (size_t)length < sizeof message) {
+        snprintf(message + length, sizeof message - (size_t)length, " (%lld s)",
+                 (long long)((now - since_ms) / 1000));
+    }
     call->said_base = call->said_base < 0 ? 0 : call->said_base;
     call->said_done = call->said_base + ++call->small_steps * SMALL_STEP;
     call->said_ms = now;

@@ -35,6 +35,7 @@ struct call_hooks {
     void *context;
     /* "reading example.org", with how much is done of how much (total 0: unknown). */
     void (*progress)(void *context, double done, double total, const char *message);
+    bool shows_time; /* whoever shows progress counts the seconds, so that no message has to */
     /* A line for the client's log, where a client asked for it. */
     void (*log)(void *context, const char *level, const char *text);
     /* See call_ask(). */

@@ -74,6 +74,7 @@ struct call_options run_options(run_progress progress)
     struct call_options options = {.caller = caller_local()};
     if (terminal_has_progress()) {
         options.hooks.progress = progress ? progress : show_progress;
+        options.hooks.shows_time = true;
     }
     return options;
 }
