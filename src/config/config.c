@@ -151,6 +151,18 @@ static bool is_reference(const char *text)
     return length > 3 && strncmp(text, "${", 2) == 0 && strcspn(text, "}") == length - 1;
 }
 
+/* Whether a secret is still what the documentation and `forage doctor` have in its place. */
+static bool is_placeholder(struct config *config, const struct name *name, const char *value,
+                           const char *where)
+{
+    if (!name->setting->variable->secret || !strstr(value, "YOUR-KEY")) {
+        return false;
+    }
+    add_warning(config, "%s counts as not set: it holds the example's words, and no key (%s)",
+                name->text, where);
+    return true;
+}
+
 /* Notes what a source says under a name. Sources come in the order of their strength. Within one,
  * the variable's first name wins over its second; of the same name the first counts in an
  * environment, as getenv has it, and the last in a file. */
@@ -204,10 +216,10 @@ static void take_environment(struct config *config, char *const *environment, en
                         "%s counts as not set: it holds a reference that whoever started forage "
                         "did not replace by a value",
                         name->text);
-        } else if (name) {
+        } else if (name && !is_placeholder(config, name, equals + 1, "environment")) {
             warn_comment(config, name, equals + 1, origin);
             take(name, equals + 1, origin);
-        } else if (strncmp(*entry, OURS, sizeof OURS - 1) == 0) {
+        } else if (!name && strncmp(*entry, OURS, sizeof OURS - 1) == 0) {
             warn_unknown(config, *entry, length, "environment");
         }
     }
@@ -243,6 +255,9 @@ static void take_entry(struct config *config, const struct envfile_entry *entry,
         add_warning(config, "%s is set a second time, which holds (%s)", entry->key, where);
     }
     name->line = entry->line;
+    if (is_placeholder(config, name, entry->value, where)) {
+        return;
+    }
     take(name, entry->value, FROM_FILE);
     if (name->setting->variable->secret && *readable) {
         add_warning(config, "%s holds %s and others can read it (mode %04o); run: chmod 600 %s",

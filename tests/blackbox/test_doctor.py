@@ -537,11 +537,20 @@ def test_a_line_is_not_added_to_another(machine):
     assert file.read_text() == "FORAGE_LOG_LEVEL=info\nSERPER_API_KEY=YOUR-KEY\n"
 
 
+def test_a_suggestion_pasted_as_it_is_sets_nothing(machine):
+    changes = {"SERPER_API_KEY": None}
+    _, findings = machine.examine(**changes)
+    after = carry_out(machine, findings["search.serper"]["mend"], **changes)
+    assert after["search.serper"]["state"] == "missing"
+    assert after["program.settings"]["state"] == "warning"
+    assert "SERPER_API_KEY counts as not set" in after["program.settings"]["text"]
+
+
 def test_what_the_shell_has_gives_way(machine, keys):
     """A key of the environment that is refused: a new one in the file alone would not count."""
     keys.status["/github/rate_limit"] = 401
     _, findings = machine.examine("--online")
-    after = carry_out(machine, findings["pages.github"]["mend"])
+    after = carry_out(machine, findings["pages.github"]["mend"].replace("YOUR-KEY", "the-new-token"))
     assert "forage.env:1" in after["pages.github"]["text"]
     # Now it is wrong in the file, where somebody has to look at it.
     _, findings = machine.examine("--online", GITHUB_TOKEN=None)

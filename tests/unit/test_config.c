@@ -602,6 +602,34 @@ static void passes_over_references(void **state)
     }
 }
 
+/* Neither is what the documentation has in a key's place, wherever it was pasted. */
+static void passes_over_placeholders(void **state)
+{
+    static char *PLACEHOLDERS[] = {"YOUR-KEY", "REPLACE-WITH-YOUR-KEY", "fc-REPLACE-WITH-YOUR-KEY"};
+    char *none[] = {NULL};
+    char *agent[] = {"FORAGE_USER_AGENT=YOUR-KEY", NULL};
+    struct buf problem;
+    for (size_t i = 0; i < COUNT(PLACEHOLDERS); i++) {
+        char *entries[] = {arena_printf(*state, "SERPER_API_KEY=%s", PLACEHOLDERS[i]), NULL};
+        write_file("SERPER_API_KEY=of-the-file\n");
+        assert_int_equal(load(*state, entries, &problem), OK);
+        assert_string_equal(config_text("SERPER_API_KEY"), "of-the-file");
+        assert_int_equal(config_warning_count(), 1);
+        assert_non_null(strstr(config_warning(0), "SERPER_API_KEY counts as not set"));
+        buf_done(&problem);
+
+        write_file(arena_printf(*state, "SERPER_API_KEY=%s\n", PLACEHOLDERS[i]));
+        assert_int_equal(load(*state, none, &problem), OK);
+        assert_null(config_text("SERPER_API_KEY"));
+        assert_int_equal(config_warning_count(), 1);
+        assert_non_null(strstr(config_warning(0), arena_printf(*state, "(%s:1)", file_path)));
+        buf_done(&problem);
+    }
+    assert_int_equal(load(*state, agent, &problem), OK);
+    assert_string_equal(config_text("FORAGE_USER_AGENT"), "YOUR-KEY");
+    buf_done(&problem);
+}
+
 static void warns_of_readable_secrets(void **state)
 {
     char *none[] = {NULL};
@@ -705,6 +733,7 @@ int main(void)
         cmocka_unit_test_setup(keeps_secrets, begin),
         cmocka_unit_test_setup(keeps_the_password_of_a_url, begin),
         cmocka_unit_test_setup(passes_over_references, begin),
+        cmocka_unit_test_setup(passes_over_placeholders, begin),
         cmocka_unit_test_setup(warns_of_readable_secrets, begin),
         cmocka_unit_test_setup(ends_on_mistakes, begin),
     };
