@@ -53,8 +53,8 @@ fmt: ## format the C sources
 	@scripts/setup test && git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
 
 install: all ## install into PREFIX (/usr/local), below DESTDIR
-	@meson configure build -Dprefix="$(PREFIX)"
-	@ninja -C build --quiet forage
+	@meson configure build -Dprefix="$(PREFIX)" >build/install.log 2>&1 && \
+		ninja -C build --quiet forage >>build/install.log 2>&1 || { cat build/install.log; exit 1; }
 	@meson install -C build --no-rebuild --quiet $(if $(DESTDIR),--destdir "$(abspath $(DESTDIR))")
 
 release: ## every file of a release into dist/, the same bytes each time
