@@ -199,3 +199,17 @@ def test_without_a_compiler(tmp_path, managers):
     for name, command in COMMANDS.items():
         assert (command in completed.stderr) == (name in managers or not managers), completed.stderr
     assert "meson" not in completed.stderr and "ninja" not in completed.stderr
+
+
+def test_setup_without_root_and_sudo(tmp_path):
+    """It says which command root has to run, instead of ending without a word."""
+    for name in ["bash", "env", "awk", "sort", "xargs", "dirname", "uname", "sed", "head"]:
+        (tmp_path / name).symlink_to(shutil.which(name))
+    for name, prints in {"id": "1000", "apt-get": "", "apt-cache": ""}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {prints}\n")
+        (tmp_path / name).chmod(0o755)
+    completed = subprocess.run(
+        [ROOT / "scripts/setup", "build"], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert completed.returncode == 1
+    assert "this needs root, and there is no sudo; run as root: apt-get" in completed.stdout + completed.stderr, completed
