@@ -123,7 +123,7 @@ int page_put_client(struct arena *arena, struct buf *out, const struct client *c
                "## When it does not connect\n\n"
                "1. `forage doctor` says what is missing, and whether %s has forage in its file.\n"
                "2. %s\n"
-               "3. The command that the file names, typed into a shell, waits for a client; Ctrl-D "
+               "3. The command that the file names, typed into a shell, says that it waits; Ctrl-D "
                "ends it. Whatever else it says is the reason.\n",
                client->title, client->trouble);
     return status == OK ? buf_error(out) : status;
