@@ -194,7 +194,7 @@ static void fold_text(struct text_out *out, const char *text)
 {
     const char *end = text + strlen(text);
     while (text < end) {
-        char bytes[4];
+        char bytes[4] = "";
         text_put_bytes(out, bytes, text_encode(fold(text_next(&text, end)), bytes));
     }
 }

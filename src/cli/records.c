@@ -68,7 +68,7 @@ static int print_records_error(const struct opened *opened)
 /* "12,345", or a dash for nothing at all. */
 static const char *grouped(struct arena *arena, int64_t value)
 {
-    char digits[24], out[32];
+    char digits[24], out[32] = "";
     int length = snprintf(digits, sizeof digits, "%lld", (long long)value);
     size_t at = 0;
     for (int i = 0; i < length; i++) {

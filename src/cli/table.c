@@ -148,7 +148,7 @@ int table_put(struct buf *out, const struct table *table, FILE *file)
     }
     find_widths(table, terminal_width(file), widths);
     if (table->columns[0].title) {
-        const char *titles[TABLE_MOST_COLUMNS];
+        const char *titles[TABLE_MOST_COLUMNS] = {NULL};
         for (size_t i = 0; i < table->count; i++) {
             titles[i] = table->columns[i].title;
         }

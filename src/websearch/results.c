@@ -99,7 +99,7 @@ static const char *clip(struct arena *arena, const char *text, size_t most)
 static void add_queries(struct describing *describing, yyjson_mut_val *object,
                         const struct found *found)
 {
-    const char *texts[LIMIT_SEARCH_QUERIES];
+    const char *texts[LIMIT_SEARCH_QUERIES] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < describing->request->text_count; i++) {
         if (found->found_by >> i & 1) {
@@ -252,7 +252,7 @@ static bool cut_page(struct describing *describing, size_t index, size_t share, 
 
 static bool show_pages(struct describing *describing, size_t room, struct shown *shown)
 {
-    size_t needs[LIMIT_SEARCH_RESULTS];
+    size_t needs[LIMIT_SEARCH_RESULTS] = {0};
     for (size_t i = 0; i < describing->count; i++) {
         const struct page_text *page = pages_text(describing->result->pages, i);
         needs[i] = content_chars(page->text, describing->request->as_text);

@@ -244,7 +244,7 @@ static int put_together(struct searching *searching, struct search_result *resul
 
 static int read_pages(struct searching *searching, struct search_result *result)
 {
-    const char *links[LIMIT_SEARCH_RESULTS];
+    const char *links[LIMIT_SEARCH_RESULTS] = {NULL};
     for (size_t i = 0; i < result->count; i++) {
         links[i] = result->found[i].hit.link;
     }

@@ -1,6 +1,7 @@
 """The npm packages with the real npm: what an installation leaves on PATH, and what the launcher does where install
 scripts did not run."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -133,10 +134,24 @@ def test_other_package_managers_keep_the_launcher(copied):
     assert not is_program(copied.bin / "forage")
 
 
-@pytest.mark.parametrize("file", ["bin/forage", "lib"])
+def list_digests(npm, files):
+    """Makes the launcher expect these files of the platform's package, as they are now."""
+    folder = platform_folder(npm)
+    platforms = json.loads((npm.package / "platforms.json").read_text())
+    digests = {file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in files}
+    platforms[f"linux-{CPU}"]["sha256"] = digests
+    (npm.package / "platforms.json").write_text(json.dumps(platforms))
+
+
+@pytest.mark.parametrize("file", ["bin/forage", "lib/forage/made.so"])
 def test_a_damaged_file_is_not_installed(copied, file):
+    """A library too, which a package has where the system that made it lacks one."""
     path = platform_folder(copied) / file
-    damage(path if path.is_file() else next(one for one in path.rglob("*") if one.is_file()))
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("library\n")
+    list_digests(copied, ["bin/forage", file])
+    damage(path)
     before = listing(copied.package)
     assert "is damaged" in install_script(copied)
     assert not is_program(copied.bin / "forage")
@@ -147,14 +162,11 @@ def test_a_damaged_file_is_not_installed(copied, file):
 def test_a_program_that_does_not_run_here_is_not_installed(copied):
     """As with a glibc that is too old: the program is the right one, and does not start."""
     folder = platform_folder(copied)
-    shutil.rmtree(folder / "lib")
+    shutil.rmtree(folder / "lib", ignore_errors=True)
     (folder / "bin/forage").unlink()
     (folder / "bin/forage").write_text("#!/bin/sh\nexit 1\n")
     (folder / "bin/forage").chmod(0o755)
-    platforms = json.loads((copied.package / "platforms.json").read_text())
-    digest = execute(["sha256sum", folder / "bin/forage"]).split()[0]
-    platforms[f"linux-{CPU}"]["sha256"] = {"bin/forage": digest}
-    (copied.package / "platforms.json").write_text(json.dumps(platforms))
+    list_digests(copied, ["bin/forage"])
     assert "does not run on this system" in install_script(copied)
     assert not is_program(copied.bin / "forage")
 

@@ -251,7 +251,7 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
 {
     struct browser *browser = run->browser;
     char program[LAUNCH_PATH_SIZE];
-    char reason[PROBLEM_SIZE / 2];
+    char reason[PROBLEM_SIZE / 2] = "";
     int64_t attempts = config_int("FORAGE_BROWSER_ATTEMPTS");
     int64_t wait_ms = config_duration_ms("FORAGE_BROWSER_BACKOFF");
     enum confinement confinement =

@@ -344,7 +344,7 @@ int xml_append(struct buf *out, struct slice slice)
             code = entity((struct slice){at + 1, (size_t)(semicolon - at - 1)});
         }
         if (code) {
-            char bytes[4];
+            char bytes[4] = "";
             buf_append(out, bytes, text_encode(code, bytes));
             at = semicolon + 1;
         } else {
