@@ -183,8 +183,7 @@ const struct route ROUTES[] = {
      .operation = "export_memories",
      .summary = "All memories of the caller, or of one namespace, as the import takes them.",
      .lines = "One memory on each line, in the order of namespaces and keys. An export that could "
-              "not be completed "
-              "ends with a line that holds an error."},
+              "not be completed ends with a line that holds an error."},
     {"GET", "/api/v1/memories/{key}", serve_memory, BODY_ANY, .tool = "memory_get",
      .operation = "get_memory", .summary = "Reads a memory.",
      .without = "keys prefix tags time from until session role limit offset"},

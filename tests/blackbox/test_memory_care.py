@@ -129,18 +129,25 @@ def test_tags_that_cannot_be_read_stay_what_they_are(tmp_path):
     check_store(store.settings)
 
 
+def overwrite_root(path, name, content):
+    """Puts other bytes into the first page of a table or an index of the file."""
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
+        size = file.execute("PRAGMA page_size").fetchone()[0]
+    file.close()
+    with open(path, "r+b") as raw:
+        raw.seek((page - 1) * size)
+        raw.write(content(size))
+
+
 def test_check_finds_a_broken_index_and_repairs_it(tmp_path):
     store = Store({"FORAGE_DATA_DIR": tmp_path}, tamper_with_file(tmp_path))
     store.fill()
-    with sqlite3.connect(tmp_path / "memory.db") as file:
-        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        page = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memory_created'").fetchone()[0]
-        size = file.execute("PRAGMA page_size").fetchone()[0]
-    file.close()
-    with open(tmp_path / "memory.db", "r+b") as raw:
-        # An index of nothing: its root becomes an empty leaf.
-        raw.seek((page - 1) * size)
-        raw.write(bytes([10, 0, 0, 0, 0]) + size.to_bytes(2, "big") + bytes(size - 7))
+    # An index of nothing: its root becomes an empty leaf.
+    overwrite_root(
+        tmp_path / "memory.db", "memory_created", lambda size: bytes([10, 0, 0, 0, 0]) + size.to_bytes(2, "big") + bytes(size - 7)
+    )
     assert "wrong: the file: " in store.do("check", code=1).stdout
     assert "repaired: the file: " in store.do("check", "--repair").stdout
     check_store(store.settings)
@@ -149,14 +156,7 @@ def test_check_finds_a_broken_index_and_repairs_it(tmp_path):
 def test_check_names_a_file_that_cannot_be_read(tmp_path):
     store = Store({"FORAGE_DATA_DIR": tmp_path}, tamper_with_file(tmp_path))
     store.fill()
-    with sqlite3.connect(tmp_path / "memory.db") as file:
-        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        page = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'memory'").fetchone()[0]
-        size = file.execute("PRAGMA page_size").fetchone()[0]
-    file.close()
-    with open(tmp_path / "memory.db", "r+b") as raw:
-        raw.seek((page - 1) * size)
-        raw.write(b"\xff" * size)
+    overwrite_root(tmp_path / "memory.db", "memory", lambda size: b"\xff" * size)
     for words in (["check"], ["check", "--repair"]):
         done = store.do(*words, code=1)
         assert "wrong: the file" in done.stdout and "repaired: " not in done.stdout, done
