@@ -46,7 +46,8 @@
 #define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
 #define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
 #define TIME_DOCTOR_RESERVE_MS 1000
-#define TIME_SHUTDOWN_SEND_MS  1000 /* for the last answers to reach their clients */
+#define TIME_SHUTDOWN_SEND_MS  4000  /* in which the last answers must move on */
+#define TIME_SHUTDOWN_LAST_MS  10000 /* for the last answers to reach clients that read slowly */
 
 /* What a call uses */
 #define LIMIT_CALL_USAGES 8                   /* services and models that one call pays */

@@ -465,6 +465,7 @@ void exchange_flush(struct exchange *exchange)
         } else {
             exchange->out_sent += (size_t)sent;
             exchange->sent_total += (size_t)sent;
+            atomic_fetch_add(&exchange->reactor->server->flushes, 1);
         }
     }
     /* What was sent is dropped when it is the larger part, so that moving the rest stays cheap. */

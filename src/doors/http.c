@@ -309,13 +309,22 @@ static void on_request(struct exchange *exchange, void *context)
 
 /* ---- the server's life ---- */
 
-/* Answers that are still on their way when the calls are over get a moment to arrive. */
+/* Answers that are still on their way when the calls are over get a moment to arrive, and a longer
+ * one while their clients go on reading. */
 static void finish_sending(struct server *server)
 {
     static const struct timespec PAUSE = {.tv_nsec = 2 * 1000 * 1000};
+    int64_t last = clock_now_ms() + TIME_SHUTDOWN_LAST_MS;
     int64_t end = clock_now_ms() + TIME_SHUTDOWN_SEND_MS;
+    size_t seen = server_flushes(server);
     while (server_connections(server) && clock_now_ms() < end) {
         nanosleep(&PAUSE, NULL);
+        size_t flushes = server_flushes(server);
+        if (flushes != seen) {
+            seen = flushes;
+            int64_t next = clock_now_ms() + TIME_SHUTDOWN_SEND_MS;
+            end = next < last ? next : last;
+        }
     }
 }
 

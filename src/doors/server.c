@@ -392,6 +392,11 @@ size_t server_connections(const struct server *server)
     return atomic_load(&server->connections);
 }
 
+size_t server_flushes(const struct server *server)
+{
+    return atomic_load(&server->flushes);
+}
+
 static void ring_all(struct server *server)
 {
     for (unsigned i = 0; i < server->running; i++) {

@@ -62,6 +62,9 @@ struct server *server_start(const struct server_options *options, char *problem,
 /* The port it listens on. */
 uint16_t server_port(const struct server *server);
 size_t server_connections(const struct server *server);
+/* Grows with each piece of a kept answer that a client takes: who waits for the last answers sees
+ * that they move. */
+size_t server_flushes(const struct server *server);
 /* Stops accepting; idle connections are closed, exchanges in progress go on. (any thread) */
 void server_stop_accepting(struct server *server);
 /* Closes what is left (gone is called), ends the reactors. */

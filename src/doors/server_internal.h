@@ -49,6 +49,7 @@ struct server {
     _Atomic bool stopping;
     _Atomic bool ending;
     _Atomic size_t connections;
+    _Atomic size_t flushes; /* of answers that were kept, since the socket was full */
     /* The first reactor's thread only: */
     int listening;
     int64_t accept_again_at; /* DEADLINE_NEVER: accepting goes on */

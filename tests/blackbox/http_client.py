@@ -66,6 +66,7 @@ class Connection:
         plain.settimeout(PATIENCE)
         plain.connect((host, port))
         self.socket = wrap(plain) if wrap else plain
+        self.before_each_read = lambda: None
         self._unread = b""
         self._watch = Tail("an answer over HTTP")
 
@@ -87,6 +88,7 @@ class Connection:
     # ---- reading ----
 
     def _more(self):
+        self.before_each_read()
         try:
             data = self.socket.recv(65536)
         except ConnectionResetError as error:

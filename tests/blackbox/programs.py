@@ -39,7 +39,8 @@ def environment(settings):
     """What a program is started with: the settings of the test (None: not set), and a value for every secret."""
     variables = {name: value for name, value in os.environ.items() if INHERITED.fullmatch(name)}
     # A home of its own, which is not there: the configuration file of whoever runs the tests stays out.
-    variables["HOME"] = "/nonexistent"
+    # Below /proc, since there root cannot make it either.
+    variables["HOME"] = "/proc/nonexistent"
     variables.update(canaries(FORAGE))
     variables.update(settings)
     WATCH.learn(FORAGE, settings)

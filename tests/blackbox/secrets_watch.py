@@ -30,7 +30,7 @@ LEAST_LENGTH = 12
 @functools.cache
 def secret_variables(program):
     """The names of the variables that the program itself calls secret."""
-    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent"}
     completed = subprocess.run([program, "config", "--json"], env=environment, capture_output=True, check=True)
     return [one["name"] for one in json.loads(completed.stdout)["variables"] if one["secret"]]
 

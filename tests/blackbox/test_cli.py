@@ -579,7 +579,7 @@ def test_mcp_says_nothing_by_itself():
 
 def test_mcp_warns_of_a_missing_worker():
     """Where the research tools are offered; it is no reason to stop, nor to make the worker's folder."""
-    completed = run("mcp", PATH="/nonexistent")
+    completed = run("mcp", PATH="/proc/nonexistent")
     assert completed.returncode == 0 and completed.stdout == ""
     (line,) = completed.stderr.splitlines()
     assert " WARN " in line and "npm install -g @google/gemini-cli" in line

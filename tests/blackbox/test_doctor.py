@@ -132,7 +132,7 @@ def nothing(tmp_path):
     """No keys, no programs, an empty home."""
     (tmp_path / "empty").mkdir(exist_ok=True)
     unset = dict.fromkeys([*canaries(FORAGE), *KEYS])
-    return {**unset, "HOME": tmp_path / "empty", "PATH": "/nonexistent", "MCP_SERVER_PORT": 0}
+    return {**unset, "HOME": tmp_path / "empty", "PATH": "/proc/nonexistent", "MCP_SERVER_PORT": 0}
 
 
 # ---- nothing ----
@@ -160,7 +160,7 @@ def test_nothing(tmp_path):
 
 
 def test_without_a_home(tmp_path):
-    completed = run("doctor", "--json", **{**nothing(tmp_path), "HOME": "/nonexistent"})
+    completed = run("doctor", "--json", **{**nothing(tmp_path), "HOME": "/proc/nonexistent"})
     report = json.loads(completed.stdout)
     findings = {check["id"]: check for group in report["groups"] for check in group["checks"]}
     assert completed.returncode == 1
@@ -327,7 +327,7 @@ def client_without_forage(machine, _tmp):
 
 
 def client_with_an_old_path(machine, _tmp):
-    entry = {"command": "/nonexistent/forage", "args": ["mcp"]}
+    entry = {"command": "/proc/nonexistent/forage", "args": ["mcp"]}
     (machine.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": {"forage": entry}}))
     return {}
 
@@ -374,8 +374,8 @@ BROKEN = {
                      {"program.start": ("broken", "no_such_tool", "forage config")}),
     "libcurl": (no_libcurl, {"program.libcurl": ("broken", "libcurl", "apt-get install libcurl4"),
                              "program.certificates": ("unused", "libcurl", None)}),
-    "certificates": (settings(SSL_CERT_FILE="/nonexistent.pem"),
-                     {"program.certificates": ("broken", "/nonexistent.pem", "unset CURL_CA_BUNDLE SSL_CERT_FILE")}),
+    "certificates": (settings(SSL_CERT_FILE="/proc/nonexistent.pem"),
+                     {"program.certificates": ("broken", "/proc/nonexistent.pem", "unset CURL_CA_BUNDLE SSL_CERT_FILE")}),
     "no such provider": (settings(FORAGE_SEARCH_PROVIDERS="bing"),
                          {"search.order": ("broken", "bing", "unset FORAGE_SEARCH_PROVIDERS"), **LEFT_OUT}),
     "one provider left out": (settings(FORAGE_SEARCH_PROVIDERS="serper,tavily,searxng,brave"),
@@ -396,8 +396,8 @@ BROKEN = {
     "no Exa": (without("EXA_API_KEY"),
                {"search.order": ("ok", "Serper, then", None),
                 "search.exa": ("missing", "EXA_API_KEY", put("EXA_API_KEY=YOUR-KEY"))}),
-    "a browser that is no program": (settings(KINDLY_BROWSER_EXECUTABLE_PATH="/nonexistent"),
-                                     {"pages.browser": ("broken", "/nonexistent",
+    "a browser that is no program": (settings(KINDLY_BROWSER_EXECUTABLE_PATH="/proc/nonexistent"),
+                                     {"pages.browser": ("broken", "/proc/nonexistent",
                                                         "unset KINDLY_BROWSER_EXECUTABLE_PATH")}),
     "a browser that is a Snap": (a_browser("#!/bin/sh\nexec /snap/bin/chromium\n"),
                                  {"pages.browser": ("broken", "Snap", "apt-get install chromium-headless-shell")}),
@@ -424,8 +424,8 @@ BROKEN = {
                   {"research.worker": ("missing", "gemini", "npm install -g @google/gemini-cli"),
                    "research.folder": ("unused", "worker", None),
                    "clients.configured": ("ok", "Cursor", None)}),
-    "a worker that is no program": (settings(GEMINI_CLI_PATH="/nonexistent"),
-                                    {"research.worker": ("broken", "/nonexistent", "unset GEMINI_CLI_PATH"),
+    "a worker that is no program": (settings(GEMINI_CLI_PATH="/proc/nonexistent"),
+                                    {"research.worker": ("broken", "/proc/nonexistent", "unset GEMINI_CLI_PATH"),
                                      "research.folder": ("unused", "worker", None)}),
     "a worker that fails": (program("gemini", "#!/bin/sh\necho it is broken >&2\nexit 1\n"),
                             {"research.worker": ("broken", "it is broken", "npm install -g @google/gemini-cli"),
@@ -448,7 +448,7 @@ BROKEN = {
                                  {"research.firecrawl": ("ok", "FIRECRAWL_API_URL", None)}),
     "data folder is a file": (a_file("FORAGE_DATA_DIR"),
                               {"kept.folder": ("broken", "is no folder", "unset FORAGE_DATA_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_DATA_DIR=")}),
-    "data folder cannot be made": (settings(FORAGE_DATA_DIR="/nonexistent/folder/forage"),
+    "data folder cannot be made": (settings(FORAGE_DATA_DIR="/proc/nonexistent/folder/forage"),
                                    {"kept.folder": ("broken", "cannot be made", "unset FORAGE_DATA_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_DATA_DIR=")}),
     "data folder is open": (an_open_folder("FORAGE_DATA_DIR"),
                             {"kept.folder": ("warning", "mode 0755", "chmod 700 ")}),
@@ -471,9 +471,9 @@ BROKEN = {
                                     {"serving.tokens": ("warning", "others can read it (mode 0644)", "chmod 600 ")}),
     "tokens that a group can read": (tokens_file(0o640),
                                      {"serving.tokens": ("warning", "others can read it (mode 0640)", "chmod 600 ")}),
-    "no file of tokens": (settings(FORAGE_TOKENS_FILE="/nonexistent/tokens"),
-                          {"serving.tokens": ("broken", "/nonexistent/tokens", "${EDITOR:-vi} /nonexistent/tokens"),
-                           "program.start": ("broken", "/nonexistent/tokens", "forage config")}),
+    "no file of tokens": (settings(FORAGE_TOKENS_FILE="/proc/nonexistent/tokens"),
+                          {"serving.tokens": ("broken", "/proc/nonexistent/tokens", "${EDITOR:-vi} /proc/nonexistent/tokens"),
+                           "program.start": ("broken", "/proc/nonexistent/tokens", "forage config")}),
     "tokens that are none": (settings(FORAGE_TOKENS="nonsense"),
                              {"serving.tokens": ("broken", "name:token", "unset FORAGE_TOKENS && (umask 077 "),
                               "program.start": ("broken", "name:token", "forage config")}),
@@ -481,7 +481,7 @@ BROKEN = {
     "a client without forage": (client_without_forage,
                                 {"clients.configured": ("missing", "Cursor", "forage setup cursor")}),
     "a client with an old path": (client_with_an_old_path,
-                                  {"clients.configured": ("warning", "/nonexistent/forage mcp", "forage setup cursor")}),
+                                  {"clients.configured": ("warning", "/proc/nonexistent/forage mcp", "forage setup cursor")}),
     "no client": (no_client, {"clients.configured": ("missing", "Gemini CLI", "forage setup gemini-cli")}),
 }
 
@@ -717,4 +717,4 @@ def test_nothing_secret_is_told(machine):
     told = run("doctor", **machine.settings).stdout + run("doctor", "--json", "--online", **machine.settings).stdout
     for name in ("SERPER_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN"):
         assert name in told and shown[name] not in told
-    assert os.environ.get("HOME", "/nonexistent") not in told
+    assert os.environ.get("HOME", "/proc/nonexistent") not in told

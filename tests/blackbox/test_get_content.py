@@ -268,7 +268,7 @@ def test_shell_without_a_browser(web):
     web.answers["/shell"] = Answer(SHELL)
     web.answers["/page"] = Answer(page())
     settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
-    with Server(KINDLY_BROWSER_EXECUTABLE_PATH="/nonexistent", **settings) as server:
+    with Server(KINDLY_BROWSER_EXECUTABLE_PATH="/proc/nonexistent", **settings) as server:
         text = note(server, web.url("/shell"))
         assert text.startswith(FAILED + "EmptyPage: scripts fill this page, and there is no browser: ")
         assert "KINDLY_BROWSER_EXECUTABLE_PATH" in text

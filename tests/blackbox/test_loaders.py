@@ -609,7 +609,7 @@ def test_pdf_that_cannot_be_read(plain_forage, web, body, words):
 
 def test_pdf_without_poppler(web):
     web.answers["/a.pdf"] = Answer(PAPER, kind="application/pdf")
-    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, PATH="/nonexistent") as forage:
+    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, PATH="/proc/nonexistent") as forage:
         assert "install poppler-utils" in note(forage, web.url("/a.pdf"))
 
 

@@ -336,7 +336,7 @@ def test_every_answer_is_as_described(client):
 
 
 def test_what_is_not_set_up_or_too_slow_is_as_described():
-    settings = {"FORAGE_TOKENS": f"alice:{ALICE}", "PATH": "/nonexistent"}
+    settings = {"FORAGE_TOKENS": f"alice:{ALICE}", "PATH": "/proc/nonexistent"}
     with Server(**settings, OPENAI_API_KEY=None) as server:
         client = Client(server)
         client.send("search_web", 503, body={"query": "Does it rain?"})

@@ -39,7 +39,7 @@ def run_script(script, *arguments):
         capture_output=True,
         text=True,
         timeout=PATIENCE,
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent"},
+        env={"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent"},
         check=False,
     )
     assert completed.returncode == 0, completed.stderr
@@ -112,7 +112,7 @@ def mcp_server(script, node_options=(), **variables):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **variables},
+        env={"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent", **variables},
     )
     answers = Lines(process.stdout)
     ids = iter(range(1, 1000))

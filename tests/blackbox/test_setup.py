@@ -338,7 +338,7 @@ def test_undo_of_a_second_set_up_takes_forage_out_as_well(tmp_path):
 
 
 def test_a_client_that_is_not_here_is_told(tmp_path):
-    nowhere = {"PATH": "/nonexistent"}
+    nowhere = {"PATH": "/proc/nonexistent"}
     assert "Zed does not seem to be installed here" in usual(tmp_path, "zed", "--yes", **nowhere).stderr
     assert "does not seem" not in usual(tmp_path, "zed", "--yes", **nowhere).stderr
 
@@ -508,7 +508,7 @@ def test_print_prints_and_writes_nothing(client, tmp_path):
 
 
 def test_the_list_knows_who_is_here_and_who_has_it(tmp_path):
-    listed = {one["id"]: one for one in json.loads(setup(tmp_path, "--json", PATH="/nonexistent:/usr/bin").stdout)}
+    listed = {one["id"]: one for one in json.loads(setup(tmp_path, "--json", PATH="/proc/nonexistent:/usr/bin").stdout)}
     assert list(listed) == list(CLIENTS)
     for name, one in listed.items():
         assert one["path"] == str(tmp_path / CLIENTS[name].path)
@@ -767,7 +767,7 @@ def test_projects(tmp_path):
 
 def test_a_path_of_this_machine_in_a_project_is_told(tmp_path):
     words = "is that of this machine"
-    nowhere = {"PATH": "/nonexistent"}
+    nowhere = {"PATH": "/proc/nonexistent"}
     assert words in setup(tmp_path, "cursor", "--scope", "project", "--yes", **nowhere).stdout
     assert words not in usual(tmp_path, "cursor", "--scope", "project", "--yes", **nowhere).stdout
     assert words not in setup(tmp_path, "zed", "--yes", **nowhere).stdout

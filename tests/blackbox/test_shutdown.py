@@ -71,6 +71,20 @@ def test_large_answer_arrives():
         assert server.wait() == 0
 
 
+def test_large_answer_to_a_slow_reader():
+    """It is sent to its end while the client goes on reading, however long the whole takes."""
+    with Server(CONFORMANCE) as server, Connection(server.port, receive_bytes=65536) as connection:
+        connection.send(request(body=tool_call("test_big", {"chars": 6_000_000})))
+        response = connection.head()
+        server.signal(signal.SIGTERM)
+        server.wait_log("ending")
+        pauses = iter([0.15] * 12)
+        connection.before_each_read = lambda: time.sleep(next(pauses, 0))
+        assert len(b"".join(connection.pieces(response))) > 6_000_000
+        assert next(pauses, None) is None
+        assert server.wait() == 0
+
+
 def test_many_answers_arrive():
     """None is lost in the last moment, however many there are."""
     with Server(CONFORMANCE) as server:

@@ -32,7 +32,7 @@ def broken():
 
 @pytest.fixture(scope="module")
 def no_browser():
-    return {"FORAGE_ALLOW_PRIVATE_HOSTS": LOOPBACK, "KINDLY_BROWSER_EXECUTABLE_PATH": "/nonexistent/browser"}
+    return {"FORAGE_ALLOW_PRIVATE_HOSTS": LOOPBACK, "KINDLY_BROWSER_EXECUTABLE_PATH": "/proc/nonexistent/browser"}
 
 
 # ---- every way to fail ----

@@ -56,8 +56,8 @@ def test_the_names_on_path_are_the_program_itself(npm):
         inodes.add(os.stat(npm.bin / name).st_ino)
     assert len(inodes) == 1, "the names share one file"
     for name, arguments in SERVERS.items():
-        serves(npm.bin / name, arguments, PATH="/nonexistent")  # no Node anywhere
-    helped = execute([npm.bin / "gemini-search-mcp-http", "--help"], {"PATH": "/nonexistent"})
+        serves(npm.bin / name, arguments, PATH="/proc/nonexistent")  # no Node anywhere
+    helped = execute([npm.bin / "gemini-search-mcp-http", "--help"], {"PATH": "/proc/nonexistent"})
     assert helped.startswith("Usage: forage serve")
     assert not [path for path in listing(npm.prefix) if path.endswith(f".{os.getpid()}") or ".tmp" in path]
 

@@ -45,7 +45,7 @@ def uv(tmp_path):
 
 def every_name_works(folder):
     for name, arguments in SERVERS.items():
-        serves(folder / name, arguments, PATH="/nonexistent")
+        serves(folder / name, arguments, PATH="/proc/nonexistent")
     helped = execute([folder / "gemini-search-mcp-http", "--help"], {})
     assert helped.startswith("Usage: forage serve")
 
@@ -161,7 +161,7 @@ def test_the_source_distribution_is_what_git_knows(tmp_path):
 def call_backend(hook, *arguments, path=None):
     """Calls a hook as pip does: a process of its own, in the source, with the backend's folder on sys.path."""
     program = f"import sys, forage_backend; print(forage_backend.{hook}(*sys.argv[1:]))"
-    environment = {"PATH": path or os.environ["PATH"], "PYTHONPATH": str(ROOT / "packaging/python"), "HOME": "/nonexistent"}
+    environment = {"PATH": path or os.environ["PATH"], "PYTHONPATH": str(ROOT / "packaging/python"), "HOME": "/proc/nonexistent"}
     command = [sys.executable, "-B", "-c", program, *map(str, arguments)]
     return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
 

@@ -289,9 +289,9 @@ static void refuses_a_folder_that_others_may_write(void **state)
     assert_null(cache_open(fixture->folder, MIB(1), problem, sizeof problem));
     assert_non_null(strstr(problem, "nobody else may write"));
     assert_int_equal(chmod(fixture->folder, 0700), 0);
-    assert_null(cache_open("/nonexistent/a/b", MIB(1), problem, sizeof problem));
-    assert_non_null(strstr(problem, "/nonexistent/a/b: No such file"));
-    assert_int_equal(access("/nonexistent", F_OK), -1);
+    assert_null(cache_open("/proc/nonexistent/a/b", MIB(1), problem, sizeof problem));
+    assert_non_null(strstr(problem, "/proc/nonexistent/a/b: No such file"));
+    assert_int_equal(access("/proc/nonexistent", F_OK), -1);
 }
 
 static void values_cannot_write_lines_of_their_own(void **state)

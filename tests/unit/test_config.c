@@ -114,7 +114,7 @@ static void finds_the_usual_file(void **state)
     load_one(arena, arena_printf(arena, "HOME=%s", folder));
     assert_int_equal(config_int("FORAGE_WORKERS"), 7);
     assert_string_equal(config_file(), usual);
-    load_one(arena, "HOME=/nonexistent");
+    load_one(arena, "HOME=/proc/nonexistent");
     assert_int_equal(config_int("FORAGE_WORKERS"), 128);
     int here = open(".", O_RDONLY | O_CLOEXEC);
     assert_int_equal(chdir(folder), 0);
@@ -137,11 +137,11 @@ static void finds_the_usual_file(void **state)
 
 static void insists_on_a_named_file(void **state)
 {
-    char missing[] = "FORAGE_CONFIG=/nonexistent/forage.env";
+    char missing[] = "FORAGE_CONFIG=/proc/nonexistent/forage.env";
     char *entries[] = {missing, NULL};
     struct buf problem;
     assert_int_equal(load(*state, entries, &problem), ERR_IO);
-    assert_string_equal(problem.data, "the configuration file /nonexistent/forage.env "
+    assert_string_equal(problem.data, "the configuration file /proc/nonexistent/forage.env "
                                       "(FORAGE_CONFIG): No such file or directory\n");
     buf_done(&problem);
 

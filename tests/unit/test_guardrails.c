@@ -306,9 +306,9 @@ static void wrong_rules_are_explained(void **state)
         assert_non_null(strstr(problem, CASES[i].words));
     }
     char problem[512] = "";
-    assert_null(guardrails_new("/nonexistent/rules.json", problem, sizeof problem));
+    assert_null(guardrails_new("/proc/nonexistent/rules.json", problem, sizeof problem));
     assert_non_null(strstr(problem, "FORAGE_GUARDRAILS"));
-    assert_non_null(strstr(problem, "/nonexistent/rules.json"));
+    assert_non_null(strstr(problem, "/proc/nonexistent/rules.json"));
     assert_null(guardrails_new("balansed", problem, sizeof problem));
     assert_non_null(strstr(problem, "balanced, strict, off"));
     assert_null(guardrails_new("/", problem, sizeof problem));

@@ -500,7 +500,7 @@ static void own_prices_win(void **state)
         assert_null(prices_new(path, problem, sizeof problem));
         assert_non_null(strstr(problem, "FORAGE_PRICES"));
     }
-    assert_null(prices_new("/nonexistent/prices.json", problem, sizeof problem));
+    assert_null(prices_new("/proc/nonexistent/prices.json", problem, sizeof problem));
     assert_non_null(strstr(problem, "No such file"));
 }
 
