@@ -377,8 +377,9 @@ static void a_folder_that_is_missing_is_said(void **state)
 {
     (void)state;
     char problem[512] = "";
-    assert_null(db_open(&(struct db_options){.path = "/proc/nonexistent/x.sqlite", .schema = &FIRST},
-                        NULL, problem, sizeof problem));
+    assert_null(
+        db_open(&(struct db_options){.path = "/proc/nonexistent/x.sqlite", .schema = &FIRST}, NULL,
+                problem, sizeof problem));
     assert_non_null(strstr(problem, "cannot be opened: No such file"));
 }
 

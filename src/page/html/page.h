@@ -33,14 +33,35 @@ enum page_kind {
     PAGE_PRODUCT,
 };
 
+/* What a part of the page is that its Markdown leaves out. */
+enum omission {
+    OMIT_NONE,
+    OMIT_NAVIGATION, /* menus, breadcrumbs, pagers, lists of links */
+    OMIT_HEADER,
+    OMIT_FOOTER,
+    OMIT_SIDEBAR,
+    OMIT_RELATED,
+    OMIT_COMMENTS, /* and reviews */
+    OMIT_ADVERTISING,
+    OMIT_BANNER,    /* cookies, windows that pop up */
+    OMIT_PROMOTION, /* newsletters, share bars, calls to action */
+    OMIT_CONTROLS,  /* forms, buttons, filters, search boxes, carts */
+    OMIT_DETAILS,   /* bylines, tags, biographies, signatures, captions */
+    OMIT_REPEATED,
+    OMIT_HIDDEN,
+    OMIT_OTHER,
+};
+
 /* Bits in node->user. Choosing keeps its own number of a node in the bits from the fifth to the
- * 36th; writing, which comes after it, what it knows of footnotes in those from the 41st. */
+ * 36th and why it dropped the node in the four above them; writing, which comes after it, what it
+ * knows of footnotes in those from the 41st. */
 enum node_mark {
     NODE_DROPPED = 1,    /* it and all below it are not content */
     NODE_HIDDEN = 2,     /* invisible to a reader; implies dropped */
     NODE_UNREADABLE = 4, /* hidden in a way that nothing on a page ever shows */
 };
 
+#define NODE_OMISSION_SHIFT 36
 #define NODE_NOTE           ((uintptr_t)1 << 40) /* a footnote, which goes to the end */
 #define NODE_NOTE_REFERENCE ((uintptr_t)1 << 41) /* and what refers to one */
 #define NODE_NOTE_LISTED    ((uintptr_t)1 << 42) /* a footnote that has its number */
@@ -61,6 +82,12 @@ static inline void node_mark(lxb_dom_node_t *node, uintptr_t marks)
 static inline void node_unmark(lxb_dom_node_t *node, uintptr_t marks)
 {
     node->user = (void *)((uintptr_t)node->user & ~marks);
+}
+
+/* Why a dropped node was dropped. */
+static inline enum omission node_omission(const lxb_dom_node_t *node)
+{
+    return (enum omission)(node_marks(node) >> NODE_OMISSION_SHIFT & 15);
 }
 
 struct page_metadata {

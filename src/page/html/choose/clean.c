@@ -98,6 +98,73 @@ static bool is_control(const struct element *element)
     return !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
 }
 
+/* ---- what a dropped element was ---- */
+
+static enum omission omission_by_hints(uint32_t hints)
+{
+    static const struct {
+        uint32_t hints;
+        enum omission what;
+    } ORDER[] = {
+        {HINT_COOKIE | HINT_POPUP, OMIT_BANNER},
+        {HINT_ADVERT, OMIT_ADVERTISING},
+        {HINT_COMMENT | HINT_REVIEW, OMIT_COMMENTS},
+        {HINT_RELATED, OMIT_RELATED},
+        {HINT_SHARE | HINT_NEWSLETTER | HINT_ACTION, OMIT_PROMOTION},
+        {HINT_FILTER | HINT_ACCOUNT | HINT_SEARCH, OMIT_CONTROLS},
+        {HINT_NAVIGATION | HINT_PAGER | HINT_BREADCRUMB, OMIT_NAVIGATION},
+        {HINT_FOOTER, OMIT_FOOTER},
+        {HINT_HEADER, OMIT_HEADER},
+        {HINT_SIDEBAR, OMIT_SIDEBAR},
+        {HINT_UNSEEN, OMIT_HIDDEN},
+        {HINT_BYLINE | HINT_BIOGRAPHY | HINT_TAGS | HINT_SIGNATURE | HINT_POSTER | HINT_QUOTE,
+         OMIT_DETAILS},
+    };
+    for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+        if ((hints & ORDER[i].hints) != 0) {
+            return ORDER[i].what;
+        }
+    }
+    return OMIT_OTHER;
+}
+
+static enum omission omission_by_role(uint8_t role)
+{
+    static const uint8_t OF_ROLES[] = {
+        [ROLE_NAVIGATION] = OMIT_NAVIGATION, [ROLE_MENU] = OMIT_NAVIGATION,
+        [ROLE_BANNER] = OMIT_HEADER,         [ROLE_FOOTER] = OMIT_FOOTER,
+        [ROLE_SIDE] = OMIT_SIDEBAR,          [ROLE_SEARCH] = OMIT_CONTROLS,
+        [ROLE_BUTTON] = OMIT_CONTROLS,       [ROLE_DIALOG] = OMIT_BANNER,
+        [ROLE_ALERT] = OMIT_BANNER,
+    };
+    return role < sizeof OF_ROLES ? (enum omission)OF_ROLES[role] : OMIT_NONE;
+}
+
+static enum omission omission_of(const struct element *element, const struct profile *profile)
+{
+    enum omission what = omission_by_role(element->role);
+    if (what != OMIT_NONE) {
+        return what;
+    }
+    switch (element->tag) {
+    case LXB_TAG_NAV:
+        return OMIT_NAVIGATION;
+    case LXB_TAG_HEADER:
+        return OMIT_HEADER;
+    case LXB_TAG_FOOTER:
+        return OMIT_FOOTER;
+    case LXB_TAG_DIALOG:
+        return OMIT_BANNER;
+    case LXB_TAG_FORM:
+    case LXB_TAG_LABEL:
+    case LXB_TAG_BUTTON:
+        return OMIT_CONTROLS;
+    default:
+        what = omission_by_hints(element->hints & profile->dropped);
+        return what == OMIT_OTHER && element->tag == LXB_TAG_ASIDE ? OMIT_SIDEBAR : what;
+    }
+}
+
 /* What never holds sentences. */
 #define HINTS_WITHOUT_PROSE                                                                        \
     (HINT_NAVIGATION | HINT_FILTER | HINT_PAGER | HINT_BREADCRUMB | HINT_SHARE | HINT_ACCOUNT |    \
@@ -179,7 +246,7 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile)
             i++;
             continue;
         }
-        stats_drop(stats, i);
+        stats_drop(stats, i, omission_of(element, profile));
         i = element->end;
     }
     stats_sum(stats);
@@ -300,7 +367,7 @@ static void drop_followers(struct stats *stats, uint32_t from)
         if (next->all.prose > 0 && link_percent(&next->all) < 30 && next->all.images == 0) {
             break;
         }
-        stats_drop(stats, i);
+        stats_drop(stats, i, OMIT_RELATED);
     }
 }
 
@@ -337,13 +404,18 @@ static bool drop_by_label(struct stats *stats, const struct profile *profile, ui
     if (!label_fits(stats, element, number, profile, &effect)) {
         return false;
     }
-    stats_drop(stats, number);
-    if (effect != LABEL_SECTION && effect != LABEL_REVIEWS) {
+    bool heads = effect == LABEL_SECTION || effect == LABEL_REVIEWS;
+    enum omission what = effect == LABEL_SCRAP     ? OMIT_CONTROLS
+                         : effect == LABEL_DETAIL  ? OMIT_DETAILS
+                         : effect == LABEL_REVIEWS ? OMIT_COMMENTS
+                                                   : OMIT_RELATED;
+    stats_drop(stats, number, what);
+    if (!heads) {
         return true;
     }
     uint32_t section = section_of(stats, number, root);
     if (section != number) {
-        stats_drop(stats, section);
+        stats_drop(stats, section, what);
     } else if (is_heading(element)) {
         drop_followers(stats, number);
     }
@@ -363,9 +435,12 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
             i++;
             continue;
         }
-        if (is_link_list(element, profile, i < last) || is_call_to_action(element) ||
-            is_caption(stats, element, profile)) {
-            stats_drop(stats, i);
+        enum omission what = is_link_list(element, profile, i < last) ? OMIT_NAVIGATION
+                             : is_call_to_action(element)             ? OMIT_PROMOTION
+                             : is_caption(stats, element, profile)    ? OMIT_DETAILS
+                                                                      : OMIT_NONE;
+        if (what != OMIT_NONE) {
+            stats_drop(stats, i, what);
             continue;
         }
         drop_by_label(stats, profile, i, root);
@@ -426,7 +501,7 @@ int clean_repeats(struct stats *stats, uint32_t root)
         const struct element *parent = &stats->elements[element->parent];
         bool only_child = parent->text_hash == element->text_hash;
         if (!may_repeat(element) && !only_child && remember(&seen, element)) {
-            stats_drop(stats, i);
+            stats_drop(stats, i, OMIT_REPEATED);
             i = element->end;
             continue;
         }

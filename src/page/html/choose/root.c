@@ -150,7 +150,7 @@ uint32_t lead_find(struct stats *stats, uint32_t root)
     for (uint32_t looked = 0; at < root && looked < MOST_LOOKED_AT; looked++) {
         const struct element *element = &stats->elements[at];
         if (!element->dropped && is_picture(element)) {
-            stats_drop(stats, at); /* its words; pictures are written all the same */
+            stats_drop(stats, at, OMIT_DETAILS); /* its words; pictures are written all the same */
             return at;
         }
         at = element->dropped && element->end <= root ? element->end : at + 1;

@@ -512,11 +512,12 @@ void stats_sum(struct stats *stats)
     }
 }
 
-void stats_drop(struct stats *stats, uint32_t number)
+void stats_drop(struct stats *stats, uint32_t number, enum omission what)
 {
     struct element *element = &stats->elements[number];
     element->dropped = true;
-    node_mark(element->node, NODE_DROPPED);
+    node_unmark(element->node, (uintptr_t)15 << NODE_OMISSION_SHIFT);
+    node_mark(element->node, NODE_DROPPED | (uintptr_t)what << NODE_OMISSION_SHIFT);
 }
 
 /* ---- labels ---- */

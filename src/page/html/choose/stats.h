@@ -88,8 +88,8 @@ enum stats_reach {
 MUST_CHECK int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach);
 /* Computes `all` anew, after elements were dropped. */
 void stats_sum(struct stats *stats);
-/* Marks an element as dropped, here and for the writer. */
-void stats_drop(struct stats *stats, uint32_t number);
+/* Marks an element as dropped, here and for the writer, and as what. */
+void stats_drop(struct stats *stats, uint32_t number, enum omission what);
 /* The text below an element, white space as single spaces, small letters; cut to fit,
  * NUL-terminated. The result is its length. */
 size_t stats_label(const struct stats *stats, uint32_t number, char *label, size_t capacity);
