@@ -58,6 +58,14 @@ const char *dom_known_attr(const lxb_dom_node_t *node, lxb_dom_attr_id_t id)
     return NULL;
 }
 
+lxb_dom_attr_id_t dom_attr_number(const struct page *page, const char *name)
+{
+    lxb_dom_document_t *document = lxb_dom_interface_document(page->document);
+    const lxb_dom_attr_data_t *data =
+        lxb_dom_attr_data_by_local_name(document->attrs, (const lxb_char_t *)name, strlen(name));
+    return data ? data->attr_id : LXB_DOM_ATTR__UNDEF;
+}
+
 const char *dom_class(const lxb_dom_node_t *node)
 {
     const lxb_dom_element_t *element = as_element(node);
@@ -113,11 +121,38 @@ bool dom_has_word(const char *list, const char *word)
     return false;
 }
 
+/* A to Z as small letters. */
+static unsigned char folded(char letter)
+{
+    unsigned char byte = (unsigned char)letter;
+    return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
+}
+
+static bool begins_with(const char *text, const char *part)
+{
+    while (*part && folded(*text) == folded(*part)) {
+        text++;
+        part++;
+    }
+    return *part == '\0';
+}
+
+/* Classes are short, and strcasestr() spends more on getting ready than on searching them. A bit
+ * for each letter that a part begins with passes over most places at once. */
 bool dom_holds_any(const char *text, const char *const *parts)
 {
-    for (; text && *parts; parts++) {
-        if (strcasestr(text, *parts)) {
-            return true;
+    uint32_t first = 0;
+    for (const char *const *part = parts; *part; part++) {
+        first |= 1u << (**part & 31); /* the case of a letter is in the bits above */
+    }
+    for (const char *at = text; at && *at; at++) {
+        if ((first >> (*at & 31) & 1) == 0) {
+            continue;
+        }
+        for (const char *const *part = parts; *part; part++) {
+            if (begins_with(at, *part)) {
+                return true;
+            }
         }
     }
     return false;

@@ -57,6 +57,9 @@ const char *dom_class(const lxb_dom_node_t *node);
 const char *dom_id(const lxb_dom_node_t *node);
 /* One that lexbor has a number for (LXB_DOM_ATTR_HREF, ...), which is faster. */
 const char *dom_known_attr(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
+/* The number that any other name of an attribute has in this document: for loops over all elements.
+ * LXB_DOM_ATTR__UNDEF, which no element has, where the page does not use the name. */
+lxb_dom_attr_id_t dom_attr_number(const struct page *page, const char *name);
 /* A number of pixels in an attribute, or -1. */
 int dom_pixels(const lxb_dom_node_t *node, lxb_dom_attr_id_t id);
 

@@ -170,18 +170,23 @@ static bool belongs_to_formula(const lxb_dom_node_t *element)
 
 static bool class_hides(const char *words)
 {
-    if (!strpbrk(words, "-") && !strcasestr(words, "hidden")) {
+    if (!dom_holds_any(words, reader_classes)) {
         return false;
     }
     for (const char *const *word = reader_classes; *word; word++) {
-        if (strcasestr(words, *word) && dom_has_word(words, *word)) {
+        if (dom_has_word(words, *word)) {
             return true;
         }
     }
     return false;
 }
 
-static enum hiding attribute_hides(const lxb_dom_attr_t *attr)
+/* Names that lexbor does not know have numbers of their own in each document. */
+struct attribute_names {
+    lxb_dom_attr_id_t hidden, aria_hidden;
+};
+
+static enum hiding attribute_hides(const lxb_dom_attr_t *attr, const struct attribute_names *names)
 {
     const char *value = attr->value && attr->value->data ? (const char *)attr->value->data : "";
     if (attr->node.local_name == LXB_DOM_ATTR_STYLE) {
@@ -190,24 +195,19 @@ static enum hiding attribute_hides(const lxb_dom_attr_t *attr)
     if (attr->node.local_name == LXB_DOM_ATTR_CLASS) {
         return class_hides(value) ? UNREADABLE : VISIBLE;
     }
-    if (attr->node.local_name < LXB_DOM_ATTR__LAST_ENTRY) {
-        return VISIBLE;
-    }
-    struct slice name;
-    name.data = (const char *)lxb_dom_attr_local_name(attr, &name.length);
-    if (slice_is_any_case(name, "hidden")) {
+    if (attr->node.local_name == names->hidden) {
         return strcasecmp(value, "until-found") != 0 ? CLOSED : VISIBLE;
     }
-    bool aria = slice_is_any_case(name, "aria-hidden") && strcasecmp(value, "true") == 0;
+    bool aria = attr->node.local_name == names->aria_hidden && strcasecmp(value, "true") == 0;
     return aria ? HIDDEN_FROM_AIDS : VISIBLE;
 }
 
-static enum hiding hiding_of(const lxb_dom_node_t *element)
+static enum hiding hiding_of(const lxb_dom_node_t *element, const struct attribute_names *names)
 {
     enum hiding hiding = VISIBLE;
     const lxb_dom_element_t *it = (const lxb_dom_element_t *)element;
     for (const lxb_dom_attr_t *attr = it->first_attr; attr; attr = attr->next) {
-        enum hiding one = attribute_hides(attr);
+        enum hiding one = attribute_hides(attr, names);
         hiding = one > hiding ? one : hiding;
     }
     return hiding != VISIBLE && belongs_to_formula(element) ? VISIBLE : hiding;
@@ -231,6 +231,10 @@ static size_t count_text(lxb_dom_node_t *root)
  * what holds most of the page's text is not hidden for that reason. */
 void hidden_mark(struct page *page)
 {
+    const struct attribute_names names = {
+        .hidden = dom_attr_number(page, "hidden"),
+        .aria_hidden = dom_attr_number(page, "aria-hidden"),
+    };
     size_t all = 0;
     lxb_dom_node_t *after = page->body; /* comes after the hidden part that we are in */
     bool inside = false;
@@ -239,7 +243,7 @@ void hidden_mark(struct page *page)
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || node == page->body) {
             continue;
         }
-        enum hiding hiding = hiding_of(node);
+        enum hiding hiding = hiding_of(node, &names);
         if (inside && hiding != UNREADABLE) {
             hiding = VISIBLE; /* it opens with the whole */
         } else if (hiding == HIDDEN_FROM_AIDS && node->first_child) {

@@ -406,6 +406,7 @@ struct body_facts {
 /* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. */
 static void read_body(struct page *page, struct body_facts *facts)
 {
+    const lxb_dom_attr_id_t itemprop = dom_attr_number(page, "itemprop");
     for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, true)) {
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || (node_marks(node) & NODE_HIDDEN)) {
             continue;
@@ -418,7 +419,7 @@ static void read_body(struct page *page, struct body_facts *facts)
         const char *words = dom_class(node);
         bool byline = !facts->author &&
                       (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
-        const char *property = dom_attr(node, "itemprop");
+        const char *property = dom_known_attr(node, itemprop);
         if (property) {
             const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
             const char *date = content ? content : dom_attr(node, "datetime");

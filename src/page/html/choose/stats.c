@@ -71,13 +71,6 @@ struct attribute_names {
     lxb_dom_attr_id_t role, itemprop, itemtype, expanded, controls;
 };
 
-static lxb_dom_attr_id_t attribute_number(lxb_dom_document_t *document, const char *name)
-{
-    const lxb_dom_attr_data_t *data =
-        lxb_dom_attr_data_by_local_name(document->attrs, (const lxb_char_t *)name, strlen(name));
-    return !data ? LXB_DOM_ATTR__UNDEF : data->attr_id;
-}
-
 static uint16_t property_flags(const lxb_char_t *value, size_t length)
 {
     const char *word = (const char *)value;
@@ -428,15 +421,14 @@ static lxb_dom_node_t *leave(struct walk *walk, lxb_dom_node_t *node)
 
 int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach)
 {
-    lxb_dom_document_t *document = lxb_dom_interface_document(page->document);
     *stats = (struct stats){.page = page};
     struct walk walk = {
         .stats = stats,
-        .names = {.role = attribute_number(document, "role"),
-                  .itemprop = attribute_number(document, "itemprop"),
-                  .itemtype = attribute_number(document, "itemtype"),
-                  .expanded = attribute_number(document, "aria-expanded"),
-                  .controls = attribute_number(document, "aria-controls")},
+        .names = {.role = dom_attr_number(page, "role"),
+                  .itemprop = dom_attr_number(page, "itemprop"),
+                  .itemtype = dom_attr_number(page, "itemtype"),
+                  .expanded = dom_attr_number(page, "aria-expanded"),
+                  .controls = dom_attr_number(page, "aria-controls")},
         .room = FIRST_ELEMENTS,
         .reach = reach,
     };

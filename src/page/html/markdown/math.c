@@ -597,9 +597,7 @@ bool write_math(struct writer *writer, lxb_dom_node_t *node)
     if (tag != LXB_TAG_SPAN && tag != LXB_TAG_DIV) {
         return false;
     }
+    static const char *const WRAPPERS[] = {"math", "katex", "tex", "mjx", NULL};
     const char *words = dom_class(node);
-    return words &&
-           (strcasestr(words, "math") || strcasestr(words, "katex") || strcasestr(words, "tex") ||
-            strcasestr(words, "mjx")) &&
-           write_wrapper(writer, node, words);
+    return dom_holds_any(words, WRAPPERS) && write_wrapper(writer, node, words);
 }
