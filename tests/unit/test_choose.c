@@ -204,6 +204,17 @@ static void tells_kinds_apart(void **state)
 
 /* ---- single rules ---- */
 
+#define BEFORE "<article><h1>The bridge</h1>" TEXT_1 TEXT_2 "<h2>The ferry</h2>" TEXT_3
+#define SECTION(name, heading)                                                                     \
+    "<section " name "><h2>" heading "</h2><p>The ferryman, who is old, knows every stone.</p>"    \
+    "<p>His boat, which is older, has never been painted.</p></section>"
+#define LINK_LIST                                                                                  \
+    "<ul><li><a href='/1'>The flood of last year</a><li><a href='/2'>The ferry and its captain"    \
+    "</a><li><a href='/3'>A history of bridges</a></ul>"
+#define COMMENT(words)                                                                             \
+    "<div class='comment'><h4>Ada</h4><p>" words " I have always said so.</p>"                     \
+    "<p>And nobody, as usual, has listened to me.</p></div>"
+
 static const struct rule_case {
     const char *name, *html, *kept, *dropped;
 } RULE_CASES[] = {
@@ -255,6 +266,44 @@ static const struct rule_case {
      TEXT_1 TEXT_2 TEXT_3 "<div><a href='/1'>The flood of last year</a> <a href='/2'>The ferry and "
                           "its captain</a> <a href='/3'>A history of bridges</a></div>",
      "three days", "A history of bridges"},
+    {"a section of the text, whatever its class is",
+     BEFORE SECTION("class='sidebar menu related'", "Boats") "</article>", "The ferryman", NULL},
+    {"a section of the text, whatever its id is",
+     BEFORE SECTION("id='cookie-consent'", "Boats") "</article>", "never been painted", NULL},
+    {"a section of the text on a page that names no part of it",
+     "<div class='page'><h1>The bridge</h1>" TEXT_1 TEXT_2 SECTION("class='comments'",
+                                                                   "Boats") "</div>",
+     "The ferryman", NULL},
+    {"an id that is made of the heading's words",
+     BEFORE "<section id='search-order'><h2>The search order</h2><p>First come first.</p></section>"
+            "</article>",
+     "First come first", NULL},
+    {"a term that its id names",
+     BEFORE "<dl><dt id='http.cookies.jar'>http.cookies.jar<dd>A jar.</dl></article>",
+     "http.cookies.jar", NULL},
+    {"a heading whose class speaks of a navigation bar",
+     BEFORE "<h2 class='anchor anchorWithStickyNavbar'>Boats</h2>" TEXT_4 "</article>", "Boats",
+     NULL},
+    {"a heading that says what buttons say",
+     BEFORE "<h2>Loading</h2><p>Twelve fit in.</p><p>Bicycles, of course, go first.</p></article>",
+     "Loading", NULL},
+    {"a heading that says what comments begin with",
+     BEFORE "<h2>Discussion</h2>" TEXT_4 "<p>It was long, they said, and heated.</p></article>",
+     "The council met", NULL},
+    {"comments under headings",
+     BEFORE "<section id='comments'><h2>Comments</h2>" COMMENT("No.")
+         COMMENT("Yes.") "</section></article>",
+     "three days", "always said so"},
+    {"a box that asks for an address",
+     BEFORE "<div class='newsletter'><h3>Our letter</h3><p>Every week, the news of the valley.</p>"
+            "<form><input type='email'></form><p>We never, ever, give your address away.</p></div>"
+            "</article>",
+     "three days", "news of the valley"},
+    {"related pages in the article",
+     BEFORE "<section id='related'><h2>Related</h2>" LINK_LIST "</section></article>", "three days",
+     "A history of bridges"},
+    {"a banner beside the main part", BEFORE "</article>" SECTION("class='cookie-banner'", "Boats"),
+     "three days", "The ferryman"},
     {"pieces of numbers that look like words",
      TEXT_1 "<div id='c37-054ad1'>" TEXT_2 "</div>" TEXT_3, "within a week", NULL},
 };

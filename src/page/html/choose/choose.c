@@ -94,6 +94,7 @@ static int choose_once(struct page *page, struct choice *choice, enum stats_reac
     if (status != OK) {
         return status;
     }
+    sections_find(&choice->stats);
     clean_boilerplate(&choice->stats, &ANY_KIND);
     choice->kind = kind_decide(&choice->stats);
     return choose_with(choice, &PROFILES[choice->kind]);
@@ -102,7 +103,11 @@ static int choose_once(struct page *page, struct choice *choice, enum stats_reac
 static int choose_loosely(struct page *page, struct choice *choice)
 {
     int status = stats_collect(page, &choice->stats, REACH_SHOWN);
-    return status == OK ? choose_with(choice, &LOOSE) : status;
+    if (status != OK) {
+        return status;
+    }
+    sections_find(&choice->stats);
+    return choose_with(choice, &LOOSE);
 }
 
 static uint32_t text_of(const struct choice *choice)

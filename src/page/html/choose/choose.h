@@ -5,6 +5,16 @@
 
 #include "page/html/choose/stats.h"
 
+/* ---- sections.c: headings with text under them ---- */
+
+/* Counts them in the measures. */
+void sections_find(struct stats *stats);
+/* The number of the page's main part: the innermost <article> or <main> that holds most of the
+ * prose, else the place where the prose is densest. */
+uint32_t sections_main(const struct stats *stats);
+/* Whether it is a form, or a field for words. */
+bool element_takes_words(const struct element *element);
+
 /* ---- kind.c ---- */
 
 /* Points for a kind as data/page-kinds.txt gives them: four bits for each kind. */

@@ -3,7 +3,11 @@
 #include "page/html/choose/choose.h"
 
 #include "core/status.h"
+#include "page/html/dom.h"
 #include "tables.h"
+
+#include <ctype.h>
+#include <string.h>
 
 enum {
     LARGE_PLAIN_PERCENT = 50, /* of the page's text that is not links */
@@ -37,8 +41,7 @@ static bool is_large(const struct stats *stats, const struct element *element)
 
 /* Windows that pop up may hold more text than the page: conditions, policies, lists of partners. So
  * may what others say about it. */
-static bool is_foreign(const struct stats *stats, const struct element *element,
-                       const struct profile *profile)
+static bool is_foreign(const struct stats *stats, const struct element *element, uint32_t hints)
 {
     const struct measures *body = &stats->elements[0].all;
     if (element->all.landmarks > 0) {
@@ -47,10 +50,10 @@ static bool is_foreign(const struct stats *stats, const struct element *element,
     if (element->tag == LXB_TAG_FOOTER && element->parent == 0) {
         return true;
     }
-    if (element_is(element, HINT_COOKIE | HINT_POPUP) || element->role == ROLE_DIALOG) {
+    if ((hints & (HINT_COOKIE | HINT_POPUP)) != 0 || element->role == ROLE_DIALOG) {
         return element->all.text + LEAST_LEFT < body->text;
     }
-    return element_is(element, profile->dropped & (HINT_COMMENT | HINT_REVIEW)) &&
+    return (hints & (HINT_COMMENT | HINT_REVIEW)) != 0 &&
            element->all.prose + LEAST_PROSE_LEFT < body->prose;
 }
 
@@ -170,10 +173,119 @@ static enum omission omission_of(const struct element *element, const struct pro
     (HINT_NAVIGATION | HINT_FILTER | HINT_PAGER | HINT_BREADCRUMB | HINT_SHARE | HINT_ACCOUNT |    \
      HINT_HEADER)
 
-/* Some names are also used for what is large, and then mean something else. */
-static bool is_hinted(const struct element *element, const struct profile *profile)
+/* Whether nothing is said in the parent of an element before it. */
+static bool comes_first(const struct stats *stats, uint32_t number)
 {
-    uint32_t hints = element->hints & profile->dropped;
+    const struct element *elements = stats->elements;
+    uint32_t parent = elements[number].parent;
+    uint32_t looked = 0;
+    for (uint32_t i = parent + 1; i < number; i = elements[i].end) {
+        if ((!elements[i].dropped && elements[i].all.text > 0) || ++looked > MOST_BEFORE) {
+            return false;
+        }
+    }
+    return elements[parent].own.text == 0;
+}
+
+static bool is_heading(const struct element *element)
+{
+    return element->own.headings > 0;
+}
+
+/* The heading or the term that an element begins with, or that it is; 0 when there is none. */
+static uint32_t beginning_of(const struct stats *stats, uint32_t number)
+{
+    uint32_t looked = 0;
+    for (uint32_t i = number; i < stats->elements[number].end && looked < MOST_BEFORE; looked++) {
+        const struct element *element = &stats->elements[i];
+        if (is_heading(element) || element->tag == LXB_TAG_DT) {
+            return i;
+        }
+        if (element->flow > 0) {
+            return 0;
+        }
+        i = element->all.text == 0 ? element->end : i + 1;
+    }
+    return 0;
+}
+
+/* Whether the heading's words hold all those of an id, which is made of them. */
+static bool is_slug(const struct stats *stats, uint32_t heading, const char *id)
+{
+    char label[LONGEST_LABEL * 2];
+    stats_label(stats, heading, label, sizeof label);
+    for (const char *at = id; *at;) {
+        char word[LONGEST_LABEL];
+        size_t length = 0;
+        for (; isalpha((unsigned char)*at) && length + 1 < sizeof word; at++) {
+            word[length++] = (char)tolower((unsigned char)*at);
+        }
+        word[length] = '\0';
+        if (length > 2 && !strstr(label, word)) {
+            return false;
+        }
+        at += *at && !isalpha((unsigned char)*at);
+    }
+    return true;
+}
+
+/* What people say about a page, or what leads away from it, follows its heading in a list. */
+static bool is_text_after(const struct stats *stats, uint32_t heading, uint32_t end)
+{
+    uint32_t i = stats->elements[heading].end;
+    while (i < end && stats->elements[i].flow == 0 && stats->elements[i].tag != LXB_TAG_UL &&
+           stats->elements[i].tag != LXB_TAG_OL) {
+        i++;
+    }
+    uint16_t tag = i < end ? stats->elements[i].tag : 0;
+    return tag == LXB_TAG_P || tag == LXB_TAG_PRE || tag == LXB_TAG_DT;
+}
+
+/* An id that is made of the words of the heading that it is on names what is said there. */
+static bool is_named_after(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    const char *id = dom_id(element->node);
+    if (!id || link_percent(&element->all) > 50) {
+        return false;
+    }
+    uint32_t heading = beginning_of(stats, number);
+    if (heading == 0 || !is_slug(stats, heading, id)) {
+        return false;
+    }
+    for (uint32_t i = number; i < element->end; i++) {
+        if (element_takes_words(&stats->elements[i])) {
+            return false;
+        }
+    }
+    return heading == number || is_text_after(stats, heading, element->end);
+}
+
+static uint32_t hints_of_class(const struct element *element)
+{
+    const char *words = dom_class(element->node);
+    return words ? hints_of((const unsigned char *)words, strlen(words)) : 0;
+}
+
+/* What the names of an element hint at that is to be dropped, weighed against what is in it: a
+ * section of the page's main part is text, whatever it is called, and so is a heading; some names
+ * are also used for what is large, and then mean something else. */
+static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32_t dropped,
+                              uint32_t main)
+{
+    const struct element *element = &stats->elements[number];
+    uint32_t hints = element->hints & dropped;
+    if (hints == 0 || is_heading(element) || element_is(element, HINT_FORMULA)) {
+        return 0;
+    }
+    if (number > main && number < stats->elements[main].end) {
+        if (element->all.sections > 0) {
+            return 0;
+        }
+        if (is_named_after(stats, number)) {
+            hints &= hints_of_class(element);
+        }
+    }
     if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
     }
@@ -186,7 +298,7 @@ static bool is_hinted(const struct element *element, const struct profile *profi
     if (element->all.prose >= MUCH_PROSE && element->all.prose * 2 > element->all.text) {
         hints &= ~HINTS_WITHOUT_PROSE;
     }
-    return hints != 0 && !element_is(element, HINT_FORMULA);
+    return hints;
 }
 
 /* What is a list itself, and long on pages of lists. */
@@ -205,13 +317,13 @@ static uint32_t *tally_of(struct tally *tally, const struct element *element)
     return &tally->text[(element->shape ^ element->shape >> 16) % 512];
 }
 
-static void count_hinted(const struct stats *stats, const struct profile *profile,
+static void count_hinted(const struct stats *stats, const struct profile *profile, uint32_t main,
                          struct tally *tally)
 {
     for (uint32_t i = 1; i < stats->count;) {
         const struct element *element = &stats->elements[i];
         bool hinted = !element->dropped && !element_is(element, HINTS_OF_LISTS) &&
-                      is_hinted(element, profile);
+                      weighed_hints(stats, i, profile->dropped, main) != 0;
         if (hinted) {
             *tally_of(tally, element) += element->all.text;
         }
@@ -230,16 +342,18 @@ static bool is_entry_part(const struct stats *stats, const struct element *eleme
 void clean_boilerplate(struct stats *stats, const struct profile *profile)
 {
     struct tally tally = {{0}};
+    uint32_t main = sections_main(stats);
     if (profile->list_percent == 0) {
-        count_hinted(stats, profile, &tally);
+        count_hinted(stats, profile, main, &tally);
     }
     for (uint32_t i = 1; i < stats->count;) {
         const struct element *element = &stats->elements[i];
-        bool drop = element->dropped || is_control(element) || is_foreign(stats, element, profile);
+        uint32_t hints = weighed_hints(stats, i, profile->dropped, main);
+        bool drop = element->dropped || is_control(element) || is_foreign(stats, element, hints);
         if (!drop && (is_named_boilerplate(element) || is_site_header(stats, element))) {
             drop = !is_large(stats, element);
         }
-        if (!drop && is_hinted(element, profile)) {
+        if (!drop && hints != 0) {
             drop = !is_large(stats, element) && !is_entry_part(stats, element, &tally);
         }
         if (!drop) {
@@ -319,20 +433,6 @@ static bool is_caption(const struct stats *stats, const struct element *element,
             !element_has(element, FLAG_IN_HEADING));
 }
 
-/* Whether nothing is said in the parent of an element before it. */
-static bool comes_first(const struct stats *stats, uint32_t number)
-{
-    const struct element *elements = stats->elements;
-    uint32_t parent = elements[number].parent;
-    uint32_t looked = 0;
-    for (uint32_t i = parent + 1; i < number; i = elements[i].end) {
-        if ((!elements[i].dropped && elements[i].all.text > 0) || ++looked > MOST_BEFORE) {
-            return false;
-        }
-    }
-    return elements[parent].own.text == 0;
-}
-
 /* What a heading such as "Related articles" stands over: the largest part of the content that
  * begins with it. */
 static uint32_t section_of(const struct stats *stats, uint32_t heading, uint32_t root)
@@ -344,11 +444,6 @@ static uint32_t section_of(const struct stats *stats, uint32_t heading, uint32_t
         at = elements[at].parent;
     }
     return at;
-}
-
-static bool is_heading(const struct element *element)
-{
-    return element->own.headings > 0;
 }
 
 /* Drops what follows a heading beside it, up to the next heading that is not below it. */
@@ -381,18 +476,22 @@ static bool label_fits(const struct stats *stats, const struct element *element,
         element->end - number > MOST_IN_LABEL) {
         return false;
     }
+    if (element->all.code * 2 > element->all.text || element->tag == LXB_TAG_TD ||
+        element->tag == LXB_TAG_TH || element->tag == LXB_TAG_DT) {
+        return false;
+    }
     char label[LONGEST_LABEL];
     size_t length = stats_label(stats, number, label, sizeof label);
     *effect = (enum label_effect)words_match(&page_labels, label, length);
     switch (*effect) {
     case LABEL_SECTION:
-        return profile->drops_sections;
+        return profile->drops_sections && !element_has(element, FLAG_HEADS_SECTION);
     case LABEL_REVIEWS:
-        return profile->drops_reviews;
+        return profile->drops_reviews && !element_has(element, FLAG_HEADS_SECTION);
     case LABEL_DETAIL:
         return profile->drops_details;
     default:
-        return *effect == LABEL_SCRAP;
+        return *effect == LABEL_SCRAP && !element_has(element, FLAG_HEADS);
     }
 }
 

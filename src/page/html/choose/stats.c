@@ -465,6 +465,8 @@ static void add_measures(struct measures *to, const struct measures *from)
     to->prices += from->prices;
     to->times += from->times;
     to->landmarks += from->landmarks;
+    to->sections += from->sections;
+    to->parts += from->parts;
 }
 
 /* A block reads like prose when it is long enough, is not mostly links, and has sentences. */

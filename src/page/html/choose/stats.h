@@ -34,6 +34,8 @@ enum element_flag {
     FLAG_PRODUCT_ITEM = 32,
     FLAG_OPENS = 64, /* a control that opens a part of the page: aria-expanded, aria-controls */
     FLAG_IN_CODE = 128,
+    FLAG_HEADS = 256,         /* a heading with sentences or code under it, */
+    FLAG_HEADS_SECTION = 512, /* with paragraphs of them */
 };
 
 /* Letters are characters other than white space. */
@@ -43,6 +45,9 @@ struct measures {
     uint32_t code;
     uint32_t links, headings, images, prices, times;
     uint32_t landmarks; /* <main>, <article> and <h1>: what no window that pops up has */
+    /* See sections.c: headings with paragraphs under them, counted where both are; headings with
+     * sentences or code under them, counted where those begin. */
+    uint32_t sections, parts;
 };
 
 struct element {

@@ -1,0 +1,204 @@
+/* Where the page has sections of text: a heading and, under it, sentences or code. They are what
+ * words in ids and classes are weighed against, and what the content's frame must not cut off. */
+#include "page/html/choose/choose.h"
+
+#include "page/html/dom.h"
+
+#include <string.h>
+
+enum {
+    MOST_CLIMBED = 4, /* wrappers around a heading alone */
+    TEASER_PERCENT = 90,
+    LINKED_PERCENT = 40,
+    MAIN_PERCENT = 50,
+    SHORT_SENTENCE = 12, /* letters */
+};
+
+/* What stands under one heading. */
+struct under {
+    uint32_t paragraphs, first; /* of sentences; the first that has sentences or code */
+    uint32_t text, link_text;
+    bool form;
+};
+
+/* A heading that is one link to another page stands over a few words about that page. */
+static bool is_teaser(const struct stats *stats, uint32_t heading)
+{
+    const struct element *element = &stats->elements[heading];
+    if (link_percent(&element->all) < TEASER_PERCENT) {
+        return false;
+    }
+    for (uint32_t i = heading; i < element->end; i++) {
+        if (stats->elements[i].tag == LXB_TAG_A) {
+            const char *href = dom_known_attr(stats->elements[i].node, LXB_DOM_ATTR_HREF);
+            return href && href[0] != '#';
+        }
+    }
+    return element_has(element, FLAG_IN_LINK);
+}
+
+/* One of several that look alike and are named as what people say: a comment, an answer. */
+static bool is_said(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    if (!element_is(element, HINT_COMMENT | HINT_POST | HINT_REVIEW)) {
+        return false;
+    }
+    const struct element *parent = &stats->elements[element->parent];
+    for (uint32_t i = element->parent + 1; i < parent->end; i = stats->elements[i].end) {
+        if (i != number && stats->elements[i].shape == element->shape) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool element_takes_words(const struct element *element)
+{
+    if (element->tag == LXB_TAG_FORM) {
+        return true;
+    }
+    if (element->tag != LXB_TAG_INPUT) {
+        return false;
+    }
+    const char *type = dom_known_attr(element->node, LXB_DOM_ATTR_TYPE);
+    return !type || strcmp(type, "text") == 0 || strcmp(type, "email") == 0;
+}
+
+static bool is_aside(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    return (element->role > ROLE_NONE && element->role < ROLE_MAIN) ||
+           element->tag == LXB_TAG_NAV || element->tag == LXB_TAG_FOOTER ||
+           element->tag == LXB_TAG_ASIDE || element->tag == LXB_TAG_BUTTON ||
+           is_said(stats, number);
+}
+
+/* Prose, or a paragraph of one short sentence. */
+static bool has_sentences(const struct element *element)
+{
+    return element->own.prose > 0 ||
+           (element->tag == LXB_TAG_P && element->flow >= SHORT_SENTENCE && element->stops > 0 &&
+            element->link_flow * 2 < element->flow);
+}
+
+static struct under look_under(const struct stats *stats, uint32_t heading, uint32_t scope)
+{
+    struct under under = {0};
+    uint32_t end = stats->elements[scope].end;
+    for (uint32_t i = stats->elements[heading].end; i < end;) {
+        const struct element *element = &stats->elements[i];
+        if (element->own.headings > 0) {
+            break;
+        }
+        if (is_aside(stats, i)) {
+            i = element->end;
+            continue;
+        }
+        under.form |= element_takes_words(element);
+        under.paragraphs += has_sentences(element);
+        if (under.first == 0 && (has_sentences(element) || element->tag == LXB_TAG_PRE)) {
+            under.first = i;
+        }
+        under.text += element->own.text;
+        under.link_text += element->own.link_text;
+        i++;
+    }
+    if (stats->elements[scope].own.prose > 0) {
+        under.paragraphs++;
+    }
+    return under;
+}
+
+static void count_up(struct stats *stats, uint32_t number, uint32_t sections, uint32_t parts)
+{
+    stats->elements[number].own.sections += sections;
+    stats->elements[number].own.parts += parts;
+    for (uint32_t at = number;; at = stats->elements[at].parent) {
+        stats->elements[at].all.sections += sections;
+        stats->elements[at].all.parts += parts;
+        if (at == 0) {
+            break;
+        }
+    }
+}
+
+void sections_find(struct stats *stats)
+{
+    for (uint32_t i = 1; i < stats->count; i++) {
+        const struct element *elements = stats->elements;
+        if (elements[i].own.headings == 0 || elements[i].all.text == 0 || is_teaser(stats, i)) {
+            continue;
+        }
+        uint32_t scope = elements[i].parent;
+        for (int climbed = 0; climbed < MOST_CLIMBED && scope != 0 &&
+                              elements[scope].all.text == elements[i].all.text;
+             climbed++) {
+            scope = elements[scope].parent;
+        }
+        struct under under = look_under(stats, i, scope);
+        if (under.form || under.link_text * 100 > under.text * LINKED_PERCENT) {
+            continue;
+        }
+        if (under.paragraphs >= 2) {
+            stats->elements[i].flags |= FLAG_HEADS_SECTION;
+            count_up(stats, scope, 1, 0);
+        }
+        if (under.first != 0) {
+            stats->elements[i].flags |= FLAG_HEADS;
+            count_up(stats, under.first, 0, 1);
+        }
+    }
+}
+
+/* ---- the main part ---- */
+
+static bool holds_most(const struct stats *stats, uint32_t number, uint32_t whole)
+{
+    return (uint64_t)stats->elements[number].all.prose * 100 >=
+               (uint64_t)stats->elements[whole].all.prose * MAIN_PERCENT &&
+           stats->elements[number].all.prose > 0;
+}
+
+/* A child that is not one of several sections beside each other. */
+static uint32_t main_child(const struct stats *stats, uint32_t parent)
+{
+    const struct element *elements = stats->elements;
+    uint32_t best = 0;
+    for (uint32_t i = parent + 1; i < elements[parent].end; i = elements[i].end) {
+        if (!elements[i].dropped && elements[i].tag != LXB_TAG_P && holds_most(stats, i, parent)) {
+            best = i;
+            break;
+        }
+    }
+    for (uint32_t i = parent + 1; best != 0 && i < elements[parent].end; i = elements[i].end) {
+        if (i != best && !elements[i].dropped && elements[i].all.parts > 0 &&
+            elements[i].shape == elements[best].shape) {
+            return 0;
+        }
+    }
+    return best;
+}
+
+uint32_t sections_main(const struct stats *stats)
+{
+    uint32_t declared = 0;
+    for (uint32_t i = 1; i < stats->count; i++) {
+        const struct element *element = &stats->elements[i];
+        if (!element->dropped &&
+            (element->tag == LXB_TAG_ARTICLE || element->tag == LXB_TAG_MAIN ||
+             element->role == ROLE_MAIN) &&
+            holds_most(stats, i, 0)) {
+            declared = i;
+        }
+    }
+    uint32_t at = declared;
+    while (declared == 0) {
+        uint32_t child = main_child(stats, at);
+        if (child == 0 || !holds_most(stats, child, 0)) {
+            break;
+        }
+        at = child;
+    }
+    return at;
+}
