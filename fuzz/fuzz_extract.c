@@ -41,6 +41,17 @@ static void check(const struct extract_result *result)
     check_fact(result->canonical);
     check_fact(result->language);
     check_fact(result->description);
+    for (size_t i = 0; i < result->omitted.count; i++) {
+        const struct omitted_part *part = &result->omitted.parts[i];
+        require(part->chars > 0, "a kind without text");
+        require(i == 0 || part[-1].chars >= part->chars, "not the largest first");
+        for (size_t j = 0; j < part->heading_count; j++) {
+            check_fact(part->headings[j]);
+        }
+    }
+    for (size_t i = 0; i < result->text_count; i++) {
+        require(result->texts[i].what && result->texts[i].length, "a text without a place");
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -52,15 +63,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     char *type = arena_strndup(arena, (const char *)data, (size_t)(newline - data));
-    struct extract_input input = {(const char *)newline + 1, size - (size_t)(newline + 1 - data),
-                                  "https://example.org/dir/page?a=b", type};
-    struct extract_result first, second;
+    struct extract_input input = {.bytes = (const char *)newline + 1,
+                                  .length = size - (size_t)(newline + 1 - data),
+                                  .url = "https://example.org/dir/page?a=b",
+                                  .content_type = type};
+    struct extract_result first, second, all;
     int status = extract_page(arena, &input, &first);
     require(status == OK || status == ERR_INVALID, "an error");
     if (status == OK) {
         check(&first);
         require(extract_page(arena, &input, &second) == OK, "not again");
         require(strcmp(first.markdown, second.markdown) == 0, "not the same again");
+        input.all = input.account = true;
+        require(extract_page(arena, &input, &all) == OK, "not everything");
+        check(&all);
     }
     arena_free(arena);
     return 0;

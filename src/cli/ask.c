@@ -38,6 +38,45 @@ static const char *title_to_show(const struct tool_run *run)
     return beginning && !has_one ? text_of(run->result, "title") : "";
 }
 
+/* 1234567 as "1,234,567". */
+static void put_number(struct buf *out, int64_t number)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)number);
+    for (int i = 0; i < length; i++) {
+        buf_puts(out, i && (length - i) % 3 == 0 ? "," : "");
+        buf_putc(out, digits[i]);
+    }
+}
+
+/* One line on what the page has besides. What nobody can see is nobody's loss. */
+static void print_omitted(const struct tool_run *run)
+{
+    struct buf line;
+    size_t index, most;
+    yyjson_mut_val *part;
+    buf_init(&line, KIB(4));
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(run->result, "omitted"), index, most, part)
+    {
+        const char *what = text_of(part, "what");
+        size_t headings = yyjson_mut_arr_size(yyjson_mut_obj_get(part, "headings"));
+        if (strcmp(what, "hidden") == 0) {
+            continue;
+        }
+        buf_printf(&line, "%s %s ", line.length ? "," : "forage: left out:", what);
+        put_number(&line, number_of(part, "chars"));
+        if (headings) {
+            buf_printf(&line, " (%zu%s heading%s)", headings,
+                       headings == OMITTED_HEADINGS ? " or more" : "", headings == 1 ? "" : "s");
+        }
+    }
+    if (line.length) {
+        fprintf(stderr, "%s%s\n", line.data,
+                option_given(run->given, "--all") ? "" : "; --all shows everything");
+    }
+    buf_done(&line);
+}
+
 static int print_page(const struct tool_run *run)
 {
     struct buf text;
@@ -60,6 +99,7 @@ static int print_page(const struct tool_run *run)
         fprintf(stderr, "forage: there is more: --start %lld\n",
                 (long long)number_of(run->result, "next_start"));
     }
+    print_omitted(run);
     return code;
 }
 
@@ -118,6 +158,9 @@ static void add_address(struct tool_run *run)
 {
     struct target target = find_target(call_arena(run->call), run->given->words[0]);
     json_add_string(run->doc, run->parameters, "url", target.address);
+    if (option_given(run->given, "--all")) {
+        json_add_string(run->doc, run->parameters, "content", "all");
+    }
 }
 
 /* Says what was tried in place of what was given, and how a file is read. */
@@ -174,6 +217,7 @@ static int read_part(struct tool_run *run, const struct buf *bytes)
         .max_chars = (size_t)most,
         .section = option_text(run->given, "--section"),
         .outline = option_given(run->given, "--outline"),
+        .all = option_given(run->given, "--all"),
         .render = RENDER_NEVER,
     };
     int status = content_read(run->call, &request, &content);

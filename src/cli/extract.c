@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "page/content.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -57,6 +58,14 @@ static void add_facts(yyjson_mut_doc *doc, yyjson_mut_val *object,
     yyjson_mut_obj_add_uint(doc, object, "words", page->words);
     yyjson_mut_obj_add_bool(doc, object, "cut", page->cut);
     yyjson_mut_obj_add_bool(doc, object, "shell", page->shell);
+    content_add_omitted(&page->omitted, doc, object);
+    for (size_t i = 0; i < page->text_count; i++) {
+        yyjson_mut_val *list = i ? yyjson_mut_obj_get(object, "account")
+                                 : yyjson_mut_obj_add_arr(doc, object, "account");
+        yyjson_mut_val *text = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, text, "what", page->texts[i].what);
+        yyjson_mut_obj_add_strn(doc, text, "text", page->texts[i].text, page->texts[i].length);
+    }
     yyjson_mut_obj_add_strn(doc, object, "markdown", page->markdown, page->length);
 }
 
@@ -109,8 +118,9 @@ static int print_result(struct arena *arena, const struct extract_result *page, 
     return print_buf(&out);
 }
 
-static int extract_one(struct arena *arena, const char *url, bool as_json)
+static int extract_one(struct arena *arena, const struct arguments *given)
 {
+    bool as_json = option_given(given, "--json");
     struct buf bytes;
     buf_init(&bytes, LIMIT_PAGE_INPUT_BYTES);
     tell_waiting(STDIN_FILENO, "a page of HTML");
@@ -118,7 +128,13 @@ static int extract_one(struct arena *arena, const char *url, bool as_json)
     bool cut = status == ERR_LIMIT;
     struct extract_result page;
     if (status == OK || cut) {
-        struct extract_input input = {bytes.data ? bytes.data : "", bytes.length, url, NULL};
+        struct extract_input input = {
+            .bytes = bytes.data ? bytes.data : "",
+            .length = bytes.length,
+            .url = option_text(given, "--url"),
+            .all = option_given(given, "--all"),
+            .account = as_json && option_given(given, "--account"),
+        };
         status = extract_page(arena, &input, &page);
         page.cut = page.cut || cut;
     }
@@ -140,7 +156,7 @@ static long long processor_microseconds(void)
 }
 
 /* One line of the protocol; false when it is not one. */
-static bool extract_line(struct arena *arena, char *line)
+static bool extract_line(struct arena *arena, char *line, bool all)
 {
     line[strcspn(line, "\r\n")] = '\0';
     char *url = strchr(line, '\t');
@@ -156,7 +172,8 @@ static bool extract_line(struct arena *arena, char *line)
     struct extract_result page = {.markdown = ""};
     long long started = processor_microseconds();
     if (status == OK || status == ERR_LIMIT) {
-        struct extract_input input = {bytes.data ? bytes.data : "", bytes.length, url, NULL};
+        struct extract_input input = {
+            .bytes = bytes.data ? bytes.data : "", .length = bytes.length, .url = url, .all = all};
         status = extract_page(arena, &input, &page);
     }
     long long taken = processor_microseconds() - started;
@@ -172,14 +189,14 @@ static bool extract_line(struct arena *arena, char *line)
     return status == OK && fflush(stdout) == 0;
 }
 
-static int extract_batch(struct arena *arena)
+static int extract_batch(struct arena *arena, bool all)
 {
     char *line = NULL;
     size_t size = 0;
     bool fine = true;
     tell_waiting(STDIN_FILENO, "lines of PAGE_PATH, URL and OUT_PATH, separated by tabs");
     while (fine && getline(&line, &size, stdin) > 0) {
-        fine = extract_line(arena, line);
+        fine = extract_line(arena, line, all);
         arena_reset(arena);
     }
     free(line);
@@ -193,9 +210,8 @@ int command_extract(const struct arguments *arguments)
         return EXIT_FAILED;
     }
     int code = option_given(arguments, "--batch")
-                   ? extract_batch(arena)
-                   : extract_one(arena, option_text(arguments, "--url"),
-                                 option_given(arguments, "--json"));
+                   ? extract_batch(arena, option_given(arguments, "--all"))
+                   : extract_one(arena, arguments);
     arena_free(arena);
     return code;
 }

@@ -54,6 +54,20 @@ static void add_metadata(const struct document *document, yyjson_mut_doc *doc, s
     }
 }
 
+void content_add_omitted(const struct omitted *omitted, yyjson_mut_doc *doc, yyjson_mut_val *object)
+{
+    yyjson_mut_val *list = omitted->count ? yyjson_mut_obj_add_arr(doc, object, "omitted") : NULL;
+    for (size_t i = 0; i < omitted->count; i++) {
+        const struct omitted_part *part = &omitted->parts[i];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, item, "what", part->what);
+        yyjson_mut_obj_add_uint(doc, item, "chars", part->chars);
+        if (part->heading_count) {
+            json_add_strings(doc, item, "headings", part->headings, part->heading_count);
+        }
+    }
+}
+
 static const char *cut_words(enum paging_inside inside)
 {
     static const char *const WORDS[] = {
@@ -162,6 +176,10 @@ yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *
         yyjson_mut_obj_add_int(doc, object, "age_s", document->age_s);
     }
     add_notes(content, doc, arena, object);
+    /* Whoever reads on, or a section, knows it already. */
+    if (content->part.start == 0 && !content->title) {
+        content_add_omitted(&document->omitted, doc, object);
+    }
     json_add_string(doc, object, "untrusted", UNTRUSTED);
     yyjson_mut_obj_add_str(doc, object, "page_content", content->text);
     return arena_failed(arena) ? NULL : object;
@@ -365,10 +383,10 @@ static int clean(struct arena *arena, struct document *document)
     return document->markdown ? OK : ERR_NOMEM;
 }
 
-int content_load(struct call *call, const char *url, enum render_mode render,
+int content_load(struct call *call, const char *url, const struct read_options *options,
                  struct document *document)
 {
-    int status = read_url(call, url, render, document);
+    int status = read_url(call, url, options, document);
     return status == OK ? clean(call_arena(call), document) : status;
 }
 
@@ -378,10 +396,12 @@ int content_read(struct call *call, const struct content_request *request, struc
     struct document *document = &content->document;
     int status = OK;
     if (request->body) {
-        status = read_body(call, request->url, request->body, request->body_length, document);
+        status = read_body(call, request->url, request->body, request->body_length, request->all,
+                           document);
         status = status == OK ? clean(call_arena(call), document) : status;
     } else {
-        status = content_load(call, request->url, request->render, document);
+        struct read_options options = {.render = request->render, .all = request->all};
+        status = content_load(call, request->url, &options, document);
     }
     if (status != OK) {
         return status;

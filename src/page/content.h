@@ -19,6 +19,7 @@ struct content_request {
     const char *section; /* a heading's text or number, or NULL */
     bool outline;        /* the headings instead of the text */
     bool as_text;        /* the page goes out as it is, not inside JSON */
+    bool all;            /* everything visible, not the main part alone */
     enum render_mode render;
 };
 
@@ -38,7 +39,7 @@ struct content {
 };
 
 /* The whole page, or a note in its place, as valid UTF-8 without NUL. A status as of read_url(). */
-MUST_CHECK int content_load(struct call *call, const char *url, enum render_mode render,
+MUST_CHECK int content_load(struct call *call, const char *url, const struct read_options *options,
                             struct document *document);
 /* The characters that a text takes in a result: as it is, or inside JSON. */
 size_t content_chars(const char *text, bool as_text);
@@ -51,6 +52,9 @@ MUST_CHECK int content_fit(struct arena *arena, const struct paging_request *req
  * section that is wrong; otherwise a status of the call. */
 MUST_CHECK int content_read(struct call *call, const struct content_request *request,
                             struct content *content);
+/* Adds what was left out to an object: `omitted`, unless nothing was. */
+void content_add_omitted(const struct omitted *omitted, yyjson_mut_doc *doc,
+                         yyjson_mut_val *object);
 /* The object that get_content answers with; NULL without memory. */
 yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *doc,
                                  struct arena *arena);

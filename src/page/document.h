@@ -3,6 +3,8 @@
 #ifndef FORAGE_PAGE_DOCUMENT_H
 #define FORAGE_PAGE_DOCUMENT_H
 
+#include "page/omission.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@ struct document {
         *unrendered; /* why the browser that was asked for it did not; NULL: it was not asked */
     bool cut;        /* the source was larger than a ceiling: this is its beginning */
     int64_t age_s;   /* of the cached copy it came from; 0: fresh */
+    struct omitted omitted; /* by the extractor of HTML; other loaders leave nothing out */
 };
 
 #endif

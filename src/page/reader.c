@@ -115,6 +115,7 @@ struct reading {
     const char *given; /* the URL as it came */
     struct url url;
     enum render_mode render;
+    bool all; /* see struct read_options */
     struct document *document;
     const char *loader_why; /* what a loader that failed had to say */
     double steps;           /* reported so far */
@@ -227,6 +228,7 @@ static int put_result(struct reading *reading, const struct extract_result *resu
     document->language = result->language;
     document->description = result->description;
     document->cut |= result->cut;
+    document->omitted = result->omitted;
     if (strspn(result->markdown, " \t\r\n") == result->length) {
         return fail_with(reading, (struct note){"EmptyPage", "there is nothing to read on it"});
     }
@@ -267,7 +269,8 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
     struct extract_input input = {.bytes = fetched->body,
                                   .length = fetched->body_length,
                                   .url = fetched->url,
-                                  .content_type = fetched->content_type};
+                                  .content_type = fetched->content_type,
+                                  .all = reading->all};
     struct place place = {.call = reading->call};
     call_waits_for(reading->call, "a turn at the extractor");
     int status = line_enter(&call_parts(reading->call)->reader->extractors, &place, -1);
@@ -500,9 +503,14 @@ static int ask_loader(struct reading *reading)
     return status == ERR_FAILED ? ERR_NOTFOUND : status;
 }
 
-int read_url(struct call *call, const char *url, enum render_mode render, struct document *document)
+int read_url(struct call *call, const char *url, const struct read_options *options,
+             struct document *document)
 {
-    struct reading reading = {.call = call, .given = url, .render = render, .document = document};
+    struct reading reading = {.call = call,
+                              .given = url,
+                              .render = options->render,
+                              .all = options->all,
+                              .document = document};
     const char *problem = "is not valid";
     memset(document, 0, sizeof *document);
     int status = url_parse(call_arena(call), url, &reading.url, &problem);
@@ -524,11 +532,11 @@ int read_url(struct call *call, const char *url, enum render_mode render, struct
     return status;
 }
 
-int read_body(struct call *call, const char *name, const char *body, size_t length,
+int read_body(struct call *call, const char *name, const char *body, size_t length, bool all,
               struct document *document)
 {
     struct reading reading = {
-        .call = call, .given = name, .render = RENDER_NEVER, .document = document};
+        .call = call, .given = name, .render = RENDER_NEVER, .all = all, .document = document};
     struct source_response response = {
         .fetched = {.status = 200, .url = name, .body = body, .body_length = length}};
     *document = (struct document){.url = name};

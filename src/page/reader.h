@@ -15,14 +15,21 @@ struct reader *reader_free(struct reader *reader);
 
 enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
 
+/* How a page is read. */
+struct read_options {
+    enum render_mode render;
+    bool all; /* everything visible of a page of HTML, not its main part alone */
+};
+
 /* OK with a document (which may be a note); ERR_FAILED after call_fail() for an invalid or
  * forbidden URL; ERR_CANCELLED, ERR_DEADLINE. */
-MUST_CHECK int read_url(struct call *call, const char *url, enum render_mode render,
+MUST_CHECK int read_url(struct call *call, const char *url, const struct read_options *options,
                         struct document *document);
 
-/* The same for a body that is there already, by what it is; `name` is what notes call it. */
+/* The same for a body that is there already, by what it is; `name` is what notes call it. No
+ * browser renders it. */
 MUST_CHECK int read_body(struct call *call, const char *name, const char *body, size_t length,
-                         struct document *document);
+                         bool all, struct document *document);
 
 /* The note for a page that could not be read; `detail` may be NULL. In the arena. */
 const char *note_failed(struct arena *arena, const char *kind, const char *detail, const char *url);

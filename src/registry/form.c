@@ -145,16 +145,58 @@ static bool is_list_of_objects(yyjson_mut_val *value)
     return only_objects;
 }
 
-static bool is_unsaid(const struct writing *writing, const char *name)
+/* Items of a list as "navigation 1204, related 830 (See also; More)": the values of each, with
+ * those of a list inside it in parentheses. */
+static void put_items_in_line(struct writing *writing, yyjson_mut_val *list)
 {
-    yyjson_val *unsaid;
-    yyjson_arr_iter each = yyjson_arr_iter_with(writing->entry->unsaid);
-    while ((unsaid = yyjson_arr_iter_next(&each)) != NULL) {
-        if (yyjson_equals_str(unsaid, name)) {
+    yyjson_mut_val *item, *key, *inner;
+    const char *before_item = " ";
+    yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(list);
+    while ((item = yyjson_mut_arr_iter_next(&items)) != NULL) {
+        const char *before = before_item;
+        yyjson_mut_obj_iter members = yyjson_mut_obj_iter_with(item);
+        while ((key = yyjson_mut_obj_iter_next(&members)) != NULL) {
+            yyjson_mut_val *value = yyjson_mut_obj_iter_get_val(key);
+            if (!yyjson_mut_is_arr(value)) {
+                buf_puts(&writing->out, before);
+                put_value(writing, value);
+                before = " ";
+                continue;
+            }
+            before = " (";
+            yyjson_mut_arr_iter values = yyjson_mut_arr_iter_with(value);
+            while ((inner = yyjson_mut_arr_iter_next(&values)) != NULL) {
+                buf_puts(&writing->out, before);
+                put_value(writing, inner);
+                before = "; ";
+            }
+            buf_puts(&writing->out, ")");
+        }
+        before_item = ", ";
+    }
+}
+
+static bool is_named(yyjson_val *names, const char *name)
+{
+    yyjson_val *one;
+    yyjson_arr_iter each = yyjson_arr_iter_with(names);
+    while ((one = yyjson_arr_iter_next(&each)) != NULL) {
+        if (yyjson_equals_str(one, name)) {
             return true;
         }
     }
-    return strcmp(name, "success") == 0;
+    return false;
+}
+
+static bool is_unsaid(const struct writing *writing, const char *name)
+{
+    return is_named(writing->entry->unsaid, name) || strcmp(name, "success") == 0;
+}
+
+/* Whether the items of a list have lines of their own. */
+static bool has_items(const struct writing *writing, const char *name, yyjson_mut_val *value)
+{
+    return is_list_of_objects(value) && !is_named(writing->entry->one_line, name);
 }
 
 static bool is_body(const struct writing *writing, const char *name, yyjson_mut_val *value)
@@ -166,7 +208,7 @@ static bool is_body(const struct writing *writing, const char *name, yyjson_mut_
 static bool has_no_line(const struct writing *writing, const char *name, yyjson_mut_val *value)
 {
     return is_unsaid(writing, name) || is_body(writing, name, value) || yyjson_mut_is_null(value) ||
-           yyjson_mut_equals_str(value, "") || is_list_of_objects(value);
+           yyjson_mut_equals_str(value, "") || has_items(writing, name, value);
 }
 
 /* The lines of an object. The members of an object inside it have its name before theirs, unless it
@@ -192,6 +234,8 @@ static void put_lines(struct writing *writing, yyjson_mut_val *object, const cha
         if (!yyjson_mut_is_arr(value)) {
             buf_putc(&writing->out, ' ');
             put_value(writing, value);
+        } else if (is_list_of_objects(value)) {
+            put_items_in_line(writing, value);
         } else if (yyjson_mut_arr_size(value)) {
             put_values(writing, value);
         } else {
@@ -214,7 +258,7 @@ static void put_items(struct writing *writing, yyjson_mut_val *object, const cha
         if (!*label && yyjson_mut_is_obj(value)) {
             put_items(writing, value, label);
         }
-        if (is_unsaid(writing, name) || !is_list_of_objects(value)) {
+        if (is_unsaid(writing, name) || !has_items(writing, name, value)) {
             continue;
         }
         yyjson_mut_val *item;

@@ -82,6 +82,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .large = yyjson_get_bool(yyjson_obj_get(own, "large")),
         .body = json_string(own, "body"),
         .unsaid = yyjson_obj_get(own, "unsaid"),
+        .one_line = yyjson_obj_get(own, "one_line"),
         .timeout_ms = timeout_of(own),
         .counts = arena_zalloc(registry->arena, sizeof *entry->counts),
     };

@@ -118,16 +118,17 @@ struct entry {
     yyjson_val *definition; /* the whole object */
     yyjson_val *input_schema, *output_schema;
     yyjson_val *annotations;
-    bool listed;        /* lists have it; else it only answers to its name */
-    bool quick;         /* never waits: runs on the connection's thread */
-    bool outside;       /* asks the world outside (openWorldHint): its calls are recorded */
-    bool paid;          /* spends money: a budget may refuse it */
-    bool cached;        /* its result may be given again to the same question */
-    bool upfront;       /* clients that load tools on demand should have it from the start */
-    bool large;         /* its result may be as large as results may be */
-    const char *body;   /* the member of its result that is a long text, or NULL */
-    yyjson_val *unsaid; /* members that repeat what others say: text leaves them out */
-    int64_t timeout_ms; /* for the whole call */
+    bool listed;          /* lists have it; else it only answers to its name */
+    bool quick;           /* never waits: runs on the connection's thread */
+    bool outside;         /* asks the world outside (openWorldHint): its calls are recorded */
+    bool paid;            /* spends money: a budget may refuse it */
+    bool cached;          /* its result may be given again to the same question */
+    bool upfront;         /* clients that load tools on demand should have it from the start */
+    bool large;           /* its result may be as large as results may be */
+    const char *body;     /* the member of its result that is a long text, or NULL */
+    yyjson_val *unsaid;   /* members that repeat what others say: text leaves them out */
+    yyjson_val *one_line; /* lists of small objects: text has one line for all of one */
+    int64_t timeout_ms;   /* for the whole call */
     struct tool_counts *counts;
 };
 

@@ -69,6 +69,11 @@ static enum render_mode render_mode(const char *word)
     return RENDER_AUTO;
 }
 
+static bool asks_for_all(const char *word)
+{
+    return word && strcmp(word, "all") == 0;
+}
+
 static int run_get_content(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct content content;
@@ -80,6 +85,7 @@ static int run_get_content(struct call *call, yyjson_val *arguments, struct repl
         .section = json_string(arguments, "section"),
         .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
         .as_text = call_takes_text(call),
+        .all = asks_for_all(json_string(arguments, "content")),
         .render = render_mode(json_string(arguments, "render")),
     };
     int status = content_read(call, &request, &content);

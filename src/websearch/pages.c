@@ -85,7 +85,8 @@ static void read_one(struct call *call, void *item, struct arena *keep)
 {
     struct page_work *work = item;
     struct document document;
-    int status = content_load(call, work->link, RENDER_AUTO, &document);
+    struct read_options options = {.render = RENDER_AUTO};
+    int status = content_load(call, work->link, &options, &document);
     if (status == OK) {
         keep_text(work, keep, &document);
     } else if (status == ERR_FAILED) {

@@ -209,6 +209,16 @@ def test_a_page_as_text_tells_what_the_json_tells(web, arguments):
     assert '\\"' not in text and "\\n" not in text
 
 
+def test_what_was_left_out_is_one_line(web):
+    related = "<div class=related><h2>More, and\nmore</h2><h3>Third</h3><a href=/r>Rolls</a></div>"
+    body = f"<nav><a href=/>Home</a></nav><main><h1>Bread</h1><p>{WORDS * 3}</p><p>{WORDS * 3}</p></main>{related}"
+    web.answers["/page"] = Answer(f"<title>Bread</title><body>{body}")
+    structured, text = both(web, url=web.url("/page"))
+    expect_all_told(structured, text)
+    (read,) = parse(text)
+    assert read["omitted"] == "related 24 (More, and more; Third), navigation 4"
+
+
 def test_a_page_that_cannot_be_read_says_so(web):
     structured, text = both(web, url=web.url("/nowhere"))
     expect_all_told(structured, text)

@@ -47,6 +47,60 @@ def test_page(forage, web):
     assert not {"next_start", "failed", "age_s", "rendered"} & result.keys()
 
 
+FULL = (
+    "<!doctype html><title>Bread</title><body><nav><a href=/>Home</a> <a href=/n>News</a></nav><main><h1>Bread</h1>"
+    f"<h2>Flour</h2><p>{WORDS * 3}</p><p>{WORDS * 3}</p></main>"
+    "<div class=related><h2>More of this</h2><a href=/r>Rolls</a></div><p hidden>Not for eyes</p>"
+)
+
+
+def test_what_was_left_out_is_told(forage, web):
+    web.answers["/full"] = Answer(FULL)
+    result = get(forage, web.url("/full"))
+    assert result["omitted"] == [
+        {"what": "related", "chars": 17, "headings": ["More of this"]},
+        {"what": "hidden", "chars": 12},
+        {"what": "navigation", "chars": 8},
+    ]
+    assert "Rolls" not in result["page_content"]
+    # It is told once, not with each part.
+    assert "omitted" in get(forage, web.url("/full"), outline=True)
+    assert "omitted" not in get(forage, web.url("/full"), start=20)
+    assert "omitted" not in get(forage, web.url("/full"), section="Flour")
+    web.answers["/text"] = Answer(WORDS, kind="text/plain")
+    assert "omitted" not in get(forage, web.url("/text"))
+
+
+def test_everything_visible(forage, web):
+    web.answers["/full"] = Answer(FULL)
+    web.answers["/text"] = Answer(WORDS, kind="text/plain")
+    main = get(forage, web.url("/full"), content="main")
+    everything = get(forage, web.url("/full"), content="all")
+    text = everything["page_content"]
+    assert text.index("Home") < text.index("## Flour") < text.index("## More of this") < text.index("Rolls")
+    assert "Not for eyes" not in text and everything["omitted"] == [{"what": "hidden", "chars": 12}]
+    assert main == get(forage, web.url("/full")) and "Home" not in main["page_content"]
+    headings = [row["title"] for row in get(forage, web.url("/full"), content="all", outline=True)["outline"]]
+    assert headings == ["Bread", "Flour", "More of this"]
+    part = get(forage, web.url("/full"), content="all", section="More of this")
+    assert part["page_content"].strip() == f"## More of this\n\n[Rolls]({web.url('/r')})"
+    rest = get(forage, web.url("/full"), content="all", start=part["start"])
+    assert rest["page_content"].strip() == part["page_content"].strip()
+    # What is no HTML is whole anyway.
+    assert get(forage, web.url("/text"), content="all")["page_content"] == get(forage, web.url("/text"))["page_content"]
+    assert call(forage, {"url": web.url("/full"), "content": "some"}).status == 400
+
+
+def test_everything_visible_of_a_page_that_is_kept(web, tmp_path):
+    """The cache has the page, not one reading of it."""
+    web.answers["/full"] = Answer(FULL)
+    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=60, FORAGE_CACHE_DIR=tmp_path) as server:
+        assert "Rolls" not in get(server, web.url("/full"))["page_content"]
+        assert "Rolls" in get(server, web.url("/full"), content="all")["page_content"]
+        assert "Rolls" not in get(server, web.url("/full"))["page_content"]
+    assert len(web.seen("/full")) == 1
+
+
 def test_what_is_asked_for(forage, web):
     web.answers["/page"] = Answer(page())
     get(forage, web.url("/page#fragment"))
@@ -580,6 +634,20 @@ def test_command_line_in_parts(web, read):
     assert "- 1. The title" in read(web.url("/long"), "--outline").stdout
     described = json.loads(read("--json", web.url("/long")).stdout)
     assert described["success"] is True and described["truncated"] is False
+
+
+def test_a_line_on_what_was_left_out(web, read, tmp_path):
+    (tmp_path / "full.html").write_text(FULL.replace("Rolls", "Rolls " * 300))
+    web.answers["/full"] = Answer((tmp_path / "full.html").read_text())
+    for given in (web.url("/full"), tmp_path / "full.html"):
+        completed = read(given)
+        words = "forage: left out: related 1,811 (1 heading), navigation 8; --all shows everything\n"
+        assert completed.returncode == 0 and completed.stderr == words
+        assert "Rolls" not in completed.stdout
+        completed = read(given, "--all")
+        assert completed.stderr == "" and "Rolls Rolls" in completed.stdout and "Not for eyes" not in completed.stdout
+        assert json.loads(read(given, "--json").stdout)["omitted"][0]["what"] == "related"
+    assert read(web.url("/full"), "--section", "Flour").stderr == ""
 
 
 def test_an_address_without_a_scheme(web, read):

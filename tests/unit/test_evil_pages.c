@@ -111,7 +111,8 @@ static void survives(void **state)
         struct buf page;
         build(&PAGES[i], &page);
         struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
-        struct extract_input input = {page.data, page.length, "https://example.org/", NULL};
+        struct extract_input input = {
+            .bytes = page.data, .length = page.length, .url = "https://example.org/"};
         struct extract_result result;
         double started = seconds();
         int status = extract_page(arena, &input, &result);
@@ -151,7 +152,7 @@ static void keeps_what_was_read(void **state)
         struct buf page;
         build(EVILS[i], &page);
         struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
-        struct extract_input input = {page.data, page.length, NULL, NULL};
+        struct extract_input input = {.bytes = page.data, .length = page.length};
         struct extract_result result;
         assert_int_equal(extract_page(arena, &input, &result), OK);
         assert_int_equal(result.cut, i == 0 && SLOWER == 1);

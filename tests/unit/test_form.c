@@ -35,7 +35,8 @@ static const char *text_of(struct arena *arena, const char *body, const char *un
                            yyjson_val *answer)
 {
     size_t length = 0;
-    struct entry entry = {.body = body, .unsaid = parse(arena, unsaid)};
+    struct entry entry = {
+        .body = body, .unsaid = parse(arena, unsaid), .one_line = parse(arena, "['few']")};
     yyjson_mut_doc *doc = json_new(arena);
     const char *text = form_text(arena, &entry, json_copy(doc, answer), &length);
     assert_non_null(text);
@@ -84,6 +85,9 @@ static const struct {
     {"{'list':[{'inner':[{'page':'Q'}],'object':{'k':'v'}}]}",
      "\n[list 1 of 1]\nobject: {\"k\":\"v\"}\n\n[list 1 of 1, inner 1 of 1]\n<page N>\nQ\n</page "
      "N>\n"},
+    /* A list of small objects that the definition names is one line. */
+    {"{'few':[{'what':'a','n':12},{'what':'b','n':3,'heads':['X\\ny','Z']},{'what':'c'}],'z':9}",
+     "few: a 12, b 3 (X y; Z), c\nz: 9\n"},
     /* A list of all sorts stays on lines of its own, as JSON. */
     {"{'mixed':[{'k':1},2]}", "mixed: {\"k\":1}, 2\n"},
     /* Everything that some reader takes for the end of a line is a blank. */

@@ -37,7 +37,8 @@ static char *markdown_of(const char *html, const char *title)
 static char *extracted(const char *html)
 {
     struct arena *arena = arena_new(MIB(16));
-    struct extract_input input = {html, strlen(html), "https://example.org/dir/page", NULL};
+    struct extract_input input = {
+        .bytes = html, .length = strlen(html), .url = "https://example.org/dir/page"};
     struct extract_result result;
     assert_int_equal(extract_page(arena, &input, &result), OK);
     char *text = strdup(result.markdown);

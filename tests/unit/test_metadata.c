@@ -15,7 +15,8 @@ static const char *or_nothing(const char *text)
 
 static struct extract_result read_page(struct arena *arena, const char *html)
 {
-    struct extract_input input = {html, strlen(html), "https://example.org/", NULL};
+    struct extract_input input = {
+        .bytes = html, .length = strlen(html), .url = "https://example.org/"};
     struct extract_result page;
     assert_int_equal(extract_page(arena, &input, &page), OK);
     return page;

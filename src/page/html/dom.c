@@ -341,6 +341,17 @@ const char *dom_collect_text(struct arena *arena, const lxb_dom_node_t *node)
     return large;
 }
 
+void dom_mark_written(lxb_dom_node_t *root)
+{
+    bool below = true;
+    for (lxb_dom_node_t *at = root; at; at = dom_next(at, root, below)) {
+        below = at == root || !(node_marks(at) & (NODE_DROPPED | NODE_HIDDEN));
+        if (dom_is_text(at)) {
+            node_mark(at, NODE_WRITTEN);
+        }
+    }
+}
+
 bool dom_has_text(const lxb_dom_node_t *node)
 {
     char text[8];

@@ -100,6 +100,9 @@ static inline int dom_heading_level(const lxb_dom_node_t *node)
 size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most);
 /* The same, in the arena, all of it up to 64 kB. NULL when there is no text. */
 const char *dom_collect_text(struct arena *arena, const lxb_dom_node_t *node);
+/* Marks the texts below as written: what dom_collect() would take. For what is written otherwise
+ * than node by node. */
+void dom_mark_written(lxb_dom_node_t *root);
 /* Whether there is anything but white space below. */
 bool dom_has_text(const lxb_dom_node_t *node);
 

@@ -7,6 +7,7 @@
 #include "page/html/embedded.h"
 #include "page/html/hidden.h"
 #include "page/html/metadata.h"
+#include "page/html/omitted.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
 
@@ -100,7 +101,8 @@ static int add_embedded(struct page *page, struct buf *out, size_t words)
 }
 
 /* The tree exists from here on. */
-static int extract_tree(struct arena *arena, struct page *page, struct extract_result *result)
+static int extract_tree(struct arena *arena, struct page *page, const struct extract_input *input,
+                        struct extract_result *result)
 {
     stream_settle(page);
     hidden_mark(page);
@@ -109,6 +111,9 @@ static int extract_tree(struct arena *arena, struct page *page, struct extract_r
     int status = choose_content(page);
     if (status != OK) {
         return status;
+    }
+    if (input->all) {
+        omitted_restore(page);
     }
     struct buf out;
     buf_init(&out, LIMIT_MARKDOWN_BYTES);
@@ -124,6 +129,9 @@ static int extract_tree(struct arena *arena, struct page *page, struct extract_r
     if (status == OK) {
         status = fill_result(arena, page, &out, result);
         result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS;
+    }
+    if (status == OK) {
+        status = omitted_account(page, arena, input->account, result);
     }
     buf_done(&out);
     return status;
@@ -147,7 +155,7 @@ static int extract_text(struct arena *arena, struct arena *scratch,
         return fill_result(arena, &page, &empty, result);
     }
     if (status == OK) {
-        status = extract_tree(arena, &page, result);
+        status = extract_tree(arena, &page, input, result);
         parse_done(&page);
     }
     return status;

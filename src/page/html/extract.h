@@ -6,6 +6,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/status.h"
+#include "page/omission.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +16,8 @@ struct extract_input {
     size_t length;
     const char *url;          /* absolute, or NULL */
     const char *content_type; /* of the HTTP answer, or NULL: its charset counts */
+    bool all;                 /* everything visible, not the main part alone */
+    bool account;             /* with a list of all texts and where each of them went */
 };
 
 struct extract_result {
@@ -25,6 +28,9 @@ struct extract_result {
     size_t words;
     bool cut;   /* the page was larger than a ceiling: this is its beginning */
     bool shell; /* next to nothing is left: a script would have to fill it */
+    struct omitted omitted;
+    const struct accounted_text *texts; /* where they were asked for, in the order of the page */
+    size_t text_count;
 };
 
 /* A status: OK, ERR_NOMEM, or ERR_INVALID for what is not HTML at all. */

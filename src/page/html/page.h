@@ -7,6 +7,7 @@
  *   choose/     what kind of page it is, and which nodes are its content
  *   markdown/   the chosen nodes as Markdown
  *   embedded.c  what a page carries as data: JSON-LD, text for its scripts
+ *   omitted.c   what of the page is not in the Markdown, by kind
  *
  * The tree is lexbor's. What we know of a node is in its `user` pointer, as the bits below:
  * choosing sets them, writing obeys them. */
@@ -59,6 +60,7 @@ enum node_mark {
     NODE_DROPPED = 1,    /* it and all below it are not content */
     NODE_HIDDEN = 2,     /* invisible to a reader; implies dropped */
     NODE_UNREADABLE = 4, /* hidden in a way that nothing on a page ever shows */
+    NODE_WRITTEN = 8,    /* a text that is in the Markdown, or in what is told beside it */
 };
 
 #define NODE_OMISSION_SHIFT 36
@@ -82,6 +84,19 @@ static inline void node_mark(lxb_dom_node_t *node, uintptr_t marks)
 static inline void node_unmark(lxb_dom_node_t *node, uintptr_t marks)
 {
     node->user = (void *)((uintptr_t)node->user & ~marks);
+}
+
+/* Leaves out a node and all below it, and says what it is. */
+static inline void node_drop(lxb_dom_node_t *node, enum omission what)
+{
+    node_unmark(node, (uintptr_t)15 << NODE_OMISSION_SHIFT);
+    node_mark(node, NODE_DROPPED | (uintptr_t)what << NODE_OMISSION_SHIFT);
+}
+
+/* Takes that back. */
+static inline void node_restore(lxb_dom_node_t *node)
+{
+    node_unmark(node, NODE_DROPPED | (uintptr_t)15 << NODE_OMISSION_SHIFT);
 }
 
 /* Why a dropped node was dropped. */
@@ -114,6 +129,7 @@ struct page {
     enum page_kind kind;
     lxb_dom_node_t **roots; /* the content, in reading order; none inside another */
     size_t root_count;
+    bool whole; /* everything visible is content: controls, too */
 };
 
 /* ---- choose/: sets kind, roots and marks. A status. ---- */

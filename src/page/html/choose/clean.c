@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 #include "page/html/dom.h"
+#include "page/html/omitted.h"
 #include "tables.h"
 
 #include <ctype.h>
@@ -101,72 +102,7 @@ static bool is_control(const struct element *element)
     return !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
 }
 
-/* ---- what a dropped element was ---- */
-
-static enum omission omission_by_hints(uint32_t hints)
-{
-    static const struct {
-        uint32_t hints;
-        enum omission what;
-    } ORDER[] = {
-        {HINT_COOKIE | HINT_POPUP, OMIT_BANNER},
-        {HINT_ADVERT, OMIT_ADVERTISING},
-        {HINT_COMMENT | HINT_REVIEW, OMIT_COMMENTS},
-        {HINT_RELATED, OMIT_RELATED},
-        {HINT_SHARE | HINT_NEWSLETTER | HINT_ACTION, OMIT_PROMOTION},
-        {HINT_FILTER | HINT_ACCOUNT | HINT_SEARCH, OMIT_CONTROLS},
-        {HINT_NAVIGATION | HINT_PAGER | HINT_BREADCRUMB, OMIT_NAVIGATION},
-        {HINT_FOOTER, OMIT_FOOTER},
-        {HINT_HEADER, OMIT_HEADER},
-        {HINT_SIDEBAR, OMIT_SIDEBAR},
-        {HINT_UNSEEN, OMIT_HIDDEN},
-        {HINT_BYLINE | HINT_BIOGRAPHY | HINT_TAGS | HINT_SIGNATURE | HINT_POSTER | HINT_QUOTE,
-         OMIT_DETAILS},
-    };
-    for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
-        if ((hints & ORDER[i].hints) != 0) {
-            return ORDER[i].what;
-        }
-    }
-    return OMIT_OTHER;
-}
-
-static enum omission omission_by_role(uint8_t role)
-{
-    static const uint8_t OF_ROLES[] = {
-        [ROLE_NAVIGATION] = OMIT_NAVIGATION, [ROLE_MENU] = OMIT_NAVIGATION,
-        [ROLE_BANNER] = OMIT_HEADER,         [ROLE_FOOTER] = OMIT_FOOTER,
-        [ROLE_SIDE] = OMIT_SIDEBAR,          [ROLE_SEARCH] = OMIT_CONTROLS,
-        [ROLE_BUTTON] = OMIT_CONTROLS,       [ROLE_DIALOG] = OMIT_BANNER,
-        [ROLE_ALERT] = OMIT_BANNER,
-    };
-    return role < sizeof OF_ROLES ? (enum omission)OF_ROLES[role] : OMIT_NONE;
-}
-
-static enum omission omission_of(const struct element *element, const struct profile *profile)
-{
-    enum omission what = omission_by_role(element->role);
-    if (what != OMIT_NONE) {
-        return what;
-    }
-    switch (element->tag) {
-    case LXB_TAG_NAV:
-        return OMIT_NAVIGATION;
-    case LXB_TAG_HEADER:
-        return OMIT_HEADER;
-    case LXB_TAG_FOOTER:
-        return OMIT_FOOTER;
-    case LXB_TAG_DIALOG:
-        return OMIT_BANNER;
-    case LXB_TAG_FORM:
-    case LXB_TAG_LABEL:
-    case LXB_TAG_BUTTON:
-        return OMIT_CONTROLS;
-    default:
-        what = omission_by_hints(element->hints & profile->dropped);
-        return what == OMIT_OTHER && element->tag == LXB_TAG_ASIDE ? OMIT_SIDEBAR : what;
-    }
-}
+/* ---- names ---- */
 
 /* What never holds sentences. */
 #define HINTS_WITHOUT_PROSE                                                                        \
@@ -360,7 +296,8 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile)
             i++;
             continue;
         }
-        stats_drop(stats, i, omission_of(element, profile));
+        stats_drop(stats, i,
+                   omission_of(element->tag, element->role, element->hints & profile->dropped));
         i = element->end;
     }
     stats_sum(stats);

@@ -510,8 +510,7 @@ void stats_drop(struct stats *stats, uint32_t number, enum omission what)
 {
     struct element *element = &stats->elements[number];
     element->dropped = true;
-    node_unmark(element->node, (uintptr_t)15 << NODE_OMISSION_SHIFT);
-    node_mark(element->node, NODE_DROPPED | (uintptr_t)what << NODE_OMISSION_SHIFT);
+    node_drop(element->node, what);
 }
 
 /* ---- labels ---- */

@@ -60,7 +60,7 @@ static void drop_own_anchors(lxb_dom_node_t *heading)
     for (lxb_dom_node_t *node = heading->first_child; node; node = dom_next(node, heading, true)) {
         const char *words = dom_class(node);
         if (is_own_anchor(node) || (words && strcasestr(words, "editsection"))) {
-            node_mark(node, NODE_DROPPED);
+            node_drop(node, OMIT_CONTROLS);
         }
     }
 }
@@ -78,6 +78,7 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
     int level = dom_heading_level(node);
     if (writer->title && !writer->title_done && level <= 2 && reads_same(plain, writer->title)) {
         writer->title_done = true;
+        dom_mark_written(node);
         return;
     }
     struct aside aside;
@@ -249,6 +250,7 @@ bool write_callout(struct writer *writer, lxb_dom_node_t *node)
     lxb_dom_node_t *title = title_of(node);
     const char *text = title ? dom_collect_text(writer->arena, title) : NULL;
     if (title) {
+        dom_mark_written(title);
         node_mark(title, NODE_DROPPED);
     }
     const char *fold = dom_attr(node, "data-callout-fold");

@@ -238,9 +238,14 @@ static void gather(struct gathering *gathering, lxb_dom_node_t *node)
         size_t length;
         const char *text = dom_text(node, &length);
         put_code(gathering, text, length);
+        node_mark(node, NODE_WRITTEN);
         return;
     }
-    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || is_no_code(node)) {
+    if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
+        return;
+    }
+    if (is_no_code(node)) {
+        node_drop(node, OMIT_CONTROLS);
         return;
     }
     if (dom_tag(node) == LXB_TAG_BR) {
@@ -369,6 +374,9 @@ void write_code_block(struct writer *writer, lxb_dom_node_t *node)
     size_t length = gathering.text.length;
     trim_lines(&text, &length);
     flush_block(writer);
+    if (code != node) {
+        node_drop(node, OMIT_CONTROLS); /* the rest of it: numbers of lines, buttons */
+    }
     if (length == 0) {
         buf_done(&gathering.text);
         return;

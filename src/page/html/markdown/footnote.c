@@ -364,7 +364,7 @@ static void drop_title(lxb_dom_node_t *definition)
             node_mark(previous, NODE_DROPPED);
         }
         if (title) {
-            node_mark(title, NODE_DROPPED);
+            node_drop(title, OMIT_DETAILS);
             return;
         }
         if (previous && dom_has_text(previous) && !(node_marks(previous) & NODE_DROPPED)) {
@@ -425,6 +425,7 @@ void write_note_reference(struct writer *writer, lxb_dom_node_t *node)
     struct note *note = &writer->notes[note_index(writer, node)];
     int length = snprintf(text, sizeof text, "[^%zu]", note->label);
     note->used = true;
+    dom_mark_written(node);
     inline_raw(writer, text, (size_t)length);
 }
 

@@ -181,6 +181,7 @@ static void find_caption(lxb_dom_node_t *image, char *caption, size_t most)
         if (is_caption(node) && (left_out || is_left_out(node)) &&
             !(node_marks(node) & NODE_HIDDEN)) {
             dom_collect(node, caption, most);
+            dom_mark_written(node);
             return;
         }
         node = dom_next(node, frame, true);

@@ -455,7 +455,7 @@ void notes_clean(lxb_dom_node_t *definition)
          node = dom_next(node, definition, true)) {
         if ((dom_tag(node) == LXB_TAG_A && is_back_link(node)) ||
             dom_holds_any(dom_class(node), note_marks)) {
-            node_mark(node, NODE_DROPPED);
+            node_drop(node, OMIT_CONTROLS);
         }
         node_unmark(node, NODE_HIDDEN);
     }
@@ -467,7 +467,7 @@ void notes_clean(lxb_dom_node_t *definition)
         mark = leading_number(below, number, sizeof number, &bold);
     }
     if (mark) {
-        node_mark(mark, NODE_DROPPED);
+        node_drop(mark, OMIT_CONTROLS);
         return;
     }
     for (lxb_dom_node_t *node = definition->first_child; node;

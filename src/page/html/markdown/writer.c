@@ -209,6 +209,10 @@ bool output_take_back(struct writer *writer, const char *text)
     writer->out->data[writer->block_at] = '\0';
     writer->block_length = 0;
     writer->gap = GAP_NONE; /* the blank line before it still stands */
+    if (writer->last_text) {
+        node_unmark(writer->last_text, NODE_WRITTEN);
+        writer->last_text = NULL;
+    }
     return true;
 }
 
@@ -280,11 +284,23 @@ static void write_rule(struct writer *writer, lxb_dom_node_t *node)
     }
 }
 
+/* What fields and list boxes show. */
+static void write_field(struct writer *writer, lxb_dom_node_t *node)
+{
+    if (writer->page->whole) {
+        writer->space = true;
+        write_children(writer, node);
+        writer->space = true;
+    }
+}
+
 /* Buttons are the page's machinery, but for words of a sentence that open something. */
 static void write_button(struct writer *writer, lxb_dom_node_t *node)
 {
     lxb_dom_node_t *paragraph = dom_closest(node, LXB_TAG_P);
-    if (paragraph || dom_closest(node, LXB_TAG_H2) || dom_closest(node, LXB_TAG_H3)) {
+    if (writer->page->whole) {
+        write_field(writer, node);
+    } else if (paragraph || dom_closest(node, LXB_TAG_H2) || dom_closest(node, LXB_TAG_H3)) {
         write_children(writer, node);
     }
 }
@@ -357,12 +373,12 @@ static const element_writer WRITERS[LXB_TAG__LAST_ENTRY] = {
     [LXB_TAG_PRE] = write_code,         [LXB_TAG_PROGRESS] = write_nothing,
     [LXB_TAG_Q] = write_quotation,      [LXB_TAG_S] = write_formatted,
     [LXB_TAG_SAMP] = write_code,        [LXB_TAG_SCRIPT] = write_nothing,
-    [LXB_TAG_SELECT] = write_nothing,   [LXB_TAG_SOURCE] = write_nothing,
+    [LXB_TAG_SELECT] = write_field,     [LXB_TAG_SOURCE] = write_nothing,
     [LXB_TAG_STRIKE] = write_formatted, [LXB_TAG_STRONG] = write_formatted,
     [LXB_TAG_STYLE] = write_nothing,    [LXB_TAG_SUB] = write_formatted,
     [LXB_TAG_SUMMARY] = write_summary,  [LXB_TAG_SUP] = write_formatted,
     [LXB_TAG_SVG] = write_nothing,      [LXB_TAG_TABLE] = write_table,
-    [LXB_TAG_TEMPLATE] = write_nothing, [LXB_TAG_TEXTAREA] = write_nothing,
+    [LXB_TAG_TEMPLATE] = write_nothing, [LXB_TAG_TEXTAREA] = write_field,
     [LXB_TAG_TITLE] = write_nothing,    [LXB_TAG_TRACK] = write_nothing,
     [LXB_TAG_TT] = write_code,          [LXB_TAG_UL] = write_list,
     [LXB_TAG_DIR] = write_list,         [LXB_TAG_VIDEO] = write_video,
@@ -375,6 +391,8 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
         size_t length;
         const char *text = dom_text(node, &length);
         inline_text(writer, text, length);
+        node_mark(node, NODE_WRITTEN);
+        writer->last_text = node;
         return;
     }
     if (node->type != LXB_DOM_NODE_TYPE_ELEMENT) {
@@ -397,7 +415,14 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
         write_math(writer, node);
         return;
     }
-    if ((marks & (NODE_DROPPED | NODE_NOTE)) || write_math(writer, node) || (marks & NODE_HIDDEN)) {
+    if (marks & (NODE_DROPPED | NODE_NOTE)) {
+        return;
+    }
+    if (write_math(writer, node)) {
+        dom_mark_written(node);
+        return;
+    }
+    if (marks & NODE_HIDDEN) {
         return;
     }
     lxb_tag_id_t tag = node->local_name;

@@ -70,9 +70,10 @@ struct writer {
     size_t items;        /* list items around */
     size_t block_at;     /* where in `out` the last paragraph begins, for what may take it back */
     size_t block_length; /* its length; 0: the last block was no paragraph */
-    const char *title;   /* of the page, which its result names apart from the text */
-    bool title_done;     /* the page's own heading with that title was passed over */
-    bool force_display;  /* formulas here are set apart, whatever they say */
+    lxb_dom_node_t *last_text; /* that was written into a paragraph */
+    const char *title;         /* of the page, which its result names apart from the text */
+    bool title_done;           /* the page's own heading with that title was passed over */
+    bool force_display;        /* formulas here are set apart, whatever they say */
 
     const lxb_dom_node_t *figure; /* that the last picture was in, */
     const char *figure_alt;       /* and what it said of itself */

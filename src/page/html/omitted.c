@@ -1,0 +1,361 @@
+/* One walk over the page after it was written: where did each text go? */
+#include "page/html/omitted.h"
+
+#include "core/limits.h"
+#include "page/html/choose/stats.h"
+#include "page/html/dom.h"
+#include "tables.h"
+#include "text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = OMIT_OTHER + 1, DEEPEST = LIMIT_PAGE_DEPTH + 64 };
+
+static const char *const NAMES[KINDS] = {
+    [OMIT_NONE] = "markdown",       [OMIT_NAVIGATION] = "navigation",   [OMIT_HEADER] = "header",
+    [OMIT_FOOTER] = "footer",       [OMIT_SIDEBAR] = "sidebar",         [OMIT_RELATED] = "related",
+    [OMIT_COMMENTS] = "comments",   [OMIT_ADVERTISING] = "advertising", [OMIT_BANNER] = "banner",
+    [OMIT_PROMOTION] = "promotion", [OMIT_CONTROLS] = "controls",       [OMIT_DETAILS] = "details",
+    [OMIT_REPEATED] = "repeated",   [OMIT_HIDDEN] = "hidden",           [OMIT_OTHER] = "other",
+};
+
+/* ---- what an element is ---- */
+
+static enum omission omission_by_hints(uint32_t hints)
+{
+    static const struct {
+        uint32_t hints;
+        enum omission what;
+    } ORDER[] = {
+        {HINT_COOKIE | HINT_POPUP, OMIT_BANNER},
+        {HINT_ADVERT, OMIT_ADVERTISING},
+        {HINT_COMMENT | HINT_REVIEW, OMIT_COMMENTS},
+        {HINT_RELATED, OMIT_RELATED},
+        {HINT_SHARE | HINT_NEWSLETTER | HINT_ACTION, OMIT_PROMOTION},
+        {HINT_FILTER | HINT_ACCOUNT | HINT_SEARCH, OMIT_CONTROLS},
+        {HINT_NAVIGATION | HINT_PAGER | HINT_BREADCRUMB, OMIT_NAVIGATION},
+        {HINT_FOOTER, OMIT_FOOTER},
+        {HINT_HEADER, OMIT_HEADER},
+        {HINT_SIDEBAR, OMIT_SIDEBAR},
+        {HINT_UNSEEN, OMIT_HIDDEN},
+        {HINT_BYLINE | HINT_BIOGRAPHY | HINT_TAGS | HINT_SIGNATURE | HINT_POSTER | HINT_QUOTE |
+             HINT_CAPTION,
+         OMIT_DETAILS},
+    };
+    for (size_t i = 0; i < sizeof ORDER / sizeof *ORDER; i++) {
+        if ((hints & ORDER[i].hints) != 0) {
+            return ORDER[i].what;
+        }
+    }
+    return OMIT_OTHER;
+}
+
+static enum omission omission_by_role(uint8_t role)
+{
+    static const uint8_t OF_ROLES[] = {
+        [ROLE_NAVIGATION] = OMIT_NAVIGATION, [ROLE_MENU] = OMIT_NAVIGATION,
+        [ROLE_BANNER] = OMIT_HEADER,         [ROLE_FOOTER] = OMIT_FOOTER,
+        [ROLE_SIDE] = OMIT_SIDEBAR,          [ROLE_SEARCH] = OMIT_CONTROLS,
+        [ROLE_BUTTON] = OMIT_CONTROLS,       [ROLE_DIALOG] = OMIT_BANNER,
+        [ROLE_ALERT] = OMIT_BANNER,
+    };
+    return role < sizeof OF_ROLES ? (enum omission)OF_ROLES[role] : OMIT_NONE;
+}
+
+enum omission omission_of(lxb_tag_id_t tag, uint8_t role, uint32_t hints)
+{
+    enum omission what = omission_by_role(role);
+    if (what != OMIT_NONE) {
+        return what;
+    }
+    switch (tag) {
+    case LXB_TAG_NAV:
+        return OMIT_NAVIGATION;
+    case LXB_TAG_HEADER:
+        return OMIT_HEADER;
+    case LXB_TAG_FOOTER:
+        return OMIT_FOOTER;
+    case LXB_TAG_DIALOG:
+        return OMIT_BANNER;
+    case LXB_TAG_FORM:
+    case LXB_TAG_LABEL:
+    case LXB_TAG_BUTTON:
+        return OMIT_CONTROLS;
+    default:
+        what = omission_by_hints(hints);
+        return what == OMIT_OTHER && tag == LXB_TAG_ASIDE ? OMIT_SIDEBAR : what;
+    }
+}
+
+/* ---- what has no text for readers ---- */
+
+enum audience { FOR_READERS, FOR_NOBODY, FOR_OTHER_BROWSERS, FOR_CHOOSING };
+
+/* Scripts and the like have no text. What stands in for a picture, a film or a script is seen where
+ * that does not work. The entries of a list box, and what a field holds, are seen there. */
+static enum audience audience_of(const lxb_dom_node_t *element)
+{
+    static const uint8_t AUDIENCES[LXB_TAG__LAST_ENTRY] = {
+        [LXB_TAG_SCRIPT] = FOR_NOBODY,
+        [LXB_TAG_STYLE] = FOR_NOBODY,
+        [LXB_TAG_TEMPLATE] = FOR_NOBODY,
+        [LXB_TAG_HEAD] = FOR_NOBODY,
+        [LXB_TAG_TITLE] = FOR_NOBODY,
+        [LXB_TAG_NOSCRIPT] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_NOFRAMES] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_NOEMBED] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_IFRAME] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_OBJECT] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_CANVAS] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_VIDEO] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_AUDIO] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_METER] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_PROGRESS] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_DATALIST] = FOR_OTHER_BROWSERS,
+        [LXB_TAG_SELECT] = FOR_CHOOSING,
+        [LXB_TAG_TEXTAREA] = FOR_CHOOSING,
+        [LXB_TAG_BUTTON] = FOR_CHOOSING,
+        [LXB_TAG_OPTION] = FOR_CHOOSING,
+    };
+    return element->local_name < LXB_TAG__LAST_ENTRY ? AUDIENCES[element->local_name] : FOR_READERS;
+}
+
+/* ---- the walk ---- */
+
+/* Where a text stands, as far as the elements around it tell. */
+struct standing {
+    uint8_t what; /* an omission; OMIT_NONE: nothing is known yet */
+    bool content; /* inside of what was chosen */
+    bool settled; /* choosing or writing has said what it is */
+};
+
+struct walk {
+    const struct page *page;
+    struct arena *arena;
+    struct omitted_part parts[KINDS];
+    size_t roots_seen;
+    bool keeps_texts;
+    struct accounted_text *texts;
+    size_t text_count, text_room;
+    struct standing standings[DEEPEST];
+};
+
+static bool holds_root(const struct page *page, const lxb_dom_node_t *node)
+{
+    for (size_t i = 0; i < page->root_count; i++) {
+        if (dom_within(page->roots[i], node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_root(const struct page *page, const lxb_dom_node_t *node)
+{
+    for (size_t i = 0; i < page->root_count; i++) {
+        if (page->roots[i] == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t hints_of_attribute(const char *value)
+{
+    return value ? hints_of((const unsigned char *)value, strlen(value)) : 0;
+}
+
+static enum omission omission_by_names(const lxb_dom_node_t *node)
+{
+    const char *role = dom_attr(node, "role");
+    return omission_of(node->local_name,
+                       role ? (uint8_t)words_value(&page_roles, role, strlen(role)) : ROLE_NONE,
+                       hints_of_attribute(dom_class(node)) | hints_of_attribute(dom_id(node)));
+}
+
+/* What is below an element. Its names tell of what stands outside of the content, unless the
+ * content is in it too: then they name the whole. */
+static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, struct standing above)
+{
+    uintptr_t marks = node_marks(node);
+    enum audience audience = audience_of(node);
+    if (above.what == OMIT_HIDDEN || (marks & NODE_HIDDEN) || audience == FOR_OTHER_BROWSERS) {
+        return (struct standing){.what = OMIT_HIDDEN, .settled = true};
+    }
+    if ((marks & NODE_DROPPED) && node_omission(node) != OMIT_NONE) {
+        return (struct standing){.what = (uint8_t)node_omission(node), .settled = true};
+    }
+    if (is_root(walk->page, node)) {
+        walk->roots_seen++;
+        return (struct standing){.content = true};
+    }
+    if (above.settled) {
+        return above;
+    }
+    if (audience == FOR_CHOOSING) {
+        return (struct standing){.what = OMIT_CONTROLS, .content = above.content};
+    }
+    if (above.content) {
+        return above;
+    }
+    enum omission what = omission_by_names(node);
+    if (what != OMIT_OTHER && !holds_root(walk->page, node)) {
+        above.what = (uint8_t)what;
+    }
+    return above;
+}
+
+/* The characters of a text, without white space at its ends. */
+static size_t count_chars(const char *text, size_t length)
+{
+    size_t chars = 0;
+    bool space = false;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == ' ' || (c >= '\t' && c <= '\r')) {
+            space = true;
+        } else if ((c & 0xC0) != 0x80) {
+            chars += space && chars ? 2 : 1;
+            space = false;
+        }
+    }
+    return chars;
+}
+
+static int keep_text(struct walk *walk, enum omission what, const char *text, size_t length)
+{
+    struct accounted_text *texts =
+        arena_grow(walk->arena, walk->texts, walk->text_count, &walk->text_room, sizeof *texts);
+    const char *copy = texts ? arena_strndup(walk->arena, text, length) : NULL;
+    if (!copy) {
+        return ERR_NOMEM;
+    }
+    walk->texts = texts;
+    texts[walk->text_count++] = (struct accounted_text){NAMES[what], copy, length};
+    return OK;
+}
+
+static int take_text(struct walk *walk, const lxb_dom_node_t *node, struct standing standing)
+{
+    bool written = node_marks(node) & NODE_WRITTEN;
+    if (written && !walk->keeps_texts) {
+        return OK;
+    }
+    size_t length;
+    const char *text = dom_text(node, &length);
+    size_t chars = count_chars(text, length);
+    enum omission what = written                      ? OMIT_NONE
+                         : standing.what == OMIT_NONE ? OMIT_OTHER
+                                                      : (enum omission)standing.what;
+    walk->parts[what].chars += chars;
+    return chars && walk->keeps_texts ? keep_text(walk, what, text, length) : OK;
+}
+
+/* Headings tell best what was left out. */
+static void take_heading(struct walk *walk, const lxb_dom_node_t *node, struct standing standing)
+{
+    enum omission what = standing.what == OMIT_NONE ? OMIT_OTHER : (enum omission)standing.what;
+    struct omitted_part *part = &walk->parts[what];
+    if (standing.content || what == OMIT_HIDDEN || part->heading_count == OMITTED_HEADINGS) {
+        return;
+    }
+    char text[4 * OMITTED_HEADING_CHARS + 8];
+    size_t length = dom_collect(node, text, sizeof text);
+    length = text_prefix(text, length, OMITTED_HEADING_CHARS);
+    if (length) {
+        part->headings[part->heading_count++] = arena_strndup(walk->arena, text, length);
+    }
+}
+
+static int walk_page(struct walk *walk)
+{
+    const lxb_dom_node_t *body = walk->page->body;
+    const lxb_dom_node_t *node = body;
+    size_t depth = 0;
+    int status = OK;
+    while (status == OK) {
+        struct standing *around = &walk->standings[depth < DEEPEST ? depth : DEEPEST - 1];
+        bool enter = false;
+        if (dom_is_text(node)) {
+            status = take_text(walk, node, *around);
+        } else if (node->type == LXB_DOM_NODE_TYPE_ELEMENT && node->first_child &&
+                   audience_of(node) != FOR_NOBODY) {
+            struct standing below = judge(walk, node, *around);
+            if (dom_heading_level(node)) {
+                take_heading(walk, node, below);
+            }
+            depth++;
+            walk->standings[depth < DEEPEST ? depth : DEEPEST - 1] = below;
+            enter = true;
+        }
+        if (enter) {
+            node = node->first_child;
+            continue;
+        }
+        while (node != body && !node->next) {
+            node = node->parent;
+            depth--;
+        }
+        if (node == body) {
+            break;
+        }
+        node = node->next;
+    }
+    return status;
+}
+
+/* ---- the result ---- */
+
+static int by_chars(const void *one, const void *other)
+{
+    const struct omitted_part *a = one;
+    const struct omitted_part *b = other;
+    return a->chars > b->chars ? -1 : a->chars < b->chars;
+}
+
+int omitted_account(const struct page *page, struct arena *arena, bool texts,
+                    struct extract_result *result)
+{
+    struct walk walk = {.page = page, .arena = arena, .keeps_texts = texts};
+    int status = walk_page(&walk);
+    if (status != OK) {
+        return status;
+    }
+    size_t count = 0;
+    for (size_t i = OMIT_NONE + 1; i < KINDS; i++) {
+        walk.parts[i].what = NAMES[i];
+        if (walk.parts[i].chars) {
+            walk.parts[count++] = walk.parts[i];
+        }
+    }
+    qsort(walk.parts, count, sizeof *walk.parts, by_chars);
+    struct omitted_part *parts = arena_alloc(arena, (count + 1) * sizeof *parts);
+    if (!parts || arena_failed(arena)) {
+        return ERR_NOMEM;
+    }
+    memcpy(parts, walk.parts, count * sizeof *parts);
+    result->omitted = (struct omitted){parts, count};
+    result->texts = walk.texts;
+    result->text_count = walk.text_count;
+    return OK;
+}
+
+/* ---- everything ---- */
+
+void omitted_restore(struct page *page)
+{
+    lxb_dom_node_t *body = page->body;
+    bool below = true;
+    for (lxb_dom_node_t *node = body; node; node = dom_next(node, body, below)) {
+        below = node->type != LXB_DOM_NODE_TYPE_ELEMENT ||
+                ((node_marks(node) & NODE_HIDDEN) == 0 && audience_of(node) != FOR_NOBODY &&
+                 audience_of(node) != FOR_OTHER_BROWSERS && node->ns != LXB_NS_SVG);
+        if (below) {
+            node_restore(node);
+        }
+    }
+    page->roots = &page->body;
+    page->root_count = 1;
+    page->whole = true;
+}

@@ -1,0 +1,169 @@
+/* Where each text of a page goes: into the Markdown, or into one kind of what is left out. */
+#include "core/limits.h"
+#include "core/status.h"
+#include "page/html/extract.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROSE                                                                                      \
+    "<p>Bread is made of flour, water and time, and of little else. It takes a day, and some "     \
+    "patience, until the dough has risen and the oven is hot.</p>"                                 \
+    "<p>Whoever has baked once, bakes again: the second loaf is better, and the third is good. "   \
+    "Nobody remembers the first one, which was a stone, and was eaten all the same.</p>"
+
+static struct extract_result read_page(struct arena *arena, const char *html, bool all)
+{
+    struct extract_input input = {.bytes = html,
+                                  .length = strlen(html),
+                                  .url = "https://example.org/",
+                                  .all = all,
+                                  .account = true};
+    struct extract_result page;
+    assert_int_equal(extract_page(arena, &input, &page), OK);
+    return page;
+}
+
+/* Where a text went; fails when it is there twice. */
+static const char *place_of(const struct extract_result *page, const char *text)
+{
+    const char *place = "nowhere";
+    for (size_t i = 0; i < page->text_count; i++) {
+        if (strstr(page->texts[i].text, text)) {
+            assert_string_equal(place, "nowhere");
+            place = page->texts[i].what;
+        }
+    }
+    return place;
+}
+
+/* Each page holds the word FIN once. */
+static const struct {
+    const char *html;
+    const char *what;
+    const char *of_all; /* the same where everything is read; NULL: "markdown" */
+} PLACES[] = {
+    /* What choosing leaves out, it has a name for. */
+    {"<nav><a href=/a>FIN</a><a href=/b>News</a></nav><main>" PROSE "</main>", "navigation", NULL},
+    {"<main>" PROSE "</main><footer>FIN</footer>", "footer", NULL},
+    {"<main>" PROSE "<div class=share-buttons>FIN</div></main>", "promotion", NULL},
+    {"<main>" PROSE "</main><div class=related-posts><h3>More</h3><a href=/x>FIN</a></div>",
+     "related", NULL},
+    {"<main>" PROSE "<button>FIN</button></main>", "controls", NULL},
+    {"<main>" PROSE "<select><option>FIN<option>Two</select></main>", "controls", NULL},
+    {"<main>" PROSE "</main><div role=dialog><p>FIN</p></div>", "banner", NULL},
+    /* What nobody sees is in neither. */
+    {"<main>" PROSE "<p hidden>FIN</p></main>", "hidden", "hidden"},
+    {"<main>" PROSE "</main><div style='display:none'><nav>FIN</nav></div>", "hidden", "hidden"},
+    {"<main>" PROSE "</main><noscript>FIN</noscript>", "hidden", "hidden"},
+    {"<main>" PROSE "<video>FIN</video></main>", "hidden", "hidden"},
+    {"<main>" PROSE "</main><script>FIN</script>", "nowhere", "nowhere"},
+    /* What the writer leaves out. */
+    {"<main><h2>Bread<a href=#b class=headerlink>FIN</a></h2>" PROSE "</main>", "controls",
+     "controls"},
+    {"<main>" PROSE "<pre><span class=lineno>FIN</span>code</pre></main>", "controls", "controls"},
+    /* What it writes in another form or place. */
+    {"<title>FIN it</title><main><h1>FIN it</h1>" PROSE "</main>", "markdown", NULL},
+    {"<main>" PROSE "<div class='admonition note'><p class=admonition-title>FIN</p>"
+     "<p>Text.</p></div></main>",
+     "markdown", NULL},
+    {"<main>" PROSE "<figure><img src=/a.jpg alt=b><figcaption>FIN</figcaption></figure></main>",
+     "markdown", NULL},
+    {"<main>" PROSE "<table><tr><th>A<th>B<tr><td>FIN<td>c</table></main>", "markdown", NULL},
+    {"<main>" PROSE "<math><mi>FIN</mi></math></main>", "markdown", NULL},
+};
+
+static void each_text_has_one_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(PLACES); i++) {
+        struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+        struct extract_result page = read_page(arena, PLACES[i].html, false);
+        const char *place = place_of(&page, "FIN");
+        if (strcmp(place, PLACES[i].what) != 0) {
+            fail_msg("%s: %s, not %s", PLACES[i].html, place, PLACES[i].what);
+        }
+        const char *expected = PLACES[i].of_all ? PLACES[i].of_all : "markdown";
+        page = read_page(arena, PLACES[i].html, true);
+        place = place_of(&page, "FIN");
+        if (strcmp(place, expected) != 0) {
+            fail_msg("all of %s: %s, not %s", PLACES[i].html, place, expected);
+        }
+        bool written = strcmp(expected, "markdown") == 0;
+        bool told = strstr(page.markdown, "FIN") || (page.title && strstr(page.title, "FIN"));
+        assert_int_equal(written, told);
+        arena_free(arena);
+    }
+}
+
+static void counts_characters_and_names_headings(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct extract_result page =
+        read_page(arena,
+                  "<nav> <a href=/>Hom\xC3\xA9</a> <a href=/>  N  x </a></nav><main>" PROSE
+                  "</main><div class=related><h2>One</h2><h2>Two "
+                  "of them</h2><h3>Three</h3><h4>Four</h4><a href=/>A</a></div>",
+                  false);
+    assert_int_equal(page.omitted.count, 2);
+    assert_string_equal(page.omitted.parts[0].what, "related");
+    assert_int_equal(page.omitted.parts[0].chars, strlen("OneTwo of themThreeFourA"));
+    assert_int_equal(page.omitted.parts[0].heading_count, OMITTED_HEADINGS);
+    assert_string_equal(page.omitted.parts[0].headings[1], "Two of them");
+    assert_string_equal(page.omitted.parts[1].what, "navigation");
+    assert_int_equal(page.omitted.parts[1].chars, 4 + 3);
+    assert_int_equal(page.omitted.parts[1].heading_count, 0);
+    arena_free(arena);
+}
+
+static void headings_are_short(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct extract_result page =
+        read_page(arena,
+                  "<main>" PROSE "</main><div class=related><h2>"
+                  "\xE4\xBD\xA0\xE4\xBD\xA0\xE4\xBD\xA0\xE4\xBD\xA0\xE4\xBD\xA0"
+                  "0123456789012345678901234567890123456789012345678901234567890123456789"
+                  "</h2><h2></h2></div>",
+                  false);
+    assert_int_equal(page.omitted.count, 1);
+    assert_int_equal(page.omitted.parts[0].heading_count, 1);
+    assert_int_equal(strlen(page.omitted.parts[0].headings[0]), OMITTED_HEADING_CHARS + 10);
+    arena_free(arena);
+}
+
+/* What everything is, holds what the main part is. */
+static void all_leaves_out_nothing_visible(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct extract_result page = read_page(
+        arena,
+        "<header><p>Top</p></header><nav><a href=/>Home</a></nav><main><h2>Bread</h2>" PROSE
+        "</main><aside>Beside</aside><form><label>Name</label><textarea>Typed</textarea></form>"
+        "<footer>Bottom</footer>",
+        true);
+    static const char *const WORDS[] = {"Top",    "Home", "## Bread", "stone",
+                                        "Beside", "Name", "Typed",    "Bottom"};
+    for (size_t i = 0; i < COUNT(WORDS); i++) {
+        if (!strstr(page.markdown, WORDS[i])) {
+            fail_msg("%s is missing", WORDS[i]);
+        }
+    }
+    assert_int_equal(page.omitted.count, 0);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_text_has_one_place),
+        cmocka_unit_test(counts_characters_and_names_headings),
+        cmocka_unit_test(headings_are_short),
+        cmocka_unit_test(all_leaves_out_nothing_visible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
