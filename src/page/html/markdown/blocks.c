@@ -106,9 +106,17 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
     if (level == 1) {
         writer->title_done = true; /* one is enough */
     }
+    /* Signs at its end, set apart, would be read as the end of the heading's own. */
+    size_t signs = length;
+    while (signs && text[signs - 1] == '#') {
+        signs--;
+    }
+    bool closes = signs < length && (signs == 0 || text[signs - 1] == ' ');
+    signs = closes ? signs : length;
     struct buf line;
     buf_init(&line, writer->out->ceiling);
-    buf_printf(&line, "%.*s %s", level, "######", text);
+    buf_printf(&line, "%.*s %.*s%s%s", level, "######", (int)signs, text, closes ? "\\" : "",
+               text + signs);
     output_buf(writer, &line);
 }
 

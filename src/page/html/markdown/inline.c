@@ -1,5 +1,5 @@
-/* Inline text: white space collapsed, escapes only where Markdown would misread, emphasis that
- * begins and ends at words, code spans, links. */
+/* Inline text: white space collapsed, escapes only where Markdown would misread, code spans,
+ * links. */
 #include "page/html/markdown/writer.h"
 
 #include "core/status.h"
@@ -86,8 +86,6 @@ static bool is_word(char c)
 
 /* ---- gathering ---- */
 
-static void open_formats(struct writer *writer);
-
 /* The white space and the openings that are due before a word. */
 static void begin_word(struct writer *writer)
 {
@@ -101,7 +99,7 @@ static void begin_word(struct writer *writer)
     }
     writer->space = false;
     if (writer->format_count > writer->format_base) {
-        open_formats(writer);
+        format_begin(writer);
     }
 }
 
@@ -133,21 +131,35 @@ void inline_break(struct writer *writer)
 
 /* ---- escapes ---- */
 
-/* Whether "[" at `text` would begin a link or a note: its bracket closes and something follows that
- * makes it one. */
-static bool begins_link(const char *text, size_t left)
+/* Where the bracket at `text` closes, or `left`. */
+static size_t bracket_end(const char *text, size_t left)
 {
-    if (left > 1 && text[1] == '^') {
-        return true;
-    }
     size_t depth = 0;
     for (size_t i = 0; i < left && i < 300; i++) {
         depth += text[i] == '[';
         if (text[i] == ']' && --depth == 0) {
-            return i + 1 < left && (text[i + 1] == '(' || text[i + 1] == '[' || text[i + 1] == ':');
+            return i;
         }
     }
-    return false;
+    return left;
+}
+
+/* Whether "[" at `text` would begin a link or a note: its bracket closes and something follows that
+ * makes it one. In a link, where brackets must be even, also one that does not close. */
+static bool begins_link(const struct writer *writer, const char *text, size_t left)
+{
+    size_t end = bracket_end(text, left);
+    if (end == left && writer->link_number) {
+        return true;
+    }
+    return (left > 1 && text[1] == '^') ||
+           (end + 1 < left && (text[end + 1] == '(' || text[end + 1] == '['));
+}
+
+/* Whether "]" would end a link: one that is ours, or one that begins with a bracket of the text. */
+static bool ends_link(const struct writer *writer, char next)
+{
+    return writer->brackets ? next == '(' || next == '[' : writer->link_number != 0;
 }
 
 static bool begins_entity(const char *text, size_t left)
@@ -159,40 +171,43 @@ static bool begins_entity(const char *text, size_t left)
     return i > 1 && i < left && text[i] == ';';
 }
 
-static bool in_link(const struct writer *writer)
+/* Whether white space and then more text follows the character at `text`. */
+static bool stands_before_space(const char *text, size_t left)
 {
-    for (size_t i = writer->format_base; i < writer->format_count; i++) {
-        if (writer->formats[i].kind == FORMAT_LINK) {
-            return true;
-        }
+    size_t i = 1;
+    while (i < left && CLASSES[(unsigned char)text[i]] == SPACE) {
+        i++;
     }
-    return false;
+    return i > 1 && i < left;
 }
 
-/* Whether the special character at `text`, after `before`, needs a backslash. */
+/* Whether the special character at `text`, after `before`, needs a backslash. What follows a text
+ * that ends with it is not known. */
 static bool needs_escape(const struct writer *writer, char before, const char *text, size_t left)
 {
-    char next = left > 1 ? text[1] : ' ';
+    char next = left > 1 ? text[1] : '\0';
     switch (*text) {
     case '*':
-        return !(isspace((unsigned char)before) && isspace((unsigned char)next));
+        return !(before == ' ' && stands_before_space(text, left));
     case '_':
         return !(is_word(before) && is_word(next)) &&
-               !(isspace((unsigned char)before) && isspace((unsigned char)next));
+               !(before == ' ' && stands_before_space(text, left));
     case '`':
         return true;
     case '[':
-        return in_link(writer) ? !memchr(text, ']', left) : begins_link(text, left);
+        return begins_link(writer, text, left);
     case ']':
-        return false;
+        return ends_link(writer, next);
     case '<':
-        return isalpha((unsigned char)next) || next == '/' || next == '!' || next == '?';
+        return !next || isalpha((unsigned char)next) || next == '/' || next == '!' || next == '?';
     case '&':
         return begins_entity(text, left);
     case '\\':
-        return ispunct((unsigned char)next);
+        return !next || ispunct((unsigned char)next) ||
+               (isspace((unsigned char)next) && !stands_before_space(text, left));
     case '~':
-        return next == '~' && before != '~';
+        return !next || next == '~' || before == '~' ||
+               (isspace((unsigned char)next) && !stands_before_space(text, left));
     default:
         return false;
     }
@@ -278,12 +293,15 @@ static size_t raw_formula(struct writer *writer, char before, const char *text, 
 
 static void put_special(struct writer *writer, const char *text, size_t at, size_t length)
 {
-    size_t had = writer->line.length;
-    char before = writer->space || !had ? ' ' : writer->line.data[had - 1];
-    bool escape = needs_escape(writer, before, text + at, length - at);
     begin_word(writer);
-    if (escape) {
+    size_t had = writer->line.length;
+    char before = had ? writer->line.data[had - 1] : '\n';
+    if (needs_escape(writer, before, text + at, length - at)) {
         buf_putc(&writer->line, '\\');
+    } else if (text[at] == '[') {
+        writer->brackets++;
+    } else if (text[at] == ']') {
+        writer->brackets -= writer->brackets > 0;
     }
     buf_putc(&writer->line, text[at]);
 }
@@ -300,6 +318,12 @@ static size_t plain_run(const char *text, size_t at, size_t length)
 
 void inline_text(struct writer *writer, const char *text, size_t length)
 {
+    size_t had = writer->line.length;
+    if (length && *text == '(' && had && writer->line.data[had - 1] == ']' && !writer->space) {
+        inline_raw(writer, "\\(", 2); /* [a] and (b) of two elements are no link */
+        text++;
+        length--;
+    }
     for (size_t at = 0; at < length;) {
         size_t count = plain_run(text, at, length);
         if (count) {
@@ -337,112 +361,6 @@ void inline_text(struct writer *writer, const char *text, size_t length)
     }
 }
 
-/* ---- emphasis and links ---- */
-
-static const struct {
-    const char *open, *close;
-} MARKERS[] = {
-    [FORMAT_STRONG] = {"**", "**"},     [FORMAT_EMPHASIS] = {"*", "*"},
-    [FORMAT_DELETED] = {"~~", "~~"},    [FORMAT_SUPER] = {"<sup>", "</sup>"},
-    [FORMAT_SUB] = {"<sub>", "</sub>"}, [FORMAT_LINK] = {"[", "]"},
-};
-
-/* Bold in bold is bold once. */
-static bool is_inside_same(const struct writer *writer, size_t index)
-{
-    for (size_t i = writer->format_base; i < index; i++) {
-        if (writer->formats[i].kind == writer->formats[index].kind && !writer->formats[i].over) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void open_formats(struct writer *writer)
-{
-    for (size_t i = writer->format_base; i < writer->format_count; i++) {
-        struct format *format = &writer->formats[i];
-        if (format->written || format->over) {
-            continue;
-        }
-        format->written = true;
-        if (!is_inside_same(writer, i)) {
-            const char *open = MARKERS[format->kind].open;
-            size_t length = strlen(MARKERS[format->kind].close);
-            bool continues = writer->closed_at && writer->closed_at == writer->line.length &&
-                             writer->closed_kind == format->kind &&
-                             (format->kind == FORMAT_STRONG || format->kind == FORMAT_EMPHASIS ||
-                              format->kind == FORMAT_DELETED);
-            if (continues) {
-                /* <b>a</b><b>b</b> is one word. */
-                writer->line.length -= length;
-                writer->line.data[writer->line.length] = '\0';
-            } else {
-                buf_puts(&writer->line, open);
-            }
-        }
-        format->start = writer->line.length;
-    }
-}
-
-static void close_written(struct writer *writer, size_t index)
-{
-    struct format *format = &writer->formats[index];
-    if (is_inside_same(writer, index)) {
-        return;
-    }
-    size_t length = writer->line.length;
-    size_t trimmed = length;
-    while (trimmed > format->start && writer->line.data[trimmed - 1] == '\n') {
-        trimmed--;
-    }
-    bool had_break = trimmed < length;
-    writer->line.length = trimmed;
-    buf_puts(&writer->line, MARKERS[format->kind].close);
-    if (format->kind == FORMAT_LINK) {
-        buf_printf(&writer->line, "(%s)", format->url);
-    }
-    if (had_break) {
-        buf_putc(&writer->line, '\n');
-    }
-    writer->closed_at = writer->line.length;
-    writer->closed_kind = format->kind;
-}
-
-void format_open(struct writer *writer, enum format_kind kind, const char *url)
-{
-    if (writer->format_count == MOST_FORMATS) {
-        writer->format_excess++;
-        return;
-    }
-    writer->formats[writer->format_count++] = (struct format){.kind = kind, .url = url};
-}
-
-void format_close(struct writer *writer)
-{
-    if (writer->format_excess) {
-        writer->format_excess--;
-        return;
-    }
-    struct format *format = &writer->formats[writer->format_count - 1];
-    if (format->written && !format->over) {
-        close_written(writer, writer->format_count - 1);
-    }
-    writer->format_count--;
-}
-
-void format_suspend(struct writer *writer)
-{
-    for (size_t i = writer->format_count; i-- > writer->format_base;) {
-        struct format *format = &writer->formats[i];
-        if (format->written && !format->over) {
-            close_written(writer, i);
-            format->over = format->kind == FORMAT_LINK;
-        }
-        format->written = false;
-    }
-}
-
 /* ---- code spans ---- */
 
 /* Text of code on one line, without what is never seen. */
@@ -470,19 +388,47 @@ static size_t squeeze(char *out, const char *text, size_t length)
     return used;
 }
 
+/* The text of the code span that ends the line, without its ticks, when another one follows it
+ * without a space: side by side their ticks would be read together. The span is taken back. */
+static size_t take_code_back(struct writer *writer, char *out)
+{
+    size_t from = writer->code_at, end = writer->code_end;
+    const char *line = writer->line.data;
+    size_t ticks = strspn(line + from, "`");
+    bool padded = line[from + ticks] == ' ';
+    from += ticks + padded;
+    end -= ticks + padded;
+    memcpy(out, line + from, end - from);
+    writer->line.length = writer->code_at;
+    return end - from;
+}
+
 void inline_code(struct writer *writer, const char *text, size_t length)
 {
-    char *out = arena_alloc(writer->arena, length + 1);
-    length = out ? squeeze(out, text, length) : 0;
+    size_t had = writer->code_end ? writer->code_end - writer->code_at : 0;
+    char *out = arena_alloc(writer->arena, had + length + 1);
+    if (!out) {
+        return;
+    }
+    char *fresh = out + had;
+    length = squeeze(fresh, text, length);
     if (!length) {
         return;
+    }
+    begin_word(writer);
+    if (had && writer->code_end == writer->line.length) {
+        size_t before = take_code_back(writer, out);
+        memmove(out + before, fresh, length);
+        length += before;
+    } else {
+        out = fresh;
     }
     size_t longest = 0;
     for (size_t i = 0, run = 0; i < length; i++) {
         run = out[i] == '`' ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
-    begin_word(writer);
+    writer->code_at = writer->line.length;
     for (size_t i = 0; i <= longest; i++) {
         buf_putc(&writer->line, '`');
     }
@@ -493,6 +439,7 @@ void inline_code(struct writer *writer, const char *text, size_t length)
     for (size_t i = 0; i <= longest; i++) {
         buf_putc(&writer->line, '`');
     }
+    writer->code_end = writer->line.length;
 }
 
 /* ---- links: absolute, and without what only tracks the reader ---- */
@@ -545,26 +492,34 @@ static const char *untrack(struct arena *arena, const struct url *url)
     return out;
 }
 
-/* Parentheses and angles end a link early in Markdown unless they are paired. */
-static const char *escape_parentheses(struct arena *arena, const char *url)
+/* An address as Markdown reads it: parentheses end it early unless they are paired, and what looks
+ * like a character reference would be read as one. */
+static const char *escape_address(struct arena *arena, const char *url)
 {
     int depth = 0;
     bool paired = true;
-    for (const char *at = url; *at; at++) {
+    size_t references = 0;
+    size_t length = 0;
+    for (const char *at = url; *at; at++, length++) {
         depth += (*at == '(') - (*at == ')');
         paired = paired && depth >= 0;
+        references += *at == '&' && begins_entity(at, strnlen(at, 40));
     }
-    if (paired && depth == 0) {
+    paired = paired && depth == 0;
+    if (paired && !references) {
         return url;
     }
     struct buf out;
-    buf_init(&out, strlen(url) * 3);
+    buf_init(&out, length * 3 + 1);
     for (const char *at = url; *at; at++) {
-        if (*at == '(' || *at == ')') {
+        if (!paired && (*at == '(' || *at == ')')) {
             buf_puts(&out, *at == '(' ? "%28" : "%29");
-        } else {
-            buf_putc(&out, *at);
+            continue;
         }
+        if (*at == '&' && begins_entity(at, strnlen(at, 40))) {
+            buf_putc(&out, '\\');
+        }
+        buf_putc(&out, *at);
     }
     const char *copy = out.data ? arena_strdup(arena, out.data) : NULL;
     buf_done(&out);
@@ -600,7 +555,7 @@ const char *link_resolve(struct writer *writer, const char *reference)
     if (status != OK) {
         return NULL;
     }
-    return escape_parentheses(writer->arena, untrack(writer->arena, &url));
+    return escape_address(writer->arena, untrack(writer->arena, &url));
 }
 
 /* Whether the address is a place on this very page. */

@@ -99,6 +99,32 @@ void prefix_pop(struct writer *writer, struct prefix_mark mark)
 
 /* ---- paragraphs ---- */
 
+/* Whether it is what parts the head of a table from its rows. */
+static bool is_table_rule(const char *text, size_t length)
+{
+    bool dash = false;
+    for (size_t i = 0; i < length; i++) {
+        dash = dash || text[i] == '-';
+        if (!strchr("-:| ", text[i])) {
+            return false;
+        }
+    }
+    return dash;
+}
+
+/* Whether it would be read as the address of a link elsewhere: "[name]: address". */
+static bool is_definition(const char *text, size_t length)
+{
+    for (size_t i = 1; i + 1 < length && text[i] != '['; i++) {
+        if (text[i] == '\\') {
+            i++;
+        } else if (text[i] == ']') {
+            return text[i + 1] == ':';
+        }
+    }
+    return false;
+}
+
 /* Whether a line that begins so would be read as something else than text. */
 static size_t misread_at(const char *text, size_t length)
 {
@@ -112,10 +138,17 @@ static size_t misread_at(const char *text, size_t length)
     case '>':
         return 1;
     case '-':
+        while (run < length && text[run] == '-') {
+            run++;
+        }
+        return run == length || run > 2 || text[1] == ' ' || is_table_rule(text, length) ? 1 : 0;
     case '+':
-        return length == 1 || text[1] == ' ' || (length > 2 && text[1] == '-' && text[2] == '-')
-                   ? 1
-                   : 0;
+        return length == 1 || text[1] == ' ' ? 1 : 0;
+    case '|':
+    case ':':
+        return is_table_rule(text, length) ? 1 : 0;
+    case '[':
+        return is_definition(text, length) ? 1 : 0;
     case '=':
         while (run < length && text[run] == '=') {
             run++;
@@ -176,6 +209,7 @@ void flush_block(struct writer *writer)
         return;
     }
     format_suspend(writer);
+    format_settle(writer);
     const char *text = writer->line.data;
     size_t length = writer->line.length;
     while (length && isspace((unsigned char)text[length - 1])) {
@@ -189,7 +223,7 @@ void flush_block(struct writer *writer)
         put_paragraph(writer, text, length);
     }
     buf_clear(&writer->line);
-    writer->closed_at = 0;
+    writer->closed_at = writer->code_end = writer->brackets = 0;
 }
 
 bool output_take_back(struct writer *writer, const char *text)
@@ -451,18 +485,28 @@ void write_children(struct writer *writer, lxb_dom_node_t *node)
 
 void aside_begin(struct writer *writer, struct aside *aside, enum mode mode)
 {
-    *aside =
-        (struct aside){writer->line,        writer->space,        writer->break_due, writer->mode,
-                       writer->format_base, writer->format_count, writer->closed_at};
+    *aside = (struct aside){.line = writer->line,
+                            .space = writer->space,
+                            .break_due = writer->break_due,
+                            .mode = writer->mode,
+                            .format_base = writer->format_base,
+                            .format_count = writer->format_count,
+                            .closed_at = writer->closed_at,
+                            .pairs = writer->pairs,
+                            .link_number = writer->link_number,
+                            .code_end = writer->code_end,
+                            .brackets = writer->brackets};
     buf_init(&writer->line, LIMIT_MARKDOWN_BYTES);
     writer->space = writer->break_due = false;
     writer->mode = mode;
     writer->format_base = writer->format_count;
-    writer->closed_at = 0;
+    writer->closed_at = writer->code_end = writer->link_number = writer->brackets = 0;
+    buf_init(&writer->pairs, LIMIT_MARKDOWN_BYTES);
 }
 
 const char *aside_end(struct writer *writer, struct aside *aside, size_t *length)
 {
+    format_settle(writer);
     const char *text = writer->line.data ? writer->line.data : "";
     *length = writer->line.length;
     while (*length && isspace((unsigned char)text[*length - 1])) {
@@ -477,6 +521,11 @@ const char *aside_end(struct writer *writer, struct aside *aside, size_t *length
     writer->format_base = aside->format_base;
     writer->format_count = aside->format_count;
     writer->closed_at = aside->closed_at;
+    buf_done(&writer->pairs);
+    writer->pairs = aside->pairs;
+    writer->link_number = aside->link_number;
+    writer->code_end = aside->code_end;
+    writer->brackets = aside->brackets;
     if (!copy) {
         *length = 0;
     }
@@ -496,6 +545,7 @@ int markdown_write(struct page *page, struct buf *out)
     writer->out = out;
     writer->has_base = page->base && url_parse(page->arena, page->base, &writer->base, NULL) == OK;
     buf_init(&writer->line, LIMIT_MARKDOWN_BYTES);
+    buf_init(&writer->pairs, LIMIT_MARKDOWN_BYTES);
     buf_init(&writer->prefix, LIMIT_MARKDOWN_BYTES);
     buf_init(&writer->first, LIMIT_MARKDOWN_BYTES);
     footnotes_find(writer);
@@ -506,9 +556,11 @@ int markdown_write(struct page *page, struct buf *out)
     }
     write_notes(writer);
     int status = buf_error(&writer->line);
+    status = status == OK ? buf_error(&writer->pairs) : status;
     status = status == OK ? buf_error(out) : status;
     status = status == OK && arena_failed(page->arena) ? ERR_NOMEM : status;
     buf_done(&writer->line);
+    buf_done(&writer->pairs);
     buf_done(&writer->prefix);
     buf_done(&writer->first);
     return status;

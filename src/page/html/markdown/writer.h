@@ -2,7 +2,8 @@
  * block flush_block() puts it out, each line behind the prefix that quotes and lists have built up.
  *
  *   writer.c    begins, walks the tree, puts out lines and paragraphs, ends
- *   inline.c    text, escapes, emphasis, links, code spans
+ *   inline.c    text, escapes, links, code spans
+ *   emphasis.c  emphasis that CommonMark reads as it was meant
  *   blocks.c    headings, quotes, callouts, lists
  *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
@@ -35,6 +36,7 @@ struct format {
     bool written; /* its opening stands in `line`, before `start` */
     bool over;    /* a link that had its block */
     size_t start;
+    size_t pair;     /* of an emphasis: its place in the writer's pairs */
     const char *url; /* of a link */
 };
 
@@ -60,6 +62,11 @@ struct writer {
     bool break_due;               /* in a cell: a block ended */
     size_t closed_at;             /* where in `line` an emphasis ended last, */
     enum format_kind closed_kind; /* and which */
+    size_t closed_pair;
+    struct buf pairs;          /* where the delimiters of the line are */
+    size_t links, link_number; /* how many there were; the one that is open, or 0 */
+    size_t code_at, code_end;  /* where in `line` the last code span is */
+    size_t brackets;           /* "[" in `line` that are text and stand open */
     enum mode mode;
     struct format formats[MOST_FORMATS];
     size_t format_base, format_count, format_excess;
@@ -121,6 +128,8 @@ struct aside {
     bool space, break_due;
     enum mode mode;
     size_t format_base, format_count, closed_at;
+    struct buf pairs;
+    size_t link_number, code_end, brackets;
 };
 
 void aside_begin(struct writer *writer, struct aside *aside, enum mode mode);
@@ -151,14 +160,21 @@ void inline_text(struct writer *writer, const char *text, size_t length);
 /* Markdown that is ready, as one word. */
 void inline_raw(struct writer *writer, const char *text, size_t length);
 void inline_break(struct writer *writer);
-void format_open(struct writer *writer, enum format_kind kind, const char *url);
-void format_close(struct writer *writer);
-/* Closes every open format at the end of a paragraph, so that the next one opens them again. */
-void format_suspend(struct writer *writer);
 void inline_code(struct writer *writer, const char *text, size_t length);
 /* Whether a character is never visible and only there to mislead or to steer a browser's line
  * breaks; `length` gets its bytes. */
 bool inline_is_unseen(const char *text, size_t left, size_t *length);
+
+/* ---- emphasis.c ---- */
+
+void format_open(struct writer *writer, enum format_kind kind, const char *url);
+void format_close(struct writer *writer);
+/* Writes the openings that are due, before a word. */
+void format_begin(struct writer *writer);
+/* Closes every open format at the end of a paragraph, so that the next one opens them again. */
+void format_suspend(struct writer *writer);
+/* The line is over: what CommonMark would not read as emphasis becomes tags. */
+void format_settle(struct writer *writer);
 
 /* ---- one kind of thing each ---- */
 
