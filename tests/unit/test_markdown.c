@@ -1,6 +1,5 @@
-/* Markdown of pages: the cases of data/markdown_cases.txt, each written as the whole body of a
- * page, and code in the markup of ten highlighters, which must keep every character and the
- * language. */
+/* Markdown of pages: the cases of files, each written as the whole body of a page, and code in the
+ * markup of highlighters, which must keep every character and the language. */
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
@@ -60,12 +59,11 @@ static char *extracted(const char *html)
 
 /* ---- the cases of the file ---- */
 
-static char *read_cases(void)
+static char *read_cases(const char *path)
 {
-    static const char PATH[] = UNIT_DATA "/markdown_cases.txt";
     struct buf text;
     buf_init(&text, MIB(1));
-    FILE *file = fopen(PATH, "re");
+    FILE *file = fopen(path, "re");
     assert_non_null(file);
     char piece[4096];
     size_t count;
@@ -85,10 +83,9 @@ static void check_case(const char *name, const char *html, const char *expected)
     free(markdown);
 }
 
-static void writes_the_cases(void **state)
+static void write_cases(const char *path, size_t least)
 {
-    (void)state;
-    char *text = read_cases();
+    char *text = read_cases(path);
     size_t cases = 0;
     char *at = strstr(text, "\n== ");
     while (at) {
@@ -106,8 +103,20 @@ static void writes_the_cases(void **state)
         check_case(name, html, expected);
         cases++;
     }
-    assert_true(cases > 30);
+    assert_true(cases > least);
     free(text);
+}
+
+static void writes_the_cases(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/markdown_cases.txt", 30);
+}
+
+static void writes_code_of_highlighters(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/code_cases.txt", 70);
 }
 
 /* ---- code ---- */
@@ -285,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_the_cases),
+        cmocka_unit_test(writes_code_of_highlighters),
         cmocka_unit_test(keeps_code),
         cmocka_unit_test(reads_whole_pages),
     };

@@ -1,5 +1,5 @@
 /* Code: blocks keep every character and lose what highlighters add - line numbers, buttons, labels.
- * Which language a block is in, class names and attributes of the highlighters tell. */
+ */
 #include "page/html/markdown/writer.h"
 
 #include "core/limits.h"
@@ -8,141 +8,48 @@
 #include <ctype.h>
 #include <strings.h>
 
-/* ---- the language ---- */
-
-/* The name of a programming language as fences write it; NULL when the word means none. */
-static const char *language_by_name(const char *word, size_t length)
-{
-    return words_text(&code_languages, word, length);
-}
-
-static bool is_one_of(const char *word, size_t length, const char *const *words)
-{
-    for (; *words; words++) {
-        if (strncasecmp(word, *words, length) == 0 && !(*words)[length]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A name as a fence writes it: lower case, one word. */
-static const char *clean_name(struct arena *arena, const char *word, size_t length)
-{
-    const char *known = language_by_name(word, length);
-    if (known) {
-        return known;
-    }
-    if (length == 0 || length > 24 || is_one_of(word, length, code_not_languages)) {
-        return NULL;
-    }
-    char *name = arena_strndup(arena, word, length);
-    for (size_t i = 0; name && i < length; i++) {
-        bool fits = isalnum((unsigned char)name[i]) || strchr("+#.-_", name[i]);
-        if (!fits) {
-            return NULL;
-        }
-        name[i] = (char)tolower((unsigned char)name[i]);
-    }
-    return name;
-}
-
-/* A language behind a prefix in a list of class names. */
-static const char *by_prefix(struct arena *arena, const char *words)
-{
-    for (const char *const *prefix = code_prefixes; *prefix; prefix++) {
-        size_t length = strlen(*prefix);
-        for (const char *at = strcasestr(words, *prefix); at; at = strcasestr(at + 1, *prefix)) {
-            if (at > words && !isspace((unsigned char)at[-1])) {
-                continue;
-            }
-            const char *name = at + length;
-            name += strspn(name, " ");
-            size_t count = strcspn(name, " \t\r\n;,{:");
-            bool weak = is_one_of(*prefix, length, code_weak_prefixes);
-            const char *found =
-                weak ? language_by_name(name, count) : clean_name(arena, name, count);
-            if (found) {
-                return found;
-            }
-        }
-    }
-    return NULL;
-}
-
-/* A word that is a language by itself, beside words that say that this is highlighted code. */
-static const char *by_word(const char *words)
-{
-    for (const char *at = words; *at;) {
-        at += strspn(at, " \t\r\n\f");
-        size_t length = strcspn(at, " \t\r\n\f");
-        const char *found = length > 1 ? language_by_name(at, length) : NULL;
-        if (found) {
-            return found;
-        }
-        at += length;
-    }
-    return NULL;
-}
-
-static const char *by_attributes(struct arena *arena, const lxb_dom_node_t *node)
-{
-    for (const char *const *name = code_attributes; *name; name++) {
-        const char *value = dom_attr(node, *name);
-        const char *found = value && *value ? clean_name(arena, value, strlen(value)) : NULL;
-        if (found) {
-            return found;
-        }
-    }
-    return NULL;
-}
-
-static const char *language_at(struct arena *arena, const lxb_dom_node_t *node, bool is_code)
-{
-    const char *words = dom_class(node);
-    const char *found = words && *words ? by_prefix(arena, words) : NULL;
-    found = found ? found : by_attributes(arena, node);
-    if (!found && words && (is_code || dom_holds_any(words, code_highlighters))) {
-        found = by_word(words);
-    }
-    return found;
-}
-
-/* The language of a block of code; NULL when nothing tells. */
-static const char *language_of(struct arena *arena, lxb_dom_node_t *node)
-{
-    const char *found = language_at(arena, node, true);
-    lxb_dom_node_t *code = found ? NULL : dom_find(node, LXB_TAG_CODE);
-    found = code ? language_at(arena, code, true) : found;
-    /* The element itself holds one block only; what is around it may hold several, and still tells.
-     */
-    lxb_dom_node_t *around = node->parent;
-    for (int steps = 0; !found && around && steps < 4; steps++, around = around->parent) {
-        lxb_tag_id_t tag = dom_tag(around);
-        if (tag == LXB_TAG_BODY || tag == LXB_TAG_ARTICLE || tag == LXB_TAG_MAIN ||
-            tag == LXB_TAG_LI) {
-            break;
-        }
-        found = language_at(arena, around, false);
-        if (!found && steps == 0) {
-            const char *value = dom_attr(around, "lang");
-            found = value ? language_by_name(value, strlen(value)) : NULL;
-        }
-    }
-    if (!found) {
-        for (lxb_dom_node_t *below = node->first_child; below && !found;
-             below = dom_next(below, node, true)) {
-            lxb_tag_id_t tag = dom_tag(below);
-            if (tag == LXB_TAG_DIV || tag == LXB_TAG_PRE || tag == LXB_TAG_CODE ||
-                tag == LXB_TAG_TABLE) {
-                found = language_at(arena, below, tag != LXB_TAG_DIV);
-            }
-        }
-    }
-    return found;
-}
+#define LONGEST_LABEL 48
 
 /* ---- what is no code ---- */
+
+size_t code_counts(const lxb_dom_node_t *node)
+{
+    size_t count = 0;
+    unsigned long last = 0;
+    for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
+        size_t length = 0;
+        const char *text = dom_is_text(below) ? dom_text(below, &length) : "";
+        for (size_t i = 0; i < length;) {
+            if (isspace((unsigned char)text[i])) {
+                i++;
+                continue;
+            }
+            unsigned long number = 0;
+            size_t digits = 0;
+            while (i < length && isdigit((unsigned char)text[i]) && digits++ < 7) {
+                number = number * 10 + (unsigned long)(text[i++] - '0');
+            }
+            if (!digits || (count && number != last + 1)) {
+                return 0;
+            }
+            last = number;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A column that only counts, beside the lines that it counts. */
+static bool is_column_of_numbers(const lxb_dom_node_t *node, lxb_tag_id_t tag)
+{
+    bool fits = tag == LXB_TAG_TD || tag == LXB_TAG_CODE || tag == LXB_TAG_PRE ||
+                tag == LXB_TAG_UL || tag == LXB_TAG_OL || tag == LXB_TAG_DIV;
+    if (!fits || !(dom_next_element(node) || dom_previous_element(node))) {
+        return false;
+    }
+    bool first_cell = tag == LXB_TAG_TD && !dom_previous_element(node);
+    return code_counts(node) > (first_cell ? 0 : 1);
+}
 
 /* Whether all of the text is digits. */
 static bool is_number(lxb_dom_node_t *node)
@@ -161,9 +68,9 @@ static bool is_no_code(lxb_dom_node_t *node)
         return true;
     }
     bool small = tag == LXB_TAG_DIV || tag == LXB_TAG_SPAN || tag == LXB_TAG_A;
-    if ((dom_class_values(node, &code_words) & CODE_NUMBER) ||
+    if ((dom_class_values(node, &code_words) & CODE_NUMBER) || is_column_of_numbers(node, tag) ||
         (small && dom_holds_any(dom_class(node), code_machinery) && !dom_find(node, LXB_TAG_PRE) &&
-         !dom_find(node, LXB_TAG_CODE))) {
+         (tag == LXB_TAG_SPAN || !dom_find(node, LXB_TAG_CODE)))) {
         return true;
     }
     const char *style = dom_known_attr(node, LXB_DOM_ATTR_STYLE);
@@ -302,30 +209,73 @@ static size_t fence_length(const char *text, size_t length)
     return longest + 1;
 }
 
-/* Labels that stand above a block on the page: they are its head, not text. */
+/* Takes back the paragraph above a block that is only its label, and learns the language of it. */
 static const char *take_label_back(struct writer *writer, const char *language)
 {
-    static const char *const LABELS[] = {
-        "Copy", "Copy code", "Copy to clipboard", "Copied!", "Edit", "Run", NULL};
     flush_block(writer);
-    for (const char *const *label = LABELS; *label; label++) {
-        output_take_back(writer, *label);
-    }
-    if (language) {
-        output_take_back(writer, language);
+    size_t prefix = writer->prefix.length;
+    size_t length = writer->block_length;
+    if (length <= prefix + 1 || length - prefix > LONGEST_LABEL ||
+        writer->block_at + length != writer->out->length) {
         return language;
     }
-    if (writer->block_length > 1 && writer->block_length < 16 &&
-        writer->block_at + writer->block_length == writer->out->length && !writer->prefix.length) {
-        char label[16] = "";
-        memcpy(label, writer->out->data + writer->block_at, writer->block_length - 1);
-        language = language_by_name(label, strlen(label));
-        if (language && strlen(label) > 1) {
-            output_take_back(writer, label);
-            return language;
+    char label[LONGEST_LABEL + 1];
+    length -= prefix + 1;
+    memcpy(label, writer->out->data + writer->block_at + prefix, length);
+    label[length] = '\0';
+    const char *named = NULL;
+    if (!language_is_label(label, length, &named) ||
+        (language && named && strcmp(language, named) != 0)) {
+        return language;
+    }
+    return output_take_back(writer, label) && !language ? named : language;
+}
+
+/* Drops what stands behind a block, in the same box, and is only for who uses the page. */
+static void drop_labels_after(lxb_dom_node_t *node)
+{
+    for (int steps = 0; node->parent && steps < 3; steps++, node = node->parent) {
+        lxb_tag_id_t around = dom_tag(node->parent);
+        if (around != LXB_TAG_DIV && around != LXB_TAG_FIGURE) {
+            return;
+        }
+        for (lxb_dom_node_t *next = dom_next_element(node); next; next = dom_next_element(next)) {
+            char text[LONGEST_LABEL];
+            const char *named = NULL;
+            lxb_tag_id_t tag = dom_tag(next);
+            if (tag == LXB_TAG_PRE || tag == LXB_TAG_P || dom_heading_level(next) ||
+                dom_find(next, LXB_TAG_PRE)) {
+                return;
+            }
+            size_t length = dom_collect(next, text, sizeof text);
+            if (length && length < sizeof text - 4 &&
+                (language_is_label(text, length, &named) || code_counts(next) > 1)) {
+                node_drop(next, OMIT_CONTROLS);
+            }
         }
     }
-    return NULL;
+}
+
+/* The one <code> in a <pre> whose other words are only labels; otherwise the <pre>. */
+static lxb_dom_node_t *code_below(lxb_dom_node_t *pre)
+{
+    lxb_dom_node_t *code = dom_find(pre, LXB_TAG_CODE);
+    if (!code || code->parent == pre) {
+        return pre;
+    }
+    bool labelled = false;
+    for (lxb_dom_node_t *node = pre->first_child; node;
+         node = dom_next(node, pre, node != code && dom_tag(node) != LXB_TAG_BUTTON)) {
+        char text[LONGEST_LABEL];
+        const char *named = NULL;
+        size_t length = dom_is_text(node) ? dom_collect(node, text, sizeof text) : 0;
+        if ((length && (length >= sizeof text - 4 || !language_is_label(text, length, &named))) ||
+            (node != code && dom_tag(node) == LXB_TAG_CODE)) {
+            return pre;
+        }
+        labelled = labelled || length;
+    }
+    return labelled ? code : pre;
 }
 
 /* The part of an editor, or of elements in the wrong order, that holds the code and nothing else.
@@ -343,6 +293,9 @@ static lxb_dom_node_t *innermost(lxb_dom_node_t *node)
             }
             only = below;
         }
+    }
+    if (dom_tag(node) == LXB_TAG_PRE) {
+        return code_below(node);
     }
     return only && dom_tag(node) == LXB_TAG_CODE ? only : node;
 }
@@ -373,10 +326,18 @@ void write_code_block(struct writer *writer, lxb_dom_node_t *node)
     const char *text = gathering.text.data ? gathering.text.data : "";
     size_t length = gathering.text.length;
     trim_lines(&text, &length);
+    if (!memchr(text, '\n', length)) {
+        /* How far in a single line stands says how the page is written. */
+        while (length && isspace((unsigned char)*text)) {
+            text++;
+            length--;
+        }
+    }
     flush_block(writer);
     if (code != node) {
         node_drop(node, OMIT_CONTROLS); /* the rest of it: numbers of lines, buttons */
     }
+    drop_labels_after(node);
     if (length == 0) {
         buf_done(&gathering.text);
         return;
@@ -412,27 +373,43 @@ static bool keeps_white_space(const lxb_dom_node_t *node)
     return found && strncasecmp(found + 1 + strspn(found + 1, " "), "pre", 3) == 0;
 }
 
+/* A break between two words: at either end it is how the page is written, not how the code looks.
+ */
 static bool holds_line_break(lxb_dom_node_t *node)
 {
+    bool before = false; /* words, */
+    bool broken = false; /* and a break behind them */
     for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
-        size_t length;
         if (dom_tag(below) == LXB_TAG_BR || dom_is_block(dom_tag(below))) {
             return true;
         }
-        if (dom_is_text(below)) {
-            const char *text = dom_text(below, &length);
-            /* A break at either end is how the page is written, not how the code looks. */
-            while (length && isspace((unsigned char)*text)) {
-                text++;
-                length--;
-            }
-            const char *newline = length ? memchr(text, '\n', length) : NULL;
-            if (newline && newline + 1 < text + length) {
+        size_t length = 0;
+        const char *text = dom_is_text(below) ? dom_text(below, &length) : "";
+        for (size_t i = 0; i < length; i++) {
+            bool space = isspace((unsigned char)text[i]);
+            if (!space && broken) {
                 return true;
             }
+            before = before || !space;
+            broken = broken || (before && text[i] == '\n');
         }
     }
     return false;
+}
+
+/* Whether there are lines below, and nothing that has another form. */
+static bool is_made_of_lines(lxb_dom_node_t *node)
+{
+    bool lines = false;
+    for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
+        lxb_tag_id_t tag = dom_tag(below);
+        lines = lines || tag == LXB_TAG_LI || tag == LXB_TAG_BR ||
+                (dom_class_values(below, &code_words) & CODE_LINE);
+        if (dom_is_block(tag) && tag != LXB_TAG_DIV && tag != LXB_TAG_LI && tag != LXB_TAG_OL) {
+            return false;
+        }
+    }
+    return lines;
 }
 
 bool code_is_block(lxb_dom_node_t *node)
@@ -442,7 +419,7 @@ bool code_is_block(lxb_dom_node_t *node)
         return dom_find(node, LXB_TAG_PRE) || (words & CODE_INNER_BLOCK) ||
                ((keeps_white_space(node) || dom_find(node, LXB_TAG_BR)) && holds_line_break(node));
     }
-    return (words & CODE_EDITOR) ||
+    return (words & CODE_EDITOR) || ((words & CODE_LINES) && is_made_of_lines(node)) ||
            ((words & CODE_BLOCK) && !dom_holds_block(node) && !dom_find(node, LXB_TAG_CODE));
 }
 

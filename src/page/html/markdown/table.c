@@ -70,6 +70,16 @@ static lxb_dom_node_t *next_row(lxb_dom_node_t *row, lxb_dom_node_t *table)
     }
 }
 
+/* Whether the first cell of a row counts the lines of code in the second. */
+static bool counts_lines(lxb_dom_node_t *cell)
+{
+    if (dom_holds_any(dom_class(cell), code_gutters)) {
+        return true;
+    }
+    lxb_dom_node_t *next = dom_next_element(cell);
+    return next && dom_find(next, LXB_TAG_PRE) && dom_find(cell, LXB_TAG_PRE) && code_counts(cell);
+}
+
 /* A cell stays whatever its names are: without it the rest would stand in the wrong columns. */
 static bool is_shown_cell(const lxb_dom_node_t *node)
 {
@@ -89,8 +99,7 @@ static void measure(struct shape *shape, lxb_dom_node_t *table)
             }
             columns++;
             shape->head_cells += dom_tag(cell) == LXB_TAG_TH;
-            shape->code =
-                shape->code || (columns == 1 && dom_holds_any(dom_class(cell), code_gutters));
+            shape->code = shape->code || (columns == 1 && counts_lines(cell));
             look_at_cell(shape, cell);
         }
         shape->cells += columns;

@@ -5,6 +5,7 @@
  *   inline.c    text, escapes, links, code spans
  *   emphasis.c  emphasis that CommonMark reads as it was meant
  *   blocks.c    headings, quotes, callouts, lists
+ *   language.c  what language code is in
  *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 #define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
@@ -97,6 +98,7 @@ enum code_word {
     CODE_EDITOR = 8,       /* an editor */
     CODE_BLOCK = 16,       /* a block, though it is no <pre> */
     CODE_INNER_BLOCK = 32, /* the same of a <code> */
+    CODE_LINES = 64,       /* a block, when it is made of lines */
 };
 
 /* What elements of MathML are: the classes of data/math-symbols.txt. */
@@ -195,6 +197,17 @@ void write_code_block(struct writer *writer, lxb_dom_node_t *node);
 void write_code_span(struct writer *writer, lxb_dom_node_t *node);
 /* Whether an element that is no <pre> stands for a block of code. */
 bool code_is_block(lxb_dom_node_t *node);
+/* Whether the text counts up and says nothing else: the numbers of lines. How many there are. */
+size_t code_counts(const lxb_dom_node_t *node);
+
+/* The name of a programming language as fences write it; NULL when the word means none. */
+const char *language_by_name(const char *word, size_t length);
+/* The language of a block of code; NULL when nothing tells. */
+const char *language_of(struct arena *arena, lxb_dom_node_t *node);
+/* Whether a text is nothing but what stands beside code on pages: "C++ Copy". `language` gets one
+ * that it names, unless it has one. */
+bool language_is_label(const char *text, size_t length, const char **language);
+
 void write_image(struct writer *writer, lxb_dom_node_t *node);
 void write_caption(struct writer *writer, lxb_dom_node_t *node);
 void write_picture(struct writer *writer, lxb_dom_node_t *node);
