@@ -119,6 +119,12 @@ static void writes_code_of_highlighters(void **state)
     write_cases(UNIT_DATA "/code_cases.txt", 70);
 }
 
+static void writes_footnotes_of_generators(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/footnote_cases.txt", 40);
+}
+
 /* ---- code ---- */
 
 #define LINE_ONE "vector<int> v{1, 2};"
@@ -295,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_the_cases),
         cmocka_unit_test(writes_code_of_highlighters),
+        cmocka_unit_test(writes_footnotes_of_generators),
         cmocka_unit_test(keeps_code),
         cmocka_unit_test(reads_whole_pages),
     };

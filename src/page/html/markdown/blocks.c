@@ -328,6 +328,7 @@ void write_list(struct writer *writer, lxb_dom_node_t *node)
         writer->gap = GAP_LINE; /* a list in an item stays close to it */
     }
     size_t before_list = writer->out->length;
+    enum gap gap_before = writer->gap;
     bool ordered = dom_tag(node) == LXB_TAG_OL;
     long number = number_in(node, "start", 1);
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
@@ -355,8 +356,10 @@ void write_list(struct writer *writer, lxb_dom_node_t *node)
         write_marked(writer, child, marker);
         number += writer->out->length > before;
     }
-    if (writer->out->length > before_list) {
-        writer->gap = GAP_BLANK;
-        writer->block_length = 0;
+    if (writer->out->length == before_list) {
+        writer->gap = gap_before;
+        return;
     }
+    writer->gap = GAP_BLANK;
+    writer->block_length = 0;
 }

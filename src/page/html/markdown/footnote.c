@@ -94,12 +94,60 @@ static bool says_more_than_mark(lxb_dom_node_t *node)
            strspn(text, "0123456789[]()^. \xE2\x86\xA9\x91") != strlen(text);
 }
 
-/* The block that holds the note whose id an element bears. */
-static lxb_dom_node_t *definition_around(lxb_dom_node_t *found, const lxb_dom_node_t *reference)
+static bool is_mark(lxb_dom_node_t *node)
+{
+    char text[24];
+    char mark[LONGEST_MARK];
+    size_t length = dom_collect(node, text, sizeof text);
+    return length && length < sizeof text - 4 && reference_mark_in(text, mark);
+}
+
+/* Whether words stand before `node` in `block`. */
+static bool has_words_before(const lxb_dom_node_t *node, const lxb_dom_node_t *block)
+{
+    for (lxb_dom_node_t *at = block->first_child; at && at != node;
+         at = dom_next(at, block, true)) {
+        size_t length = 0;
+        const char *text = dom_is_text(at) ? dom_text(at, &length) : "";
+        for (size_t i = 0; i < length; i++) {
+            if (isalnum((unsigned char)text[i]) || (text[i] & 0x80)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A note whose mark stands in an element of its own: a term, a heading, the first cell of a row.
+ * NULL when `node` is no such element. */
+static lxb_dom_node_t *note_beside(lxb_dom_node_t *node, lxb_tag_id_t tag)
+{
+    if (tag == LXB_TAG_TABLE || tag == LXB_TAG_TR || tag == LXB_TAG_TBODY) {
+        lxb_dom_node_t *row = tag == LXB_TAG_TR ? node : dom_find(node, LXB_TAG_TR);
+        node = row ? dom_first_element(row) : NULL;
+        tag = node ? dom_tag(node) : LXB_TAG__UNDEF;
+    }
+    if (!node || !is_mark(node)) {
+        return NULL;
+    }
+    lxb_dom_node_t *next = dom_next_element(node);
+    lxb_tag_id_t after = next ? dom_tag(next) : LXB_TAG__UNDEF;
+    bool fits = (tag == LXB_TAG_DT && after == LXB_TAG_DD) ||
+                ((tag == LXB_TAG_TD || tag == LXB_TAG_TH) && after == LXB_TAG_TD) ||
+                (dom_heading_level(node) && (after == LXB_TAG_P || after == LXB_TAG_DIV));
+    return fits && dom_has_text(next) ? next : NULL;
+}
+
+/* The first element that says more than a mark, from the one with the note's id upwards. */
+static lxb_dom_node_t *climb_to_note(lxb_dom_node_t *found, const lxb_dom_node_t *reference)
 {
     lxb_dom_node_t *node = found;
     for (int steps = 0; node && steps < 5; steps++, node = node->parent) {
         lxb_tag_id_t tag = dom_tag(node);
+        lxb_dom_node_t *beside = note_beside(node, tag);
+        if (beside) {
+            return beside;
+        }
         if (tag == LXB_TAG_BODY || tag == LXB_TAG_ARTICLE || tag == LXB_TAG_MAIN ||
             tag == LXB_TAG_OL || tag == LXB_TAG_UL || tag == LXB_TAG_TABLE ||
             tag == LXB_TAG_TBODY || dom_heading_level(node) || dom_within(reference, node)) {
@@ -112,6 +160,19 @@ static lxb_dom_node_t *definition_around(lxb_dom_node_t *found, const lxb_dom_no
             break;
         }
     }
+    /* Of two marks that lead to each other the one behind words is the reference. */
+    if (!node || (is_mark(found) && has_words_before(found, node))) {
+        return NULL;
+    }
+    bool begins_item = node->parent && dom_tag(node->parent) == LXB_TAG_LI &&
+                       !dom_previous_element(node) && dom_next_element(node);
+    return begins_item && !dom_within(reference, node->parent) ? node->parent : node;
+}
+
+/* The block that holds the note whose id an element bears. */
+static lxb_dom_node_t *definition_around(lxb_dom_node_t *found, const lxb_dom_node_t *reference)
+{
+    lxb_dom_node_t *node = climb_to_note(found, reference);
     if (!node) {
         return NULL;
     }
@@ -125,6 +186,16 @@ static lxb_dom_node_t *definition_around(lxb_dom_node_t *found, const lxb_dom_no
         }
     }
     return node;
+}
+
+/* The mark of a note that stands in an element of its own goes with it. */
+static void drop_mark_beside(lxb_dom_node_t *definition)
+{
+    lxb_dom_node_t *before = dom_previous_element(definition);
+    lxb_tag_id_t tag = before ? dom_tag(before) : LXB_TAG__UNDEF;
+    if (before && note_beside(before, tag) == definition) {
+        node_drop(before, OMIT_CONTROLS);
+    }
 }
 
 /* Whether an element, or the list that it is in, is called notes. */
@@ -196,6 +267,7 @@ static void find_definitions(struct search *search)
             (back && is_called_note(definition, reference->found))) {
             reference->definition = definition;
             node_mark(definition, NODE_NOTE);
+            drop_mark_beside(definition);
         }
     }
 }
@@ -334,9 +406,11 @@ static void add_siblings(struct writer *writer, size_t *size)
             before++;
         }
         lxb_dom_node_t *item = definition;
-        while (before && (item = dom_previous_element(item)) && !(node_marks(item) & NODE_NOTE) &&
-               dom_has_text(item)) {
-            add_note(writer, item, writer->notes[i].label, size);
+        for (size_t back = 1; before && (item = dom_previous_element(item)) &&
+                              !(node_marks(item) & NODE_NOTE) && dom_has_text(item);
+             back++) {
+            /* Every element has its place, so there is room between two items. */
+            add_note(writer, item, writer->notes[i].label - back, size);
         }
     }
 }
@@ -365,6 +439,10 @@ static void drop_title(lxb_dom_node_t *definition)
         }
         if (title) {
             node_drop(title, OMIT_DETAILS);
+            lxb_dom_node_t *rule = dom_previous_element(title);
+            if (rule && dom_tag(rule) == LXB_TAG_HR) {
+                node_mark(rule, NODE_DROPPED);
+            }
             return;
         }
         if (previous && dom_has_text(previous) && !(node_marks(previous) & NODE_DROPPED)) {

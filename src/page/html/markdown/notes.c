@@ -6,6 +6,7 @@
 #include "tables.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -31,7 +32,33 @@ bool reference_hints(const lxb_dom_node_t *node, const char *const *hints)
     return false;
 }
 
-/* The mark of a note without its brackets: digits, a letter or a sign. 0 when the text is none. */
+/* Whether a word counts notes: digits, a letter or two, a number as Romans wrote it. */
+static bool is_count(const char *word, size_t length)
+{
+    if (length <= 4 && strspn(word, "0123456789") == length) {
+        return true;
+    }
+    if (length <= 5 && strspn(word, "ivxlc") == length) {
+        return true;
+    }
+    return length <= 2 && isalpha((unsigned char)word[0]) &&
+           isalpha((unsigned char)word[length - 1]);
+}
+
+/* A mark of two words: "note 3". */
+static bool is_named_count(const char *mark)
+{
+    static const char *const NAMES[] = {"note", "nb", "n", "fn", "footnote", "ref", NULL};
+    size_t length = strcspn(mark, " ");
+    const char *number = mark + length + (mark[length] == ' ');
+    for (const char *const *name = NAMES; *name; name++) {
+        if (strlen(*name) == length && strncasecmp(mark, *name, length) == 0) {
+            return *number && strspn(number, "0123456789") == strlen(number);
+        }
+    }
+    return false;
+}
+
 size_t reference_mark_in(const char *text, char *mark)
 {
     static const char *const SIGNS[] = {
@@ -39,14 +66,16 @@ size_t reference_mark_in(const char *text, char *mark)
     while (*text == '[' || *text == '(' || *text == ' ' || *text == '^') {
         text++;
     }
-    size_t length = strcspn(text, "]).: ");
-    if (length == 0 || length >= LONGEST_MARK ||
-        strspn(text + length, "]).: ") != strlen(text + length)) {
+    size_t length = strlen(text);
+    while (length && strchr("]).: ", text[length - 1])) {
+        length--;
+    }
+    if (length == 0 || length >= LONGEST_MARK) {
         return 0;
     }
     memcpy(mark, text, length);
     mark[length] = '\0';
-    if (length <= 4 && strspn(mark, "0123456789") == length) {
+    if (is_count(mark, length) || is_named_count(mark)) {
         return length;
     }
     for (const char *const *sign = SIGNS; *sign; sign++) {
@@ -54,7 +83,7 @@ size_t reference_mark_in(const char *text, char *mark)
             return length;
         }
     }
-    return length == 1 && isalpha((unsigned char)*mark) ? 1 : 0;
+    return 0;
 }
 
 static size_t mark_of(lxb_dom_node_t *node, char *mark)
@@ -150,10 +179,14 @@ static bool look_at_link(struct search *search, lxb_dom_node_t *node)
     const char *href = dom_known_attr(node, LXB_DOM_ATTR_HREF);
     const char *target = href ? fragment_of(search->writer, href) : NULL;
     char mark[LONGEST_MARK];
+    bool likely = is_likely(node);
+    if (!target && likely) {
+        /* A button to look at, whose note is named for who cannot see it. */
+        target = dom_attr(node, "aria-describedby");
+    }
     if (!target || !mark_of(node, mark)) {
         return false;
     }
-    bool likely = is_likely(node);
     struct reference *reference = add_reference(search, widest_with(node, mark), target);
     if (reference) {
         memcpy(reference->mark, mark, sizeof mark);
@@ -185,23 +218,67 @@ static bool look_at_label(struct search *search, lxb_dom_node_t *node)
     return true;
 }
 
-/* A mark with its note inside, as LaTeX converters write it. */
+static bool add_inside(struct search *search, lxb_dom_node_t *node, lxb_dom_node_t *note)
+{
+    struct reference *reference = add_reference(search, node, NULL);
+    if (reference) {
+        reference->definition = note;
+        reference->likely = true;
+    }
+    return reference != NULL;
+}
+
+/* A mark with its note inside: as LaTeX converters write it, an element of its own, or a box with
+ * the mark and what opens over it. */
 static bool look_at_inside(struct search *search, lxb_dom_node_t *node)
 {
-    if (!dom_has_word(dom_class(node), "ltx_role_footnote")) {
+    static const char *const WORDS[] = {"footnote", "sidenote", NULL};
+    if (dom_tag(node) >= LXB_TAG__LAST_ENTRY && strcmp(dom_name(node), "d-footnote") == 0) {
+        return add_inside(search, node, node);
+    }
+    if (!dom_holds_any(dom_class(node), WORDS)) {
         return false;
     }
     for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
         if (dom_has_word(dom_class(below), "ltx_note_content")) {
-            struct reference *reference = add_reference(search, node, NULL);
-            if (reference) {
-                reference->definition = below;
-                reference->likely = true;
-            }
-            return reference != NULL;
+            return add_inside(search, node, below);
         }
     }
+    bool marked = false;
+    char mark[LONGEST_MARK];
+    for (lxb_dom_node_t *child = dom_first_element(node); child; child = dom_next_element(child)) {
+        bool is_mark = mark_of(child, mark) > 0;
+        if (marked && !is_mark && dom_has_text(child) && dom_tag(child) == LXB_TAG_SPAN) {
+            return add_inside(search, node, child);
+        }
+        marked = marked || is_mark;
+    }
     return false;
+}
+
+/* A button that a script put in the place of a link; what is around it has kept its id. */
+static bool look_at_button(struct search *search, lxb_dom_node_t *node)
+{
+    static const char BACK[] = "fnref";
+    const char *id = NULL;
+    const lxb_dom_node_t *at = node;
+    for (int steps = 0; !id && at && steps < 4; steps++, at = at->parent) {
+        id = dom_id(at) ? strstr(dom_id(at), BACK) : NULL;
+    }
+    if (!id || !reference_hints(node, note_reference_hints)) {
+        return false;
+    }
+    size_t size = strlen(id);
+    char *target = arena_alloc(search->writer->arena, size);
+    if (!target) {
+        return false;
+    }
+    snprintf(target, size, "fn%s", id + strlen(BACK));
+    struct reference *reference = add_reference(search, node, target);
+    if (reference) {
+        reference->likely = true;
+    }
+    return reference != NULL;
 }
 
 static void look_at_number(struct search *search, lxb_dom_node_t *node)
@@ -226,6 +303,9 @@ static bool look_at(struct search *search, lxb_dom_node_t *node, lxb_tag_id_t ta
     if (tag == LXB_TAG_LABEL) {
         return !look_at_label(search, node);
     }
+    if (tag == LXB_TAG_BUTTON) {
+        return !look_at_button(search, node);
+    }
     if (tag == LXB_TAG_SUP && !dom_find(node, LXB_TAG_A)) {
         look_at_number(search, node);
     } else if (tag == LXB_TAG_SPAN || tag >= LXB_TAG__LAST_ENTRY) {
@@ -249,8 +329,12 @@ void references_find(struct search *search, lxb_dom_node_t *root)
         bool dropped = (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) != 0;
         below = tag != LXB_TAG_PRE && !dropped;
         /* A mark is too small to be anything else, so it counts whatever its names made of it. */
-        bool small =
-            tag == LXB_TAG_SUP || tag == LXB_TAG_LABEL || tag == LXB_TAG_A || tag == LXB_TAG_SPAN;
+        bool small = tag == LXB_TAG_SUP || tag == LXB_TAG_LABEL || tag == LXB_TAG_A ||
+                     tag == LXB_TAG_SPAN || tag == LXB_TAG_BUTTON;
+        char mark[LONGEST_MARK];
+        if (dropped && small && mark_of(node, mark)) {
+            below = true;
+        }
         if (tag != LXB_TAG__UNDEF && (!dropped || small)) {
             below = look_at(search, node, tag) && below;
         }
@@ -280,7 +364,8 @@ static bool is_title(const lxb_dom_node_t *node)
 lxb_dom_node_t *notes_title_before(const lxb_dom_node_t *node)
 {
     lxb_dom_node_t *previous = dom_previous_element(node);
-    if (previous && dom_tag(previous) == LXB_TAG_HR) {
+    while (previous && (dom_tag(previous) == LXB_TAG_HR ||
+                        (dom_heading_level(previous) && (node_marks(previous) & NODE_DROPPED)))) {
         previous = dom_previous_element(previous);
     }
     bool title = previous &&
@@ -340,7 +425,7 @@ static bool is_behind(const lxb_dom_node_t *block)
         if (dom_tag(node) == LXB_TAG_HR) {
             return true;
         }
-        if (dom_heading_level(node)) {
+        if (dom_heading_level(node) && !(node_marks(node) & NODE_DROPPED)) {
             return is_title(node);
         }
     }
@@ -422,39 +507,103 @@ static bool is_back_link(const lxb_dom_node_t *link)
            dom_holds_any(text, note_back_signs);
 }
 
-/* Cuts the mark off the first text of a note. Only the view of the text moves; its memory belongs
- * to the tree's pool, which goes as a whole. */
-static void cut_mark(lxb_dom_node_t *text)
+/* A link back to the text goes with the brackets around it. */
+static void drop_back_link(lxb_dom_node_t *link, const lxb_dom_node_t *definition)
 {
-    lexbor_str_t *data = &((lxb_dom_character_data_t *)text)->data;
-    const char *bytes = (const char *)data->data;
-    size_t at = 0;
-    while (at < data->length && isspace((unsigned char)bytes[at])) {
+    char own[24];
+    char around[32];
+    size_t length = dom_collect(link, own, sizeof own);
+    while (link->parent && link->parent != definition && !dom_is_block(dom_tag(link->parent)) &&
+           dom_collect(link->parent, around, sizeof around) <= length + 2) {
+        link = link->parent;
+    }
+    node_drop(link, OMIT_CONTROLS);
+}
+
+/* How many bytes at the beginning of a note are its mark: "1.", "[2]", a sign. With `rest`, the
+ * mark itself stood in an element before, and only what ended it is here. */
+static size_t mark_length(const char *text, size_t length, bool rest)
+{
+    static const char *const SIGNS[] = {"*", "\xE2\x80\xA0", "\xE2\x80\xA1", "\xC2\xA7", NULL};
+    if (rest) {
+        return length && strchr(".):]", *text) ? 1 : 0;
+    }
+    for (const char *const *sign = SIGNS; *sign; sign++) {
+        size_t size = strlen(*sign);
+        if (length > size && memcmp(text, *sign, size) == 0) {
+            return size;
+        }
+    }
+    size_t open = *text == '[' || *text == '(';
+    size_t at = open;
+    while (at < length && isdigit((unsigned char)text[at])) {
         at++;
     }
-    size_t open = at;
-    at += at < data->length && (bytes[at] == '[' || bytes[at] == '(');
-    size_t digits = at;
-    while (at < data->length && isdigit((unsigned char)bytes[at])) {
-        at++;
-    }
-    bool closed = at < data->length && strchr("]).:", bytes[at]);
-    bool whole = at == data->length;
-    if (at == digits || at - digits > 4 || (!closed && !whole) || (open != digits && !closed)) {
-        return;
+    bool closed = at < length && strchr("]).:", text[at]);
+    if (at == open || at - open > 4 || (!closed && (open || at < length))) {
+        return 0;
     }
     at += closed;
-    at += at < data->length && bytes[at] == '.';
-    data->data += at;
-    data->length -= at;
+    return at + (at < length && text[at] == '.');
+}
+
+/* Only the view of the text moves; its memory belongs to the tree's pool, which goes as a whole. */
+static void cut_mark(lxb_dom_node_t *text, bool rest)
+{
+    lexbor_str_t *data = &((lxb_dom_character_data_t *)text)->data;
+    size_t blank = 0;
+    while (blank < data->length && isspace(data->data[blank])) {
+        blank++;
+    }
+    size_t mark = mark_length((const char *)data->data + blank, data->length - blank, rest);
+    if (mark) {
+        data->data += blank + mark;
+        data->length -= blank + mark;
+    }
+}
+
+/* Drops the element that a note begins with, when it holds its mark and no more. */
+static bool drop_first_mark(lxb_dom_node_t *definition)
+{
+    for (lxb_dom_node_t *node = dom_first_element(definition); node;
+         node = dom_first_element(node)) {
+        const lxb_dom_node_t *before = node->prev;
+        if (before && dom_is_text(before) && dom_has_text(before->parent)) {
+            size_t length;
+            const char *text = dom_text(before, &length);
+            while (length && isspace((unsigned char)*text)) {
+                text++;
+                length--;
+            }
+            if (length) {
+                return false;
+            }
+        }
+        char text[24];
+        char mark[LONGEST_MARK];
+        size_t length = dom_collect(node, text, sizeof text);
+        bool is_mark = length && length < 16 && reference_mark_in(text, mark) &&
+                       (!isalpha((unsigned char)*mark) || dom_tag(node) == LXB_TAG_SUP ||
+                        dom_find(node, LXB_TAG_A) || dom_tag(node) == LXB_TAG_A);
+        if (is_mark) {
+            node_drop(node, OMIT_CONTROLS);
+            return true;
+        }
+        if (length == 0 && dom_next_element(node)) {
+            continue;
+        }
+    }
+    return false;
 }
 
 void notes_clean(lxb_dom_node_t *definition)
 {
+    bool marked = drop_first_mark(definition);
     for (lxb_dom_node_t *node = definition->first_child; node;
          node = dom_next(node, definition, true)) {
-        if ((dom_tag(node) == LXB_TAG_A && is_back_link(node)) ||
-            dom_holds_any(dom_class(node), note_marks)) {
+        if (dom_tag(node) == LXB_TAG_A && is_back_link(node)) {
+            drop_back_link(node, definition);
+        } else if (dom_holds_any(dom_class(node), note_marks)) {
             node_drop(node, OMIT_CONTROLS);
         }
         node_unmark(node, NODE_HIDDEN);
@@ -466,9 +615,9 @@ void notes_clean(lxb_dom_node_t *definition)
          !mark && below && below->first_child; below = dom_first_element(below)) {
         mark = leading_number(below, number, sizeof number, &bold);
     }
-    if (mark) {
+    if (mark && !marked) {
         node_drop(mark, OMIT_CONTROLS);
-        return;
+        marked = true;
     }
     for (lxb_dom_node_t *node = definition->first_child; node;
          node = dom_next(node, definition, !(node_marks(node) & NODE_DROPPED))) {
@@ -480,9 +629,10 @@ void notes_clean(lxb_dom_node_t *definition)
                 blank++;
             }
             if (blank < length) {
-                cut_mark(node);
+                cut_mark(node, marked);
                 return;
             }
         }
+        marked = marked || (node_marks(node) & NODE_DROPPED);
     }
 }
