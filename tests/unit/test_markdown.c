@@ -125,6 +125,12 @@ static void writes_footnotes_of_generators(void **state)
     write_cases(UNIT_DATA "/footnote_cases.txt", 40);
 }
 
+static void writes_formulas_of_renderers(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/formula_cases.txt", 40);
+}
+
 /* ---- code ---- */
 
 #define LINE_ONE "vector<int> v{1, 2};"
@@ -302,6 +308,7 @@ int main(void)
         cmocka_unit_test(writes_the_cases),
         cmocka_unit_test(writes_code_of_highlighters),
         cmocka_unit_test(writes_footnotes_of_generators),
+        cmocka_unit_test(writes_formulas_of_renderers),
         cmocka_unit_test(keeps_code),
         cmocka_unit_test(reads_whole_pages),
     };

@@ -6,6 +6,7 @@
 #include "tables.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <strings.h>
 
 /* ---- characters ---- */
@@ -232,10 +233,41 @@ static bool looks_like_tex(const char *text, size_t length)
     return false;
 }
 
+/* An environment of TeX that is a formula by itself: \begin{align} ... \end{align}. Its length, 0
+ * for none. */
+static size_t environment_length(const char *text, size_t left)
+{
+    static const char *const NAMES[] = {"equation", "equation*", "align",    "align*",  "gather",
+                                        "gather*",  "multline",  "eqnarray", "alignat", "cases",
+                                        "matrix",   "pmatrix",   "bmatrix",  "split",   NULL};
+    static const char BEGIN[] = "\\begin{";
+    if (left <= strlen(BEGIN) || memcmp(text, BEGIN, strlen(BEGIN)) != 0) {
+        return 0;
+    }
+    for (const char *const *name = NAMES; *name; name++) {
+        char end[32];
+        int length = snprintf(end, sizeof end, "\\end{%s}", *name);
+        size_t size = (size_t)length - strlen("\\end{");
+        if (left - strlen(BEGIN) > size &&
+            memcmp(text + strlen(BEGIN), end + strlen("\\end{"), size) == 0) {
+            const char *found = memmem(text, left < 4000 ? left : 4000, end, (size_t)length);
+            return found ? (size_t)(found - text) + (size_t)length : 0;
+        }
+    }
+    return 0;
+}
+
 /* A formula that the page's own script would have set: $x$, $$x$$, \(x\), \[x\]. Returns how many
  * bytes it takes, 0 for none; the formula is written. */
 static size_t raw_formula(struct writer *writer, char before, const char *text, size_t left)
 {
+    size_t environment = environment_length(text, left);
+    if (environment) {
+        inline_raw(writer, "$$", 2);
+        inline_raw(writer, text, environment);
+        inline_raw(writer, "$$", 2);
+        return environment;
+    }
     static const struct {
         const char *open, *close;
         bool sure, display;

@@ -3,10 +3,13 @@
 #include "page/html/markdown/writer.h"
 
 #include "core/limits.h"
+#include "page/html/parse.h"
 #include "tables.h"
 
 #include <ctype.h>
 #include <strings.h>
+
+#define LONGEST_MATHML 16384 /* bytes of it in an attribute */
 
 /* ==== MathML as TeX, element by element; also for the elements that MathJax makes of it
  * ("mjx-msub" for "msub", with boxes around the parts) ==== */
@@ -332,8 +335,14 @@ static void unwrap(const char **text, size_t *length)
     static const struct {
         const char *open, *close;
     } WRAPPERS[] = {
-        {"{\\displaystyle", "}"}, {"{\\textstyle", "}"},   {"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"},
-        {"\\[", "\\]"},           {"\\displaystyle ", ""},
+        {"{\\displaystyle", "}"},
+        {"{\\textstyle", "}"},
+        {"$$", "$$"},
+        {"$", "$"},
+        {"\\(", "\\)"},
+        {"\\[", "\\]"},
+        {"\\displaystyle ", ""},
+        {"% <![CDATA[", "%]]>"},
     };
     trim(text, length);
     for (size_t i = 0; i < sizeof WRAPPERS / sizeof *WRAPPERS; i++) {
@@ -436,6 +445,44 @@ static void put_mathml(struct writer *writer, lxb_dom_node_t *math, bool display
     }
 }
 
+/* MathML in an attribute, as MathJax of old and editors of formulas keep it. */
+static bool put_attribute(struct writer *writer, const lxb_dom_node_t *node, bool display)
+{
+    static const struct {
+        const char *from;
+        char to;
+    } QUOTED[] = {{"\xC2\xAB", '<'}, {"\xC2\xBB", '>'}, {"\xC2\xA8", '"'}, {"\xC2\xA7", '&'}};
+    const char *source = dom_attr(node, "data-mathml");
+    size_t length = source ? strlen(source) : 0;
+    char *text = length && length <= LONGEST_MATHML ? arena_alloc(writer->arena, length + 1) : NULL;
+    if (!text) {
+        return false;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < length;) {
+        char byte = source[i];
+        size_t taken = 1;
+        for (size_t k = 0; k < sizeof QUOTED / sizeof *QUOTED && taken == 1; k++) {
+            if (i + 1 < length && memcmp(source + i, QUOTED[k].from, 2) == 0) {
+                byte = QUOTED[k].to;
+                taken = 2;
+            }
+        }
+        text[used++] = byte;
+        i += taken;
+    }
+    struct page page = {.arena = writer->arena};
+    if (parse_html(&page, text, used) != OK) {
+        return false;
+    }
+    lxb_dom_node_t *math = dom_find(page.body, LXB_TAG_MATH);
+    if (math) {
+        put_mathml(writer, math, display);
+    }
+    parse_done(&page);
+    return math != NULL;
+}
+
 /* ---- wrappers ---- */
 
 static const char *tex_attribute(const lxb_dom_node_t *node)
@@ -447,6 +494,31 @@ static const char *tex_attribute(const lxb_dom_node_t *node)
         }
     }
     return NULL;
+}
+
+/* The source of a formula that an element keeps in JSON. */
+static bool put_json(struct writer *writer, const lxb_dom_node_t *node)
+{
+    const char *json = dom_attr(node, "data-attrs");
+    yyjson_doc *doc = json ? yyjson_read(json, strlen(json), 0) : NULL;
+    const char *tex =
+        yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "persistentExpression"));
+    const char *copy = tex ? arena_strdup(writer->arena, tex) : NULL;
+    yyjson_doc_free(doc);
+    if (copy) {
+        put_formula(writer, copy, strlen(copy), dom_tag(node) == LXB_TAG_DIV);
+    }
+    return copy != NULL;
+}
+
+/* The source in an attribute of an element or of what it is drawn with. */
+static const char *tex_below(lxb_dom_node_t *node)
+{
+    const char *tex = tex_attribute(node);
+    for (lxb_dom_node_t *below = node->first_child; below && !tex; below = below->first_child) {
+        tex = tex_attribute(below);
+    }
+    return tex;
 }
 
 static bool is_math_script(const lxb_dom_node_t *node)
@@ -493,12 +565,16 @@ static bool write_wrapper(struct writer *writer, lxb_dom_node_t *node, const cha
         put_formula(writer, tex, strlen(tex), is_set_apart(node));
         return true;
     }
+    if (put_json(writer, node)) {
+        return true;
+    }
     if (dom_holds_any(words, RENDERED)) {
         lxb_dom_node_t *math = dom_find(node, LXB_TAG_MATH);
         if (math) {
             put_mathml(writer, math, is_set_apart(node));
         }
-        return math != NULL || strstr(words, "Preview") != NULL;
+        return math != NULL || put_attribute(writer, node, is_set_apart(node)) ||
+               strstr(words, "Preview") != NULL;
     }
     /* What pandoc leaves for a script: TeX without delimiters. */
     lxb_dom_node_t *only = node->first_child;
@@ -515,39 +591,104 @@ static void write_container(struct writer *writer, lxb_dom_node_t *node)
 {
     const char *mode = dom_attr(node, "display");
     bool display = mode && (strcmp(mode, "true") == 0 || strcmp(mode, "block") == 0);
-    const char *tex = tex_attribute(node);
+    const char *tex = tex_below(node);
     lxb_dom_node_t *math = dom_find(node, LXB_TAG_MATH);
     if (tex) {
         put_formula(writer, tex, strlen(tex), display);
     } else if (math) {
         put_mathml(writer, math, display);
-    } else {
+    } else if (!put_attribute(writer, node, display)) {
         put_converted(writer, node, display);
     }
 }
 
 /* ---- pictures of formulas ---- */
 
-/* TeX in the address of a picture that a service draws: after the last of "?", "=" and "/". */
+/* The part of an address that is TeX, when a service draws it: the value of a parameter with such a
+ * name, or all of the query behind a path that is called so. NULL when there is none. */
+static char *tex_in_address(struct arena *arena, const char *source)
+{
+    static const char *const NAMES[] = {
+        "latex=", "tex=", "math=", "chl=", "formula=", "eq=", "from=", "expr=", "equation=", NULL};
+    static const char *const PATHS[] = {".latex", "latex", "mathtex", "mimetex", "texrender", NULL};
+    static const char *const SERVICES[] = {"latex", "tex", "math", "equation", "cht=tx", NULL};
+    const char *query = strchr(source, '?');
+    const char *from = NULL;
+    for (const char *const *name = NAMES; query && !from && *name; name++) {
+        const char *at = strcasestr(query, *name);
+        bool whole = at && (at[-1] == '?' || at[-1] == '&' || at[-1] == ';');
+        from = whole && dom_holds_any(source, SERVICES) ? at + strlen(*name) : NULL;
+    }
+    size_t length = from ? strcspn(from, "&") : 0;
+    if (!from && query && !strchr(query, '=')) {
+        char *path = arena_strndup(arena, source, (size_t)(query - source));
+        from = path && dom_holds_any(path, PATHS) ? query + 1 : NULL;
+        length = from ? strlen(from) : 0;
+    }
+    char *form = from ? arena_strndup(arena, from, length) : NULL;
+    for (char *at = form && *from && from[-1] == '=' ? strchr(form, '+') : NULL; at;
+         at = strchr(at, '+')) {
+        *at = ' '; /* as forms write it */
+    }
+    return form ? url_decode(arena, form, length, &length) : NULL;
+}
+
+/* What services are told about the picture, before the formula, and their word for a space. */
+static void put_drawn(struct writer *writer, char *tex)
+{
+    static const char *const ORDERS[] = {"\\inline", "\\dpi",   "\\bg_", "\\fg_",
+                                         "\\large",  "\\small", "\\fn_", NULL};
+    for (char *space = strstr(tex, "&space;"); space; space = strstr(space, "&space;")) {
+        *space = ' ';
+        memmove(space + 1, space + 7, strlen(space + 7) + 1);
+    }
+    for (bool more = true; more;) {
+        more = false;
+        tex += strspn(tex, " ");
+        for (const char *const *order = ORDERS; *order && !more; order++) {
+            if (strncasecmp(tex, *order, strlen(*order)) == 0) {
+                tex += 1 + strcspn(tex + 1, " \\{");
+                tex += *tex == '{' ? strcspn(tex, "}") + 1 : 0;
+                more = true;
+            }
+        }
+    }
+    put_formula(writer, tex, strlen(tex), false);
+}
+
+/* TeX in the address of a picture. */
 static bool write_drawn(struct writer *writer, lxb_dom_node_t *image)
 {
     const char *source = dom_known_attr(image, LXB_DOM_ATTR_SRC);
-    if (!source || !(strcasestr(source, "%5C") || strchr(source, '\\')) ||
-        strncmp(source, "data:", 5) == 0) {
+    if (!source || strncmp(source, "data:", 5) == 0) {
         return false;
     }
-    size_t length;
-    char *plain = url_decode(writer->arena, source, strlen(source), &length);
-    char *slash = plain ? strchr(plain, '\\') : NULL;
-    if (!slash || !isalpha((unsigned char)slash[1])) {
+    char *tex = strchr(source, '?') ? tex_in_address(writer->arena, source) : NULL;
+    if (!tex && (strcasestr(source, "%5C") || strchr(source, '\\'))) {
+        size_t length;
+        char *plain = url_decode(writer->arena, source, strlen(source), &length);
+        char *slash = plain ? strchr(plain, '\\') : NULL;
+        tex = slash && isalpha((unsigned char)slash[1]) ? slash : NULL;
+        while (tex && tex > plain && !strchr("?=/", tex[-1])) {
+            tex--;
+        }
+    }
+    if (!tex || !*tex) {
         return false;
     }
-    char *from = slash;
-    while (from > plain && !strchr("?=/", from[-1])) {
-        from--;
-    }
-    put_formula(writer, from, strlen(from), false);
+    put_drawn(writer, tex);
     return true;
+}
+
+static bool is_in_formula(const lxb_dom_node_t *image)
+{
+    const lxb_dom_node_t *node = image->parent;
+    for (int steps = 0; node && steps < 2; steps++, node = node->parent) {
+        if (dom_has_word(dom_class(node), "math")) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool write_picture_of_formula(struct writer *writer, lxb_dom_node_t *image)
@@ -556,13 +697,16 @@ static bool write_picture_of_formula(struct writer *writer, lxb_dom_node_t *imag
     const char *words = dom_class(image);
     const char *alt = dom_known_attr(image, LXB_DOM_ATTR_ALT);
     const char *tex = tex_attribute(image);
-    if (tex || (alt && *alt && dom_holds_any(words, WORDS) &&
+    bool inside = is_in_formula(image);
+    if (tex || (alt && *alt && (inside || dom_holds_any(words, WORDS)) &&
                 (strpbrk(alt, "\\^_{}=") || strlen(alt) < 3))) {
         tex = tex ? tex : alt;
-        put_formula(writer, tex, strlen(tex), words && strcasestr(words, "display"));
+        bool display = (words && strcasestr(words, "display")) ||
+                       (inside && dom_closest(image, LXB_TAG_DIV) == image->parent->parent);
+        put_formula(writer, tex, strlen(tex), display);
         return true;
     }
-    return write_drawn(writer, image);
+    return put_attribute(writer, image, false) || write_drawn(writer, image);
 }
 
 bool write_math(struct writer *writer, lxb_dom_node_t *node)
@@ -589,10 +733,18 @@ bool write_math(struct writer *writer, lxb_dom_node_t *node)
             write_container(writer, node);
             return true;
         }
-        if (strcmp(name, "d-math") == 0) {
+        if (strcmp(name, "d-math") == 0 || strcmp(name, "tex-math") == 0) {
             put_text_of(writer, node, dom_attr(node, "block") != NULL);
             return true;
         }
+    }
+    if (tag == LXB_TAG_CODE || tag == LXB_TAG_PRE) {
+        /* A fence or a span that is for a script to draw. */
+        const char *style = dom_attr(node, "data-math-style");
+        if (style) {
+            put_text_of(writer, node, strcmp(style, "display") == 0);
+        }
+        return style != NULL;
     }
     if (tag != LXB_TAG_SPAN && tag != LXB_TAG_DIV) {
         return false;
