@@ -162,13 +162,13 @@ def fill(writer, opening, parts, closing, size):
     return "".join(pieces) + closing
 
 
-def make_page(number):
-    """A page of 20 to 400 kB; the small ones are the many."""
+def make_parts(number):
+    """A page of 20 to 400 kB, the small ones are the many: what stands before its text, its text, and the rest."""
     writer = Writer(number)
     size = int(20_000 * 20 ** (writer.random.random() ** 2))
     kind = list(KINDS)[number % len(KINDS)]
     title = writer.words(6).capitalize()
-    return (
+    before = (
         "<!doctype html>\n<html lang=en>"
         + writer.head(title, kind)
         + writer.style(size // 5)
@@ -177,17 +177,20 @@ def make_page(number):
         + writer.menu("site-menu", 20)
         + "</header>\n<div class=layout>"
         + writer.menu("sidebar", min(size // 2000, 60))
-        + KINDS[kind](writer, size // 4)
-        + "</div>\n"
+    )
+    text = KINDS[kind](writer, size // 4)
+    after = (
+        "</div>\n"
         + writer.menu("related", 12)
         + f"<footer>{writer.menu('site-footer', 30)}<p>{writer.words(30)}</p></footer>\n"
         + writer.script(size // 4)
         + "</body></html>\n"
-    ).encode()
+    )
+    return before, text, after
 
 
 def made_pages():
-    return [make_page(number) for number in range(MADE_PAGES)]
+    return ["".join(make_parts(number)).encode() for number in range(MADE_PAGES)]
 
 
 def found_pages(folder):
