@@ -55,6 +55,10 @@ static void add_facts(yyjson_mut_doc *doc, yyjson_mut_val *object,
     json_add_string(doc, object, "canonical", page->canonical);
     json_add_string(doc, object, "language", page->language);
     json_add_string(doc, object, "description", page->description);
+    json_add_string(doc, object, "encoding", page->encoding);
+    if (page->encoding_guessed) {
+        yyjson_mut_obj_add_bool(doc, object, "encoding_guessed", true);
+    }
     yyjson_mut_obj_add_uint(doc, object, "words", page->words);
     yyjson_mut_obj_add_bool(doc, object, "cut", page->cut);
     yyjson_mut_obj_add_bool(doc, object, "shell", page->shell);

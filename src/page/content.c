@@ -175,6 +175,12 @@ yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *
     if (document->age_s > 0) {
         yyjson_mut_obj_add_int(doc, object, "age_s", document->age_s);
     }
+    if (document->encoding && (document->encoding_guessed || strcmp(document->encoding, "utf-8"))) {
+        json_add_string(doc, object, "encoding", document->encoding);
+    }
+    if (document->encoding_guessed) {
+        yyjson_mut_obj_add_bool(doc, object, "encoding_guessed", true);
+    }
     add_notes(content, doc, arena, object);
     /* Whoever reads on, or a section, knows it already. */
     if (content->part.start == 0 && !content->title) {

@@ -227,6 +227,8 @@ static int put_result(struct reading *reading, const struct extract_result *resu
     document->site = result->site;
     document->language = result->language;
     document->description = result->description;
+    document->encoding = result->encoding;
+    document->encoding_guessed = result->encoding_guessed;
     document->cut |= result->cut;
     document->omitted = result->omitted;
     if (strspn(result->markdown, " \t\r\n") == result->length) {
@@ -270,6 +272,7 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .length = fetched->body_length,
                                   .url = fetched->url,
                                   .content_type = fetched->content_type,
+                                  .language = fetch_header_value(fetched, "content-language"),
                                   .all = reading->all};
     struct place place = {.call = reading->call};
     call_waits_for(reading->call, "a turn at the extractor");

@@ -17,43 +17,55 @@ static void decodes(void **state)
         const char *bytes;
         const char *content_type;
         const char *text, *encoding;
+        bool guessed;
     } CASES[] = {
-        {"plain", NULL, "plain", "utf-8"},
-        {"caf\xC3\xA9", NULL, "caf\u00e9", "utf-8"},
+        {"plain", NULL, "plain", "utf-8", false},
+        {"caf\xC3\xA9", NULL, "caf\u00e9", "utf-8", true},
+        {"caf\xC3\xA9", "text/html; charset=utf-8", "caf\u00e9", "utf-8", false},
         {"\xEF\xBB\xBF"
          "caf\xC3\xA9",
-         "text/html; charset=koi8-r", "caf\u00e9", "utf-8"},
-        {"caf\xE9", NULL, "caf\u00e9", "windows-1252"},
-        {"\x93quoted\x94 \x80", NULL, "\u201cquoted\u201d \u20ac", "windows-1252"},
-        {"\x81", NULL, "\uFFFD", "windows-1252"},
-        {"\xD0\xCF", "text/html; charset=\"windows-1251\"", "\u0420\u041f", "windows-1251"},
-        {"\xF0\xEF", "text/html;CHARSET = koi8-r; x=y", "\u041f\u041e", "koi8-r"},
+         "text/html; charset=koi8-r", "caf\u00e9", "utf-8", false},
+        {"caf\xE9", NULL, "caf\u00e9", "windows-1252", true},
+        {"caf\xE9", "text/html; charset=latin1", "caf\u00e9", "windows-1252", false},
+        {"\x93quoted\x94 \x80", NULL, "\u201cquoted\u201d \u20ac", "windows-1252", true},
+        {"\xD0\xCF", "text/html; charset=\"windows-1251\"", "\u0420\u041f", "windows-1251", false},
+        {"\xF0\xEF", "text/html;CHARSET = koi8-r; x=y", "\u041f\u041e", "koi8-r", false},
         {"<meta charset=shift_jis>\x93\xFA\x96{", NULL, "<meta charset=shift_jis>\u65e5\u672c",
-         "shift_jis"},
+         "shift_jis", false},
         {"<meta http-equiv=Content-Type content='text/html; charset=gb2312'>\xC4\xE3", NULL,
-         "<meta http-equiv=Content-Type content='text/html; charset=gb2312'>\u4f60", "gbk"},
-        {"<!-- <meta charset=koi8-r> -->\xE9", NULL, "<!-- <meta charset=koi8-r> -->\u00e9",
-         "windows-1252"},
+         "<meta http-equiv=Content-Type content='text/html; charset=gb2312'>\u4f60", "gbk", false},
+        {"<!-- <meta charset=koi8-r> -->caf\xE9", NULL, "<!-- <meta charset=koi8-r> -->caf\u00e9",
+         "windows-1252", true},
         /* A page that is UTF-8 and says otherwise. */
         {"<meta charset=iso-8859-1>caf\xC3\xA9", NULL, "<meta charset=iso-8859-1>caf\u00e9",
-         "windows-1252"},
-        /* One that says UTF-8 and is not, here and there. */
-        {"<meta charset=utf-8>caf\xE9 \xC3\xA9", NULL, "<meta charset=utf-8>caf\uFFFD \u00e9",
-         "utf-8"},
-        {"<meta charset=utf-16>caf\xC3\xA9", NULL, "<meta charset=utf-16>caf\u00e9", "utf-8"},
-        {"<meta charset=no-such-thing>\xE9", NULL, "<meta charset=no-such-thing>\u00e9",
-         "windows-1252"},
+         "utf-8", true},
+        /* Two pairs of GBK that happen to be UTF-8. */
+        {"<meta charset=gbk>\xC4\xBD\xD2\xBB", NULL, "<meta charset=gbk>\u6155\u4e00", "gbk",
+         false},
+        /* One that says UTF-8 and is not, here and there, and one that is nowhere. */
+        {"<meta charset=utf-8>caf\xE9 \xC3\xA9 \xC3\xA9", NULL,
+         "<meta charset=utf-8>caf\uFFFD \u00e9 \u00e9", "utf-8", false},
+        {"<meta charset=utf-8>caf\xE9", NULL, "<meta charset=utf-8>caf\u00e9", "windows-1252",
+         true},
+        {"<meta charset=utf-16>caf\xC3\xA9", NULL, "<meta charset=utf-16>caf\u00e9", "utf-8",
+         false},
+        {"caf\xC3\xA9", "text/html; charset=utf-16", "caf\u00e9", "utf-8", true},
+        {"<meta charset=no-such-thing>caf\xE9", NULL, "<meta charset=no-such-thing>caf\u00e9",
+         "windows-1252", true},
+        {"<?xml version='1.0' encoding='windows-1251'?><p>\xCF\xF0", NULL,
+         "<?xml version='1.0' encoding='windows-1251'?><p>\u041f\u0440", "windows-1251", false},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct arena *arena = arena_new(MIB(1));
+        struct charset_hints hints = {.content_type = CASES[i].content_type};
         struct charset_text text;
-        assert_int_equal(charset_decode(arena, CASES[i].bytes, strlen(CASES[i].bytes),
-                                        CASES[i].content_type, &text),
-                         OK);
+        assert_int_equal(
+            charset_decode(arena, CASES[i].bytes, strlen(CASES[i].bytes), &hints, &text), OK);
         if (text.length != strlen(CASES[i].text) ||
             memcmp(text.bytes, CASES[i].text, text.length) != 0 ||
-            strcmp(text.encoding, CASES[i].encoding) != 0) {
-            fail_msg("case %zu: \"%.*s\" as %s", i, (int)text.length, text.bytes, text.encoding);
+            strcmp(text.encoding, CASES[i].encoding) != 0 || text.guessed != CASES[i].guessed) {
+            fail_msg("case %zu: \"%.*s\" as %s%s", i, (int)text.length, text.bytes, text.encoding,
+                     text.guessed ? ", guessed" : "");
         }
         arena_free(arena);
     }
@@ -72,7 +84,9 @@ static void decodes_utf_16(void **state)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct arena *arena = arena_new(MIB(1));
         struct charset_text text;
-        assert_int_equal(charset_decode(arena, CASES[i].bytes, CASES[i].length, NULL, &text), OK);
+        assert_int_equal(charset_decode(arena, CASES[i].bytes, CASES[i].length,
+                                        &(struct charset_hints){.content_type = NULL}, &text),
+                         OK);
         assert_int_equal(text.length, 4);
         assert_memory_equal(text.bytes, "a\u20ac", 4);
         arena_free(arena);
@@ -94,7 +108,7 @@ static void knows_labels(void **state)
         {"ks_c_5601-1987", "euc-kr"},
         {"big5-hkscs", "big5"},
         {"tis-620", "windows-874"},
-        {"unicode", "utf-16le"},
+        {"unicode", "utf-8"}, /* "ab" is no UTF-16, whatever is said */
         {"l9", "iso-8859-15"},
         /* No label: ASCII that is said to be nothing is UTF-8. */
         {"", "utf-8"},
@@ -106,7 +120,9 @@ static void knows_labels(void **state)
         struct charset_text text;
         char type[100];
         snprintf(type, sizeof type, "text/html; charset=\"%s\"", CASES[i].label);
-        assert_int_equal(charset_decode(arena, "ab", 2, type, &text), OK);
+        assert_int_equal(
+            charset_decode(arena, "ab", 2, &(struct charset_hints){.content_type = type}, &text),
+            OK);
         if (strcmp(text.encoding, CASES[i].name) != 0) {
             fail_msg("\"%s\" is %s", CASES[i].label, text.encoding);
         }
@@ -122,10 +138,14 @@ static void looks_at_the_beginning_only(void **state)
     memcpy(page + 1030, "<meta charset=koi8-r>", 21);
     struct arena *arena = arena_new(MIB(1));
     struct charset_text text;
-    assert_int_equal(charset_decode(arena, page, sizeof page, NULL, &text), OK);
+    assert_int_equal(charset_decode(arena, page, sizeof page,
+                                    &(struct charset_hints){.content_type = NULL}, &text),
+                     OK);
     assert_string_equal(text.encoding, "utf-8");
     memcpy(page + 500, "<meta charset=koi8-r>", 21);
-    assert_int_equal(charset_decode(arena, page, sizeof page, NULL, &text), OK);
+    assert_int_equal(charset_decode(arena, page, sizeof page,
+                                    &(struct charset_hints){.content_type = NULL}, &text),
+                     OK);
     assert_string_equal(text.encoding, "koi8-r");
     arena_free(arena);
 }
@@ -150,7 +170,9 @@ static void is_always_valid(void **state)
     for (size_t i = 0; i < COUNT(TYPES); i++) {
         struct arena *arena = arena_new(MIB(1));
         struct charset_text text;
-        assert_int_equal(charset_decode(arena, bytes, sizeof bytes, TYPES[i], &text), OK);
+        assert_int_equal(charset_decode(arena, bytes, sizeof bytes,
+                                        &(struct charset_hints){.content_type = TYPES[i]}, &text),
+                         OK);
         assert_true(text.length > 0);
         assert_true(text_is_utf8(text.bytes, text.length));
         arena_free(arena);

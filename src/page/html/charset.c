@@ -2,31 +2,32 @@
 #include "page/html/charset.h"
 
 #include "core/status.h"
+#include "page/html/detect.h"
+#include "page/html/encodings.h"
 #include "tables.h"
 #include "text/text.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <iconv.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
-#define PRESCAN_BYTES 1024
-#define MOST_WRONG    4000 /* bytes that mean nothing, before an encoding is not believed */
+#define PRESCAN_BYTES  1024
+#define LANGUAGE_BYTES 4096
 
 /* ---- labels ---- */
 
-/* The value after "charset=" in `text`, quoted or not. */
-static const char *charset_parameter(const char *text, size_t length)
+/* The encoding after "charset=", or another key, in `text`, quoted or not. */
+static const char *parameter(const char *key, const char *text, size_t length)
 {
     const char *end = text + length;
-    for (const char *at = text; at + 8 < end; at++) {
-        if (strncasecmp(at, "charset", 7) != 0) {
+    size_t key_length = strlen(key);
+    for (const char *at = text; at + key_length + 1 < end; at++) {
+        if (strncasecmp(at, key, key_length) != 0) {
             continue;
         }
-        const char *value = at + 7;
+        const char *value = at + key_length;
         while (value < end && isspace((unsigned char)*value)) {
             value++;
         }
@@ -53,6 +54,13 @@ static const char *charset_parameter(const char *text, size_t length)
 static const char *prescan(const char *bytes, size_t length)
 {
     const char *end = bytes + (length < PRESCAN_BYTES ? length : PRESCAN_BYTES);
+    if (end - bytes > 5 && memcmp(bytes, "<?xml", 5) == 0) {
+        const char *close = memchr(bytes, '>', (size_t)(end - bytes));
+        const char *name = close ? parameter("encoding", bytes, (size_t)(close - bytes)) : NULL;
+        if (name) {
+            return strncmp(name, "utf-16", 6) == 0 ? "utf-8" : name;
+        }
+    }
     for (const char *at = bytes; at + 6 < end; at++) {
         if (*at != '<') {
             continue;
@@ -65,7 +73,7 @@ static const char *prescan(const char *bytes, size_t length)
             at = close + 2;
         } else if (strncasecmp(at + 1, "meta", 4) == 0 && !isalnum((unsigned char)at[5])) {
             const char *close = memchr(at, '>', (size_t)(end - at));
-            const char *name = charset_parameter(at, (size_t)((close ? close : end) - at));
+            const char *name = parameter("charset", at, (size_t)((close ? close : end) - at));
             if (name) {
                 /* A page that can be read as ASCII up to here is not UTF-16. */
                 return strncmp(name, "utf-16", 6) == 0 ? "utf-8" : name;
@@ -138,133 +146,205 @@ static int repair(struct arena *arena, const char *bytes, size_t length, struct 
     return OK;
 }
 
-/* ---- conversion ---- */
-
-/* The encoding of most pages that say nothing, without iconv: it knows all 256 bytes. */
-static int convert_western(struct arena *arena, const char *bytes, size_t length,
-                           struct charset_text *text)
+/* How many characters of several bytes there are, and bytes that are none. */
+static void count_unicode(const char *at, const char *end, size_t *valid, size_t *wrong)
 {
-    static const uint16_t UPPER[32] = {
-        0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
-        0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
-        0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178,
-    };
-    size_t high = 0;
-    for (size_t i = 0; i < length; i++) {
-        high += (bytes[i] & 0x80) != 0;
-    }
-    char *out = arena_alloc(arena, length + 2 * high + 1);
-    if (!out) {
-        return ERR_NOMEM;
-    }
-    size_t used = 0;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        unsigned point = c >= 0x80 && c < 0xA0 ? UPPER[c - 0x80] : c;
-        if (point < 0x80) {
-            out[used++] = (char)point;
-        } else if (point < 0x800) {
-            out[used++] = (char)(0xC0 | point >> 6);
-            out[used++] = (char)(0x80 | (point & 0x3F));
+    *valid = *wrong = 0;
+    while ((at = skip_ascii(at, end)) < end) {
+        const char *from = at;
+        uint32_t point = text_next(&at, end);
+        if (point == TEXT_REPLACEMENT && at - from != 3) {
+            ++*wrong;
         } else {
-            out[used++] = (char)(0xE0 | point >> 12);
-            out[used++] = (char)(0x80 | (point >> 6 & 0x3F));
-            out[used++] = (char)(0x80 | (point & 0x3F));
+            ++*valid;
         }
     }
-    text->bytes = out;
-    text->length = used;
+}
+
+/* ---- who is believed ---- */
+
+struct decoding {
+    struct arena *arena;
+    const char *bytes;
+    size_t length;
+    const struct charset_hints *hints;
+    struct charset_text *text;
+};
+
+static int decode_as(const struct decoding *decoding, const char *name, bool guessed)
+{
+    struct encoded_text decoded;
+    struct charset_text *text = decoding->text;
+    text->encoding = name;
+    text->guessed = guessed;
+    if (strcmp(name, "utf-8") == 0) {
+        return repair(decoding->arena, decoding->bytes, decoding->length, text);
+    }
+    int status = encoding_decode(decoding->arena, encoding_find(name), decoding->bytes,
+                                 decoding->length, &decoded);
+    if (status == OK) {
+        text->bytes = decoded.bytes;
+        text->length = decoded.length;
+    }
+    return status;
+}
+
+/* The language that the page says it is in, in a tag <html>; or what the server said. */
+static const char *find_language(const struct decoding *decoding)
+{
+    static const char SPACES[] = " \t\r\n\f\"'=";
+    const char *end =
+        decoding->bytes + (decoding->length < LANGUAGE_BYTES ? decoding->length : LANGUAGE_BYTES);
+    for (const char *at = decoding->bytes; at + 5 < end; at++) {
+        if (*at != '<' || strncasecmp(at, "<html", 5) != 0) {
+            continue;
+        }
+        for (at += 5; at + 5 < end && *at != '>'; at++) {
+            if (strncasecmp(at, "lang=", 5) == 0 && strchr(" \t\r\n:", at[-1])) {
+                at += 5;
+                while (at < end && *at && strchr(SPACES, *at)) {
+                    at++;
+                }
+                size_t count = 0;
+                while (at + count < end &&
+                       (isalnum((unsigned char)at[count]) || at[count] == '-')) {
+                    count++;
+                }
+                return arena_strndup(decoding->arena, at, count);
+            }
+        }
+        break;
+    }
+    return decoding->hints->language;
+}
+
+/* The last label of the URL's host, or NULL. */
+static const char *find_domain(const struct decoding *decoding)
+{
+    const char *url = decoding->hints->url;
+    const char *host = url ? strstr(url, "://") : NULL;
+    if (!host) {
+        return NULL;
+    }
+    host += 3;
+    size_t length = strcspn(host, "/:?#");
+    size_t at = length;
+    while (at > 0 && host[at - 1] != '.') {
+        at--;
+    }
+    return at ? arena_strndup(decoding->arena, host + at, length - at) : NULL;
+}
+
+/* By what the letters look like; `declared` is believed unless they clearly are another's. */
+static int guess(const struct decoding *decoding, const char *declared)
+{
+    struct detect_hints hints = {
+        .language = find_language(decoding), .domain = find_domain(decoding), .declared = declared};
+    struct detect_verdict verdict;
+    int status =
+        detect_encoding(decoding->arena, decoding->bytes, decoding->length, &hints, &verdict);
+    if (status != OK) {
+        return status;
+    }
+    return decode_as(decoding, verdict.name, !declared || verdict.doubtful);
+}
+
+/* What is said to be UTF-8, or nothing at all, and is not valid as that. */
+static int decode_invalid(const struct decoding *decoding, bool declared)
+{
+    size_t valid, wrong;
+    count_unicode(decoding->bytes, decoding->bytes + decoding->length, &valid, &wrong);
+    /* Chance makes few characters of several bytes; a page cut short ends inside one. */
+    if (valid > (declared ? wrong : 3 * wrong)) {
+        return decode_as(decoding, "utf-8", !declared);
+    }
+    const char *form = detect_form(decoding->bytes, decoding->length);
+    return form ? decode_as(decoding, form, true) : guess(decoding, NULL);
+}
+
+/* What is valid as UTF-8, as ASCII is. */
+static int decode_valid(const struct decoding *decoding, const char *declared)
+{
+    struct charset_text *text = decoding->text;
+    const char *end = decoding->bytes + decoding->length;
+    bool plain = skip_ascii(decoding->bytes, end) == end;
+    bool unicode = declared && strcmp(declared, "utf-8") == 0;
+    const char *form = plain && !unicode ? detect_form(decoding->bytes, decoding->length) : NULL;
+    if (form) {
+        return decode_as(decoding, form, true);
+    }
+    bool guessed = !plain && !unicode;
+    const char *name = plain && declared ? declared : "utf-8";
+    *text = (struct charset_text){decoding->bytes, decoding->length, name, guessed};
     return OK;
 }
 
-/* Converts with iconv; a byte that means nothing becomes U+FFFD. Each such byte costs iconv a new
- * start, so what is full of them is not in that encoding and is repaired as UTF-8. */
-static int convert(struct arena *arena, const char *bytes, size_t length, iconv_t converter,
-                   struct charset_text *text)
+/* Whether valid UTF-8 may be so by chance: a few pairs of bytes of an encoding that has pairs. */
+static bool may_be_chance(const struct decoding *decoding, const char *declared)
 {
-    size_t room = length + length / 2 + 64;
-    size_t used = 0;
-    size_t wrong = 0;
-    char *out = arena_alloc(arena, room);
-    char *from;
-    memcpy(&from, &bytes, sizeof from); /* iconv takes a pointer to what it does not change */
-    while (out && length > 0) {
-        char *to = out + used;
-        size_t left = room - used;
-        size_t result = iconv(converter, &from, &length, &to, &left);
-        used = (size_t)(to - out);
-        if (result != (size_t)-1) {
-            break;
+    static const char *const PAIRED[] = {"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"};
+    size_t valid, wrong;
+    const char *end = decoding->bytes + decoding->length;
+    for (size_t i = 0; i < sizeof PAIRED / sizeof *PAIRED; i++) {
+        if (strcmp(declared, PAIRED[i]) == 0) {
+            count_unicode(decoding->bytes, end, &valid, &wrong);
+            return valid > 0 && valid <= 4;
         }
-        if (left < 8) {
-            out = arena_realloc(arena, out, room, room * 2);
-            room *= 2;
-            continue;
-        }
-        if (errno == E2BIG) {
-            continue;
-        }
-        if (++wrong > MOST_WRONG) {
-            return ERR_INVALID;
-        }
-        memcpy(out + used, "\xEF\xBF\xBD", 3);
-        used += 3;
-        from++;
-        length--;
     }
-    text->bytes = out;
-    text->length = used;
-    return out ? OK : ERR_NOMEM;
+    return false;
 }
 
-/* What the bytes are, by everything that tells. */
-static const char *detect(const char **bytes, size_t *length, const char *content_type)
+/* The encoding of a byte order mark, which is taken off; or NULL. */
+static const char *take_mark(struct decoding *decoding)
 {
     static const struct {
         const char *mark;
         size_t length;
         const char *name;
-    } MARKS[] = {
-        {"\xEF\xBB\xBF", 3, "utf-8"}, {"\xFE\xFF", 2, "utf-16be"}, {"\xFF\xFE", 2, "utf-16le"}};
+    } MARKS[] = {{"\xEF\xBB\xBF", 3, "utf-8"},
+                 {"\xFF\xFE\0\0", 4, "utf-32le"},
+                 {"\0\0\xFE\xFF", 4, "utf-32be"},
+                 {"\xFE\xFF", 2, "utf-16be"},
+                 {"\xFF\xFE", 2, "utf-16le"}};
     for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++) {
-        if (*length >= MARKS[i].length && memcmp(*bytes, MARKS[i].mark, MARKS[i].length) == 0) {
-            *bytes += MARKS[i].length;
-            *length -= MARKS[i].length;
+        if (decoding->length >= MARKS[i].length &&
+            memcmp(decoding->bytes, MARKS[i].mark, MARKS[i].length) == 0) {
+            decoding->bytes += MARKS[i].length;
+            decoding->length -= MARKS[i].length;
             return MARKS[i].name;
         }
     }
-    const char *name = content_type ? charset_parameter(content_type, strlen(content_type)) : NULL;
-    return name ? name : prescan(*bytes, *length);
+    return NULL;
 }
 
-int charset_decode(struct arena *arena, const char *bytes, size_t length, const char *content_type,
-                   struct charset_text *text)
+int charset_decode(struct arena *arena, const char *bytes, size_t length,
+                   const struct charset_hints *hints, struct charset_text *text)
 {
-    const char *name = detect(&bytes, &length, content_type);
+    struct decoding decoding = {arena, bytes, length, hints, text};
+    const char *type = hints->content_type;
+    const char *marked = take_mark(&decoding);
+    const char *name = marked ? marked : type ? parameter("charset", type, strlen(type)) : NULL;
+    name = name ? name : prescan(decoding.bytes, decoding.length);
+    const char *end = decoding.bytes + decoding.length;
     bool unicode = !name || strcmp(name, "utf-8") == 0;
-    /* Pages that are UTF-8 and say otherwise are common; the opposite hardly occurs by chance. */
-    bool single_byte = name && strncmp(name, "utf-16", 6) != 0 && strncmp(name, "iso-2022", 8) != 0;
-    const char *end = bytes + length;
-    if (unicode || single_byte) {
-        if (first_invalid(bytes, end) == end) {
-            *text = (struct charset_text){bytes, length, unicode ? "utf-8" : name};
-            return OK;
+    bool wide = name && strncmp(name, "utf-", 4) == 0 && !unicode;
+    if (marked && wide) {
+        return decode_as(&decoding, name, false);
+    }
+    bool valid = first_invalid(decoding.bytes, end) == end;
+    if (unicode) {
+        return valid ? decode_valid(&decoding, name) : decode_invalid(&decoding, name != NULL);
+    }
+    bool switching = strncmp(name, "iso-2022", 8) == 0 || strcmp(name, "hz-gb-2312") == 0;
+    if (wide || switching) {
+        const char *form = detect_form(decoding.bytes, decoding.length);
+        if (wide && valid && !form) {
+            return decode_valid(&decoding, NULL);
         }
-        if (name && unicode) {
-            text->encoding = "utf-8";
-            return repair(arena, bytes, length, text);
-        }
+        return decode_as(&decoding, form ? form : name, form && strcmp(form, name) != 0);
     }
-    text->encoding = name ? name : "windows-1252";
-    if (strcmp(text->encoding, "windows-1252") == 0) {
-        return convert_western(arena, bytes, length, text);
+    if (valid && !may_be_chance(&decoding, name)) {
+        return decode_valid(&decoding, name);
     }
-    const char *known = words_text(&charset_converters, text->encoding, strlen(text->encoding));
-    iconv_t converter = iconv_open("UTF-8", known ? known : text->encoding);
-    if (converter == (iconv_t)-1) {
-        return repair(arena, bytes, length, text);
-    }
-    int status = convert(arena, bytes, length, converter, text);
-    iconv_close(converter);
-    return status == ERR_INVALID ? repair(arena, bytes, length, text) : status;
+    return guess(&decoding, name);
 }

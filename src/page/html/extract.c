@@ -141,10 +141,13 @@ static int extract_text(struct arena *arena, struct arena *scratch,
                         const struct extract_input *input, struct extract_result *result)
 {
     struct charset_text text;
-    int status = charset_decode(scratch, input->bytes, input->length, input->content_type, &text);
+    struct charset_hints hints = {input->content_type, input->language, input->url};
+    int status = charset_decode(scratch, input->bytes, input->length, &hints, &text);
     if (status != OK || is_binary(text.bytes, text.length)) {
         return status == OK ? ERR_INVALID : status;
     }
+    result->encoding = text.encoding;
+    result->encoding_guessed = text.guessed;
     struct page page = {.arena = scratch, .url = input->url && *input->url ? input->url : NULL};
     status = parse_html(&page, text.bytes, text.length);
     if (status == ERR_INVALID && page.cut) {

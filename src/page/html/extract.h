@@ -16,6 +16,7 @@ struct extract_input {
     size_t length;
     const char *url;          /* absolute, or NULL */
     const char *content_type; /* of the HTTP answer, or NULL: its charset counts */
+    const char *language;     /* its Content-Language, or NULL: a hint at undeclared encodings */
     bool all;                 /* everything visible, not the main part alone */
     bool account;             /* with a list of all texts and where each of them went */
 };
@@ -25,6 +26,8 @@ struct extract_result {
     size_t length;
     const char *kind; /* "article", "documentation", ... */
     const char *title, *authors, *published, *modified, *site, *canonical, *language, *description;
+    const char *encoding;  /* of the bytes: its WHATWG name in lower case */
+    bool encoding_guessed; /* nobody said so, or the bytes look like another one */
     size_t words;
     bool cut;   /* the page was larger than a ceiling: this is its beginning */
     bool shell; /* next to nothing is left: a script would have to fill it */

@@ -1,6 +1,7 @@
 /* One HTML page on its way to Markdown: parse, look, choose, write. Pure: bytes and a URL in,
  * Markdown and metadata out, no input or output, no host names - it knows principles, not sites.
  *
+ *   charset.c   bytes to UTF-8, by what is declared, or by what detect.c finds; encodings.c decodes
  *   parse.c     bytes to a tree: lexbor, ceilings on nodes and depth, pieces of a streamed page
  *   hidden.c    what a reader cannot see
  *   metadata.c  title, authors, dates, ... from JSON-LD, OpenGraph, microdata, bylines

@@ -359,8 +359,8 @@ int feed_load(struct call *call, const struct source_response *response, struct 
     struct arena *arena = call_arena(call);
     struct charset_text text;
     struct feed *feed = arena_alloc(arena, sizeof *feed);
-    int status = feed ? charset_decode(arena, fetched->body, fetched->body_length,
-                                       type_of(arena, fetched), &text)
+    struct charset_hints hints = {type_of(arena, fetched), NULL, fetched->url};
+    int status = feed ? charset_decode(arena, fetched->body, fetched->body_length, &hints, &text)
                       : ERR_NOMEM;
     if (status == OK) {
         status = feed_parse(arena, text.bytes, text.length, feed);

@@ -422,7 +422,8 @@ static int load_file(struct github_request *request, struct document *document)
     if (memchr(body, '\0', length)) {
         return ERR_NOTFOUND; /* a picture, an archive */
     }
-    status = charset_decode(arena, body, length, response.fetched.content_type, &text);
+    struct charset_hints hints = {.content_type = response.fetched.content_type};
+    status = charset_decode(arena, body, length, &hints, &text);
     if (status != OK) {
         return status;
     }

@@ -116,11 +116,15 @@ int plain_load(struct call *call, const struct source_response *response, enum c
     default:
         return ERR_NOTFOUND;
     }
-    int status = charset_decode(call_arena(call), fetched->body, fetched->body_length,
-                                fetched->content_type, &text);
+    struct charset_hints hints = {fetched->content_type,
+                                  fetch_header_value(fetched, "content-language"), fetched->url};
+    int status =
+        charset_decode(call_arena(call), fetched->body, fetched->body_length, &hints, &text);
     if (status != OK) {
         return status;
     }
+    document->encoding = text.encoding;
+    document->encoding_guessed = text.guessed;
     document->loader = "plain";
     return plain_write(call_arena(call), form, text.bytes, text.length, NULL, document);
 }
