@@ -131,6 +131,18 @@ static void writes_formulas_of_renderers(void **state)
     write_cases(UNIT_DATA "/formula_cases.txt", 40);
 }
 
+static void writes_boxes_of_generators(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/box_cases.txt", 40);
+}
+
+static void writes_media_of_pages(void **state)
+{
+    (void)state;
+    write_cases(UNIT_DATA "/media_cases.txt", 25);
+}
+
 /* ---- code ---- */
 
 #define LINE_ONE "vector<int> v{1, 2};"
@@ -309,6 +321,8 @@ int main(void)
         cmocka_unit_test(writes_code_of_highlighters),
         cmocka_unit_test(writes_footnotes_of_generators),
         cmocka_unit_test(writes_formulas_of_renderers),
+        cmocka_unit_test(writes_boxes_of_generators),
+        cmocka_unit_test(writes_media_of_pages),
         cmocka_unit_test(keeps_code),
         cmocka_unit_test(reads_whole_pages),
     };

@@ -122,6 +122,19 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
 
 /* ---- quotes ---- */
 
+/* Who is quoted, where a forum writes that before the words: <cite>Ann wrote:</cite>. */
+static lxb_dom_node_t *quoted_name(lxb_dom_node_t *quote)
+{
+    lxb_dom_node_t *node = dom_first_element(quote);
+    if (node && dom_tag(node) == LXB_TAG_DIV) {
+        node = dom_first_element(node);
+    }
+    bool first = node && dom_tag(node) == LXB_TAG_CITE && node->next && !node_is_left_out(node);
+    char text[80];
+    size_t length = first ? dom_collect(node, text, sizeof text) : 0;
+    return length && text[length - 1] == ':' ? node : NULL;
+}
+
 void write_quote(struct writer *writer, lxb_dom_node_t *node)
 {
     if (writer->mode != MODE_BLOCKS) {
@@ -134,9 +147,26 @@ void write_quote(struct writer *writer, lxb_dom_node_t *node)
     }
     output_gap(writer);
     size_t before = writer->out->length;
-    write_prefixed(writer, node, "> ", "> ");
+    lxb_dom_node_t *name = quoted_name(node);
+    struct prefix_mark mark = prefix_push(writer, "> ", "> ");
+    if (name) {
+        write_node(writer, name);
+        flush_block(writer);
+        node_mark(name, NODE_DROPPED);
+    }
+    write_children(writer, node);
+    flush_block(writer);
+    prefix_pop(writer, mark);
+    if (name) {
+        node_unmark(name, NODE_DROPPED);
+    }
     writer->gap = writer->out->length > before ? GAP_BLANK : GAP_NONE;
     writer->block_length = 0;
+}
+
+bool quote_is_box(const lxb_dom_node_t *node)
+{
+    return dom_holds_any(dom_class(node), quote_boxes);
 }
 
 /* ---- definition lists ---- */
@@ -200,7 +230,8 @@ static const char *kind_of(lxb_dom_node_t *node)
         at += strspn(at, " \t\r\n\f");
         size_t length = strcspn(at, " \t\r\n\f");
         const char *found = length ? kind_in_word(at, length) : NULL;
-        kind = kind ? kind : found;
+        /* "hint alert-info": what names the box itself tells least. */
+        kind = kind && strcmp(kind, "hint") != 0 ? kind : found ? found : kind;
         for (const char *const *word = callout_boxes; *word && !box; word++) {
             box = strncasecmp(at, *word, strlen(*word)) == 0;
         }
@@ -209,21 +240,79 @@ static const char *kind_of(lxb_dom_node_t *node)
     return box ? kind : NULL;
 }
 
-/* The part of the box that holds its title; NULL when it has none. */
-static lxb_dom_node_t *title_of(lxb_dom_node_t *box)
+/* Whether a text is the name of the kind, or near to it: "Note:", "NOTE". */
+static bool is_kind(const char *text, size_t length, const char *kind)
+{
+    while (length && strchr(":.! ", text[length - 1])) {
+        length--;
+    }
+    return length == strlen(kind) && strncasecmp(text, kind, length) == 0;
+}
+
+/* The part of the box that holds its title: one that is called so, or one that says nothing but its
+ * kind. NULL when it has none. */
+static lxb_dom_node_t *title_of(lxb_dom_node_t *box, const char *kind)
 {
     int elements = 0;
-    for (lxb_dom_node_t *node = box->first_child; node && elements < 4;
+    for (lxb_dom_node_t *node = box->first_child; node && elements < 8;
          node = dom_next(node, box, true)) {
+        if (dom_is_text(node)) {
+            size_t length;
+            const char *text = dom_text(node, &length);
+            while (length && isspace((unsigned char)*text)) {
+                text++;
+                length--;
+            }
+            if (length) {
+                return NULL;
+            }
+        }
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || dom_tag(node) == LXB_TAG_SVG) {
             continue;
         }
         elements++;
-        if (dom_tag(node) == LXB_TAG_SUMMARY || dom_holds_any(dom_class(node), callout_titles)) {
-            return dom_has_text(node) ? node : NULL;
+        char text[16];
+        size_t length = dom_collect(node, text, sizeof text);
+        if (dom_tag(node) == LXB_TAG_SUMMARY || is_kind(text, length, kind) ||
+            (node->parent == box && dom_heading_level(node)) ||
+            dom_holds_any(dom_class(node), callout_titles)) {
+            return length ? node : NULL;
         }
     }
     return NULL;
+}
+
+/* A box whose whole name is a kind, and that begins with that word: <div class="NOTE"><p>Note</p>.
+ */
+static const char *kind_by_name(lxb_dom_node_t *node, lxb_tag_id_t tag)
+{
+    const char *words = dom_class(node);
+    size_t length = words ? strcspn(words, " ") : 0;
+    if (!length || length > 12) {
+        return NULL;
+    }
+    for (const char *const *kind = callout_kinds; *kind; kind++) {
+        if (strlen(*kind) == length && strncasecmp(words, *kind, length) == 0) {
+            char text[16];
+            size_t begins = dom_collect(node, text, sizeof text);
+            bool folded = tag == LXB_TAG_DETAILS;
+            bool named = begins > length && strncasecmp(text, *kind, length) == 0 &&
+                         !isalnum((unsigned char)text[length]) && !words[length];
+            return folded || named ? *kind : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* What a title says, without the colon that led over to the text. */
+static const char *title_text(struct arena *arena, const lxb_dom_node_t *title)
+{
+    const char *text = dom_collect_text(arena, title);
+    size_t length = text ? strlen(text) : 0;
+    while (length && strchr(": ", text[length - 1])) {
+        length--;
+    }
+    return text ? arena_strndup(arena, text, length) : NULL;
 }
 
 static void put_head(struct writer *writer, const char *kind, const char *fold, const char *title)
@@ -250,18 +339,22 @@ bool write_callout(struct writer *writer, lxb_dom_node_t *node)
         return false;
     }
     const char *own = dom_class(node) ? dom_attr(node, "data-callout") : NULL;
+    own = own || !dom_class(node) ? own : dom_attr(node, "data-callout-type");
     const char *kind = own && *own ? own : kind_of(node);
+    kind = kind ? kind : kind_by_name(node, tag);
+    kind = kind && strcmp(kind, "information") == 0 ? "info" : kind;
+    kind = kind && strcmp(kind, "warn") == 0 ? "warning" : kind;
     if (!kind || !dom_has_text(node)) {
         return false;
     }
     flush_block(writer);
-    lxb_dom_node_t *title = title_of(node);
-    const char *text = title ? dom_collect_text(writer->arena, title) : NULL;
+    lxb_dom_node_t *title = title_of(node, kind);
+    const char *text = title ? title_text(writer->arena, title) : NULL;
     if (title) {
         dom_mark_written(title);
         node_mark(title, NODE_DROPPED);
     }
-    const char *fold = dom_attr(node, "data-callout-fold");
+    const char *fold = tag == LXB_TAG_DETAILS ? "-" : dom_attr(node, "data-callout-fold");
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
         /* A box that is folded shows itself to who clicks. */
         node_unmark(child, NODE_HIDDEN);
@@ -317,6 +410,15 @@ void write_item(struct writer *writer, lxb_dom_node_t *node)
     writer->gap = writer->out->length ? GAP_BLANK : GAP_NONE;
 }
 
+static size_t count_items(const lxb_dom_node_t *list)
+{
+    size_t count = 0;
+    for (const lxb_dom_node_t *child = list->first_child; child; child = child->next) {
+        count += dom_tag(child) == LXB_TAG_LI;
+    }
+    return count;
+}
+
 void write_list(struct writer *writer, lxb_dom_node_t *node)
 {
     if (writer->mode != MODE_BLOCKS) {
@@ -330,7 +432,8 @@ void write_list(struct writer *writer, lxb_dom_node_t *node)
     size_t before_list = writer->out->length;
     enum gap gap_before = writer->gap;
     bool ordered = dom_tag(node) == LXB_TAG_OL;
-    long number = number_in(node, "start", 1);
+    long step = ordered && dom_attr(node, "reversed") ? -1 : 1;
+    long number = number_in(node, "start", step < 0 ? (long)count_items(node) : 1);
     for (lxb_dom_node_t *child = node->first_child; child; child = child->next) {
         if (dom_tag(child) != LXB_TAG_LI) {
             /* A list right in a list belongs to the item before it. */
@@ -342,6 +445,7 @@ void write_list(struct writer *writer, lxb_dom_node_t *node)
             flush_block(writer);
             writer->items--;
             prefix_pop(writer, mark);
+            writer->gap = nested && writer->gap == GAP_BLANK ? GAP_LINE : writer->gap;
             continue;
         }
         if (node_is_left_out(child)) {
@@ -350,11 +454,11 @@ void write_list(struct writer *writer, lxb_dom_node_t *node)
         char marker[MARKER_SIZE] = "- ";
         if (ordered) {
             number = number_in(child, "value", number);
-            snprintf(marker, sizeof marker, "%ld. ", number);
+            snprintf(marker, sizeof marker, "%ld. ", number < 0 ? 0 : number);
         }
         size_t before = writer->out->length;
         write_marked(writer, child, marker);
-        number += writer->out->length > before;
+        number += writer->out->length > before ? step : 0;
     }
     if (writer->out->length == before_list) {
         writer->gap = gap_before;

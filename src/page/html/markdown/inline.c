@@ -569,6 +569,11 @@ static bool has_other_scheme(const char *reference)
            strncasecmp(reference, "https:", 6) != 0;
 }
 
+/* Addresses that are no pages and that a reader can still use: people, numbers, files. */
+static const char *const LINK_SCHEMES[] = {
+    "mailto:", "tel:", "sms:", "ftp:", "ftps:", "sftp:",   "irc:", "ircs:",
+    "xmpp:",   "geo:", "git:", "ssh:", "news:", "magnet:", NULL};
+
 const char *link_resolve(struct writer *writer, const char *reference)
 {
     while (isspace((unsigned char)*reference)) {
@@ -578,8 +583,13 @@ const char *link_resolve(struct writer *writer, const char *reference)
         return reference;
     }
     if (has_other_scheme(reference)) {
-        bool mail = strncasecmp(reference, "mailto:", 7) == 0 && !strpbrk(reference, " \n\r\t<>()");
-        return mail ? arena_strdup(writer->arena, reference) : NULL;
+        bool whole = !strpbrk(reference, " \n\r\t<>()");
+        for (const char *const *scheme = LINK_SCHEMES; *scheme && whole; scheme++) {
+            if (strncasecmp(reference, *scheme, strlen(*scheme)) == 0) {
+                return arena_strdup(writer->arena, reference);
+            }
+        }
+        return NULL;
     }
     struct url url;
     int status = writer->has_base ? url_resolve(writer->arena, &writer->base, reference, &url, NULL)

@@ -578,9 +578,12 @@ static bool write_wrapper(struct writer *writer, lxb_dom_node_t *node, const cha
     }
     /* What pandoc leaves for a script: TeX without delimiters. */
     lxb_dom_node_t *only = node->first_child;
-    bool raw = dom_has_word(words, "math") &&
-               (dom_has_word(words, "inline") || dom_has_word(words, "display")) && only &&
-               !only->next && dom_is_text(only);
+    size_t length = 0;
+    const char *text = only && dom_is_text(only) ? dom_text(only, &length) : "";
+    trim(&text, &length);
+    bool raw = dom_has_word(words, "math") && length && !only->next &&
+               (dom_has_word(words, "inline") || dom_has_word(words, "display") ||
+                (memchr(text, '\\', length) && *text != '\\' && *text != '$'));
     if (raw) {
         put_text_of(writer, node, dom_has_word(words, "display"));
     }

@@ -12,6 +12,7 @@
 #define LOGO_PIXELS 100 /* what may be: then it counts what the page says of it */
 
 #define LONGEST_CAPTION 1000
+#define LONGEST_FACE    24 /* of what a smiley says */
 #define MOST_STEPS      6  /* from a picture up to its frame */
 #define MOST_LOOKED_AT  40 /* nodes in it */
 
@@ -232,8 +233,8 @@ void write_image(struct writer *writer, lxb_dom_node_t *node)
     }
     const char *alt = dom_known_attr(node, LXB_DOM_ATTR_ALT);
     const char *words = dom_class(node);
-    if (words && alt && *alt &&
-        (dom_has_word(words, "emoji") || dom_has_word(words, "wp-smiley"))) {
+    static const char *const FACES[] = {"emoji", "smiley", "smilie", "emoticon", NULL};
+    if (alt && *alt && strlen(alt) <= LONGEST_FACE && dom_holds_any(words, FACES)) {
         inline_text(writer, alt, strlen(alt));
         return;
     }
@@ -292,18 +293,92 @@ static void put_link(struct writer *writer, const char *text, const char *source
     }
 }
 
+/* ---- frames ---- */
+
+/* The page of what a player shows: what a reader would open. */
+static const char *page_of(struct arena *arena, const char *source)
+{
+    for (const char *const *row = media_players; *row; row++) {
+        size_t part = strcspn(*row, " ");
+        const char *at = memmem(source, strlen(source), *row, part);
+        const char *name = at ? at + part : NULL;
+        size_t length = name ? strcspn(name, "?&#/") : 0;
+        if (length) {
+            return arena_printf(arena, "https://%s%.*s", *row + part + 1, (int)length, name);
+        }
+    }
+    return source;
+}
+
+/* As Markdown writes what is shown in its place: like a picture. */
+static void put_embedded(struct writer *writer, const char *title, const char *source)
+{
+    static const char *const GENERIC[] = {"video player", "embed", "iframe", "X Post", NULL};
+    static const char *const FILMS[] = {"youtu", "video", "vimeo", "player", NULL};
+    const char *url = link_resolve(writer, page_of(writer->arena, source));
+    if (!url || *url == '#') {
+        return;
+    }
+    struct buf out;
+    flush_block(writer);
+    buf_init(&out, writer->out->ceiling);
+    buf_puts(&out, "![");
+    bool named = title && *title && !dom_holds_any(title, GENERIC);
+    const char *otherwise = dom_holds_any(source, FILMS) ? "Video" : "Embedded page";
+    put_alternative(&out, named ? title : otherwise);
+    buf_printf(&out, "](%s)", url);
+    inline_raw(writer, out.data ? out.data : "", out.length);
+    buf_done(&out);
+    flush_block(writer);
+}
+
 /* Frames that show something to watch or to read; the rest are advertisements and counters. */
 void write_frame(struct writer *writer, lxb_dom_node_t *node)
 {
     static const char *const SHOWS[] = {"/embed", "video", "player", "watch", NULL};
+    static const char *const LAZY[] = {
+        "data-src",       "data-lazy-src",        "data-litespeed-src",
+        "data-src-no-ap", "data-cookieblock-src", NULL};
     const char *source = dom_known_attr(node, LXB_DOM_ATTR_SRC);
-    source = is_usable(source) ? source : dom_attr(node, "data-src");
-    if (!source || !(dom_holds_any(source, SHOWS) || dom_attr(node, "allowfullscreen")) ||
+    for (const char *const *name = LAZY; !is_usable(source) && *name; name++) {
+        source = dom_attr(node, *name);
+    }
+    if (!is_usable(source) ||
+        !(dom_holds_any(source, SHOWS) || dom_attr(node, "allowfullscreen")) ||
         dom_pixels(node, LXB_DOM_ATTR_HEIGHT) == 0) {
         return;
     }
-    const char *title = dom_known_attr(node, LXB_DOM_ATTR_TITLE);
-    put_link(writer, title && *title ? title : "Video", source);
+    put_embedded(writer, dom_known_attr(node, LXB_DOM_ATTR_TITLE), source);
+}
+
+bool write_player(struct writer *writer, lxb_dom_node_t *node)
+{
+    static const struct {
+        const char *name, *attribute, *player;
+    } PLAYERS[] = {
+        {"lite-youtube", "videoid", "youtube.com/embed/"},
+        {"amp-youtube", "data-videoid", "youtube.com/embed/"},
+        {"youtube-embed", "video-id", "youtube.com/embed/"},
+        {"lite-vimeo", "videoid", "player.vimeo.com/video/"},
+        {"amp-vimeo", "data-videoid", "player.vimeo.com/video/"},
+        {"amp-twitter", "data-tweetid", "Tweet.html?id="},
+    };
+    const char *name = dom_name(node);
+    if (strcmp(name, "amp-img") == 0 || strcmp(name, "amp-anim") == 0) {
+        write_image(writer, node);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof PLAYERS / sizeof *PLAYERS; i++) {
+        const char *id =
+            strcmp(name, PLAYERS[i].name) == 0 ? dom_attr(node, PLAYERS[i].attribute) : NULL;
+        if (id && *id) {
+            const char *title = dom_attr(node, "playlabel");
+            put_embedded(writer, title ? title : dom_known_attr(node, LXB_DOM_ATTR_TITLE),
+                         arena_printf(writer->arena, "https://%s%s", PLAYERS[i].player, id));
+            return true;
+        }
+    }
+    return false;
 }
 
 void write_video(struct writer *writer, lxb_dom_node_t *node)

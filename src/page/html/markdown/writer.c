@@ -419,6 +419,18 @@ static const element_writer WRITERS[LXB_TAG__LAST_ENTRY] = {
     [LXB_TAG_XMP] = write_code,
 };
 
+/* A figure of the content shows its picture, whatever is around it. */
+static bool is_in_figure(const lxb_dom_node_t *node)
+{
+    const lxb_dom_node_t *around = node->parent;
+    for (int steps = 0; around && steps < 4; steps++, around = around->parent) {
+        if (dom_tag(around) == LXB_TAG_FIGURE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void write_node(struct writer *writer, lxb_dom_node_t *node)
 {
     if (dom_is_text(node)) {
@@ -438,7 +450,7 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
         return;
     }
     if ((marks & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) == NODE_DROPPED &&
-        media_is_frame(node)) {
+        (media_is_frame(node) || is_in_figure(node))) {
         flush_block(writer);
         write_pictures(writer, node);
         flush_block(writer);
@@ -463,10 +475,14 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
     element_writer element = tag < LXB_TAG__LAST_ENTRY ? WRITERS[tag] : NULL;
     if (element) {
         element(writer, node);
+    } else if (tag >= LXB_TAG__LAST_ENTRY && write_player(writer, node)) {
+        return;
     } else if (write_callout(writer, node)) {
         return;
     } else if (writer->mode == MODE_BLOCKS && tag == LXB_TAG_DIV && code_is_block(node)) {
         write_code_block(writer, node);
+    } else if (tag == LXB_TAG_DIV && quote_is_box(node)) {
+        write_quote(writer, node);
     } else if (dom_is_block(tag)) {
         write_block(writer, node);
     } else {

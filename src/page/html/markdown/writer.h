@@ -188,6 +188,8 @@ static inline bool node_is_left_out(const lxb_dom_node_t *node)
 
 void write_heading(struct writer *writer, lxb_dom_node_t *node);
 void write_quote(struct writer *writer, lxb_dom_node_t *node);
+/* Whether a box quotes, though it is no <blockquote>. */
+bool quote_is_box(const lxb_dom_node_t *node);
 void write_definitions(struct writer *writer, lxb_dom_node_t *node);
 void write_list(struct writer *writer, lxb_dom_node_t *node);
 void write_item(struct writer *writer, lxb_dom_node_t *node);
@@ -216,6 +218,8 @@ void write_picture(struct writer *writer, lxb_dom_node_t *node);
 bool media_is_frame(const lxb_dom_node_t *node);
 void write_frame(struct writer *writer, lxb_dom_node_t *node);
 void write_video(struct writer *writer, lxb_dom_node_t *node);
+/* Whether an element of the page's own making shows a film or a picture; then it was written. */
+bool write_player(struct writer *writer, lxb_dom_node_t *node);
 void write_link(struct writer *writer, lxb_dom_node_t *node);
 /* The absolute address of a reference on this page, without what only tracks; NULL when it leads
  * nowhere that a reader can follow. "#..." stays as it is. */
