@@ -46,7 +46,9 @@ class Shown(html.parser.HTMLParser):
     def handle_data(self, data):
         formats = self.around
         if "code" in formats:
-            formats = formats[: formats.index("code") + 1]  # a code span has no formats inside
+            # A code span has no formats inside, and may do without an emphasis around it.
+            around = formats[: formats.index("code") + 1]
+            formats = [name for name in around if name not in ("strong", "em", "del")]
         self.characters += [(c, frozenset(formats)) for c in data]
 
 

@@ -304,6 +304,14 @@ static bool collect_text(struct collecting *to, const char *text, size_t count)
     return true;
 }
 
+/* What nobody reads: it is hidden, or there for the hand and not for the eye. */
+static bool is_unread(const lxb_dom_node_t *node)
+{
+    uintptr_t marks = node_marks(node);
+    return (marks & NODE_HIDDEN) ||
+           ((marks & NODE_DROPPED) && node_omission(node) == OMIT_CONTROLS);
+}
+
 size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most)
 {
     struct collecting to = {.out = out, .most = most};
@@ -311,7 +319,7 @@ size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most)
     bool room = true;
     for (const lxb_dom_node_t *at = node; at && room; at = dom_next(at, node, below)) {
         lxb_tag_id_t tag = dom_tag(at);
-        below = !holds_no_text(tag) && (at == node || !(node_marks(at) & NODE_HIDDEN));
+        below = !holds_no_text(tag) && (at == node || !is_unread(at));
         to.space = to.space || dom_is_block(tag) || tag == LXB_TAG_BR;
         if (dom_is_text(at)) {
             size_t count;

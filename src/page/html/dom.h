@@ -95,8 +95,8 @@ static inline int dom_heading_level(const lxb_dom_node_t *node)
 }
 
 /* Collects the text below `node`, white space collapsed and trimmed, without scripts, styles and
- * what is hidden, into `out`; at most `most` bytes, cut between characters. Returns the length,
- * without the NUL. */
+ * what is hidden or a control that was dropped, into `out`; at most `most` bytes, cut between
+ * characters. Returns the length, without the NUL. */
 size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most);
 /* The same, in the arena, all of it up to 64 kB. NULL when there is no text. */
 const char *dom_collect_text(struct arena *arena, const lxb_dom_node_t *node);

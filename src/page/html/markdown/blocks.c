@@ -31,40 +31,6 @@ static bool reads_same(const char *one, const char *other)
     }
 }
 
-/* A link to the heading itself: a sign that is there to be copied. */
-static bool is_own_anchor(const lxb_dom_node_t *node)
-{
-    if (dom_tag(node) != LXB_TAG_A) {
-        return false;
-    }
-    const char *href = dom_known_attr(node, LXB_DOM_ATTR_HREF);
-    char text[16];
-    size_t length = dom_collect(node, text, sizeof text);
-    if (!href || !strchr(href, '#')) {
-        return length == 0;
-    }
-    if (length == 0) {
-        return true;
-    }
-    for (const char *const *sign = anchor_signs; *sign; sign++) {
-        if (strcmp(text, *sign) == 0) {
-            return true;
-        }
-    }
-    return length <= 3 && dom_holds_any(dom_class(node), anchor_words);
-}
-
-/* Drops what stands in a heading for who edits or copies, not for who reads. */
-static void drop_own_anchors(lxb_dom_node_t *heading)
-{
-    for (lxb_dom_node_t *node = heading->first_child; node; node = dom_next(node, heading, true)) {
-        const char *words = dom_class(node);
-        if (is_own_anchor(node) || (words && strcasestr(words, "editsection"))) {
-            node_drop(node, OMIT_CONTROLS);
-        }
-    }
-}
-
 void write_heading(struct writer *writer, lxb_dom_node_t *node)
 {
     if (writer->mode != MODE_BLOCKS) {
@@ -72,7 +38,6 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
         return;
     }
     flush_block(writer);
-    drop_own_anchors(node);
     char plain[512];
     dom_collect(node, plain, sizeof plain);
     int level = dom_heading_level(node);

@@ -399,6 +399,23 @@ static void match_runs(struct run *runs, size_t run_count, struct pair *pairs, s
     }
 }
 
+/* Whether a pair is around one code span and nothing else. The span sets it apart already, and is
+ * the better for no tags around it. */
+static bool holds_code(const struct buf *line, const struct pair *pair)
+{
+    const char *from = line->data + pair->open + delimiter_length(pair);
+    const char *end = line->data + pair->close;
+    size_t ticks = strspn(from, "`");
+    for (const char *at = from + ticks; ticks && at < end;) {
+        size_t run = strspn(at, "`");
+        if (run == ticks) {
+            return at + run == end;
+        }
+        at += run ? run : strcspn(at, "`");
+    }
+    return false;
+}
+
 /* Writes the line anew, with tags for the pairs that need them. */
 static void write_tags(struct writer *writer, const struct pair *pairs,
                        const struct delimiter *delimiters, size_t count)
@@ -410,8 +427,9 @@ static void write_tags(struct writer *writer, const struct pair *pairs,
         const struct pair *pair = &pairs[delimiters[i].pair];
         if (pair->tagged) {
             buf_append(&writer->line, old.data + at, delimiters[i].at - at);
-            buf_puts(&writer->line, delimiters[i].closes ? MARKERS[pair->kind].close_tag
-                                                         : MARKERS[pair->kind].open_tag);
+            const char *tag =
+                delimiters[i].closes ? MARKERS[pair->kind].close_tag : MARKERS[pair->kind].open_tag;
+            buf_puts(&writer->line, holds_code(&old, pair) ? "" : tag);
             at = delimiters[i].at + delimiter_length(pair);
         }
     }

@@ -565,6 +565,7 @@ int markdown_write(struct page *page, struct buf *out)
     buf_init(&writer->prefix, LIMIT_MARKDOWN_BYTES);
     buf_init(&writer->first, LIMIT_MARKDOWN_BYTES);
     footnotes_find(writer);
+    marks_drop(writer);
     writer->title = page->metadata.title;
     for (size_t i = 0; i < page->root_count; i++) {
         write_node(writer, page->roots[i]);

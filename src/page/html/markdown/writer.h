@@ -6,6 +6,7 @@
  *   emphasis.c  emphasis that CommonMark reads as it was meant
  *   blocks.c    headings, quotes, callouts, lists
  *   language.c  what language code is in
+ *   marks.c     links and buttons of headings that nobody reads
  *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 #define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
@@ -186,6 +187,7 @@ static inline bool node_is_left_out(const lxb_dom_node_t *node)
     return (node_marks(node) & (NODE_DROPPED | NODE_HIDDEN | NODE_NOTE)) != 0;
 }
 
+void marks_drop(struct writer *writer);
 void write_heading(struct writer *writer, lxb_dom_node_t *node);
 void write_quote(struct writer *writer, lxb_dom_node_t *node);
 /* Whether a box quotes, though it is no <blockquote>. */
