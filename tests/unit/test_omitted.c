@@ -53,6 +53,16 @@ static const struct {
     {"<main>" PROSE "<button>FIN</button></main>", "controls", NULL},
     {"<main>" PROSE "<select><option>FIN<option>Two</select></main>", "controls", NULL},
     {"<main>" PROSE "</main><div role=dialog><p>FIN</p></div>", "banner", NULL},
+    /* What no name tells of: links that are words, links that are titles, teasers, a few words. */
+    {"<div><a href=/a>FIN</a> <a href=/b>News</a></div><main>" PROSE "</main>", "navigation", NULL},
+    {"<main>" PROSE "</main><div><a href=/a>FIN, or how the mill came to the village</a></div>",
+     "related", NULL},
+    {"<main>" PROSE "</main><div><div><a href=/a>Rolls</a> FIN are small, and eaten while they are "
+     "warm</div><div><a href=/b>Cakes</a> are sweet, and nobody needs them, but for the "
+     "joy</div><div><a href=/c>Pies</a> hold something that nobody has seen</div></div>",
+     "related", NULL},
+    {"<div>FIN, a paper</div><main>" PROSE "</main>", "header", NULL},
+    {"<main>" PROSE "</main><div>FIN, all rights reserved</div>", "footer", NULL},
     /* What nobody sees is in neither. */
     {"<main>" PROSE "<p hidden>FIN</p></main>", "hidden", "hidden"},
     {"<main>" PROSE "</main><div style='display:none'><nav>FIN</nav></div>", "hidden", "hidden"},
@@ -95,6 +105,21 @@ static void each_text_has_one_place(void **state)
         assert_int_equal(written, told);
         arena_free(arena);
     }
+}
+
+/* It was written before the writer saw what follows. */
+static void a_label_that_is_taken_back_is_no_text(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    struct extract_result page = read_page(
+        arena, "<main>" PROSE "<p>Copy <span>code</span></p><pre><code>int x;</code></pre></main>",
+        false);
+    assert_null(strstr(page.markdown, "Copy"));
+    assert_string_equal(place_of(&page, "Copy"), "controls");
+    assert_string_equal(place_of(&page, "code"), "controls");
+    assert_string_equal(place_of(&page, "int x;"), "markdown");
+    arena_free(arena);
 }
 
 static void counts_characters_and_names_headings(void **state)
@@ -161,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_text_has_one_place),
+        cmocka_unit_test(a_label_that_is_taken_back_is_no_text),
         cmocka_unit_test(counts_characters_and_names_headings),
         cmocka_unit_test(headings_are_short),
         cmocka_unit_test(all_leaves_out_nothing_visible),

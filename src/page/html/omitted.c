@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = OMIT_OTHER + 1, DEEPEST = LIMIT_PAGE_DEPTH + 64 };
+enum {
+    KINDS = OMIT_OTHER + 1,
+    DEEPEST = LIMIT_PAGE_DEPTH + 64,
+    /* What a part is that no name tells of: */
+    SHORTEST_TITLE = 20,  /* letters of a link that is the title of a page, not a word of a menu */
+    LONGEST_TEASER = 250, /* letters to each link of a list that tells of other pages */
+    FEW_WORDS = 250,      /* letters of what stands alone above or below the content */
+};
 
 static const char *const NAMES[KINDS] = {
     [OMIT_NONE] = "markdown",       [OMIT_NAVIGATION] = "navigation",   [OMIT_HEADER] = "header",
@@ -127,7 +134,7 @@ static enum audience audience_of(const lxb_dom_node_t *element)
 struct standing {
     uint8_t what; /* an omission; OMIT_NONE: nothing is known yet */
     bool content; /* inside of what was chosen */
-    bool settled; /* choosing or writing has said what it is */
+    bool beside;  /* in a part of the page that does not hold it */
 };
 
 struct walk {
@@ -174,6 +181,81 @@ static enum omission omission_by_names(const lxb_dom_node_t *node)
                        hints_of_attribute(dom_class(node)) | hints_of_attribute(dom_id(node)));
 }
 
+/* ---- what no name tells ---- */
+
+struct measure {
+    size_t letters, link_letters, links;
+};
+
+static bool is_space(char c)
+{
+    return (unsigned char)c <= ' ';
+}
+
+/* The characters of a text, without white space at its ends. Without branches where there are
+ * words, since nobody can predict where they end. */
+static size_t count_chars(const char *text, size_t length)
+{
+    const char *end = text + length;
+    while (text < end && is_space(*text)) {
+        text++;
+    }
+    while (text < end && is_space(end[-1])) {
+        end--;
+    }
+    size_t chars = 0, words = 0;
+    bool apart = false;
+    for (; text < end; text++) {
+        bool space = is_space(*text);
+        chars += !space & ((*text & 0xC0) != 0x80);
+        words += apart & !space;
+        apart = space;
+    }
+    return chars + words;
+}
+
+static struct measure measure(const lxb_dom_node_t *root)
+{
+    struct measure measure = {0};
+    const lxb_dom_node_t *link = NULL, *after = NULL;
+    bool below = true;
+    for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
+        link = node == after ? NULL : link;
+        below =
+            !(node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) && audience_of(node) == FOR_READERS;
+        if (dom_is_text(node)) {
+            size_t length;
+            const char *text = dom_text(node, &length);
+            size_t letters = count_chars(text, length);
+            measure.letters += letters;
+            measure.link_letters += link ? letters : 0;
+        } else if (below && !link && dom_tag(node) == LXB_TAG_A && node->first_child) {
+            link = node;
+            after = dom_next(node, root, false);
+            measure.links++;
+        }
+    }
+    return measure;
+}
+
+/* A list of links is a menu where they are words, and leads to other pages where they are titles,
+ * or have a few words beside them. Whether little text is above or below the content tells what it
+ * is only where it stands alone. OMIT_NONE for what may be anything. */
+static enum omission guess(const struct walk *walk, const lxb_dom_node_t *node, bool alone)
+{
+    struct measure all = measure(node);
+    if (all.links && all.link_letters * 2 >= all.letters) {
+        return all.link_letters / all.links < SHORTEST_TITLE ? OMIT_NAVIGATION : OMIT_RELATED;
+    }
+    if (all.links >= 3 && all.letters / all.links < LONGEST_TEASER) {
+        return OMIT_RELATED;
+    }
+    if (!alone || all.letters >= FEW_WORDS) {
+        return OMIT_NONE;
+    }
+    return walk->roots_seen < walk->page->root_count ? OMIT_HEADER : OMIT_FOOTER;
+}
+
 /* What is below an element. Its names tell of what stands outside of the content, unless the
  * content is in it too: then they name the whole. */
 static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, struct standing above)
@@ -181,46 +263,30 @@ static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, stru
     uintptr_t marks = node_marks(node);
     enum audience audience = audience_of(node);
     if (above.what == OMIT_HIDDEN || (marks & NODE_HIDDEN) || audience == FOR_OTHER_BROWSERS) {
-        return (struct standing){.what = OMIT_HIDDEN, .settled = true};
+        return (struct standing){.what = OMIT_HIDDEN};
     }
     if ((marks & NODE_DROPPED) && node_omission(node) != OMIT_NONE) {
-        return (struct standing){.what = (uint8_t)node_omission(node), .settled = true};
+        return (struct standing){.what = (uint8_t)node_omission(node)};
     }
     if (is_root(walk->page, node)) {
         walk->roots_seen++;
         return (struct standing){.content = true};
     }
-    if (above.settled) {
+    if (above.what != OMIT_NONE) {
         return above;
     }
     if (audience == FOR_CHOOSING) {
-        return (struct standing){.what = OMIT_CONTROLS, .content = above.content};
+        return (struct standing){.what = OMIT_CONTROLS};
     }
-    if (above.content) {
+    if (node->ns == LXB_NS_SVG) {
+        return (struct standing){.what = OMIT_DETAILS};
+    }
+    if (above.content || holds_root(walk->page, node)) {
         return above;
     }
     enum omission what = omission_by_names(node);
-    if (what != OMIT_OTHER && !holds_root(walk->page, node)) {
-        above.what = (uint8_t)what;
-    }
-    return above;
-}
-
-/* The characters of a text, without white space at its ends. */
-static size_t count_chars(const char *text, size_t length)
-{
-    size_t chars = 0;
-    bool space = false;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == ' ' || (c >= '\t' && c <= '\r')) {
-            space = true;
-        } else if ((c & 0xC0) != 0x80) {
-            chars += space && chars ? 2 : 1;
-            space = false;
-        }
-    }
-    return chars;
+    what = what == OMIT_OTHER ? guess(walk, node, !above.beside) : what;
+    return (struct standing){.what = (uint8_t)what, .beside = true};
 }
 
 static int keep_text(struct walk *walk, enum omission what, const char *text, size_t length)
@@ -239,6 +305,7 @@ static int keep_text(struct walk *walk, enum omission what, const char *text, si
 static int take_text(struct walk *walk, const lxb_dom_node_t *node, struct standing standing)
 {
     bool written = node_marks(node) & NODE_WRITTEN;
+    standing.what = node_omission(node) != OMIT_NONE ? (uint8_t)node_omission(node) : standing.what;
     if (written && !walk->keeps_texts) {
         return OK;
     }

@@ -226,6 +226,22 @@ void flush_block(struct writer *writer)
     writer->closed_at = writer->code_end = writer->brackets = 0;
 }
 
+/* The texts of the paragraph that ends with the last one are not written after all. */
+static void forget_texts(struct writer *writer)
+{
+    lxb_dom_node_t *part = writer->last_text;
+    while (part && part->parent && !dom_is_block(dom_tag(part->parent))) {
+        part = part->parent;
+    }
+    for (; part && !dom_is_block(dom_tag(part)); part = part->prev) {
+        for (lxb_dom_node_t *node = part; node; node = dom_next(node, part, true)) {
+            node_unmark(node, dom_is_text(node) ? NODE_WRITTEN : 0);
+        }
+        node_drop(part, OMIT_CONTROLS);
+    }
+    writer->last_text = NULL;
+}
+
 bool output_take_back(struct writer *writer, const char *text)
 {
     size_t length = strlen(text);
@@ -243,10 +259,7 @@ bool output_take_back(struct writer *writer, const char *text)
     writer->out->data[writer->block_at] = '\0';
     writer->block_length = 0;
     writer->gap = GAP_NONE; /* the blank line before it still stands */
-    if (writer->last_text) {
-        node_unmark(writer->last_text, NODE_WRITTEN);
-        writer->last_text = NULL;
-    }
+    forget_texts(writer);
     return true;
 }
 
