@@ -249,6 +249,11 @@ static void reads_whole_pages(void **state)
          "<article>" SENTENCES "<div class=wp-caption><img src=/a.png><p class=wp-caption-text>The "
          "Ann.</p></div>" SENTENCES "</article>",
          "![The Ann.](https://example.org/a.png)", "\nThe Ann."},
+        {"a caption of a picture in several boxes",
+         "<article>" SENTENCES "<div class=captioned-image-container><figure><a href=/l.png><div "
+         "class=image2-inset><picture><img src=/a.png alt=Boat></picture></div></a><figcaption "
+         "class=image-caption>The Ann.</figcaption></figure></div>" SENTENCES "</article>",
+         "![Boat](https://example.org/a.png \"The Ann.\")", NULL},
         {"a caption of code is text",
          "<article>" SENTENCES "<figure><pre>x = 1</pre><figcaption>How it begins</figcaption>"
          "</figure>" SENTENCES "</article>",

@@ -142,6 +142,14 @@ static bool is_again_in_figure(struct writer *writer, lxb_dom_node_t *image)
     return again;
 }
 
+/* The same picture right after itself, on its line: sizes of it for several screens, or a pattern.
+ */
+static bool is_again(const struct writer *writer, const char *url)
+{
+    return writer->picture && strcmp(writer->picture, url) == 0 && writer->line.length &&
+           writer->out->length + writer->line.length == writer->picture_end;
+}
+
 /* ---- captions ---- */
 
 static const char *const FRAME_WORDS[] = {"caption", "figure", "image", "photo", NULL};
@@ -164,28 +172,37 @@ static bool is_caption(const lxb_dom_node_t *node)
     return dom_tag(node) == LXB_TAG_FIGCAPTION || (words && strcasestr(words, "caption"));
 }
 
-/* The caption of a picture, out of the frame around both; empty when it has none. Only one that
- * choosing left out of the text, since it would interrupt it there. */
-static void find_caption(lxb_dom_node_t *image, char *caption, size_t most)
+/* The caption in one frame, behind the picture; only one that choosing left out of the text, since
+ * it would interrupt it there. */
+static lxb_dom_node_t *caption_in(lxb_dom_node_t *frame, lxb_dom_node_t *image)
 {
-    lxb_dom_node_t *frame = image->parent;
-    *caption = '\0';
-    for (int steps = 0; frame && steps < MOST_STEPS && !media_is_frame(frame); steps++) {
-        frame = frame->parent;
-    }
-    if (!frame || !media_is_frame(frame)) {
-        return;
-    }
     bool left_out = is_left_out(frame);
     lxb_dom_node_t *node = image;
     for (int looked = 0; node && looked < MOST_LOOKED_AT; looked++) {
         if (is_caption(node) && (left_out || is_left_out(node)) &&
             !(node_marks(node) & NODE_HIDDEN)) {
-            dom_collect(node, caption, most);
-            dom_mark_written(node);
-            return;
+            return node;
         }
         node = dom_next(node, frame, true);
+    }
+    return NULL;
+}
+
+/* The caption of a picture, out of the frames around both; empty when it has none. */
+static void find_caption(lxb_dom_node_t *image, char *caption, size_t most)
+{
+    lxb_dom_node_t *found = NULL;
+    lxb_dom_node_t *frame = image->parent;
+    *caption = '\0';
+    for (int steps = 0; frame && !found && steps < MOST_STEPS; steps++, frame = frame->parent) {
+        found = media_is_frame(frame) ? caption_in(frame, image) : NULL;
+        if (dom_tag(frame) == LXB_TAG_FIGURE) {
+            break;
+        }
+    }
+    if (found) {
+        dom_collect(found, caption, most);
+        dom_mark_written(found);
     }
 }
 
@@ -244,6 +261,9 @@ void write_image(struct writer *writer, lxb_dom_node_t *node)
     if (!url || *url == '#') {
         return;
     }
+    if (is_again(writer, url)) {
+        return;
+    }
     char caption[LONGEST_CAPTION];
     find_caption(node, caption, sizeof caption);
     alt = alt && *alt ? alt : caption;
@@ -256,6 +276,8 @@ void write_image(struct writer *writer, lxb_dom_node_t *node)
     buf_putc(&out, ')');
     inline_raw(writer, out.data ? out.data : "", out.length);
     buf_done(&out);
+    writer->picture = url;
+    writer->picture_end = writer->out->length + writer->line.length;
     if (dom_closest(node, LXB_TAG_FIGURE) && !dom_closest(node, LXB_TAG_A) && !writer->items) {
         flush_block(writer);
     }

@@ -86,6 +86,8 @@ struct writer {
 
     const lxb_dom_node_t *figure; /* that the last picture was in, */
     const char *figure_alt;       /* and what it said of itself */
+    const char *picture;          /* the address of the last picture, */
+    size_t picture_end;           /* and where its text ends */
 
     struct note *notes;
     size_t note_count;
