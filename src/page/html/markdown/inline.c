@@ -241,20 +241,24 @@ static size_t environment_length(const char *text, size_t left)
                                         "gather*",  "multline",  "eqnarray", "alignat", "cases",
                                         "matrix",   "pmatrix",   "bmatrix",  "split",   NULL};
     static const char BEGIN[] = "\\begin{";
+    const char *name = text + strlen(BEGIN);
     if (left <= strlen(BEGIN) || memcmp(text, BEGIN, strlen(BEGIN)) != 0) {
         return 0;
     }
-    for (const char *const *name = NAMES; *name; name++) {
-        char end[32];
-        int length = snprintf(end, sizeof end, "\\end{%s}", *name);
-        size_t size = (size_t)length - strlen("\\end{");
-        if (left - strlen(BEGIN) > size &&
-            memcmp(text + strlen(BEGIN), end + strlen("\\end{"), size) == 0) {
-            const char *found = memmem(text, left < 4000 ? left : 4000, end, (size_t)length);
-            return found ? (size_t)(found - text) + (size_t)length : 0;
-        }
+    left -= strlen(BEGIN);
+    const char *close = memchr(name, '}', left < 16 ? left : 16);
+    size_t length = close ? (size_t)(close - name) : 0;
+    const char *const *known = NAMES;
+    while (*known && (strlen(*known) != length || memcmp(*known, name, length) != 0)) {
+        known++;
     }
-    return 0;
+    if (!*known) {
+        return 0;
+    }
+    char end[32];
+    int size = snprintf(end, sizeof end, "\\end{%s}", *known);
+    const char *found = memmem(name, left < 2000 ? left : 2000, end, (size_t)size);
+    return found ? (size_t)(found - text) + (size_t)size : 0;
 }
 
 /* A formula that the page's own script would have set: $x$, $$x$$, \(x\), \[x\]. Returns how many

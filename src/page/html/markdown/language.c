@@ -7,8 +7,9 @@
 #include <ctype.h>
 #include <strings.h>
 
-#define MOST_AROUND    4  /* elements above a block that are asked */
-#define MOST_LOOKED_AT 60 /* nodes beside it that may be a label */
+#define MOST_AROUND     4  /* elements above a block that are asked */
+#define MOST_LOOKED_AT  60 /* nodes beside it that may be a label */
+#define MOST_ATTRIBUTES 64
 
 const char *language_by_name(const char *word, size_t length)
 {
@@ -108,21 +109,37 @@ static const char *in_json(struct arena *arena, const char *json)
     return at ? clean_name(arena, at, strcspn(at, "\"")) : NULL;
 }
 
+static const char *by_attribute(struct arena *arena, uint32_t meaning, const char *value)
+{
+    switch (meaning) {
+    case CODE_ATTRIBUTE_NAME:
+        return clean_name(arena, value, strlen(value));
+    case CODE_ATTRIBUTE_KNOWN:
+        return language_by_name(value, strlen(value));
+    case CODE_ATTRIBUTE_WORDS:
+        return by_prefix(arena, value);
+    case CODE_ATTRIBUTE_JSON:
+        return in_json(arena, value);
+    default:
+        return NULL;
+    }
+}
+
 static const char *by_attributes(struct arena *arena, const lxb_dom_node_t *node, bool is_code)
 {
     const char *found = NULL;
-    for (const char *const *name = code_attributes; *name && !found; name++) {
-        const char *value = dom_attr(node, *name);
-        found = value && *value ? clean_name(arena, value, strlen(value)) : NULL;
+    size_t looked = 0;
+    for (lxb_dom_attr_t *attr = ((const lxb_dom_element_t *)node)->first_attr;
+         attr && !found && looked < MOST_ATTRIBUTES; attr = attr->next, looked++) {
+        size_t length = 0;
+        const lxb_char_t *name = lxb_dom_attr_local_name(attr, &length);
+        uint32_t meaning = name ? words_value(&code_attributes, (const char *)name, length) : 0;
+        if (meaning && attr->value && attr->value->data &&
+            (is_code || meaning != CODE_ATTRIBUTE_KNOWN)) {
+            found = by_attribute(arena, meaning, (const char *)attr->value->data);
+        }
     }
-    for (const char *const *name = code_weak_attributes; *name && !found && is_code; name++) {
-        const char *value = dom_attr(node, *name);
-        found = value ? language_by_name(value, strlen(value)) : NULL;
-    }
-    const char *parameters = found ? NULL : dom_attr(node, "data-syntaxhighlighter-params");
-    found = parameters ? by_prefix(arena, parameters) : found;
-    const char *json = found ? NULL : dom_attr(node, "data-attrs");
-    return json ? in_json(arena, json) : found;
+    return found;
 }
 
 static const char *language_at(struct arena *arena, const lxb_dom_node_t *node, bool is_code)
@@ -171,10 +188,6 @@ static const char *language_around(struct arena *arena, lxb_dom_node_t *node)
             break;
         }
         found = language_at(arena, around, false);
-        if (!found && steps == 0) {
-            const char *value = dom_attr(around, "lang");
-            found = value ? language_by_name(value, strlen(value)) : NULL;
-        }
         if (!found && dom_holds_any(dom_class(around), code_highlighters)) {
             found = by_label(around, node);
         }

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #define LONGEST_MATHML 16384 /* bytes of it in an attribute */
+#define MOST_PARSED    1000  /* such attributes on a page */
 
 /* ==== MathML as TeX, element by element; also for the elements that MathJax makes of it
  * ("mjx-msub" for "msub", with boxes around the parts) ==== */
@@ -454,10 +455,12 @@ static bool put_attribute(struct writer *writer, const lxb_dom_node_t *node, boo
     } QUOTED[] = {{"\xC2\xAB", '<'}, {"\xC2\xBB", '>'}, {"\xC2\xA8", '"'}, {"\xC2\xA7", '&'}};
     const char *source = dom_attr(node, "data-mathml");
     size_t length = source ? strlen(source) : 0;
-    char *text = length && length <= LONGEST_MATHML ? arena_alloc(writer->arena, length + 1) : NULL;
+    bool fits = length && length <= LONGEST_MATHML && writer->parsed < MOST_PARSED;
+    char *text = fits ? arena_alloc(writer->arena, length + 1) : NULL;
     if (!text) {
         return false;
     }
+    writer->parsed++;
     size_t used = 0;
     for (size_t i = 0; i < length;) {
         char byte = source[i];

@@ -12,7 +12,8 @@
 
 /* ==== references ==== */
 
-#define MOST_NOTES 4000
+#define MOST_NOTES  4000
+#define MOST_INSIDE 12 /* elements of a box with a mark and its note */
 
 /* ---- words that tell ---- */
 
@@ -239,14 +240,18 @@ static bool look_at_inside(struct search *search, lxb_dom_node_t *node)
     if (!dom_holds_any(dom_class(node), WORDS)) {
         return false;
     }
-    for (lxb_dom_node_t *below = node->first_child; below; below = dom_next(below, node, true)) {
+    int looked = 0;
+    for (lxb_dom_node_t *below = node->first_child; below && looked < MOST_INSIDE;
+         below = dom_next(below, node, true), looked++) {
         if (dom_has_word(dom_class(below), "ltx_note_content")) {
             return add_inside(search, node, below);
         }
     }
     bool marked = false;
     char mark[LONGEST_MARK];
-    for (lxb_dom_node_t *child = dom_first_element(node); child; child = dom_next_element(child)) {
+    looked = 0;
+    for (lxb_dom_node_t *child = dom_first_element(node); child && looked < MOST_INSIDE;
+         child = dom_next_element(child), looked++) {
         bool is_mark = mark_of(child, mark) > 0;
         if (marked && !is_mark && dom_has_text(child) && dom_tag(child) == LXB_TAG_SPAN) {
             return add_inside(search, node, child);

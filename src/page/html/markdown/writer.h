@@ -88,6 +88,7 @@ struct writer {
     const char *figure_alt;       /* and what it said of itself */
     const char *picture;          /* the address of the last picture, */
     size_t picture_end;           /* and where its text ends */
+    size_t parsed;                /* formulas that had to be parsed apart */
 
     struct note *notes;
     size_t note_count;
@@ -102,6 +103,14 @@ enum code_word {
     CODE_BLOCK = 16,       /* a block, though it is no <pre> */
     CODE_INNER_BLOCK = 32, /* the same of a <code> */
     CODE_LINES = 64,       /* a block, when it is made of lines */
+};
+
+/* What attributes say of the language of code: the classes of data/page-classes.txt. */
+enum code_attribute {
+    CODE_ATTRIBUTE_NAME = 1,  /* the language */
+    CODE_ATTRIBUTE_KNOWN = 2, /* the language, or something else */
+    CODE_ATTRIBUTE_WORDS = 4, /* what would be its class */
+    CODE_ATTRIBUTE_JSON = 8,
 };
 
 /* What elements of MathML are: the classes of data/math-symbols.txt. */
