@@ -137,22 +137,33 @@ static bool begins_with(const char *text, const char *part)
     return *part == '\0';
 }
 
+static bool begins_with_any(const char *text, const char *const *parts)
+{
+    for (; *parts; parts++) {
+        if (((*text ^ **parts) & 31) == 0 && begins_with(text, *parts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Classes are short, and strcasestr() spends more on getting ready than on searching them. A bit
- * for each letter that a part begins with passes over most places at once. */
+ * for each letter that a part begins with, and for each second one, passes over most places at
+ * once; the case of a letter is in the bits above those five. */
 bool dom_holds_any(const char *text, const char *const *parts)
 {
-    uint32_t first = 0;
-    for (const char *const *part = parts; *part; part++) {
-        first |= 1u << (**part & 31); /* the case of a letter is in the bits above */
+    uint32_t first = 0, second = 0;
+    if (!text || !*text) {
+        return false;
     }
-    for (const char *at = text; at && *at; at++) {
-        if ((first >> (*at & 31) & 1) == 0) {
-            continue;
-        }
-        for (const char *const *part = parts; *part; part++) {
-            if (begins_with(at, *part)) {
-                return true;
-            }
+    for (const char *const *part = parts; *part; part++) {
+        first |= 1u << (**part & 31);
+        second |= (*part)[1] ? 1u << ((*part)[1] & 31) : UINT32_MAX;
+    }
+    for (; *text; text++) {
+        if ((first >> (text[0] & 31) & second >> (text[1] & 31) & 1) &&
+            begins_with_any(text, parts)) {
+            return true;
         }
     }
     return false;
