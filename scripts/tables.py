@@ -56,6 +56,7 @@ HEAD = re.compile(r"\[(.*)\]\s*\Z")
 MODES = ("ordered", "names", "texts", "pairs", "ranks", "list")
 BARE = ("pairs", "ranks", "list")  # their rows name no class
 FLAGS = ("fold", "phrases", "bare")
+LETTERS = 32  # as WORD_LETTERS of text/word_table.h
 ESCAPES = {'"': '\\"', "\\": "\\\\", "?": "\\?"}
 LONGEST_WORD = 255
 MOST_BYTES = 65535  # an entry says in 16 bits where its word is
@@ -236,7 +237,7 @@ def write_words(table):
     size = 4
     while size < 2 * len(words):
         size *= 2
-    slots, rows = [0] * size, []
+    slots, rows, lengths = [0] * size, [], [0] * LETTERS
     for number, word in enumerate(words):
         line, owners, ranks = found[word]
         bare = word.removesuffix("*")
@@ -248,6 +249,7 @@ def write_words(table):
             value = " | ".join(table.value(owner, rank) for owner, rank in zip(owners, ranks))
         rows.append(f'#line {line} "{table.path}"\n')
         rows.append(f"    {{{value}, {places[bare]}, {len(bare.encode())}, {int(bare != word)}}},\n")
+        lengths[bare.encode()[0] % LETTERS] |= 1 << min(len(bare.encode()), LETTERS - 1)
         slot = hash_of(bare.encode()) % size
         while slots[slot]:
             slot = (slot + 1) % size
@@ -257,8 +259,9 @@ def write_words(table):
         f"static const char {table.name}_text[] =\n{text};\n"
         f"static const struct word_entry {table.name}_entries[] = {{\n{''.join(rows)}}};\n"
         f"static const uint16_t {table.name}_slots[] = {{{','.join(map(str, slots))}}};\n"
+        f"static const uint32_t {table.name}_lengths[] = {{{','.join(f'{bits}u' for bits in lengths)}}};\n"
         f"const struct word_table {table.name} = {{{table.name}_text, {table.name}_entries, {table.name}_slots, "
-        f"{size - 1}, {len(words)}, {'true' if 'fold' in table.flags else 'false'}}};\n"
+        f"{table.name}_lengths, {size - 1}, {len(words)}, {'true' if 'fold' in table.flags else 'false'}}};\n"
     )
 
 

@@ -44,8 +44,19 @@ static const struct word_entry *find(const struct word_table *table, const char 
     return NULL;
 }
 
+/* Most words that are asked for are in no table, and have a length that no word with their first
+ * letter has. */
+static bool may_hold(const struct word_table *table, const char *word, size_t length)
+{
+    size_t counted = length < WORD_LETTERS ? length : WORD_LETTERS - 1;
+    return length > 0 && (table->lengths[*word & (WORD_LETTERS - 1)] >> counted & 1) != 0;
+}
+
 uint32_t words_value(const struct word_table *table, const char *word, size_t length)
 {
+    if (!may_hold(table, word, length)) {
+        return 0;
+    }
     const struct word_entry *entry = find(table, word, length);
     return entry ? entry->value : 0;
 }

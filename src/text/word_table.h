@@ -20,10 +20,14 @@ struct word_table {
     const char *text;
     const struct word_entry *entries; /* in the order of their bytes */
     const uint16_t *slots;            /* open addressing by hash: the number of an entry plus one */
+    const uint32_t *lengths; /* for the last five bits of a first letter: a bit for each length */
     uint16_t mask;
     uint16_t count;
     bool fold; /* the case of A to Z does not count */
 };
+
+/* Of lengths and of first letters, whose case is in the bits above; longer words count as 31. */
+#define WORD_LETTERS 32
 
 /* The value of an ordered word: its class, and its place in that class, from 1. */
 #define WORD_RANK(class, rank) ((uint32_t)(class) << 8 | (rank))
