@@ -48,7 +48,8 @@ static const uint8_t TAG_CLASSES[LXB_TAG__LAST_ENTRY] = {
 
 /* ---- letters ---- */
 
-enum letter_class { LETTER, SPACE, CONTINUATION, STOP, COMMA, CURRENCY, DIGIT };
+/* Those from STOP on need a look at what they are. */
+enum letter_class { LETTER, DIGIT, SPACE, CONTINUATION, STOP, COMMA, CURRENCY, WIDE };
 
 static const uint8_t LETTER_CLASSES[256] = {
     [' '] = SPACE,    ['\t'] = SPACE,
@@ -62,6 +63,8 @@ static const uint8_t LETTER_CLASSES[256] = {
     ['5'] = DIGIT,    ['6'] = DIGIT,
     ['7'] = DIGIT,    ['8'] = DIGIT,
     ['9'] = DIGIT,    [0x80 ... 0xbf] = CONTINUATION,
+    [0xc2] = WIDE,    [0xe2 ... 0xed] = WIDE,
+    [0xef] = WIDE,
 };
 
 /* ---- attributes ---- */
@@ -164,47 +167,63 @@ static bool is_price(const lxb_char_t *data, size_t length, size_t at)
     return before > 0 && LETTER_CLASSES[data[before - 1]] == DIGIT;
 }
 
+struct marks {
+    uint32_t letters, commas, stops, prices;
+};
+
+/* Marks, signs and the letters of wide scripts. */
+static void read_mark(struct marks *marks, const lxb_char_t *data, size_t length, size_t at)
+{
+    switch (LETTER_CLASSES[data[at]]) {
+    case STOP:
+        marks->stops += at + 1 == length || LETTER_CLASSES[data[at + 1]] == SPACE;
+        break;
+    case COMMA:
+        marks->commas++;
+        break;
+    case CURRENCY:
+        marks->prices += is_price(data, length, at);
+        break;
+    default:
+        /* Ideographs: a character says as much as two or three letters do. */
+        marks->letters += data[at] >= 0xe3 && data[at] <= 0xed;
+        if (data[at] >= 0xe3) {
+            count_wide_marks(data + at, length - at, &marks->stops, &marks->commas);
+        } else if (is_currency(data + at, length - at)) {
+            marks->prices += is_price(data, length, at);
+        }
+        break;
+    }
+}
+
+/* Every letter of the page passes here. Blanks stand where no processor expects them, so the loop
+ * takes them along, uncounted, rather than stepping aside. */
 static void read_text(struct element *element, struct element *block, const lxb_char_t *data,
                       size_t length)
 {
-    uint32_t letters = 0, commas = 0, stops = 0, prices = 0, hash = block->flow_hash;
-    for (size_t i = 0; i < length; i++) {
-        switch (LETTER_CLASSES[data[i]]) {
-        case SPACE:
-        case CONTINUATION:
-            continue;
-        case STOP:
-            if (i + 1 == length || LETTER_CLASSES[data[i + 1]] == SPACE) {
-                stops++;
-            }
-            break;
-        case COMMA:
-            commas++;
-            break;
-        case CURRENCY:
-            prices += is_price(data, length, i);
-            break;
-        default:
-            /* Ideographs: a character says as much as two or three letters do. */
-            if (data[i] >= 0xe3 && data[i] <= 0xed) {
-                letters++;
-                count_wide_marks(data + i, length - i, &stops, &commas);
-            } else if (data[i] == 0xef) {
-                count_wide_marks(data + i, length - i, &stops, &commas);
-            } else if (is_currency(data + i, length - i)) {
-                prices += is_price(data, length, i);
-            }
-            break;
-        }
-        letters++;
-        hash = (hash ^ data[i]) * 16777619u;
+    struct marks marks = {0};
+    uint32_t letters = 0, hash = block->flow_hash;
+    size_t i = 0;
+    while (i < length && LETTER_CLASSES[data[i]] == SPACE) {
+        i++;
     }
+    for (; i < length; i++) {
+        uint8_t class = LETTER_CLASSES[data[i]];
+        bool counts = class != SPACE && class != CONTINUATION;
+        if (class >= STOP) {
+            read_mark(&marks, data, length, i);
+        }
+        uint32_t more = (hash ^ data[i]) * 16777619u;
+        hash = counts ? more : hash;
+        letters += counts;
+    }
+    letters += marks.letters;
     block->flow_hash = hash;
     block->flow += letters;
-    block->commas += commas;
-    block->stops += stops;
+    block->commas += marks.commas;
+    block->stops += marks.stops;
     element->own.text += letters;
-    element->own.prices += prices;
+    element->own.prices += marks.prices;
     if (element_has(element, FLAG_IN_LINK)) {
         block->link_flow += letters;
         element->own.link_text += letters;
