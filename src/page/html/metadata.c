@@ -403,8 +403,9 @@ struct body_facts {
     const char *author, *published, *modified;
 };
 
-/* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. */
-static void read_body(struct page *page, struct body_facts *facts)
+/* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. Classes are
+ * only looked at where the author is not known already. */
+static void read_body(struct page *page, bool author_is_known, struct body_facts *facts)
 {
     const lxb_dom_attr_id_t itemprop = dom_attr_number(page, "itemprop");
     for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, true)) {
@@ -417,7 +418,7 @@ static void read_body(struct page *page, struct body_facts *facts)
                 read_date(page->arena, date ? date : dom_collect_text(page->arena, node));
         }
         const char *words = dom_class(node);
-        bool byline = !facts->author &&
+        bool byline = !author_is_known && !facts->author &&
                       (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
         const char *property = dom_known_attr(node, itemprop);
         if (property) {
@@ -428,7 +429,7 @@ static void read_body(struct page *page, struct body_facts *facts)
             } else if (strcasecmp(property, "dateModified") == 0 && date) {
                 facts->modified = read_date(page->arena, date);
             } else if (strcasecmp(property, "author") == 0) {
-                byline = !facts->author;
+                byline = !author_is_known && !facts->author;
             }
         }
         if (byline) {
@@ -457,6 +458,17 @@ static const char *resolve(struct page *page, const char *reference)
     return url_parse(page->arena, reference, &url, NULL) == OK ? url.text : NULL;
 }
 
+/* What JSON-LD or the head says of the authors; NULL when it is nothing that names people. */
+static const char *authors_of(struct page *page, const struct head *head, yyjson_val *object)
+{
+    const char *authors = clean(page->arena, names_in(page, yyjson_obj_get(object, "author")));
+    if (!is_name(authors)) {
+        authors = clean(page->arena, strip_by(head->facts[META_AUTHOR]));
+    }
+    bool several = authors && strchr(authors, ',') && !strstr(authors, "://");
+    return is_name(authors) || several ? authors : NULL;
+}
+
 void metadata_read(struct page *page)
 {
     struct page_metadata *metadata = &page->metadata;
@@ -466,22 +478,16 @@ void metadata_read(struct page *page)
     }
     read_head(page, head);
     yyjson_val *object = main_object(page);
+    const char *authors = authors_of(page, head, object);
     struct body_facts facts = {0};
-    read_body(page, &facts);
+    read_body(page, authors != NULL, &facts);
     metadata->url = page->url;
     metadata->canonical = resolve(page, head->canonical);
     metadata->site =
         clean(page->arena,
               first_of(head->facts[META_SITE], name_in(page, yyjson_obj_get(object, "publisher"))));
     read_title(page, head, object);
-    const char *authors = clean(page->arena, names_in(page, yyjson_obj_get(object, "author")));
-    if (!is_name(authors)) {
-        authors = clean(page->arena, strip_by(head->facts[META_AUTHOR]));
-    }
-    metadata->authors =
-        is_name(authors) || (authors && strchr(authors, ',') && !strstr(authors, "://"))
-            ? authors
-            : facts.author;
+    metadata->authors = authors ? authors : facts.author;
     metadata->published =
         first_of(read_date(page->arena, text_in(object, "datePublished")),
                  first_of(read_date(page->arena, head->facts[META_PUBLISHED]), facts.published));
