@@ -123,7 +123,8 @@ struct page {
     const char *base;    /* what relative links are resolved against: <base href>, or url */
     lxb_html_document_t *document;
     lxb_dom_node_t *body;
-    bool cut; /* a ceiling was reached: the tree is the beginning of the page */
+    bool cut;       /* a ceiling was reached: the tree is the beginning of the page */
+    bool templates; /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
     yyjson_val *json_ld; /* an array of all JSON-LD objects (graphs flattened), or NULL */
     /* Set by choosing: */

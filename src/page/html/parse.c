@@ -35,6 +35,7 @@ struct parser {
     struct measure nodes, texts;
     size_t tokens, elements;
     bool full;
+    bool templates; /* the page has some */
 };
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -170,6 +171,7 @@ static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html
     }
     size_t open = tree->open_elements->length;
     bool opens = token->tag_id >= LXB_TAG__BEGIN && !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE);
+    parser->templates = parser->templates || token->tag_id == LXB_TAG_TEMPLATE;
     token = parser->build(tokenizer, token, parser->build_context);
     /* Elements that the page left open are made again in each new paragraph: they count too. */
     size_t more = tree->open_elements->length > open ? tree->open_elements->length - open : 0;
@@ -231,10 +233,11 @@ int parse_html(struct page *page, const char *bytes, size_t length)
     }
     parser->nodes = parser->texts = (struct measure){0};
     parser->tokens = parser->elements = 0;
-    parser->full = false;
+    parser->full = parser->templates = false;
     int status = feed(parser, bytes, length);
     page->document = parser->document;
     page->cut = page->cut || parser->full;
+    page->templates = parser->templates;
     give_back(parser);
     if (status != OK) {
         parse_done(page);
@@ -376,7 +379,7 @@ static void settle(struct piece *piece, struct piece *place)
 
 void stream_settle(struct page *page)
 {
-    struct stream *stream = arena_zalloc(page->arena, sizeof *stream);
+    struct stream *stream = page->templates ? arena_zalloc(page->arena, sizeof *stream) : NULL;
     if (!stream) {
         return;
     }
