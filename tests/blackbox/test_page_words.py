@@ -1,5 +1,5 @@
-"""Words in ids and classes: each word of data/page-hints.txt on what it means, which goes, and on a list of links. New
-words are tested without a change here."""
+"""Words in ids and classes are evidence, never a verdict: each word of data/page-hints.txt on a part of the text, which
+stays, and on what the word means, which goes. New words are tested without a change here."""
 
 import re
 
@@ -52,6 +52,13 @@ SECTIONS = """<section id="gates"><h2>Gates</h2>
 <p>Salmon come up the river in October and need a way around the weir, which the ladder gives them.</p>
 <p>The ladder has twelve steps, and no step is higher than a hand.</p></section>"""
 
+LONG = (
+    "The keeper lives in the small house beside the lock, and has to be at the gates within ten minutes.",
+    "When the river rises above the second mark, he telephones the mill, and the mill stops its wheel.",
+)
+BRIEF = ("The gauge is read twice a day.", "A red mark means flood.")
+
+
 def page(inside="", before="", after=""):
     return FURNITURE.format(inside=inside, before=before, after=after)
 
@@ -84,6 +91,33 @@ def report(failures, count):
     """The assertion's words: few enough to read."""
     shown = "\n".join(failures[:60])
     return f"{len(failures)} of {count} pages\n{shown}"
+
+
+# ---- what stays ----
+
+HEADED = "<{tag} {attribute}><h2>The keeper</h2><p>{0}</p><p>{1}</p></{tag}>"
+KEPT = {
+    "a section": (HEADED.replace("{tag}", "section"), ["## The keeper", *LONG], LONG),
+    "a division": (HEADED.replace("{tag}", "div"), ["## The keeper", *LONG], LONG),
+    "a section of few words": (HEADED.replace("{tag}", "section"), ["## The keeper", *BRIEF], BRIEF),
+    "a heading": ("<h2 {attribute}>The keeper</h2><p>{0}</p><p>{1}</p>", ["## The keeper", *LONG], LONG),
+}
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["among others", "alone"])
+@pytest.mark.parametrize("markup, wanted, words", KEPT.values(), ids=KEPT)
+def test_part_of_the_text_stays_whatever_it_is_called(tmp_path, markup, wanted, words, alone):
+    pages = {}
+    for word in WORDS:
+        for name, attribute in attributes(word):
+            part = markup.replace("{attribute}", attribute).format(*words)
+            pages[name] = page(part if alone else SECTIONS.replace("{0}", part))
+    failures = []
+    for name, text in extract(tmp_path, pages).items():
+        lost = missing(text, wanted)
+        if lost:
+            failures.append(f"{name}: {' / '.join(lost)}")
+    assert not failures, report(failures, len(pages))
 
 
 # ---- what goes ----
