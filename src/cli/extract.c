@@ -59,6 +59,7 @@ static void add_facts(yyjson_mut_doc *doc, yyjson_mut_val *object,
     if (page->encoding_guessed) {
         yyjson_mut_obj_add_bool(doc, object, "encoding_guessed", true);
     }
+    json_add_string(doc, object, "access", page->access);
     yyjson_mut_obj_add_uint(doc, object, "words", page->words);
     yyjson_mut_obj_add_bool(doc, object, "cut", page->cut);
     yyjson_mut_obj_add_bool(doc, object, "shell", page->shell);
@@ -99,6 +100,7 @@ static void put_markdown(struct buf *out, const struct extract_result *page)
     put_fact(out, "site", page->site);
     put_fact(out, "url", page->canonical);
     put_fact(out, "kind", page->kind);
+    put_fact(out, "access", page->access);
     if (page->cut) {
         buf_puts(out, "cut: true\n");
     }

@@ -3,6 +3,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "page/html/access.h"
 #include "page/html/charset.h"
 #include "page/html/embedded.h"
 #include "page/html/hidden.h"
@@ -128,6 +129,7 @@ static int extract_tree(struct arena *arena, struct page *page, const struct ext
     }
     if (status == OK) {
         status = fill_result(arena, page, &out, result);
+        result->access = access_find(page, result->markdown, result->length);
         result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS;
     }
     if (status == OK) {

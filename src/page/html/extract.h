@@ -29,8 +29,9 @@ struct extract_result {
     const char *encoding;  /* of the bytes: its WHATWG name in lower case */
     bool encoding_guessed; /* nobody said so, or the bytes look like another one */
     size_t words;
-    bool cut;   /* the page was larger than a ceiling: this is its beginning */
-    bool shell; /* next to nothing is left: a script would have to fill it */
+    const char *access; /* the wall that it is: "login", "paywall", "consent"; NULL: it is none */
+    bool cut;           /* the page was larger than a ceiling: this is its beginning */
+    bool shell;         /* next to nothing is left: a script would have to fill it */
     struct omitted omitted;
     const struct accounted_text *texts; /* where they were asked for, in the order of the page */
     size_t text_count;

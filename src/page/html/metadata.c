@@ -497,6 +497,7 @@ void metadata_read(struct page *page)
     metadata->description =
         clean(page->arena, first_of(head->facts[META_DESCRIPTION], text_in(object, "description")));
     metadata->image = resolve(page, head->facts[META_IMAGE]);
+    metadata->tier = head->facts[META_TIER];
     lxb_dom_node_t *root = lxb_dom_document_root(lxb_dom_interface_document(page->document));
     const char *language = root ? dom_attr(root, "lang") : NULL;
     metadata->language = clean(page->arena, first_of(language, text_in(object, "inLanguage")));

@@ -14,6 +14,7 @@ enum meta_fact {
     META_MODIFIED,
     META_DESCRIPTION,
     META_IMAGE,
+    META_TIER,
     META_FACTS,
 };
 

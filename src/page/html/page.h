@@ -9,6 +9,7 @@
  *   markdown/   the chosen nodes as Markdown
  *   embedded.c  what a page carries as data: JSON-LD, text for its scripts
  *   omitted.c   what of the page is not in the Markdown, by kind
+ *   access.c    whether it is a wall: a sign-in, a paywall, a question about cookies
  *
  * The tree is lexbor's. What we know of a node is in its `user` pointer, as the bits below:
  * choosing sets them, writing obeys them. */
@@ -115,6 +116,7 @@ struct page_metadata {
     const char *language;
     const char *description;
     const char *image;
+    const char *tier; /* who may read it, in the words of the page: "locked", "metered" */
 };
 
 struct page {
