@@ -77,6 +77,16 @@ static void print_omitted(const struct tool_run *run)
     buf_done(&line);
 }
 
+/* What stands before the page is its first note. */
+static void print_access(const struct tool_run *run)
+{
+    yyjson_mut_val *notes = yyjson_mut_obj_get(run->result, "notes");
+    if (*text_of(run->result, "access")) {
+        fprintf(stderr, "forage: %s: %s\n", text_of(run->result, "access"),
+                yyjson_mut_get_str(yyjson_mut_arr_get_first(notes)));
+    }
+}
+
 static int print_page(const struct tool_run *run)
 {
     struct buf text;
@@ -84,6 +94,7 @@ static int print_page(const struct tool_run *run)
     const char *content = text_of(run->result, "page_content");
     if (yyjson_mut_get_bool(yyjson_mut_obj_get(run->result, "failed"))) {
         fprintf(stderr, "%s\n", content); /* a note in the place of the page */
+        print_access(run);
         return EXIT_FAILED;
     }
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
@@ -95,6 +106,7 @@ static int print_page(const struct tool_run *run)
         buf_putc(&text, '\n');
     }
     int code = print_buf(&text);
+    print_access(run);
     if (yyjson_mut_obj_get(run->result, "next_start")) {
         fprintf(stderr, "forage: there is more: --start %lld\n",
                 (long long)number_of(run->result, "next_start"));

@@ -91,11 +91,33 @@ static const char *unrendered_words(const struct document *document, struct aren
                         why);
 }
 
+static const char *access_words(const char *access)
+{
+    static const struct {
+        const char *access, *words;
+    } WALLS[] = {
+        {"login", "What the address names is behind a sign-in, and nobody signs in here; look for "
+                  "it elsewhere, or ask for its text."},
+        {"paywall", "The whole text is only for those who pay; at most its beginning is here."},
+        {"consent", "The site asks about cookies before it shows the page; what is here is that "
+                    "question, not the page."},
+    };
+    for (size_t i = 0; access && i < sizeof WALLS / sizeof *WALLS; i++) {
+        if (strcmp(WALLS[i].access, access) == 0) {
+            return WALLS[i].words;
+        }
+    }
+    return NULL;
+}
+
 static void add_notes(const struct content *content, yyjson_mut_doc *doc, struct arena *arena,
                       yyjson_mut_val *object)
 {
     const struct document *document = &content->document;
     yyjson_mut_val *notes = yyjson_mut_arr(doc);
+    if (access_words(document->access)) {
+        yyjson_mut_arr_add_str(doc, notes, access_words(document->access));
+    }
     if (document->cut) {
         yyjson_mut_arr_add_str(
             doc, notes, "The page is larger than what is read of one; this is its beginning.");
@@ -164,6 +186,7 @@ yyjson_mut_val *content_describe(const struct content *content, yyjson_mut_doc *
     if (document->failed) {
         yyjson_mut_obj_add_bool(doc, object, "failed", true);
     }
+    json_add_string(doc, object, "access", document->access);
     add_metadata(document, doc, arena, object);
     if (content->title) {
         add_clipped(doc, arena, object, "section", content->title, 300);

@@ -18,8 +18,9 @@ struct document {
     const char *title, *authors, *published, *modified, *site, *language, *description;
     const char *encoding; /* of the bytes it was read from; NULL: they had none, or it is unknown */
     bool encoding_guessed; /* nobody said so, or the bytes look like another one */
-    bool failed;           /* the text is a note, not content */
-    bool rendered;         /* by the browser */
+    const char *access; /* the wall before it: "login", "paywall", "consent"; NULL: there is none */
+    bool failed;        /* the text is a note, not content */
+    bool rendered;      /* by the browser */
     const char
         *unrendered; /* why the browser that was asked for it did not; NULL: it was not asked */
     bool cut;        /* the source was larger than a ceiling: this is its beginning */

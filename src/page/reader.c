@@ -139,6 +139,7 @@ static int put_note(struct reading *reading, const char *text)
         .markdown = text,
         .length = strlen(text),
         .failed = true,
+        .access = document->access,
         .rendered = document->rendered,
     };
     return OK;
@@ -157,6 +158,26 @@ static int fail_with(struct reading *reading, struct note note)
         }
     }
     return put_note(reading, note_failed(arena, note.kind, detail, reading->given));
+}
+
+/* Nothing to read: of a page that is a wall, which one. */
+static int fail_empty(struct reading *reading, const char *access, const char *why)
+{
+    static const struct {
+        const char *access;
+        struct note note;
+    } WALLS[] = {
+        {"login", {"LoginRequired", "the page is behind a sign-in"}},
+        {"paywall", {"Paywall", "the page is only for those who pay"}},
+        {"consent", {"ConsentRequired", "the site asks about cookies before it shows the page"}},
+    };
+    reading->document->access = access;
+    for (size_t i = 0; access && i < COUNT(WALLS); i++) {
+        if (strcmp(WALLS[i].access, access) == 0) {
+            return fail_with(reading, WALLS[i].note);
+        }
+    }
+    return fail_with(reading, (struct note){"EmptyPage", why});
 }
 
 /* ---- the title ---- */
@@ -231,8 +252,9 @@ static int put_result(struct reading *reading, const struct extract_result *resu
     document->encoding_guessed = result->encoding_guessed;
     document->cut |= result->cut;
     document->omitted = result->omitted;
+    document->access = result->access;
     if (strspn(result->markdown, " \t\r\n") == result->length) {
-        return fail_with(reading, (struct note){"EmptyPage", "there is nothing to read on it"});
+        return fail_empty(reading, result->access, "there is nothing to read on it");
     }
     return put_title(reading, result);
 }
@@ -416,7 +438,7 @@ static int read_html(struct reading *reading, const struct fetch_response *fetch
         }
     }
     if (result.length == 0 && result.shell) {
-        return fail_with(reading, (struct note){"EmptyPage", why});
+        return fail_empty(reading, result.access, why);
     }
     reading->document->unrendered = reading->render == RENDER_ALWAYS ? why : NULL;
     return put_result(reading, &result);
@@ -455,6 +477,32 @@ static bool has_beginning(const struct fetch_response *fetched)
            (kind == CONTENT_HTML || kind == CONTENT_TEXT || kind == CONTENT_MARKDOWN);
 }
 
+/* The wall that an answer is whose status says that it is not the page. Some say by their status
+ * alone which; of those that refuse, the page that they send may tell. */
+static int find_wall(struct reading *reading, const struct fetch_response *fetched)
+{
+    struct extract_result result = {.access = NULL};
+    int status = OK;
+    switch (fetched->status) {
+    case 401:
+        reading->document->access = "login";
+        return OK;
+    case 402:
+        reading->document->access = "paywall";
+        return OK;
+    case 403:
+    case 451:
+        if (sniff_content(fetched->content_type, fetched->body, fetched->body_length) ==
+            CONTENT_HTML) {
+            status = extract(reading, fetched, &result);
+        }
+        reading->document->access = status == OK ? result.access : NULL;
+        return status == ERR_INVALID ? OK : status;
+    default:
+        return OK;
+    }
+}
+
 static int read_page(struct reading *reading)
 {
     struct source_request request = {.url = &reading->url};
@@ -481,7 +529,9 @@ static int read_page(struct reading *reading)
             return status;
         }
     }
-    return fail_with(reading, note_of_status(call_arena(reading->call), fetched));
+    status = find_wall(reading, fetched);
+    return status == OK ? fail_with(reading, note_of_status(call_arena(reading->call), fetched))
+                        : status;
 }
 
 /* ---- all of it ---- */

@@ -4,10 +4,10 @@
  *
  * In a definition, "x-brief" of a parameter and "brief" of the tool (under "forage") are the words
  * for lists, where the description is longer. A parameter with "x-listed": false is taken, and not
- * listed; so lists do not say that there are no others. "x-always" names what a result has whenever
- * the call succeeded, for the OpenAPI description; lists have one schema for both. Limits that
- * nobody comes near are checked, and not listed. A definition without brief words is listed as it
- * is. */
+ * listed, and so is a member of a result given; so lists do not say that there are no others.
+ * "x-always" names what a result has whenever the call succeeded, for the OpenAPI description;
+ * lists have one schema for both. Limits that nobody comes near are checked, and not listed. A
+ * definition without brief words is listed as it is. */
 #include "core/buf.h"
 #include "core/limits.h"
 #include "registry/registry.h"
@@ -84,6 +84,11 @@ static void shorten_parameter(yyjson_mut_doc *doc, yyjson_mut_val *schema)
     drop_what_says_little(yyjson_mut_obj_get(schema, "items"));
 }
 
+static bool is_listed(yyjson_mut_val *property)
+{
+    return !yyjson_mut_is_false(yyjson_mut_obj_get(property, "x-listed"));
+}
+
 static void shorten_input(yyjson_mut_doc *doc, yyjson_mut_val *schema)
 {
     yyjson_mut_val *name;
@@ -92,7 +97,7 @@ static void shorten_input(yyjson_mut_doc *doc, yyjson_mut_val *schema)
     yyjson_mut_obj_remove_key(schema, "additionalProperties");
     while ((name = yyjson_mut_obj_iter_next(&each)) != NULL) {
         yyjson_mut_val *property = yyjson_mut_obj_iter_get_val(name);
-        if (yyjson_mut_is_false(yyjson_mut_obj_get(property, "x-listed"))) {
+        if (!is_listed(property)) {
             yyjson_mut_obj_iter_remove(&each);
         } else {
             shorten_parameter(doc, property);
@@ -108,14 +113,18 @@ static void shorten_output(yyjson_mut_val *schema)
     static const char *const DROPPED[] = {"$schema",   "description", "examples", "minimum",
                                           "maximum",   "minItems",    "maxItems", "minLength",
                                           "maxLength", "x-always"};
-    size_t index, max;
-    yyjson_mut_val *name, *property;
+    yyjson_mut_val *name;
+    yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(yyjson_mut_obj_get(schema, "properties"));
     for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) {
         yyjson_mut_obj_remove_key(schema, DROPPED[i]);
     }
-    yyjson_mut_obj_foreach(yyjson_mut_obj_get(schema, "properties"), index, max, name, property)
-    {
-        shorten_output(property);
+    while ((name = yyjson_mut_obj_iter_next(&each)) != NULL) {
+        yyjson_mut_val *property = yyjson_mut_obj_iter_get_val(name);
+        if (!is_listed(property)) {
+            yyjson_mut_obj_iter_remove(&each);
+        } else {
+            shorten_output(property);
+        }
     }
     yyjson_mut_val *items = yyjson_mut_obj_get(schema, "items");
     if (items) {

@@ -77,6 +77,7 @@ static void keep_text(struct page_work *work, struct arena *keep, const struct d
         .text = text,
         .length = kept,
         .total_chars = text_count(document->markdown, document->length),
+        .access = document->access,
         .failed = document->failed,
     };
 }

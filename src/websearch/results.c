@@ -129,9 +129,11 @@ static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
     if (describing->request->several) {
         add_queries(describing, object, found);
     }
-    if (pages_text(describing->result->pages, index)->failed) {
+    const struct page_text *page = pages_text(describing->result->pages, index);
+    if (page->failed) {
         yyjson_mut_obj_add_bool(doc, object, "failed", true);
     }
+    json_add_string(doc, object, "access", page->access);
     if (shown && shown->truncated) {
         yyjson_mut_obj_add_bool(doc, object, "truncated", true);
         yyjson_mut_obj_add_uint(doc, object, "next_start", shown->next_start);

@@ -27,6 +27,7 @@ struct page_text {
     const char *text; /* valid UTF-8, never NULL: the page's beginning, or a note */
     size_t length;
     size_t total_chars; /* of the whole page */
+    const char *access; /* the wall before it, or NULL */
     bool failed;        /* it is a note */
 };
 

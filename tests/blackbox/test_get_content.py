@@ -650,6 +650,43 @@ def test_a_line_on_what_was_left_out(web, read, tmp_path):
     assert read(web.url("/full"), "--section", "Flour").stderr == ""
 
 
+# ---- walls ----
+
+SIGN_IN = """<title>Sign in</title><main><h1>Sign in</h1><p>Only keepers have an account.</p><form method="post">
+<input name="user"><input type="password" name="pass"><button>Sign in</button></form></main>"""
+ONLY_A_FORM = """<title>Sign in</title><form><input name="user"><input type="password" name="pass"></form>"""
+PAID = f"""<title>The weir</title><script type="application/ld+json">{{"@type": "NewsArticle", "headline": "The weir",
+"isAccessibleForFree": false, "wordCount": 900}}</script><article><h1>The weir</h1><p>{WORDS}</p><p>{WORDS}</p></article>"""
+QUESTION = f"""<title>Before you continue</title><h1>Before you continue</h1><p>We use cookies. {WORDS}</p>
+<form action="/consent"><button>Accept all</button><button>Reject all</button></form>"""
+WALLS = {
+    "a sign-in": (Answer(SIGN_IN), "login", "Only keepers have an account."),
+    "a form alone": (Answer(ONLY_A_FORM), "login", FAILED + "LoginRequired: the page is behind a sign-in_"),
+    "the beginning": (Answer(PAID), "paywall", WORDS.strip()),
+    "a question": (Answer(QUESTION), "consent", "We use cookies."),
+    "401": (Answer("<h1>No</h1>", 401), "login", FAILED + "HTTPError: 401 Unauthorized_"),
+    "402": (Answer("<h1>No</h1>", 402), "paywall", FAILED + "HTTPError: 402 Payment Required_"),
+    "403 with a sign-in": (Answer(SIGN_IN, 403), "login", FAILED + "HTTPError: 403 Forbidden_"),
+    "403 without": (Answer(page(), 403), None, FAILED + "HTTPError: 403 Forbidden_"),
+    "404 with a sign-in": (Answer(SIGN_IN, 404), None, FAILED + "HTTPError: 404 Not Found_"),
+    "none": (Answer(page()), None, WORDS.strip()),
+}
+WALL_NOTES = {"login": "behind a sign-in", "paywall": "only for those who pay", "consent": "asks about cookies"}
+
+
+@pytest.mark.parametrize("answer, access, text", WALLS.values(), ids=WALLS)
+def test_walls_are_called_what_they_are(forage, web, read, answer, access, text):
+    """By tools, and for people; what cannot be read at all fails as before."""
+    web.answers["/wall"] = answer
+    result = get(forage, web.url("/wall"))
+    assert result.get("access") == access and text in result["page_content"]
+    notes = [note for note in result.get("notes", []) if any(words in note for words in WALL_NOTES.values())]
+    assert len(notes) == (access is not None) and (not access or WALL_NOTES[access] in notes[0])
+    completed = read(web.url("/wall"))
+    assert completed.returncode == ("failed" in result)
+    assert completed.stderr.count(f"forage: {access}: {notes[0] if notes else ''}\n") == (access is not None)
+
+
 def test_an_address_without_a_scheme(web, read):
     """What was meant is said where it fails."""
     web.answers["/page"] = Answer(page(title="Here"))

@@ -75,7 +75,8 @@ static bool check_case(const char *wall, const char *name, const char *from, con
     struct extract_result page;
     buf_init(&html, MIB(1));
     put_page(&html, from, end);
-    struct extract_input input = {html.data, html.length, "https://example.org/page", NULL};
+    struct extract_input input = {
+        .bytes = html.data, .length = html.length, .url = "https://example.org/page"};
     assert_int_equal(extract_page(arena, &input, &page), OK);
     const char *found = page.access ? page.access : "none";
     bool right = strcmp(found, wall) == 0;
