@@ -15,8 +15,11 @@ enum {
     ONE_TEXT = 800,          /* letters in paragraphs side by side that make one text, */
     ONE_TEXT_PERCENT = 50,   /* when they are so much of the page's prose */
     TALK_PERCENT = 60,       /* of the prose in comments: the comments are the page */
+    MANY_NAMES = 20,         /* in code, more than an article on a program has */
     MANY_PRICES = 8,         /* more than a product and what is shown beside it have */
 };
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 struct points {
     int of[KINDS];
@@ -71,16 +74,32 @@ static void add_json_ld(struct points *points, const struct page *page)
     }
 }
 
-static void add_open_graph(struct points *points, const struct page *page)
+/* The first letters of the words of a program's name and version. */
+static void add_generator(struct points *points, const char *content)
+{
+    while (*content) {
+        size_t word = strspn(content, LETTERS);
+        if (word > 0) {
+            add_word(points, &page_generators, content, word);
+        }
+        content += word + (word == 0);
+    }
+}
+
+static void add_head(struct points *points, const struct page *page)
 {
     const lxb_dom_node_t *head = lxb_dom_interface_node(page->document->head);
     for (lxb_dom_node_t *node = head ? head->first_child : NULL; node; node = node->next) {
         const char *property = dom_tag(node) == LXB_TAG_META ? dom_attr(node, "property") : NULL;
+        const char *name = dom_tag(node) == LXB_TAG_META ? dom_attr(node, "name") : NULL;
         const char *content = property ? dom_known_attr(node, LXB_DOM_ATTR_CONTENT) : NULL;
         if (content && strcasecmp(property, "og:type") == 0) {
             add_word(points, &open_graph_types, content, strlen(content));
         } else if (content && strcasecmp(property, "article:published_time") == 0) {
             points->of[PAGE_ARTICLE] += 2;
+        } else if (name && strcasecmp(name, "generator") == 0) {
+            const char *program = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
+            add_generator(points, program ? program : "");
         }
     }
 }
@@ -94,7 +113,6 @@ static void add_address(struct points *points, const char *url)
     }
     const char *host = strstr(url, "://");
     host = !host ? url : host + 3;
-    add_word(points, &host_words, host, strcspn(host, "./"));
     const char *path = host + strcspn(host, "/");
     size_t length = strcspn(path, "?#");
     if (length <= 1) { /* a home page is seldom one text */
@@ -116,7 +134,7 @@ static void add_address(struct points *points, const char *url)
     }
     bool dated = false;
     for (size_t at = 0; at < length;) {
-        size_t word = strspn(path + at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        size_t word = strspn(path + at, LETTERS);
         if (word > 0) {
             add_word(points, &path_words, path + at, word);
         }
@@ -141,7 +159,10 @@ struct shape {
     uint32_t buys;   /* "add to cart" */
     bool body_property;
     uint32_t linked_headings;
-    uint32_t one_text; /* the most prose that is in paragraphs beside each other */
+    uint32_t permalinks; /* in headings, to themselves */
+    uint32_t names;      /* in code, in a sentence */
+    uint32_t terms;      /* that can be linked to */
+    uint32_t one_text;   /* the most prose that is in paragraphs beside each other */
     /* The row of siblings of one shape, each with a link and a heading, image or date, that holds
      * the most text: */
     uint32_t row, row_text, row_links, row_prices;
@@ -181,6 +202,14 @@ static void find_rows(const struct stats *stats, uint32_t parent, struct shape *
     }
 }
 
+static bool is_permalink(const struct element *element)
+{
+    const char *href = element->tag == LXB_TAG_A && element_has(element, FLAG_IN_HEADING)
+                           ? dom_known_attr(element->node, LXB_DOM_ATTR_HREF)
+                           : NULL;
+    return href && href[0] == '#' && href[1];
+}
+
 static struct shape shape_of(const struct stats *stats)
 {
     struct shape shape = {0};
@@ -199,6 +228,10 @@ static struct shape shape_of(const struct stats *stats)
         shape.product_items += element_has(element, FLAG_PRODUCT_ITEM);
         shape.body_property |= element_has(element, FLAG_BODY_PROPERTY);
         shape.priced += element->own.prices > 0;
+        shape.permalinks += is_permalink(element);
+        shape.names += element->tag == LXB_TAG_CODE &&
+                       !element_has(&stats->elements[element->parent], FLAG_IN_CODE);
+        shape.terms += element->tag == LXB_TAG_DT && dom_id(element->node);
         shape.linked_headings += element->own.headings > 0 && link_percent(&element->all) > 80;
         if (element->paragraph_prose > shape.one_text) {
             shape.one_text = element->paragraph_prose;
@@ -233,6 +266,15 @@ static void add_shape(struct points *points, const struct stats *stats)
     }
     if (all->code * 20 > all->text) {
         of[PAGE_DOCUMENTATION] += 2;
+    }
+    if (shape.permalinks >= 3 && shape.permalinks * 2 > all->headings) {
+        of[PAGE_DOCUMENTATION] += 2;
+    }
+    if (shape.names >= MANY_NAMES && all->links < shape.names * 8) {
+        of[PAGE_DOCUMENTATION] += 2;
+    }
+    if (shape.terms >= 4) {
+        of[PAGE_DOCUMENTATION] += 3;
     }
     if (all->prose > 3000 && link_percent(all) < 25) {
         of[PAGE_ARTICLE] += 2;
@@ -280,7 +322,7 @@ enum page_kind kind_decide(const struct stats *stats)
 {
     struct points points = {{[PAGE_ARTICLE] = 2}};
     add_json_ld(&points, stats->page);
-    add_open_graph(&points, stats->page);
+    add_head(&points, stats->page);
     add_address(&points, stats->page->url);
     add_shape(&points, stats);
     int best = PAGE_ARTICLE;
