@@ -308,11 +308,10 @@ static const struct rule_case {
      TEXT_1 "<div id='c37-054ad1'>" TEXT_2 "</div>" TEXT_3, "within a week", NULL},
 };
 
-static void follows_rules(void **state)
+static void check_rules(const struct rule_case *cases, size_t count)
 {
-    (void)state;
-    for (size_t i = 0; i < COUNT(RULE_CASES); i++) {
-        const struct rule_case *one = &RULE_CASES[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct rule_case *one = &cases[i];
         struct chosen chosen = choose(one->html, NULL);
         if (strstr(chosen.text.data, one->kept) == NULL) {
             fail_msg("%s: lost \"%s\" in:\n%s", one->name, one->kept, chosen.text.data);
@@ -322,6 +321,89 @@ static void follows_rules(void **state)
         }
         chosen_done(&chosen);
     }
+}
+
+static void follows_rules(void **state)
+{
+    (void)state;
+    check_rules(RULE_CASES, COUNT(RULE_CASES));
+}
+
+/* ---- manuals ---- */
+
+#define GENERATOR "<meta name='generator' content='Doxygen 1.9.4'>"
+#define PART(heading, words)                                                                       \
+    "<div class='sect1'><h2>" heading "</h2><div class='sectionbody'>" words "</div></div>"
+#define LONG_TEXT  TEXT_1 TEXT_2 TEXT_3 TEXT_4 "<p>And, at last, the river fell.</p>"
+#define FOUR(text) text text text text
+
+/* Nothing that a manual says is left out: the frame holds every section, however short, and what
+ * repeats itself means to. */
+static const struct rule_case MANUAL_CASES[] = {
+    {"short sections around a long one",
+     "<div id='content'>" PART("Synopsis", "<pre>bridge [-q]</pre>")
+         PART("Variables", FOUR(LONG_TEXT)) PART("Bugs", "<p>It falls, now and then.</p>") "</div>",
+     "It falls", NULL},
+    {"code before a long section",
+     "<div id='content'>" PART("Synopsis", "<pre>bridge [-q]</pre>")
+         PART("Variables", FOUR(LONG_TEXT)) "</div>",
+     "bridge [-q]", NULL},
+    {"a heading right over the text",
+     GENERATOR
+     "<div class='contents'><h2>Detailed Description</h2><div class='textblock'>" LONG_TEXT
+     "</div></div>",
+     "Detailed Description", NULL},
+    {"a title whose box holds a link, and code after it",
+     GENERATOR "<section><div class='main-heading'><h1>Function forget</h1><a href='/s'>source</a>"
+               "</div><div><pre>fn forget(t: T)</pre></div><details open>" LONG_TEXT
+               "</details></section>",
+     "fn forget", NULL},
+    {"a link in a heading that says what buttons say",
+     GENERATOR "<main>" LONG_TEXT "<h4>fn <a href='/next'>next</a>(self)</h4>" TEXT_1 "</main>",
+     "next", NULL},
+    {"links to other parts of the manual",
+     GENERATOR "<main>" LONG_TEXT "<div class='refsect1'><h2>See Also</h2>" LINK_LIST
+               "</div></main>",
+     "A history of bridges", NULL},
+    {"what changed, in a part that opens",
+     GENERATOR "<main>" LONG_TEXT "<div class='api_metadata'><details><summary>History</summary>"
+               "<table><tr><td>v2<td><p>The ferry takes twelve.</p></table></details></div>"
+               "</main>",
+     "takes twelve", NULL},
+    {"a cell that says what buttons say",
+     GENERATOR "<main>" LONG_TEXT "<table><tr><td>print<td>Writes it.</table></main>", "print",
+     NULL},
+};
+
+static void loses_nothing_of_manuals(void **state)
+{
+    (void)state;
+    check_rules(MANUAL_CASES, COUNT(MANUAL_CASES));
+    struct chosen twice = choose(
+        GENERATOR "<main>" LONG_TEXT "<h3>impl Copy for Bridge</h3><h4>fn carry(self, load: Weight,"
+                  " wind: Force) -> Weight</h4>" TEXT_1 "<h3>impl Copy for Ferry</h3><h4>fn carry("
+                  "self, load: Weight, wind: Force) -> Weight</h4>" TEXT_1 "</main>",
+        NULL);
+    const char *first = strstr(twice.text.data, "fn carry");
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "fn carry"));
+    chosen_done(&twice);
+}
+
+/* The same page is of the same kind wherever it lies. */
+static void asks_no_host(void **state)
+{
+    (void)state;
+    static const char *const HOSTS[] = {"https://docs.example.org/x", "https://forum.example.org/x",
+                                        "https://shop.example.org/x", "https://blog.example.org/x"};
+    for (size_t i = 0; i < COUNT(HOSTS); i++) {
+        struct chosen chosen = choose("<main><h1>The bridge</h1>" TEXT_1 "</main>", HOSTS[i]);
+        assert_int_equal(chosen.page.kind, PAGE_ARTICLE);
+        chosen_done(&chosen);
+    }
+    struct chosen made = choose(GENERATOR "<main><h1>The bridge</h1>" TEXT_1 "</main>", NULL);
+    assert_int_equal(made.page.kind, PAGE_DOCUMENTATION);
+    chosen_done(&made);
 }
 
 /* Text that no reader ever sees must not come out, however it is dressed up. */
@@ -454,6 +536,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_kinds_apart),
         cmocka_unit_test(follows_rules),
+        cmocka_unit_test(loses_nothing_of_manuals),
+        cmocka_unit_test(asks_no_host),
         cmocka_unit_test(keeps_hidden_text_hidden),
         cmocka_unit_test(says_things_once),
         cmocka_unit_test(finds_nothing_in_a_shell),

@@ -21,9 +21,10 @@ static const struct profile PROFILES[] = {
                       .descend_percent = 85,
                       .list_percent = 60,
                       .drops_sections = true},
-    [PAGE_DOCUMENTATION] = {.dropped = HINTS_ALWAYS | HINT_COMMENT | HINT_BYLINE,
+    [PAGE_DOCUMENTATION] = {.dropped = HINTS_ALWAYS | HINT_COMMENT,
                             .descend_percent = 90,
-                            .list_percent = 80},
+                            .list_percent = 101,
+                            .keeps_headings = true},
     [PAGE_SERVICE] = {.dropped = HINTS_ALWAYS | HINT_COMMENT,
                       .descend_percent = 95,
                       .holds_title = true,
@@ -85,7 +86,7 @@ static int choose_with(struct choice *choice, const struct profile *profile)
     clean_boilerplate(stats, profile);
     choice->root = root_find(stats, profile);
     clean_content(stats, profile, choice->root);
-    return clean_repeats(stats, choice->root);
+    return profile->keeps_headings ? OK : clean_repeats(stats, choice->root);
 }
 
 static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)

@@ -32,6 +32,7 @@ struct profile {
     /* A list with a larger share of links than this is navigation; 0: lists of links are content.
      */
     uint8_t list_percent;
+    bool keeps_headings; /* wherever they are, and what repeats itself */
     bool drops_sections; /* under headings such as "Related articles" */
     bool drops_reviews;  /* under headings such as "Customer reviews" */
     bool drops_details;  /* of who wrote a post */

@@ -214,6 +214,9 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
     if (hints == 0 || is_heading(element) || element_is(element, HINT_FORMULA)) {
         return 0;
     }
+    if (element_has(element, FLAG_IN_HEADING)) {
+        hints &= hints_of_class(element);
+    }
     if (number > main && number < stats->elements[main].end) {
         if (element->all.sections > 0) {
             return 0;
@@ -403,10 +406,18 @@ static void drop_followers(struct stats *stats, uint32_t from)
     }
 }
 
+/* A link that is not a word of a sentence or of a heading. */
+static bool is_lone_link(const struct stats *stats, const struct element *element)
+{
+    const struct element *block = &stats->elements[element->block];
+    return element->tag == LXB_TAG_A && !element_has(element, FLAG_IN_HEADING) &&
+           block->link_flow * 5 >= block->flow * 4;
+}
+
 static bool label_fits(const struct stats *stats, const struct element *element, uint32_t number,
                        const struct profile *profile, enum label_effect *effect)
 {
-    if (!element_has(element, FLAG_BLOCK) && element->tag != LXB_TAG_A) {
+    if (!element_has(element, FLAG_BLOCK) && !is_lone_link(stats, element)) {
         return false;
     }
     if (element->all.text < 2 || element->all.text >= LONGEST_LABEL - 12 ||

@@ -6,6 +6,7 @@ enum {
     LITTLE_PROSE = 250,
     MAIN_PERCENT = 50,
     SIBLING_PROSE = 150,
+    LARGEST_BOX = 400,
     LONGEST_CAPTION = 600,
     MOST_LOOKED_AT = 400
 };
@@ -79,16 +80,26 @@ static uint32_t only_title(const struct stats *stats)
     return title;
 }
 
-/* Whether a text goes on beside the child: in siblings of its shape. */
-static bool goes_on(const struct stats *stats, uint32_t parent, uint32_t child)
+/* Whether a text goes on beside the child: in siblings of its shape, and in sections, of which a
+ * sentence or two under a heading in a box of its own after the text is none. */
+static bool goes_on(const struct stats *stats, const struct profile *profile, uint32_t parent,
+                    uint32_t child)
 {
     const struct element *elements = stats->elements;
-    if (elements[child].paragraph_prose < SIBLING_PROSE) {
-        return false;
-    }
+    bool text = elements[child].paragraph_prose >= SIBLING_PROSE;
     for (uint32_t i = parent + 1; i < elements[parent].end; i = elements[i].end) {
-        if (i != child && !elements[i].dropped && elements[i].shape == elements[child].shape &&
-            elements[i].paragraph_prose >= SIBLING_PROSE) {
+        const struct element *sibling = &elements[i];
+        if (i == child || sibling->dropped) {
+            continue;
+        }
+        bool alike = sibling->shape == elements[child].shape;
+        bool box = i > child && !alike && sibling->end > i + 1 && sibling->all.sections == 0 &&
+                   sibling->all.code == 0 && sibling->all.text < LARGEST_BOX;
+        if (profile->keeps_headings && sibling->all.headings > 0) {
+            return true;
+        }
+        if ((sibling->all.parts > 0 && !box) ||
+            (text && alike && sibling->paragraph_prose >= SIBLING_PROSE)) {
             return true;
         }
     }
@@ -107,7 +118,7 @@ uint32_t root_find(const struct stats *stats, const struct profile *profile)
         if (tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_OL || tag == LXB_TAG_TABLE) {
             break;
         }
-        if (goes_on(stats, at, child)) {
+        if (goes_on(stats, profile, at, child)) {
             break;
         }
         at = child;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 enum {
-    MOST_CLIMBED = 4, /* wrappers around a heading alone */
+    MOST_CLIMBED = 4,     /* wrappers around a heading, */
+    LONGEST_BESIDE = 100, /* with so many letters beside it */
     TEASER_PERCENT = 90,
     LINKED_PERCENT = 40,
     MAIN_PERCENT = 50,
@@ -131,12 +132,13 @@ void sections_find(struct stats *stats)
             continue;
         }
         uint32_t scope = elements[i].parent;
-        for (int climbed = 0; climbed < MOST_CLIMBED && scope != 0 &&
-                              elements[scope].all.text == elements[i].all.text;
+        struct under under = look_under(stats, i, scope);
+        for (int climbed = 0; climbed < MOST_CLIMBED && scope != 0 && under.first == 0 &&
+                              elements[scope].all.text < elements[i].all.text + LONGEST_BESIDE;
              climbed++) {
             scope = elements[scope].parent;
+            under = look_under(stats, i, scope);
         }
-        struct under under = look_under(stats, i, scope);
         if (under.form || under.link_text * 100 > under.text * LINKED_PERCENT) {
             continue;
         }
