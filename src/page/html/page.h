@@ -57,7 +57,7 @@ enum omission {
 
 /* Bits in node->user. Choosing keeps its own number of a node in the bits from the fifth to the
  * 36th and why it dropped the node in the four above them; writing, which comes after it, what it
- * knows of footnotes in those from the 41st. */
+ * knows of footnotes and tabs in those from the 41st. */
 enum node_mark {
     NODE_DROPPED = 1,    /* it and all below it are not content */
     NODE_HIDDEN = 2,     /* invisible to a reader; implies dropped */
@@ -69,6 +69,7 @@ enum node_mark {
 #define NODE_NOTE           ((uintptr_t)1 << 40) /* a footnote, which goes to the end */
 #define NODE_NOTE_REFERENCE ((uintptr_t)1 << 41) /* and what refers to one */
 #define NODE_NOTE_LISTED    ((uintptr_t)1 << 42) /* a footnote that has its number */
+#define NODE_PANEL          ((uintptr_t)1 << 43) /* what a tab shows */
 #define NODE_NOTE_SHIFT     44                   /* above it: which one */
 
 _Static_assert(sizeof(uintptr_t) == 8, "the marks need 64 bits");

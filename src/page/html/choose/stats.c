@@ -8,6 +8,7 @@
 
 #include <lexbor/dom/interfaces/character_data.h>
 #include <string.h>
+#include <strings.h>
 
 enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000, WIDEST_BLANK = 6 };
 
@@ -330,6 +331,10 @@ static bool waits_for_click(lxb_dom_node_t *node)
     const char *words = dom_class(node), *id = dom_id(node);
     /* A page that a server streams comes in hidden pieces, which a script puts in place. */
     if (id && id[0] == 'S' && id[1] == ':' && id[2]) {
+        return true;
+    }
+    const char *role = dom_attr(node, "role");
+    if (role && strcasecmp(role, "tabpanel") == 0) {
         return true;
     }
     uint32_t hints = words ? hints_of((const unsigned char *)words, strlen(words)) : 0;

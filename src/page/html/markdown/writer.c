@@ -484,6 +484,9 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
     if (marks & NODE_HIDDEN) {
         return;
     }
+    if (marks & NODE_PANEL) {
+        write_panel_title(writer, node);
+    }
     lxb_tag_id_t tag = node->local_name;
     element_writer element = tag < LXB_TAG__LAST_ENTRY ? WRITERS[tag] : NULL;
     if (element) {
@@ -579,6 +582,7 @@ int markdown_write(struct page *page, struct buf *out)
     buf_init(&writer->first, LIMIT_MARKDOWN_BYTES);
     footnotes_find(writer);
     marks_drop(writer);
+    tabs_find(writer);
     writer->title = page->metadata.title;
     for (size_t i = 0; i < page->root_count; i++) {
         write_node(writer, page->roots[i]);

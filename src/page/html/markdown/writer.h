@@ -6,6 +6,7 @@
  *   emphasis.c  emphasis that CommonMark reads as it was meant
  *   blocks.c    headings, quotes, callouts, lists
  *   language.c  what language code is in
+ *   tabs.c      panels of tabs, each under the words of its tab
  *   marks.c     links and buttons of headings that nobody reads
  *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
@@ -52,6 +53,11 @@ struct note {
     bool used;
 };
 
+/* What a tab shows, and the tab. */
+struct panel {
+    lxb_dom_node_t *node, *tab;
+};
+
 struct writer {
     struct page *page;
     struct arena *arena;
@@ -92,6 +98,8 @@ struct writer {
 
     struct note *notes;
     size_t note_count;
+    struct panel *panels;
+    size_t panel_count;
 };
 
 /* What class names around code mean: the classes of data/page-classes.txt. */
@@ -199,6 +207,10 @@ static inline bool node_is_left_out(const lxb_dom_node_t *node)
 }
 
 void marks_drop(struct writer *writer);
+/* Finds tabs and what they show (NODE_PANEL). */
+void tabs_find(struct writer *writer);
+/* The words of a panel's tab, as a line of its own. */
+void write_panel_title(struct writer *writer, const lxb_dom_node_t *node);
 void write_heading(struct writer *writer, lxb_dom_node_t *node);
 void write_quote(struct writer *writer, lxb_dom_node_t *node);
 /* Whether a box quotes, though it is no <blockquote>. */
