@@ -363,6 +363,17 @@ static bool is_figure_caption(const struct stats *stats, const struct element *e
     return figure != 0 && stats->elements[figure].all.images > 0 && !all_that_is_said;
 }
 
+/* Whether code is what an element stands beside. */
+static bool is_beside_code(const struct stats *stats, const struct element *element)
+{
+    const struct element *around = &stats->elements[element->parent];
+    while (around->parent && element_is(around, HINT_CAPTION)) {
+        around = &stats->elements[around->parent];
+    }
+    return around->all.images == 0 &&
+           (dom_find(around->node, LXB_TAG_PRE) || dom_find(around->node, LXB_TAG_CODE));
+}
+
 /* On pages of lists the name is given to what stands under the picture of an entry. */
 static bool is_caption(const struct stats *stats, const struct element *element,
                        const struct profile *profile)
@@ -370,7 +381,7 @@ static bool is_caption(const struct stats *stats, const struct element *element,
     return is_figure_caption(stats, element) ||
            (element_is(element, HINT_CAPTION) && element->all.text < LONGEST_CAPTION &&
             profile->list_percent > 0 && element->all.headings == 0 &&
-            !element_has(element, FLAG_IN_HEADING));
+            !element_has(element, FLAG_IN_HEADING) && !is_beside_code(stats, element));
 }
 
 /* What a heading such as "Related articles" stands over: the largest part of the content that

@@ -231,6 +231,62 @@ static const char *take_label_back(struct writer *writer, const char *language)
     return output_take_back(writer, label) && !language ? named : language;
 }
 
+/* ---- the name of its file ---- */
+
+#define LONGEST_NAME 120
+
+/* Whether a text is the name of a file and nothing else: one word, with an ending or a folder. */
+static bool is_file_name(const char *text, size_t length)
+{
+    const char *dot = memrchr(text, '.', length);
+    size_t ending = dot ? length - (size_t)(dot - text) - 1 : 0;
+    if (length < 3 || ending > 12 || (!ending && !memchr(text, '/', length)) ||
+        memmem(text, length, "://", 3)) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        bool fits = isalnum((unsigned char)text[i]) || (text[i] & 0x80) ||
+                    strchr("._-/+@[](){}$~#:", text[i]);
+        if (!fits || (i + ending >= length && !isalnum((unsigned char)text[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sets the paragraph above a block in code when it is the name of the file that the block is from,
+ * and learns the language of it. */
+static const char *take_file_name(struct writer *writer, const char *language)
+{
+    size_t prefix = writer->prefix.length;
+    size_t length = writer->block_length;
+    if (length <= prefix + 1 || length - prefix > LONGEST_NAME ||
+        writer->block_at + length != writer->out->length) {
+        return language;
+    }
+    char written[LONGEST_NAME + 1], name[LONGEST_NAME + 3] = "`";
+    length -= prefix + 1;
+    memcpy(written, writer->out->data + writer->block_at + prefix, length);
+    written[length] = '\0';
+    size_t used = 0;
+    for (size_t i = 0; i < length; i++) {
+        i += written[i] == '\\' && ispunct((unsigned char)written[i + 1]);
+        name[++used] = written[i];
+    }
+    lxb_dom_node_t *source = writer->last_text;
+    if (!is_file_name(name + 1, used) || !output_take_back(writer, written)) {
+        return language;
+    }
+    if (source) {
+        node_mark(source, NODE_WRITTEN);
+    }
+    name[used + 1] = '`';
+    output_block(writer, name, used + 2);
+    const char *dot = memrchr(name + 1, '.', used);
+    return language || !dot ? language
+                            : language_by_name(dot + 1, used - (size_t)(dot - name - 1) - 1);
+}
+
 /* Drops what stands behind a block, in the same box, and is only for who uses the page. */
 static void drop_labels_after(lxb_dom_node_t *node)
 {
@@ -345,6 +401,7 @@ void write_code_block(struct writer *writer, lxb_dom_node_t *node)
     const char *language = language_of(writer->arena, node);
     language =
         take_label_back(writer, !language && code != node ? inner_label(node, code) : language);
+    language = take_file_name(writer, language);
     size_t fence = fence_length(text, length);
     struct buf block;
     buf_init(&block, LIMIT_MARKDOWN_BYTES);
