@@ -85,10 +85,15 @@ OTHER_SCRIPTS = {"ru", "uk", "be", "bg", "sr", "mk", "el", "he", "ar", "fa", "th
 TONES = "\u0300\u0301\u0303\u0309\u0323"
 # Letters that the old encodings lack, as people wrote them in these.
 WRITTEN_AS = str.maketrans("\u0219\u021b\u0218\u021a\u06cc\u06a9\u2019\u02bc", "\u015f\u0163\u015e\u0162\u064a\u0643''")
+# Letters of a language that messages hardly have.
+ALSO = {"en": "éèçñïöü", "fr": "ëüÿæñ", "de": "éè", "es": "üïç", "pt": "ü", "it": "îç", "nl": "èêöüçáíú", "sv": "éáü", "da": "éöä",
+        "nb": "éòôäö", "fi": "åšžé", "et": "šžé", "pl": "éöü", "sl": "ćđéöü", "hr": "öüé", "ca": "ñ", "sk": "ŕĺěřö", "ro": "éö",
+        "tr": "âîû", "is": "éü", "ru": "ё", "bg": "ѝ", "el": "ΐΰϊϋ", "he": "\u05b0\u05b1\u05b2\u05b3\u05b4\u05b5\u05b6\u05b7\u05b8\u05b9\u05bb\u05bc\u05c1\u05c2",
+        "ar": "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0640", "fa": "\u064b\u064e\u064f\u0650\u0651\u0640"}
 RAREST = 40000  # a letter that is rarer than one in so many does not belong to the language
 MOST_CHARACTERS = 1800
 STEPS = 4  # a bit has so many steps; a cost is written as one character from "0" on
-HIGHEST = 63
+HIGHEST = 52
 NOISE = re.compile(r"<[^>]*>|%[-+0-9.$#l]*[a-zA-Z]|\$?\{[^}]*\}|https?://\S+|\\n|[_&](?=\w)")
 
 
@@ -153,13 +158,25 @@ def written(cost):
     return chr(ord("0") + max(0, min(HIGHEST, round(cost * STEPS))))
 
 
+def belongs(char, language):
+    """Whether it is a letter of the script of its language: messages name letters of others, too."""
+    if not is_letter(char):
+        return False
+    name = unicodedata.name(char, "")
+    scripts = {"el": "GREEK", "he": "HEBREW", "ar": "ARABIC", "fa": "ARABIC", "th": "THAI"}
+    if language in OTHER_SCRIPTS:
+        return name.startswith(scripts.get(language, "CYRILLIC"))
+    return name.startswith("LATIN") or (language == "vi" and char in TONES)
+
+
 def language_rows(texts, language):
     """The alphabet, and a row for each letter of it: what each letter costs after that one."""
     pairs, letters = count_pairs(texts, language)
     total = sum(count for char, count in letters.items() if is_letter(char))
     ascii_letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
     first = ["a"] if language in OTHER_SCRIPTS else ascii_letters
-    own = sorted(c for c, n in letters.items() if ord(c) >= 0x80 and is_letter(c) and n * RAREST >= total and foreign(c, language))
+    own = {c for c, n in letters.items() if ord(c) >= 0x80 and n * RAREST >= total and belongs(c, language)}
+    own = sorted(own | set(ALSO.get(language, "")))
     alphabet = first + own
     place = {char: number + 1 for number, char in enumerate(alphabet)}
     for char in ascii_letters:
@@ -180,15 +197,6 @@ def language_rows(texts, language):
     return alphabet, rows, whole
 
 
-def foreign(char, language):
-    """Whether a letter is of the script of its language: messages name other scripts' letters, too."""
-    name = unicodedata.name(char, "")
-    scripts = {"el": "GREEK", "he": "HEBREW", "ar": "ARABIC", "fa": "ARABIC", "th": "THAI"}
-    if language in OTHER_SCRIPTS:
-        return name.startswith(scripts.get(language, "CYRILLIC"))
-    return name.startswith("LATIN") or (language == "vi" and char in TONES)
-
-
 def character_rows(texts):
     counts = Counter(c for text in texts for c in text if ord(c) >= 0x80)
     total = sum(counts.values())
@@ -203,7 +211,8 @@ HEAD = """\
 # another one in a language. scripts/letter_costs.py made this file by counting in the translations that Debian packages carry;
 # make it anew rather than changing it. A language has its name with the encodings that it is found in, its name with its letters
 # (for languages with other letters than Latin ones, "a" stands for all Latin letters), then a row for what is no letter and one
-# for each letter: what follows costs, for no letter and each letter, in quarters of a bit, as the characters from "0" on.
+# for each letter: what follows costs, for no letter and each letter, in quarters of a bit, as the characters from "0" on; the
+# letter and the language stand at the end.
 """
 
 
@@ -226,7 +235,7 @@ def main():
         alphabet, rows, whole = language_rows(training(language, folders), language)
         print(f"{language}: {whole} pairs, {len(alphabet)} letters: {''.join(alphabet)}")
         lines.append(f"{language}:{encodings.replace(' ', ',')} {language}:{''.join(alphabet)}")
-        lines += [" " * 4 + row for row in rows]
+        lines += [f"    {row}{letter}:{language}" for letter, row in zip(["."] + alphabet, rows, strict=True)]
     lines.append("\n# What a character costs by itself, in halves of a bit; what is not named costs more.")
     for name, folders in CHARACTERS.items():
         rows, total = character_rows(training(name, folders))

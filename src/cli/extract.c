@@ -101,6 +101,12 @@ static void put_markdown(struct buf *out, const struct extract_result *page)
     put_fact(out, "url", page->canonical);
     put_fact(out, "kind", page->kind);
     put_fact(out, "access", page->access);
+    if (page->encoding_guessed || strcmp(page->encoding, "utf-8") != 0) {
+        put_fact(out, "encoding", page->encoding);
+    }
+    if (page->encoding_guessed) {
+        buf_puts(out, "encoding_guessed: true\n");
+    }
     if (page->cut) {
         buf_puts(out, "cut: true\n");
     }

@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #define PRESCAN_BYTES  1024
+#define LATE_BYTES     65536 /* browsers start again at a declaration that comes later */
 #define LANGUAGE_BYTES 4096
 
 /* ---- labels ---- */
@@ -51,9 +52,9 @@ static const char *parameter(const char *key, const char *text, size_t length)
 }
 
 /* The encoding that the page's own first bytes name, or NULL. */
-static const char *prescan(const char *bytes, size_t length)
+static const char *prescan(const char *bytes, size_t length, size_t most)
 {
-    const char *end = bytes + (length < PRESCAN_BYTES ? length : PRESCAN_BYTES);
+    const char *end = bytes + (length < most ? length : most);
     if (end - bytes > 5 && memcmp(bytes, "<?xml", 5) == 0) {
         const char *close = memchr(bytes, '>', (size_t)(end - bytes));
         const char *name = close ? parameter("encoding", bytes, (size_t)(close - bytes)) : NULL;
@@ -62,8 +63,9 @@ static const char *prescan(const char *bytes, size_t length)
         }
     }
     for (const char *at = bytes; at + 6 < end; at++) {
-        if (*at != '<') {
-            continue;
+        at = memchr(at, '<', (size_t)(end - at));
+        if (!at || at + 6 >= end) {
+            break;
         }
         if (strncmp(at, "<!--", 4) == 0) {
             const char *close = memmem(at, (size_t)(end - at), "-->", 3);
@@ -258,8 +260,8 @@ static int decode_invalid(const struct decoding *decoding, bool declared)
     if (valid > (declared ? wrong : 3 * wrong)) {
         return decode_as(decoding, "utf-8", !declared);
     }
-    const char *form = detect_form(decoding->bytes, decoding->length);
-    return form ? decode_as(decoding, form, true) : guess(decoding, NULL);
+    const char *late = declared ? NULL : prescan(decoding->bytes, decoding->length, LATE_BYTES);
+    return guess(decoding, late && strcmp(late, "utf-8") != 0 ? late : NULL);
 }
 
 /* What is valid as UTF-8, as ASCII is. */
@@ -269,29 +271,40 @@ static int decode_valid(const struct decoding *decoding, const char *declared)
     const char *end = decoding->bytes + decoding->length;
     bool plain = skip_ascii(decoding->bytes, end) == end;
     bool unicode = declared && strcmp(declared, "utf-8") == 0;
-    const char *form = plain && !unicode ? detect_form(decoding->bytes, decoding->length) : NULL;
+    const char *form = plain ? detect_form(decoding->bytes, decoding->length) : NULL;
     if (form) {
         return decode_as(decoding, form, true);
     }
-    bool guessed = !plain && !unicode;
+    const char *late =
+        plain || declared ? NULL : prescan(decoding->bytes, decoding->length, LATE_BYTES);
+    bool guessed = !plain && !unicode && !(late && strcmp(late, "utf-8") == 0);
     const char *name = plain && declared ? declared : "utf-8";
     *text = (struct charset_text){decoding->bytes, decoding->length, name, guessed};
     return OK;
 }
 
-/* Whether valid UTF-8 may be so by chance: a few pairs of bytes of an encoding that has pairs. */
+/* Whether valid UTF-8 may be so by chance: a few pairs of bytes of an encoding that has pairs, none
+ * of them beside a Latin letter, as accented letters are. */
 static bool may_be_chance(const struct decoding *decoding, const char *declared)
 {
     static const char *const PAIRED[] = {"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"};
-    size_t valid, wrong;
-    const char *end = decoding->bytes + decoding->length;
+    const char *at = decoding->bytes;
+    const char *end = at + decoding->length;
+    size_t count = 0;
+    bool paired = false;
     for (size_t i = 0; i < sizeof PAIRED / sizeof *PAIRED; i++) {
-        if (strcmp(declared, PAIRED[i]) == 0) {
-            count_unicode(decoding->bytes, end, &valid, &wrong);
-            return valid > 0 && valid <= 4;
+        paired = paired || strcmp(declared, PAIRED[i]) == 0;
+    }
+    while (paired && (at = skip_ascii(at, end)) < end) {
+        bool beside = at > decoding->bytes && isalpha((unsigned char)at[-1]);
+        const char *from = at;
+        text_next(&at, end);
+        beside = beside || (at < end && isalpha((unsigned char)*at));
+        if (beside || at - from != 2 || ++count > 4) {
+            return false;
         }
     }
-    return false;
+    return count > 0;
 }
 
 /* The encoding of a byte order mark, which is taken off; or NULL. */
@@ -317,6 +330,17 @@ static const char *take_mark(struct decoding *decoding)
     return NULL;
 }
 
+/* What is declared as an encoding of bytes of another size, or of alphabets that are switched
+ * between in seven bits: its form shows whether it is. */
+static int decode_form(const struct decoding *decoding, const char *name, bool valid)
+{
+    const char *form = detect_form(decoding->bytes, decoding->length);
+    if (!form && valid && strncmp(name, "utf-", 4) == 0) {
+        return decode_valid(decoding, NULL);
+    }
+    return decode_as(decoding, form ? form : name, form && strcmp(form, name) != 0);
+}
+
 int charset_decode(struct arena *arena, const char *bytes, size_t length,
                    const struct charset_hints *hints, struct charset_text *text)
 {
@@ -324,24 +348,24 @@ int charset_decode(struct arena *arena, const char *bytes, size_t length,
     const char *type = hints->content_type;
     const char *marked = take_mark(&decoding);
     const char *name = marked ? marked : type ? parameter("charset", type, strlen(type)) : NULL;
-    name = name ? name : prescan(decoding.bytes, decoding.length);
+    name = name ? name : prescan(decoding.bytes, decoding.length, PRESCAN_BYTES);
     const char *end = decoding.bytes + decoding.length;
     bool unicode = !name || strcmp(name, "utf-8") == 0;
-    bool wide = name && strncmp(name, "utf-", 4) == 0 && !unicode;
-    if (marked && wide) {
+    bool formed = !unicode && (strncmp(name, "utf-", 4) == 0 || strncmp(name, "iso-2022", 8) == 0 ||
+                               strcmp(name, "hz-gb-2312") == 0);
+    if (marked && formed) {
         return decode_as(&decoding, name, false);
+    }
+    const char *wide = formed ? NULL : detect_wide(decoding.bytes, decoding.length);
+    if (wide) {
+        return decode_as(&decoding, wide, true);
     }
     bool valid = first_invalid(decoding.bytes, end) == end;
     if (unicode) {
         return valid ? decode_valid(&decoding, name) : decode_invalid(&decoding, name != NULL);
     }
-    bool switching = strncmp(name, "iso-2022", 8) == 0 || strcmp(name, "hz-gb-2312") == 0;
-    if (wide || switching) {
-        const char *form = detect_form(decoding.bytes, decoding.length);
-        if (wide && valid && !form) {
-            return decode_valid(&decoding, NULL);
-        }
-        return decode_as(&decoding, form ? form : name, form && strcmp(form, name) != 0);
+    if (formed) {
+        return decode_form(&decoding, name, valid);
     }
     if (valid && !may_be_chance(&decoding, name)) {
         return decode_valid(&decoding, name);

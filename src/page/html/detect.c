@@ -15,6 +15,7 @@
 #define BITS(COUNT) ((COUNT)*4)
 
 #define MOST_READ      (1024 * 1024) /* bytes of a page that are looked at */
+#define LEAST_FORM     512           /* bytes that show whether others are worth a look */
 #define MOST_FORM      4096          /* of them, to see what form they have */
 #define MOST_TEXT      6000          /* bytes of its text that are priced */
 #define UNKNOWN_COST   ((long)1 << 40)
@@ -22,20 +23,21 @@
 #define MOST_LETTERS   128 /* of an alphabet */
 #define KEPT_ASCII     64  /* bytes that stay at both ends of a longer stretch of ASCII */
 #define FOREIGN        255 /* a letter that is not of the alphabet */
-#define FOREIGN_COST   BITS(14)
-#define LEAVING_COST   BITS(4)  /* what follows such a letter */
+#define FOREIGN_COST   BITS(17)
+#define LEAVING_COST   BITS(5)  /* what follows such a letter */
 #define CASE_COST      BITS(6)  /* a capital after a small letter */
 #define ABSENT_COST    BITS(20) /* a language of other letters than Latin ones, without one */
 #define LATIN_COST     BITS(4)  /* which Latin letter, where all count as one */
 #define SYMBOL_COST    BITS(5)
-#define ODD_COST       BITS(12) /* a symbol that texts hardly have */
+#define ODD_COST       BITS(13) /* a symbol that texts hardly have */
+#define MIXED_COST     BITS(8)  /* a Latin letter beside one of another script */
+#define BESIDE_COST    BITS(4)  /* such a symbol right before or after a letter */
 #define WRONG_COST     BITS(26) /* a byte that means nothing */
 #define LANGUAGE_GAIN  BITS(10) /* for what the page or the server says */
 #define DOMAIN_GAIN    BITS(6)
 #define RARITY_COST    10       /* for each encoding that a language is found in more often */
 #define OTHER_COST     BITS(2)  /* for all languages but the first */
-#define LEAST_HIGH     8        /* fewer bytes above ASCII do not speak against a declaration */
-#define DOUBT          BITS(10) /* another reading is so much cheaper: what is declared is odd */
+#define DOUBT          BITS(6)  /* another reading is so much cheaper: what is declared is odd */
 #define OVERRULED      BITS(40) /* and when it is not believed any more */
 
 /* ---- encodings that show in their form ---- */
@@ -88,12 +90,14 @@ static const char *wide_form(const unsigned char *bytes, size_t length)
     return big > little ? "utf-16be" : "utf-16le";
 }
 
-/* Whether there are pairs of a seven-bit Chinese text, in GB 2312's rows of common characters. */
+/* Whether there are pairs of a seven-bit Chinese text: nearly all of a text's are in the rows of
+ * GB 2312 that have its common characters, where pairs of small Latin letters never are. */
 static bool has_hz(const char *bytes, size_t length)
 {
     const char *end = bytes + length;
     const char *open = memmem(bytes, length, "~{", 2);
     size_t pairs = 0;
+    size_t common = 0;
     while (open) {
         const char *close = memmem(open, (size_t)(end - open), "~}", 2);
         if (!close || (close - open) % 2 != 0) {
@@ -103,10 +107,24 @@ static bool has_hz(const char *bytes, size_t length)
             if (at[0] < 0x21 || at[0] > 0x77 || at[1] < 0x21 || at[1] > 0x7E) {
                 return false;
             }
+            common += at[0] < 0x58;
         }
         open = memmem(close, (size_t)(end - close), "~{", 2);
     }
-    return pairs >= 4;
+    return pairs >= 4 && common * 10 >= pairs * 9;
+}
+
+const char *detect_wide(const char *bytes, size_t length)
+{
+    size_t read = length < MOST_FORM ? length : MOST_FORM;
+    size_t controls = 0;
+    for (size_t i = 0; i < (read < LEAST_FORM ? read : LEAST_FORM); i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        controls += byte < 0x09 || (byte > 0x0D && byte < 0x20 && byte != 0x1B);
+    }
+    return controls * 40 > (read < LEAST_FORM ? read : LEAST_FORM)
+               ? wide_form((const unsigned char *)bytes, read)
+               : NULL;
 }
 
 const char *detect_form(const char *bytes, size_t length)
@@ -117,17 +135,11 @@ const char *detect_form(const char *bytes, size_t length)
                    {"\x1B$B", "iso-2022-jp"},
                    {"\x1B$@", "iso-2022-jp"},
                    {"\x1B(J", "iso-2022-jp"}};
-    size_t read = length < MOST_FORM ? length : MOST_FORM;
-    size_t controls = 0;
-    for (size_t i = 0; i < read; i++) {
-        controls +=
-            (unsigned char)bytes[i] < 0x20 && !isspace((unsigned char)bytes[i]) && bytes[i] != 0x1B;
-    }
-    const char *wide = controls * 40 > read ? wide_form((const unsigned char *)bytes, read) : NULL;
+    const char *wide = detect_wide(bytes, length);
     if (wide) {
         return wide;
     }
-    read = length < MOST_READ ? length : MOST_READ;
+    size_t read = length < MOST_READ ? length : MOST_READ;
     const char *escape = memchr(bytes, 0x1B, read);
     for (size_t i = 0; escape && i < sizeof ESCAPES / sizeof *ESCAPES; i++) {
         if (memmem(escape, read - (size_t)(escape - bytes), ESCAPES[i].escape,
@@ -219,6 +231,7 @@ struct bytes_of {
     const char *name;
     uint32_t small[256]; /* letters, in small ones */
     uint8_t kind[256];
+    bool latin[256]; /* letters */
 };
 
 /* A language, as data/letter-costs.txt has it. */
@@ -266,6 +279,7 @@ static void describe_bytes(const uint32_t letters[128], struct bytes_of *bytes)
     for (unsigned i = 0; i < 256; i++) {
         uint32_t point = i < 0x80 ? i : letters[i - 0x80];
         bytes->kind[i] = (uint8_t)(i < 0x80 && !isalpha((int)i) ? KIND_SYMBOL : kind_of(point));
+        bytes->latin[i] = point < 0x370 || (point >= 0x1E00 && point < 0x1F00);
         uint32_t small = (uint32_t)utf8proc_tolower((utf8proc_int32_t)point);
         /* Romanian letters with a comma, which most encodings have with a cedilla. */
         bytes->small[i] = small == 0x219 ? 0x15F : small == 0x21B ? 0x163 : small;
@@ -334,6 +348,21 @@ static long price_ascii(const struct language *language, const struct pairs *pai
     return cost / 4;
 }
 
+/* What neighbours cost besides what they are: a symbol inside a word, a word of two scripts, a
+ * capital after a small letter. */
+static int price_neighbours(const struct bytes_of *bytes, unsigned char one, unsigned char two)
+{
+    uint8_t first = bytes->kind[one];
+    uint8_t second = bytes->kind[two];
+    if (first < KIND_LETTER || second < KIND_LETTER) {
+        bool beside = (first == KIND_ODD && second >= KIND_LETTER) ||
+                      (second == KIND_ODD && first >= KIND_LETTER);
+        return beside ? BESIDE_COST : 0;
+    }
+    int cost = first == KIND_SMALL && second == KIND_CAPITAL ? CASE_COST : 0;
+    return bytes->latin[one] != bytes->latin[two] ? cost + MIXED_COST : cost;
+}
+
 static long price_letters(const struct language *language, const struct bytes_of *bytes,
                           const struct pairs *pairs, long limit)
 {
@@ -361,7 +390,7 @@ static long price_letters(const struct language *language, const struct bytes_of
             cost += place[one] == FOREIGN ? LEAVING_COST
                                           : (long)cost_at(language, place[one], place[two]);
         }
-        cost += bytes->kind[one] == KIND_SMALL && bytes->kind[two] == KIND_CAPITAL ? CASE_COST : 0;
+        cost += price_neighbours(bytes, one, two);
         own = own || (place[two] > 1 && place[two] != FOREIGN);
     }
     return own ? cost : cost + ABSENT_COST;
@@ -589,9 +618,8 @@ int detect_encoding(struct arena *arena, const char *bytes, size_t length,
     int status = price_all(arena, sample, &search);
     *verdict = (struct detect_verdict){.name = search.best};
     if (hints->declared) {
-        long worse = sample->high < LEAST_HIGH || search.declared_raw == UNKNOWN_COST
-                         ? 0
-                         : search.declared_raw - search.best_raw;
+        long priced = search.declared_raw < UNKNOWN_COST ? search.declared_raw : search.best_raw;
+        long worse = priced - search.best_raw;
         verdict->doubtful = worse > DOUBT;
         verdict->name = worse > OVERRULED ? search.best : hints->declared;
     }

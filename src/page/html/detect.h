@@ -22,8 +22,10 @@ struct detect_verdict {
     bool doubtful;    /* the bytes do not look like what they are said to be */
 };
 
-/* An encoding that shows in its form alone: UTF-16 and UTF-32 without a mark, and those that switch
- * between alphabets in seven bits. NULL when there is no sign of any. */
+/* UTF-16 or UTF-32 without a mark, by the bytes that no text has; or NULL. */
+const char *detect_wide(const char *bytes, size_t length);
+/* These, and encodings that switch between alphabets in seven bits, by their form alone; or NULL.
+ */
 const char *detect_form(const char *bytes, size_t length);
 
 /* A status: OK or ERR_NOMEM. */
