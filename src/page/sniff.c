@@ -1,6 +1,8 @@
 /* Tables of media types and of first bytes, and the order in which they are believed. */
 #include "page/sniff.h"
 
+#include "page/html/detect.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -141,8 +143,8 @@ static bool by_signature(const char *body, size_t length, enum content_kind *kin
     return false;
 }
 
-/* Text has no NUL and next to no control characters; UTF-16 is text with many NULs behind its mark.
- */
+/* Text has no NUL and next to no control characters but those that switch between alphabets; UTF-16
+ * is text with many NULs, behind its mark or by its form. */
 static bool is_text(const char *body, size_t length)
 {
     if (length >= 2 && (memcmp(body, "\xff\xfe", 2) == 0 || memcmp(body, "\xfe\xff", 2) == 0)) {
@@ -152,9 +154,9 @@ static bool is_text(const char *body, size_t length)
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)body[i];
         if (c == 0) {
-            return false;
+            return detect_wide(body, length) != NULL;
         }
-        odd += c < ' ' && !is_blank((char)c) && c != 0x1b && c != '\b';
+        odd += c < ' ' && !is_blank((char)c) && !memchr("\b\x0e\x0f\x1b", c, 4);
     }
     return odd <= length / 64;
 }

@@ -148,21 +148,40 @@ def test_compression(forage, web, coding):
     assert WORDS.strip() in get(forage, web.url("/page"))["page_content"]
 
 
+# Of the bytes, of the server, of the page; the name in the result, with a question mark where it was guessed.
 CHARSETS = [
-    ("utf-8", "text/html; charset=utf-8", ""),
-    ("windows-1252", "text/html; charset=windows-1252", ""),
-    ("iso-8859-1", "text/html; charset=latin1", ""),
-    ("windows-1252", "text/html", "<meta charset=windows-1252>"),
-    ("utf-8", "text/html", ""),
-    ("utf-16", "text/html", ""),
+    ("utf-8", "text/html; charset=utf-8", "", None),
+    ("windows-1252", "text/html; charset=windows-1252", "", "windows-1252"),
+    ("iso-8859-1", "text/html; charset=latin1", "", "windows-1252"),
+    ("windows-1252", "text/html", "<meta charset=windows-1252>", "windows-1252"),
+    ("windows-1252", "text/html", "", "windows-1252?"),
+    ("windows-1252", "text/html; charset=utf-8", "", "windows-1252?"),
+    ("utf-8", "text/html; charset=latin1", "", "utf-8?"),
+    ("utf-8", "text/html", "", "utf-8?"),
+    ("utf-16", "text/html", "", "utf-16le"),
+    ("utf-16-be", "text/html", "", "utf-16be?"),
+    ("windows-1252", "text/plain", "", "windows-1252?"),
 ]
 
 
-@pytest.mark.parametrize("charset, kind, meta", CHARSETS)
-def test_charsets(forage, web, charset, kind, meta):
+@pytest.mark.parametrize("charset, kind, meta, name", CHARSETS)
+def test_charsets(forage, web, charset, kind, meta, name):
     text = page("Fünf süße Äpfel kosten 5 £. " + WORDS).replace("<head>", "<head>" + meta)
     web.answers["/page"] = Answer(text.encode(charset), kind=kind)
-    assert "Fünf süße Äpfel kosten 5 £." in get(forage, web.url("/page"))["page_content"]
+    result = get(forage, web.url("/page"))
+    assert "Fünf süße Äpfel kosten 5 £." in result["page_content"]
+    guessed = "?" if result.get("encoding_guessed") else ""
+    assert (result["encoding"] + guessed if "encoding" in result else None) == name
+
+
+@pytest.mark.parametrize("language, words", [("bg", "Обява"), ("el", "Νέα"), ("ja", "会社案内")])
+def test_content_language_is_a_hint_at_the_encoding(forage, web, language, words):
+    charset = {"bg": "windows-1251", "el": "windows-1253", "ja": "shift_jis"}[language]
+    body = page("{}. " + WORDS).encode().replace(b"{}", words.encode(charset))
+    web.answers["/page"] = Answer(body, kind="text/html", Content_Language=language)
+    result = get(forage, web.url("/page"))
+    assert words in result["page_content"]
+    assert (result["encoding"], result["encoding_guessed"]) == (charset, True)
 
 
 # ---- redirects ----

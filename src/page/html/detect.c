@@ -17,7 +17,7 @@
 #define MOST_READ      (1024 * 1024) /* bytes of a page that are looked at */
 #define LEAST_FORM     512           /* bytes that show whether others are worth a look */
 #define MOST_FORM      4096          /* of them, to see what form they have */
-#define MOST_TEXT      6000          /* bytes of its text that are priced */
+#define MOST_TEXT      3000          /* bytes of its text that are priced */
 #define UNKNOWN_COST   ((long)1 << 40)
 #define MOST_ENCODINGS 64
 #define MOST_LETTERS   128 /* of an alphabet */
@@ -232,6 +232,7 @@ struct bytes_of {
     uint32_t small[256]; /* letters, in small ones */
     uint8_t kind[256];
     bool latin[256]; /* letters */
+    long besides;    /* what the text costs in this encoding, in whichever language */
 };
 
 /* A language, as data/letter-costs.txt has it. */
@@ -292,10 +293,15 @@ static uint8_t place_of(const struct language *language, uint32_t small)
     if (small < 0x80) {
         return (uint8_t)(language->latin ? small - 'a' + 1 : 1);
     }
-    for (size_t i = language->latin ? 26 : 1; i < language->count; i++) {
-        if (language->letters[i] == small) {
-            return (uint8_t)(i + 1);
+    size_t low = language->latin ? 26 : 1;
+    size_t high = language->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (language->letters[middle] == small) {
+            return (uint8_t)(middle + 1);
         }
+        low = language->letters[middle] < small ? middle + 1 : low;
+        high = language->letters[middle] < small ? high : middle;
     }
     return FOREIGN;
 }
@@ -303,9 +309,14 @@ static uint8_t place_of(const struct language *language, uint32_t small)
 /* The pairs of bytes of a sample: those with a byte above ASCII, and how often which letters of
  * ASCII follow each other. */
 struct pairs {
-    unsigned char of[MOST_TEXT + 1][2];
+    struct {
+        unsigned char one, two;
+        uint16_t count;
+    } of[MOST_TEXT + 1];
     size_t count;
+    size_t latin; /* those that end in a letter of ASCII */
     uint16_t ascii[27][27];
+    uint16_t seen[256][256]; /* the place in `of`, from 1 */
 };
 
 static size_t ascii_place(unsigned char byte)
@@ -315,14 +326,19 @@ static size_t ascii_place(unsigned char byte)
 
 static void take_pairs(const struct sample *sample, struct pairs *pairs)
 {
-    memset(pairs->ascii, 0, sizeof pairs->ascii);
-    pairs->count = 0;
+    memset(pairs, 0, sizeof *pairs);
     unsigned char before = ' ';
     for (size_t i = 0; i <= sample->length; i++) {
         unsigned char byte = sample->text[i];
         if ((before | byte) & 0x80) {
-            pairs->of[pairs->count][0] = before;
-            pairs->of[pairs->count++][1] = byte;
+            uint16_t *place = &pairs->seen[before][byte];
+            if (!*place) {
+                pairs->of[pairs->count].one = before;
+                pairs->of[pairs->count].two = byte;
+                *place = (uint16_t)++pairs->count;
+            }
+            pairs->of[*place - 1].count++;
+            pairs->latin += isalpha(byte) && byte < 0x80;
         } else {
             pairs->ascii[ascii_place(before)][ascii_place(byte)]++;
         }
@@ -363,35 +379,40 @@ static int price_neighbours(const struct bytes_of *bytes, unsigned char one, uns
     return bytes->latin[one] != bytes->latin[two] ? cost + MIXED_COST : cost;
 }
 
+/* Letters cost what their language says; this is the rest. May end early, as below. */
+static long price_besides(const struct bytes_of *bytes, const struct pairs *pairs, long limit)
+{
+    static const uint8_t SYMBOLS[] = {
+        [KIND_WRONG] = WRONG_COST, [KIND_ODD] = ODD_COST, [KIND_SYMBOL] = SYMBOL_COST};
+    long cost = 0;
+    for (size_t i = 0; i < pairs->count && cost < limit; i++) {
+        unsigned char two = pairs->of[i].two;
+        bool symbol = two >= 0x80 && bytes->kind[two] < KIND_LETTER;
+        cost += (price_neighbours(bytes, pairs->of[i].one, two) +
+                 (symbol ? SYMBOLS[bytes->kind[two]] : 0)) *
+                (long)pairs->of[i].count;
+    }
+    return cost;
+}
+
+/* May end early with any cost from the limit on. */
 static long price_letters(const struct language *language, const struct bytes_of *bytes,
                           const struct pairs *pairs, long limit)
 {
-    static const uint8_t EXTRA[] = {
-        [KIND_WRONG] = WRONG_COST, [KIND_ODD] = ODD_COST, [KIND_SYMBOL] = SYMBOL_COST};
     uint8_t place[256];
-    uint8_t extra[256];
     for (unsigned i = 0; i < 256; i++) {
-        bool letter = bytes->kind[i] >= KIND_LETTER;
-        place[i] = letter ? place_of(language, bytes->small[i]) : 0;
-        extra[i] = !letter && i >= 0x80 ? EXTRA[bytes->kind[i]] : 0;
-        if (letter && i < 0x80 && !language->latin) {
-            extra[i] = LATIN_COST;
-        }
+        place[i] = bytes->kind[i] >= KIND_LETTER ? place_of(language, bytes->small[i]) : 0;
     }
-    long cost = 0;
+    long cost = bytes->besides + (language->latin ? 0 : LATIN_COST * (long)pairs->latin);
     bool own = language->latin;
     for (size_t i = 0; i < pairs->count && cost < limit; i++) {
-        unsigned char one = pairs->of[i][0];
-        unsigned char two = pairs->of[i][1];
-        cost += extra[two];
-        if (place[two] == FOREIGN) {
-            cost += FOREIGN_COST;
-        } else {
-            cost += place[one] == FOREIGN ? LEAVING_COST
-                                          : (long)cost_at(language, place[one], place[two]);
-        }
-        cost += price_neighbours(bytes, one, two);
-        own = own || (place[two] > 1 && place[two] != FOREIGN);
+        uint8_t one = place[pairs->of[i].one];
+        uint8_t two = place[pairs->of[i].two];
+        long price = two == FOREIGN   ? FOREIGN_COST
+                     : one == FOREIGN ? LEAVING_COST
+                                      : (long)cost_at(language, one, two);
+        cost += price * pairs->of[i].count;
+        own = own || (two > 1 && two != FOREIGN);
     }
     return own ? cost : cost + ABSENT_COST;
 }
@@ -426,12 +447,13 @@ static long price_rare(uint32_t point)
     return point == TEXT_REPLACEMENT ? WRONG_COST : BITS(19);
 }
 
-static long price_characters(const struct word_table *costs, const char *text, size_t length)
+static long price_characters(const struct word_table *costs, const char *text, size_t length,
+                             long limit)
 {
     const char *end = text + length;
     bool after_letter = false;
     long cost = 0;
-    while (text < end) {
+    while (text < end && cost < limit) {
         const char *from = text;
         uint32_t point = text_next(&text, end);
         if (point >= 0x80) {
@@ -447,13 +469,13 @@ static long price_characters(const struct word_table *costs, const char *text, s
 /* ---- choosing ---- */
 
 struct search {
-    const struct detect_hints *hints;
-    const char *hinted; /* the language of the hint, by our name */
-    const char *domain; /* that of the domain */
-    const char *best;   /* encoding */
-    long best_cost;     /* with what speaks for it besides its letters */
-    long best_raw;      /* without */
-    long declared_raw;  /* of the declared encoding; UNKNOWN_COST when it was not priced */
+    const char *hinted;   /* the language of the hint, by our name */
+    const char *domain;   /* that of the domain */
+    const char *declared; /* encoding; gb18030 is priced as what it extends */
+    const char *best;     /* encoding */
+    long best_cost;       /* with what speaks for it besides its letters */
+    long best_raw;        /* without */
+    long declared_raw;    /* of the declared encoding; UNKNOWN_COST when it was not priced */
     struct {
         const struct encoding *encoding;
         struct bytes_of *bytes;
@@ -464,7 +486,7 @@ struct search {
 static void offer(struct search *search, const char *encoding, const char *language, long raw,
                   long handicap)
 {
-    const char *declared = search->hints->declared;
+    const char *declared = search->declared;
     size_t length = strcspn(language, "-:");
     long cost = raw + handicap;
     if (search->hinted && strncmp(search->hinted, language, length) == 0) {
@@ -478,11 +500,15 @@ static void offer(struct search *search, const char *encoding, const char *langu
         search->best_cost = cost;
         search->best_raw = raw;
     }
-    if (declared && raw < search->declared_raw &&
-        (strcmp(encoding, declared) == 0 ||
-         (strcmp(encoding, "gbk") == 0 && strcmp(declared, "gb18030") == 0))) {
+    if (declared && raw < search->declared_raw && strcmp(encoding, declared) == 0) {
         search->declared_raw = raw;
     }
+}
+
+/* From which cost of its letters on a reading cannot win any more. */
+static long limit_of(const struct search *search, long ascii)
+{
+    return search->best_cost - ascii + LANGUAGE_GAIN + DOMAIN_GAIN;
 }
 
 /* Reads the next language of the table; NULL at its end. */
@@ -505,7 +531,8 @@ static const char *const *next_language(const char *const *row, struct language 
 }
 
 /* What the bytes are in an encoding, by its name; NULL for what has no letters, or no memory. */
-static const struct bytes_of *bytes_of(struct arena *arena, struct search *search, const char *name,
+static const struct bytes_of *bytes_of(struct arena *arena, struct search *search,
+                                       const struct pairs *pairs, long limit, const char *name,
                                        size_t length)
 {
     char wanted[32] = "";
@@ -525,6 +552,7 @@ static const struct bytes_of *bytes_of(struct arena *arena, struct search *searc
     if (bytes) {
         bytes->name = encoding_name(encoding);
         describe_bytes(letters, bytes);
+        bytes->besides = price_besides(bytes, pairs, limit);
         search->described[search->described_count].encoding = encoding;
         search->described[search->described_count++].bytes = bytes;
     }
@@ -536,16 +564,18 @@ static void price_languages(struct arena *arena, struct search *search, const st
                             long english)
 {
     struct language language;
-    const char *name = search->hints->declared;
-    const struct bytes_of *declared = name ? bytes_of(arena, search, name, strlen(name)) : NULL;
+    const char *name = search->declared;
+    const struct bytes_of *declared =
+        name ? bytes_of(arena, search, pairs, UNKNOWN_COST, name, strlen(name)) : NULL;
     for (const char *const *row = letter_costs; (row = next_language(row, &language));) {
         long ascii = language.latin ? price_ascii(&language, pairs) : english;
         long handicap = language.costs == letter_costs + 2 ? 0 : OTHER_COST;
         for (const char *at = language.encodings; *at; at += *at == ',') {
             size_t length = strcspn(at, ",");
-            const struct bytes_of *bytes = bytes_of(arena, search, at, length);
+            const struct bytes_of *bytes =
+                bytes_of(arena, search, pairs, limit_of(search, 0), at, length);
             if (bytes && bytes != declared) {
-                long limit = search->best_cost - ascii + LANGUAGE_GAIN + DOMAIN_GAIN;
+                long limit = limit_of(search, ascii);
                 offer(search, bytes->name, language.name,
                       ascii + price_letters(&language, bytes, pairs, limit), handicap);
             }
@@ -579,8 +609,10 @@ static int price_all(struct arena *arena, const struct sample *sample, struct se
         if (status != OK) {
             return status;
         }
-        offer(search, SEVERAL[i].encoding, SEVERAL[i].language,
-              ascii + price_characters(SEVERAL[i].costs, text.bytes, text.length), OTHER_COST);
+        bool declared = search->declared && strcmp(search->declared, SEVERAL[i].encoding) == 0;
+        long limit = declared ? UNKNOWN_COST : limit_of(search, ascii);
+        long cost = ascii + price_characters(SEVERAL[i].costs, text.bytes, text.length, limit);
+        offer(search, SEVERAL[i].encoding, SEVERAL[i].language, cost, OTHER_COST);
     }
     price_languages(arena, search, pairs, ascii);
     return OK;
@@ -599,11 +631,12 @@ static const char *our_language(const char *code)
 int detect_encoding(struct arena *arena, const char *bytes, size_t length,
                     const struct detect_hints *hints, struct detect_verdict *verdict)
 {
-    struct search search = {.hints = hints,
-                            .hinted = our_language(hints->language),
+    struct search search = {.hinted = our_language(hints->language),
                             .best = "windows-1252",
                             .best_cost = UNKNOWN_COST,
                             .declared_raw = UNKNOWN_COST};
+    search.declared =
+        hints->declared && strcmp(hints->declared, "gb18030") == 0 ? "gbk" : hints->declared;
     if (hints->domain) {
         search.domain = words_text(&domain_languages, hints->domain, strlen(hints->domain));
     }
