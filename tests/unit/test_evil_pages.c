@@ -26,6 +26,8 @@
 
 #define EIGHTY "1                                                                                2"
 
+#define TEN_LEVELS "<div><div><div><div><div><div><div><div><div><div>"
+
 static const struct evil {
     const char *name;
     const char *before, *repeated, *after;
@@ -76,6 +78,12 @@ static const struct evil {
      "<div hidden id=S:%zu><div><div><div><div><div><div><div><div><template id=B:1></template>"
      "</div></div></div></div></div></div></div></div></div>",
      "x", 5000},
+    {"parts beside the content", TEN_LEVELS TEN_LEVELS TEN_LEVELS TEN_LEVELS TEN_LEVELS TEN_LEVELS,
+     "<div>xy zw</div>",
+     "</div></div></div></div></div></div></div></div></div></div><main><p>The water, which had "
+     "been rising for days, carried the old bridge away, and nobody was surprised, or sad. It had "
+     "stood there for a hundred years, and no one had looked after it.</p></main>",
+     60000},
     {"options", "<select>", "<option>x", "", 500000},
     {"broken markup", "", "<p <b></i a='<\"x><table><p></table></p></div><!DOCTYPE><svg><p>", "",
      30000},

@@ -17,6 +17,7 @@ enum {
     SHORTEST_TITLE = 20,  /* letters of a link that is the title of a page, not a word of a menu */
     LONGEST_TEASER = 250, /* letters to each link of a list that tells of other pages */
     FEW_WORDS = 250,      /* letters of what stands alone above or below the content */
+    MOST_GUESSES = 8,     /* levels on which a text is measured with what is around it */
 };
 
 static const char *const NAMES[KINDS] = {
@@ -132,9 +133,9 @@ static enum audience audience_of(const lxb_dom_node_t *element)
 
 /* Where a text stands, as far as the elements around it tell. */
 struct standing {
-    uint8_t what; /* an omission; OMIT_NONE: nothing is known yet */
-    bool content; /* inside of what was chosen */
-    bool beside;  /* in a part of the page that does not hold it */
+    uint8_t what;   /* an omission; OMIT_NONE: nothing is known yet */
+    bool content;   /* inside of what was chosen */
+    uint8_t beside; /* levels of a part of the page that does not hold it */
 };
 
 struct walk {
@@ -285,8 +286,10 @@ static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, stru
         return above;
     }
     enum omission what = omission_by_names(node);
-    what = what == OMIT_OTHER ? guess(walk, node, !above.beside) : what;
-    return (struct standing){.what = (uint8_t)what, .beside = true};
+    what = what != OMIT_OTHER            ? what
+           : above.beside < MOST_GUESSES ? guess(walk, node, above.beside == 0)
+                                         : OMIT_OTHER;
+    return (struct standing){.what = (uint8_t)what, .beside = (uint8_t)(above.beside + 1)};
 }
 
 static int keep_text(struct walk *walk, enum omission what, const char *text, size_t length)
