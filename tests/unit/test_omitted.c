@@ -182,6 +182,24 @@ static void all_leaves_out_nothing_visible(void **state)
     arena_free(arena);
 }
 
+/* Scripts would have to fill the page, however long its menu is. */
+static void a_shell_is_one_with_its_menu(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    for (int all = 0; all < 2; all++) {
+        struct extract_result page = read_page(
+            arena,
+            "<nav><a href=/a>One two three four five six</a> <a href=/b>seven eight nine ten "
+            "eleven</a> <a href=/c>twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+            "nineteen twenty twenty-one</a></nav><div id=app></div><script src=/app.js></script>",
+            all);
+        assert_true(page.shell);
+        assert_int_equal(strstr(page.markdown, "nineteen") != NULL, all);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(counts_characters_and_names_headings),
         cmocka_unit_test(headings_are_short),
         cmocka_unit_test(all_leaves_out_nothing_visible),
+        cmocka_unit_test(a_shell_is_one_with_its_menu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,13 +166,37 @@ static int extract_text(struct arena *arena, struct arena *scratch,
     return status;
 }
 
-int extract_page(struct arena *arena, const struct extract_input *input,
-                 struct extract_result *result)
+static int extract_once(struct arena *arena, const struct extract_input *input,
+                        struct extract_result *result)
 {
     memset(result, 0, sizeof *result);
     struct arena *scratch = arena_new(LIMIT_PAGE_SCRATCH_BYTES);
     int status = scratch ? extract_text(arena, scratch, input, result) : ERR_NOMEM;
     arena_free(scratch);
+    return status;
+}
+
+/* Whether a page is a shell, or behind a wall, its main part tells: a menu is there in any case. */
+static int look_at_main_part(const struct extract_input *input, struct extract_result *part)
+{
+    struct extract_input main_part = *input;
+    main_part.all = main_part.account = false;
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    int status = arena ? extract_once(arena, &main_part, part) : ERR_NOMEM;
+    arena_free(arena);
+    return status;
+}
+
+int extract_page(struct arena *arena, const struct extract_input *input,
+                 struct extract_result *result)
+{
+    struct extract_result part = {0};
+    int status = input->all ? look_at_main_part(input, &part) : OK;
+    status = status == OK ? extract_once(arena, input, result) : status;
+    if (status == OK && input->all) {
+        result->shell = part.shell;
+        result->access = part.access;
+    }
     return status;
 }
 
