@@ -304,6 +304,19 @@ static const struct rule_case {
      "A history of bridges"},
     {"a banner beside the main part", BEFORE "</article>" SECTION("class='cookie-banner'", "Boats"),
      "three days", "The ferryman"},
+    {"a heading made of links",
+     BEFORE "<h4><a href='/o'>Option</a>&lt;<a href='/b'>Bridge</a>, <a "
+            "href='/f'>Ferry</a>&gt;</h4>" TEXT_4 "</article>",
+     "Option", NULL},
+    {"a table where names and dates are said to be",
+     BEFORE "<div class='metadata'><details><summary>History</summary><table><tr><td>v2<td>Twelve "
+            "fit in.</table></details></div>" TEXT_4 "</article>",
+     "Twelve fit in", NULL},
+    {"a heading that is there twice",
+     "<article><h2>The bridge of the valley, and the ferry beside it</h2>" TEXT_1
+     "<section><h2>The bridge of the valley, and the ferry beside it</h2><p>A reprise, of sorts."
+     "</p></section>" TEXT_2 "</article>",
+     "the ferry beside it\nA reprise", NULL},
     {"pieces of numbers that look like words",
      TEXT_1 "<div id='c37-054ad1'>" TEXT_2 "</div>" TEXT_3, "within a week", NULL},
 };

@@ -203,6 +203,18 @@ static uint32_t hints_of_class(const struct element *element)
     return words ? hints_of((const unsigned char *)words, strlen(words)) : 0;
 }
 
+/* What no line of names and dates holds. */
+static bool holds_table(const struct stats *stats, uint32_t number)
+{
+    for (uint32_t i = number; i < stats->elements[number].end; i++) {
+        uint16_t tag = stats->elements[i].tag;
+        if (tag == LXB_TAG_TABLE || tag == LXB_TAG_DETAILS || tag == LXB_TAG_PRE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the names of an element hint at that is to be dropped, weighed against what is in it: a
  * section of the page's main part is text, whatever it is called, and so is a heading; some names
  * are also used for what is large, and then mean something else. */
@@ -225,7 +237,8 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
             hints &= hints_of_class(element);
         }
     }
-    if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 && element->all.text > LONGEST_BYLINE) {
+    if ((hints & (HINT_BYLINE | HINT_TAGS)) != 0 &&
+        (element->all.text > LONGEST_BYLINE || holds_table(stats, number))) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
     }
     if ((hints & HINT_SEARCH) != 0 && element->all.text > LONGEST_SEARCH) {
@@ -329,7 +342,8 @@ static bool is_link_list(const struct element *element, const struct profile *pr
     if (in_text && list) {
         return false;
     }
-    if (profile->list_percent == 0 || !element_has(element, FLAG_BLOCK)) {
+    if (profile->list_percent == 0 || !element_has(element, FLAG_BLOCK) ||
+        element_has(element, FLAG_IN_HEADING)) {
         return false;
     }
     const struct measures *all = &element->all;
@@ -532,11 +546,12 @@ static bool remember(struct seen *seen, const struct element *element)
     return false;
 }
 
-/* Code repeats itself, and so do people who quote. */
+/* Code and headings repeat themselves, and so do people who quote. */
 static bool may_repeat(const struct element *element)
 {
     return !element_has(element, FLAG_BLOCK) || element_has(element, FLAG_IN_CODE) ||
-           element->tag == LXB_TAG_BLOCKQUOTE || element->all.text < SHORTEST_REPEAT;
+           element_has(element, FLAG_IN_HEADING) || element->tag == LXB_TAG_BLOCKQUOTE ||
+           element->all.text < SHORTEST_REPEAT;
 }
 
 int clean_repeats(struct stats *stats, uint32_t root)
