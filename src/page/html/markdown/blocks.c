@@ -295,23 +295,30 @@ static void put_head(struct writer *writer, const char *kind, const char *fold, 
     writer->gap = GAP_LINE;
 }
 
-bool write_callout(struct writer *writer, lxb_dom_node_t *node)
+const char *callout_kind(lxb_dom_node_t *node)
 {
     lxb_tag_id_t tag = dom_tag(node);
     bool fits = tag == LXB_TAG_DIV || tag == LXB_TAG_ASIDE || tag == LXB_TAG_SECTION ||
                 tag == LXB_TAG_BLOCKQUOTE || tag == LXB_TAG_DETAILS || tag == LXB_TAG_P;
-    if (!fits || writer->mode != MODE_BLOCKS) {
-        return false;
+    if (!fits || !dom_class(node)) {
+        return NULL;
     }
-    const char *own = dom_class(node) ? dom_attr(node, "data-callout") : NULL;
-    own = own || !dom_class(node) ? own : dom_attr(node, "data-callout-type");
+    const char *own = dom_attr(node, "data-callout");
+    own = own ? own : dom_attr(node, "data-callout-type");
     const char *kind = own && *own ? own : kind_of(node);
     kind = kind ? kind : kind_by_name(node, tag);
     kind = kind && strcmp(kind, "information") == 0 ? "info" : kind;
     kind = kind && strcmp(kind, "warn") == 0 ? "warning" : kind;
-    if (!kind || !dom_has_text(node)) {
+    return kind && dom_has_text(node) ? kind : NULL;
+}
+
+bool write_callout(struct writer *writer, lxb_dom_node_t *node)
+{
+    const char *kind = writer->mode == MODE_BLOCKS ? callout_kind(node) : NULL;
+    if (!kind) {
         return false;
     }
+    lxb_tag_id_t tag = dom_tag(node);
     flush_block(writer);
     lxb_dom_node_t *title = title_of(node, kind);
     const char *text = title ? title_text(writer->arena, title) : NULL;

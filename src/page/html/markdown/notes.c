@@ -126,7 +126,10 @@ static lxb_dom_node_t *widest_with(lxb_dom_node_t *node, const char *mark)
         bool fits = tag == LXB_TAG_SUP || tag == LXB_TAG_SPAN || tag == LXB_TAG_CITE ||
                     tag == LXB_TAG_SMALL || tag == LXB_TAG_B || tag == LXB_TAG_I ||
                     tag >= LXB_TAG__LAST_ENTRY;
-        if (!fits || !mark_of(node->parent, around) || strcmp(around, mark) != 0) {
+        /* What was dropped is not read, so nothing around it is nothing but the mark. */
+        bool empty = (node_marks(node) & NODE_DROPPED) && !dom_has_text(node->parent);
+        bool same = mark_of(node->parent, around) && strcmp(around, mark) == 0;
+        if (!fits || !(same || empty)) {
             break;
         }
         node = node->parent;
