@@ -24,19 +24,10 @@ static int fail(struct buf *buf, int error)
     return buf->error;
 }
 
-/* Makes room for `more` bytes and the NUL after them. */
-static int reserve(struct buf *buf, size_t more)
+/* Takes more memory, so that `more` bytes and the NUL after them fit; below the ceiling. */
+static int grow(struct buf *buf, size_t more)
 {
-    if (buf->error) {
-        return buf->error;
-    }
-    if (more > buf->ceiling || buf->length > buf->ceiling - more) {
-        return fail(buf, ERR_LIMIT);
-    }
     size_t wanted = buf->length + more + 1;
-    if (wanted <= buf->capacity) {
-        return OK;
-    }
     size_t capacity = buf->capacity ? buf->capacity : FIRST_CAPACITY;
     while (capacity < wanted) {
         capacity *= 2;
@@ -48,6 +39,18 @@ static int reserve(struct buf *buf, size_t more)
     buf->data = data;
     buf->capacity = capacity;
     return OK;
+}
+
+/* Makes room for `more` bytes and the NUL after them. */
+static inline int reserve(struct buf *buf, size_t more)
+{
+    if (buf->error) {
+        return buf->error;
+    }
+    if (more > buf->ceiling || buf->length > buf->ceiling - more) {
+        return fail(buf, ERR_LIMIT);
+    }
+    return more < buf->capacity - buf->length ? OK : grow(buf, more);
 }
 
 int buf_append(struct buf *buf, const void *data, size_t length)
@@ -71,7 +74,12 @@ int buf_puts(struct buf *buf, const char *text)
 
 int buf_putc(struct buf *buf, char c)
 {
-    return buf_append(buf, &c, 1);
+    int status = reserve(buf, 1);
+    if (status == OK) {
+        buf->data[buf->length++] = c;
+        buf->data[buf->length] = '\0';
+    }
+    return status;
 }
 
 int buf_vprintf(struct buf *buf, const char *format, va_list args)

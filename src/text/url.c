@@ -253,8 +253,10 @@ static int default_port(const char *scheme)
 static void write_authority(struct reader *reader)
 {
     bool ipv6 = url_host_is_ipv6(reader->host);
-    buf_printf(&reader->out, "%s://%s%s%s", reader->scheme, ipv6 ? "[" : "", reader->host,
-               ipv6 ? "]" : "");
+    buf_puts(&reader->out, reader->scheme);
+    buf_puts(&reader->out, ipv6 ? "://[" : "://");
+    buf_puts(&reader->out, reader->host);
+    buf_puts(&reader->out, ipv6 ? "]" : "");
     if (reader->port != default_port(reader->scheme)) {
         buf_printf(&reader->out, ":%d", reader->port);
     }

@@ -139,7 +139,9 @@ static void close_written(struct writer *writer, size_t index)
     }
     buf_puts(&writer->line, MARKERS[format->kind].close);
     if (format->kind == FORMAT_LINK) {
-        buf_printf(&writer->line, "(%s)", format->url);
+        buf_putc(&writer->line, '(');
+        buf_puts(&writer->line, format->url);
+        buf_putc(&writer->line, ')');
         writer->link_number = 0;
     }
     writer->closed_at = had_break ? 0 : writer->line.length;

@@ -196,7 +196,9 @@ static size_t fill_row(struct writer *writer, lxb_dom_node_t *row, struct cell *
 static void put_row(struct buf *out, const struct cell *cells, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        buf_printf(out, "| %s%s", cells[i].text, *cells[i].text ? " " : "");
+        buf_puts(out, "| ");
+        buf_puts(out, cells[i].text);
+        buf_puts(out, *cells[i].text ? " " : "");
     }
     buf_puts(out, "|\n");
 }
