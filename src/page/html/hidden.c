@@ -168,32 +168,20 @@ static bool belongs_to_formula(const lxb_dom_node_t *element)
            strncmp(dom_name(element), "mjx-", 4) == 0;
 }
 
-static bool class_hides(const char *words)
-{
-    if (!dom_holds_any(words, reader_classes)) {
-        return false;
-    }
-    for (const char *const *word = reader_classes; *word; word++) {
-        if (dom_has_word(words, *word)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Names that lexbor does not know have numbers of their own in each document. */
 struct attribute_names {
     lxb_dom_attr_id_t hidden, aria_hidden;
 };
 
-static enum hiding attribute_hides(const lxb_dom_attr_t *attr, const struct attribute_names *names)
+static enum hiding attribute_hides(const lxb_dom_node_t *element, const lxb_dom_attr_t *attr,
+                                   const struct attribute_names *names)
 {
     const char *value = attr->value && attr->value->data ? (const char *)attr->value->data : "";
     if (attr->node.local_name == LXB_DOM_ATTR_STYLE) {
         return style_hides(value);
     }
     if (attr->node.local_name == LXB_DOM_ATTR_CLASS) {
-        return class_hides(value) ? UNREADABLE : VISIBLE;
+        return dom_class_values(element, &reader_classes) ? UNREADABLE : VISIBLE;
     }
     if (attr->node.local_name == names->hidden) {
         return strcasecmp(value, "until-found") != 0 ? CLOSED : VISIBLE;
@@ -207,7 +195,7 @@ static enum hiding hiding_of(const lxb_dom_node_t *element, const struct attribu
     enum hiding hiding = VISIBLE;
     const lxb_dom_element_t *it = (const lxb_dom_element_t *)element;
     for (const lxb_dom_attr_t *attr = it->first_attr; attr; attr = attr->next) {
-        enum hiding one = attribute_hides(attr, names);
+        enum hiding one = attribute_hides(element, attr, names);
         hiding = one > hiding ? one : hiding;
     }
     return hiding != VISIBLE && belongs_to_formula(element) ? VISIBLE : hiding;
