@@ -291,6 +291,26 @@ static void reads_whole_pages(void **state)
          "<article>" SENTENCES "<figure><pre>x = 1</pre><figcaption>How it begins</figcaption>"
          "</figure>" SENTENCES "</article>",
          "\nHow it begins\n", NULL},
+        {"a caption of code in boxes",
+         "<article>" SENTENCES "<div class=wrapper><div class=code-block-caption><span "
+         "class=caption-text>How it begins</span></div><div><pre>x = 1</pre></div></div>" SENTENCES
+         "</article>",
+         "\nHow it begins\n", NULL},
+        {"a quote of a forum in an aside, and the source of a quote in its footer",
+         "<article>" SENTENCES "<aside class=quote><div class=title>Ann:</div><blockquote><p>It "
+         "fell.</p></blockquote></aside><blockquote><p>So it goes.</p><footer>Kurt</footer>"
+         "</blockquote>" SENTENCES "</article>",
+         "> Ann:\n>\n> It fell.\n\n> So it goes.\n>\n> Kurt\n", NULL},
+        {"panels that only their role names, closed ones too",
+         "<article>" SENTENCES "<div role=tablist><button role=tab id=a>One</button><button "
+         "role=tab id=b>Two</button></div><div role=tabpanel aria-labelledby=a><p>First.</p></div>"
+         "<div role=tabpanel aria-labelledby=b hidden><p>Second.</p></div>" SENTENCES "</article>",
+         "**One**\n\nFirst.\n\n**Two**\n\nSecond.\n", NULL},
+        {"a page of a few lines keeps its only link",
+         "<title>A name</title><div><h1>A name</h1><p>This name is for use in documentation "
+         "examples without needing permission.</p><p><a href=https://iana.example/>Learn more</a>"
+         "</p></div>",
+         "permission.\n\n[Learn more](https://iana.example/)", NULL},
         {"a caption that is all an item says",
          "<article>" SENTENCES "<ul><li><figure><img src=/a.png alt=x><figcaption>The Ann"
          "</figcaption></figure><li><figure><img src=/b.png alt=y><figcaption>The Bea</figcaption>"

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "page/html/access.h"
 #include "page/html/charset.h"
+#include "page/html/dom.h"
 #include "page/html/embedded.h"
 #include "page/html/hidden.h"
 #include "page/html/metadata.h"
@@ -14,6 +15,8 @@
 
 #include <string.h>
 
+#define SMALL_BYTES   400 /* a page of no more text is read as it is, */
+#define SMALL_LINKS   8   /* and of no more links */
 #define SHELL_WORDS   20  /* fewer than this and a script would have to fill the page */
 #define LITTLE_WORDS  50  /* fewer than this and what it carries as data is looked at */
 #define PRODUCT_WORDS 100 /* the same of a product */
@@ -104,6 +107,32 @@ static int add_embedded(struct page *page, struct buf *out, size_t words)
     return status;
 }
 
+/* Whether a page is a few lines that no script adds to, and calls no part of itself content,
+ * navigation or the like. Nothing in it is machinery by comparison with the rest: its one link may
+ * be all that it is there for. */
+static bool is_small(const struct page *page)
+{
+    static const bool BUILDS[LXB_TAG__LAST_ENTRY] = {
+        [LXB_TAG_ARTICLE] = true, [LXB_TAG_ASIDE] = true,  [LXB_TAG_FOOTER] = true,
+        [LXB_TAG_FORM] = true,    [LXB_TAG_HEADER] = true, [LXB_TAG_MAIN] = true,
+        [LXB_TAG_NAV] = true,     [LXB_TAG_SCRIPT] = true, [LXB_TAG_SECTION] = true,
+    };
+    char text[SMALL_BYTES + 8];
+    size_t links = 0;
+    if (dom_collect(page->body, text, sizeof text) > SMALL_BYTES) {
+        return false;
+    }
+    const lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
+    for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+        lxb_tag_id_t tag = dom_tag(node);
+        links += tag == LXB_TAG_A;
+        if (tag < LXB_TAG__LAST_ENTRY && BUILDS[tag]) {
+            return false;
+        }
+    }
+    return links <= SMALL_LINKS;
+}
+
 /* The tree exists from here on. */
 static int extract_tree(struct arena *arena, struct page *page, const struct extract_input *input,
                         struct extract_result *result)
@@ -116,7 +145,7 @@ static int extract_tree(struct arena *arena, struct page *page, const struct ext
     if (status != OK) {
         return status;
     }
-    if (input->all) {
+    if (input->all || is_small(page)) {
         omitted_restore(page);
     }
     struct buf out;

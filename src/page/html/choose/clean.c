@@ -66,9 +66,11 @@ static bool is_named_boilerplate(const struct element *element)
         return true;
     }
     switch (element->tag) {
+    case LXB_TAG_FOOTER: /* that of a quote says who is quoted */
+        return !dom_closest(element->node, LXB_TAG_BLOCKQUOTE);
+    case LXB_TAG_ASIDE: /* forums quote in one */
+        return !element_is(element, HINT_QUOTE) || !dom_find(element->node, LXB_TAG_BLOCKQUOTE);
     case LXB_TAG_NAV:
-    case LXB_TAG_FOOTER:
-    case LXB_TAG_ASIDE:
     case LXB_TAG_DIALOG:
     case LXB_TAG_LABEL:
         return true;

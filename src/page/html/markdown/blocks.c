@@ -87,22 +87,51 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
 
 /* ---- quotes ---- */
 
-/* Who is quoted, where a forum writes that before the words: <cite>Ann wrote:</cite>. */
+/* Who is quoted, and when, where a forum writes that before the words: <cite>Ann wrote:</cite>, or
+ * a box of its own. */
 static lxb_dom_node_t *quoted_name(lxb_dom_node_t *quote)
 {
     lxb_dom_node_t *node = dom_first_element(quote);
-    if (node && dom_tag(node) == LXB_TAG_DIV) {
-        node = dom_first_element(node);
+    for (int steps = 0; node && steps < 3; steps++, node = dom_first_element(node)) {
+        while (node && !dom_has_text(node)) {
+            node = dom_next_element(node);
+        }
+        char text[160];
+        size_t length = node && node->next && !node_is_left_out(node)
+                            ? dom_collect(node, text, sizeof text)
+                            : 0;
+        bool names = length && length + 4 < sizeof text &&
+                     (dom_holds_any(dom_class(node), quote_titles) ||
+                      (dom_tag(node) == LXB_TAG_CITE && strchr(text, ':')));
+        if (names || !node) {
+            return node;
+        }
     }
-    bool first = node && dom_tag(node) == LXB_TAG_CITE && node->next && !node_is_left_out(node);
-    char text[80];
-    size_t length = first ? dom_collect(node, text, sizeof text) : 0;
-    return length && text[length - 1] == ':' ? node : NULL;
+    return NULL;
+}
+
+/* The name in one line, without pictures and signs that lead to the post. */
+static void write_quoted_name(struct writer *writer, lxb_dom_node_t *name)
+{
+    for (lxb_dom_node_t *node = name->first_child; node; node = dom_next(node, name, true)) {
+        char text[16];
+        bool sign = dom_tag(node) == LXB_TAG_A && dom_collect(node, text, sizeof text) < 5 &&
+                    !isalnum((unsigned char)*text);
+        if (sign || dom_tag(node) == LXB_TAG_IMG) {
+            node_drop(node, OMIT_CONTROLS);
+        }
+    }
+    flush_block(writer);
+    for (lxb_dom_node_t *node = name->first_child; node; node = node->next) {
+        write_node(writer, node);
+        writer->space = true;
+    }
+    flush_block(writer);
 }
 
 void write_quote(struct writer *writer, lxb_dom_node_t *node)
 {
-    if (writer->mode != MODE_BLOCKS) {
+    if (writer->mode != MODE_BLOCKS || node == writer->boxed_quote) {
         write_block(writer, node);
         return;
     }
@@ -115,12 +144,15 @@ void write_quote(struct writer *writer, lxb_dom_node_t *node)
     lxb_dom_node_t *name = quoted_name(node);
     struct prefix_mark mark = prefix_push(writer, "> ", "> ");
     if (name) {
-        write_node(writer, name);
-        flush_block(writer);
+        write_quoted_name(writer, name);
         node_mark(name, NODE_DROPPED);
     }
+    const lxb_dom_node_t *outer = writer->boxed_quote;
+    writer->boxed_quote =
+        dom_tag(node) == LXB_TAG_BLOCKQUOTE ? outer : dom_find(node, LXB_TAG_BLOCKQUOTE);
     write_children(writer, node);
     flush_block(writer);
+    writer->boxed_quote = outer;
     prefix_pop(writer, mark);
     if (name) {
         node_unmark(name, NODE_DROPPED);
@@ -131,7 +163,8 @@ void write_quote(struct writer *writer, lxb_dom_node_t *node)
 
 bool quote_is_box(const lxb_dom_node_t *node)
 {
-    return dom_holds_any(dom_class(node), quote_boxes);
+    return dom_holds_any(dom_class(node), quote_boxes) ||
+           (dom_tag(node) == LXB_TAG_ASIDE && dom_has_word(dom_class(node), "quote"));
 }
 
 /* ---- definition lists ---- */

@@ -497,7 +497,7 @@ void write_node(struct writer *writer, lxb_dom_node_t *node)
         return;
     } else if (writer->mode == MODE_BLOCKS && tag == LXB_TAG_DIV && code_is_block(node)) {
         write_code_block(writer, node);
-    } else if (tag == LXB_TAG_DIV && quote_is_box(node)) {
+    } else if ((tag == LXB_TAG_DIV || tag == LXB_TAG_ASIDE) && quote_is_box(node)) {
         write_quote(writer, node);
     } else if (dom_is_block(tag)) {
         write_block(writer, node);

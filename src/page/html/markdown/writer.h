@@ -97,6 +97,8 @@ struct writer {
     size_t picture_end;           /* and where its text ends */
     size_t parsed;                /* formulas that had to be parsed apart */
 
+    const lxb_dom_node_t *boxed_quote; /* that a box around it is the quote of */
+
     struct note *notes;
     size_t note_count;
     struct panel *panels;
