@@ -90,16 +90,26 @@ static const char *wide_form(const unsigned char *bytes, size_t length)
     return big > little ? "utf-16be" : "utf-16le";
 }
 
+/* The next tilde that `second` follows: tildes are rare, and memmem() is slow for two bytes. */
+static const char *find_tilde(const char *from, const char *end, char second)
+{
+    const char *at = memchr(from, '~', (size_t)(end - from));
+    while (at && at + 1 < end && at[1] != second) {
+        at = memchr(at + 1, '~', (size_t)(end - at - 1));
+    }
+    return at && at + 1 < end ? at : NULL;
+}
+
 /* Whether there are pairs of a seven-bit Chinese text: nearly all of a text's are in the rows of
  * GB 2312 that have its common characters, where pairs of small Latin letters never are. */
 static bool has_hz(const char *bytes, size_t length)
 {
     const char *end = bytes + length;
-    const char *open = memmem(bytes, length, "~{", 2);
+    const char *open = find_tilde(bytes, end, '{');
     size_t pairs = 0;
     size_t common = 0;
     while (open) {
-        const char *close = memmem(open, (size_t)(end - open), "~}", 2);
+        const char *close = find_tilde(open, end, '}');
         if (!close || (close - open) % 2 != 0) {
             return false;
         }
@@ -109,7 +119,7 @@ static bool has_hz(const char *bytes, size_t length)
             }
             common += at[0] < 0x58;
         }
-        open = memmem(close, (size_t)(end - close), "~{", 2);
+        open = find_tilde(close, end, '{');
     }
     return pairs >= 4 && common * 10 >= pairs * 9;
 }
