@@ -28,12 +28,13 @@ enum {
 
 /* ---- counting ---- */
 
-/* Words between blanks; two characters of a script that has no blanks are one. */
-static size_t count_text(const char *text, size_t length)
+/* Words between blanks; two characters of a script that has no blanks are one. Beyond `most` the
+ * count may stop. */
+static size_t count_text(const char *text, size_t length, size_t most)
 {
     size_t words = 0, dense = 0;
     bool inside = false;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && words <= most; i++) {
         unsigned char byte = (unsigned char)text[i];
         bool space = byte <= ' ';
         words += !space && !inside;
@@ -68,7 +69,7 @@ static size_t count_visible(const lxb_dom_node_t *root)
         if (dom_is_text(node)) {
             size_t length = 0;
             const char *text = dom_text(node, &length);
-            words += count_text(text, length);
+            words += count_text(text, length, SIZE_MAX);
         }
     }
     return words;
@@ -449,7 +450,7 @@ static bool is_paid(const struct look *look, const struct declared *declared, bo
 
 const char *access_find(const struct page *page, const char *markdown, size_t length)
 {
-    struct look look = {.page = page, .text = count_text(markdown, length)};
+    struct look look = {.page = page, .text = count_text(markdown, length, MOST_PAID)};
     struct declared declared = {.paid = false};
     if (look.text > MOST_PAID) {
         return NULL;
