@@ -27,9 +27,9 @@ from collections import Counter
 
 OUTPUT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "letter-costs.txt")
 
-WESTERN = "windows-1252 iso-8859-15 macintosh"
-CENTRAL = "windows-1250 iso-8859-2 iso-8859-16 ibm852"
-BALTIC = "windows-1257 iso-8859-13 iso-8859-4 iso-8859-10"
+WESTERN = "windows-1252 iso-8859-15 macintosh ibm850"
+CENTRAL = "windows-1250 iso-8859-2 iso-8859-16 ibm852 x-mac-ce"
+BALTIC = "windows-1257 iso-8859-13 iso-8859-4 iso-8859-10 ibm775"
 SLAVIC = "windows-1251 koi8-r ibm866 iso-8859-5 x-mac-cyrillic ibm855"
 
 # Languages that are written in encodings of one byte a letter: which folders their texts are in, which encodings.
@@ -60,7 +60,7 @@ LANGUAGES = {
     "hr": (["hr", "sr@latin", "bs"], CENTRAL),
     "ro": (["ro"], CENTRAL),
     "sq": (["sq"], WESTERN + " " + CENTRAL),
-    "tr": (["tr"], "windows-1254"),
+    "tr": (["tr"], "windows-1254 ibm857"),
     "eo": (["eo"], "iso-8859-3"),
     "mt": (["mt"], "iso-8859-3"),
     "vi": (["vi"], "windows-1258"),
@@ -71,8 +71,8 @@ LANGUAGES = {
     "bg": (["bg"], SLAVIC),
     "sr": (["sr"], "windows-1251 iso-8859-5 x-mac-cyrillic ibm855"),
     "mk": (["mk"], "windows-1251 iso-8859-5 x-mac-cyrillic ibm855"),
-    "el": (["el"], "windows-1253 iso-8859-7"),
-    "he": (["he"], "windows-1255 iso-8859-8"),
+    "el": (["el"], "windows-1253 iso-8859-7 ibm737"),
+    "he": (["he"], "windows-1255 iso-8859-8 ibm862"),
     "ar": (["ar"], "windows-1256 iso-8859-6"),
     "fa": (["fa"], "windows-1256"),
     "th": (["th"], "windows-874"),

@@ -68,6 +68,12 @@ ENCODINGS = {
     "tis-620": ("tis-620", "th"),
     "cp852": ("cp852", "pl cs hu"),
     "cp855": ("cp855", "ru sr bg"),
+    "cp850": ("cp850", "fr de es sv"),
+    "cp737": ("cp737", "el"),
+    "cp862": ("cp862", "he"),
+    "cp857": ("cp857", "tr"),
+    "cp775": ("cp775", "lt lv"),
+    "mac_latin2": ("x-mac-ce", "pl cs hu"),
     "viscii": ("viscii", "vi"),
 }
 WRONG = ["utf-8", "iso-8859-1", "windows-1251", "gbk", "shift_jis", "koi8-r", "windows-1250", "big5", "euc-kr", "windows-1256"]

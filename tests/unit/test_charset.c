@@ -94,6 +94,50 @@ static void decodes_utf_16(void **state)
     }
 }
 
+/* What nobody declares: forms that show by themselves, markup that does not count, hints. */
+static void guesses(void **state)
+{
+    (void)state;
+#define SCRIPT "<script>var \xCF\xF0\xE8\xE2\xE5\xF2\xF1\xF2\xE2\xF3\xE9 = 1;</script>"
+    static const struct {
+        const char *bytes;
+        size_t length; /* 0: up to the NUL */
+        const char *language, *url;
+        const char *text, *encoding;
+    } CASES[] = {
+        {"~{VPND~}", 0, NULL, NULL, "~{VPND~}", "utf-8"}, /* two characters prove nothing */
+        {"~{VPNDVPND~} ok", 0, NULL, NULL, "\u4e2d\u6587\u4e2d\u6587 ok", "hz-gb-2312"},
+        {"~{template.name~}", 0, NULL, NULL, "~{template.name~}", "utf-8"},
+        {"\x1B$B4A;z\x1B(B!", 0, NULL, NULL, "\u6f22\u5b57!", "iso-2022-jp"},
+        {"\0<\0p\0>\0c\0a\0f\0\xE9", 14, NULL, NULL, "<p>caf\u00e9", "utf-16be"},
+        {"<\0p\0>\0c\0a\0f\0\xE9\0", 14, NULL, NULL, "<p>caf\u00e9", "utf-16le"},
+        {"<\0\0\0a\0\0\0>\0\0\0\xE9\0\0\0", 16, NULL, NULL, "<a>\u00e9", "utf-32le"},
+        {SCRIPT "f\xFCr alle gr\xF6\xDF"
+                "er",
+         0, NULL, NULL, NULL, "windows-1252"},
+        /* Three letters that two languages could have: a hint decides, the page's own first. */
+        {"\xED\xE5\xF2", 0, NULL, "https://www.example.gr/", NULL, "windows-1253"},
+        {"\xED\xE5\xF2", 0, NULL, "https://www.example.ru:8080/a.gr", NULL, "windows-1251"},
+        {"\xED\xE5\xF2", 0, NULL, NULL, NULL, "windows-1251"},
+        {"\xED\xE5\xF2", 0, "el-GR", NULL, NULL, "windows-1253"},
+        {"<html lang=\"el\">\xED\xE5\xF2", 0, "ru", NULL, NULL, "windows-1253"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct arena *arena = arena_new(MIB(1));
+        struct charset_hints hints = {.language = CASES[i].language, .url = CASES[i].url};
+        size_t length = CASES[i].length ? CASES[i].length : strlen(CASES[i].bytes);
+        struct charset_text text;
+        assert_int_equal(charset_decode(arena, CASES[i].bytes, length, &hints, &text), OK);
+        const char *wanted = CASES[i].text;
+        if (strcmp(text.encoding, CASES[i].encoding) != 0 ||
+            (wanted &&
+             (text.length != strlen(wanted) || memcmp(text.bytes, wanted, text.length) != 0))) {
+            fail_msg("case %zu: \"%.*s\" as %s", i, (int)text.length, text.bytes, text.encoding);
+        }
+        arena_free(arena);
+    }
+}
+
 static void knows_labels(void **state)
 {
     (void)state;
@@ -183,8 +227,11 @@ static void is_always_valid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decodes),         cmocka_unit_test(decodes_utf_16),
-        cmocka_unit_test(knows_labels),    cmocka_unit_test(looks_at_the_beginning_only),
+        cmocka_unit_test(decodes),
+        cmocka_unit_test(decodes_utf_16),
+        cmocka_unit_test(guesses),
+        cmocka_unit_test(knows_labels),
+        cmocka_unit_test(looks_at_the_beginning_only),
         cmocka_unit_test(is_always_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

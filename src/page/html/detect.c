@@ -56,12 +56,12 @@ static bool is_usual(uint32_t unit)
 static size_t count_alike(const unsigned char *bytes, size_t length, size_t high)
 {
     size_t alike = 0;
-    uint32_t before = 0; /* the last that was not ASCII */
+    uint32_t before = 0; /* the last that was not ASCII; the first has none to be unlike */
     for (size_t i = 0; i + 1 < length; i += 2) {
         uint32_t unit = (uint32_t)bytes[i + high] << 8 | bytes[i + 1 - high];
-        bool near = unit >> 7 == before >> 7 || unit < 0x80 || (unit >= 0x3000 && unit < 0x3100) ||
-                    (unit >= 0x4E00 && unit < 0xA000) || (unit >= 0xAC00 && unit < 0xD7A4) ||
-                    (unit >= 0xFF00 && unit < 0xFF60);
+        bool near = !before || unit >> 7 == before >> 7 || unit < 0x80 ||
+                    (unit >= 0x3000 && unit < 0x3100) || (unit >= 0x4E00 && unit < 0xA000) ||
+                    (unit >= 0xAC00 && unit < 0xD7A4) || (unit >= 0xFF00 && unit < 0xFF60);
         alike += near && is_usual(unit);
         before = unit < 0x80 ? before : unit;
     }
