@@ -282,6 +282,14 @@ static void reads_whole_pages(void **state)
          "bridge</a></span> and not the ferry, as everybody knew by then.</p>" SENTENCES
          "</article>",
          "meant [the new bridge](https://example.org/b) and not", NULL},
+        {"a link before the end of a sentence",
+         "<article>" SENTENCES "<p>They looked at <span class=tooltip-trigger><a href=/b>the new "
+         "bridge</a></span>.</p>" SENTENCES "</article>",
+         "looked at [the new bridge](https://example.org/b).", NULL},
+        {"a table of data between two paragraphs",
+         "<article>" SENTENCES OTHER_SENTENCES "<table class=sidebar><thead><tr><th>Boat<th>Fare"
+         "</thead><tr><td>Ann<td>$4<tr><td>Bea<td>$5</table>" SENTENCES "</article>",
+         "| Ann | $4 |", NULL},
         {"who a quote is of",
          "<article>" SENTENCES
          "<blockquote><p>It held.</p><footer>The mayor</footer></blockquote>" SENTENCES

@@ -1,6 +1,6 @@
 /* What choosing dropped for its names, and what is yet a part of the text: words in the middle of a
- * sentence, a block of code, the source of a quote, a callout between two paragraphs. Where such a
- * thing stands says more than how it is called. */
+ * sentence, a block of code, the source of a quote, a callout or a table between two paragraphs.
+ * Where such a thing stands says more than how it is called. */
 #include "page/html/markdown/writer.h"
 
 #include <ctype.h>
@@ -8,17 +8,21 @@
 
 #define LONGEST_BESIDE 64 /* bytes beside code that a box of code may hold: labels */
 
-/* Whether a sibling is text with letters in it. */
-static bool is_wording(const lxb_dom_node_t *node)
+enum wording { BLANK, SIGNS, LETTERS };
+
+/* What a sibling that is text holds. */
+static enum wording wording_of(const lxb_dom_node_t *node)
 {
     size_t length = 0;
+    enum wording found = BLANK;
     const char *text = node && dom_is_text(node) ? dom_text(node, &length) : "";
     for (size_t i = 0; i < length; i++) {
         if (isalnum((unsigned char)text[i]) || (text[i] & 0x80)) {
-            return true;
+            return LETTERS;
         }
+        found = isspace((unsigned char)text[i]) ? found : SIGNS;
     }
-    return false;
+    return found;
 }
 
 static bool is_inside_sentence(const lxb_dom_node_t *node, lxb_tag_id_t tag)
@@ -29,7 +33,12 @@ static bool is_inside_sentence(const lxb_dom_node_t *node, lxb_tag_id_t tag)
     lxb_tag_id_t around = node->parent ? dom_tag(node->parent) : LXB_TAG__UNDEF;
     bool paragraph =
         around == LXB_TAG_P || around == LXB_TAG_LI || around == LXB_TAG_DD || around == LXB_TAG_TD;
-    return word && paragraph && is_wording(node->prev) && is_wording(node->next);
+    if (!word || !paragraph) {
+        return false;
+    }
+    enum wording before = wording_of(node->prev);
+    enum wording after = wording_of(node->next);
+    return before != BLANK && after != BLANK && (before == LETTERS || after == LETTERS);
 }
 
 /* Whether code is all that a box holds, but for labels. */
@@ -65,9 +74,12 @@ static bool is_part_of_text(lxb_dom_node_t *node)
     if (tag == LXB_TAG_FOOTER) {
         return node->parent && dom_tag(node->parent) == LXB_TAG_BLOCKQUOTE;
     }
-    return is_inside_sentence(node, tag) || is_code(node, tag) ||
-           (callout_kind(node) && is_text_block(dom_previous_element(node)) &&
-            is_text_block(dom_next_element(node)));
+    if (is_inside_sentence(node, tag) || is_code(node, tag)) {
+        return true;
+    }
+    bool formed = callout_kind(node) || (tag == LXB_TAG_TABLE && dom_find(node, LXB_TAG_TH));
+    return formed && is_text_block(dom_previous_element(node)) &&
+           is_text_block(dom_next_element(node));
 }
 
 void keep_parts_of_text(lxb_dom_node_t *root)
