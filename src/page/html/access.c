@@ -80,13 +80,10 @@ static size_t count_visible(const lxb_dom_node_t *root)
 struct look {
     const struct page *page;
     size_t text;     /* words that were read */
-    size_t visible;  /* words of the whole page */
-    size_t prose;    /* words of its paragraphs */
     uint32_t labels; /* what its short texts say */
     uint32_t named;  /* what its title and its headings say */
     uint32_t titled; /* what its title says */
     bool password, new_password, name;
-    bool wall; /* an element is called one */
     bool consent_form;
     const lxb_dom_node_t *asking; /* holds all that asks about cookies */
     const lxb_dom_node_t *banner; /* and is called so */
@@ -239,6 +236,7 @@ static void read_form(struct look *look, const lxb_dom_node_t *node)
 static bool may_speak(lxb_tag_id_t tag)
 {
     switch (tag) {
+    case LXB_TAG_P:
     case LXB_TAG_DIV:
     case LXB_TAG_SPAN:
     case LXB_TAG_A:
@@ -269,26 +267,22 @@ static void look_at(struct look *look)
         if (!below || tag == LXB_TAG__UNDEF) {
             continue;
         }
-        look->wall |= !look->wall && is_called(node, access_walls) && dom_has_text(node);
         if (tag == LXB_TAG_INPUT) {
             read_field(look, node);
         } else if (tag == LXB_TAG_FORM) {
             read_form(look, node);
-        } else if (tag == LXB_TAG_P) {
-            look->prose += count_visible(node);
-            read_label(look, node);
         } else if (may_speak(tag)) {
             read_label(look, node);
         }
     }
-    look->visible = count_visible(body);
 }
 
 /* ---- a sign-in ---- */
 
 static bool is_login(const struct look *look)
 {
-    if (look->visible > MOST_ON_LOGIN) {
+    bool may_be = look->password || look->name || (look->labels & ACCESS_ACCOUNT) != 0;
+    if (!may_be || count_visible(look->page->body) > MOST_ON_LOGIN) {
         return false;
     }
     bool called = (look->named & (ACCESS_LOGIN | ACCESS_ACCOUNT)) != 0;
@@ -309,7 +303,11 @@ static bool is_login(const struct look *look)
 static bool is_consent(const struct look *look)
 {
     uint32_t more = look->labels & (ACCESS_CONSENT | ACCESS_REFUSE);
-    if ((look->labels & ACCESS_ACCEPT) == 0 || !more || look->visible > MOST_ON_CONSENT) {
+    if ((look->labels & ACCESS_ACCEPT) == 0 || !more) {
+        return false;
+    }
+    size_t visible = count_visible(look->page->body);
+    if (visible > MOST_ON_CONSENT) {
         return false;
     }
     const lxb_dom_node_t *question = look->banner ? look->banner : look->asking;
@@ -323,8 +321,8 @@ static bool is_consent(const struct look *look)
         }
     }
     bool asks = look->consent_form || ((look->titled & ACCESS_CONSENT) != 0 && asked < FEW) ||
-                (look->banner && asked > 4 * (look->visible - asked));
-    return asks && asked >= LEAST_ASKED && look->visible - asked < MOST_BESIDE;
+                (look->banner && asked > 4 * (visible - asked));
+    return asks && asked >= LEAST_ASKED && visible - asked < MOST_BESIDE;
 }
 
 /* ---- what is paid for ---- */
@@ -429,20 +427,48 @@ static bool ends_open(const char *markdown, size_t length)
            (length >= 3 && memcmp(markdown + length - 3, "\xE2\x80\xA6", 3) == 0);
 }
 
+static size_t count_paragraphs(const lxb_dom_node_t *root)
+{
+    size_t words = 0;
+    bool below = true;
+    for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
+        below = !is_skipped(node) && dom_tag(node) != LXB_TAG_P;
+        words += dom_tag(node) == LXB_TAG_P ? count_visible(node) : 0;
+    }
+    return words;
+}
+
+static bool has_wall(const struct page *page)
+{
+    bool below = true;
+    for (const lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, below)) {
+        below = !is_skipped(node);
+        if (below && node->type == LXB_DOM_NODE_TYPE_ELEMENT && is_called(node, access_walls) &&
+            dom_has_text(node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_paid(const struct look *look, const struct declared *declared, bool open_end)
 {
     bool asked = (look->labels & ACCESS_SUBSCRIBE) != 0;
-    int points =
-        2 * asked + 2 * open_end + look->wall + 2 * (look->text < FEW) + (look->text < LITTLE);
+    if (!asked && !declared->paid) {
+        return false;
+    }
+    bool wall = has_wall(look->page);
+    int points = 2 * asked + 2 * open_end + wall + 2 * (look->text < FEW) + (look->text < LITTLE);
     if (!declared->paid) {
         bool headed = (look->named & ACCESS_SUBSCRIBE) != 0 && look->text < FEW;
-        return asked && (look->wall || open_end || headed) && points >= 4 && look->text < LITTLE;
+        return (wall || open_end || headed) && points >= 4 && look->text < LITTLE;
     }
     if (declared->words) {
         return look->text * 10 < declared->words * 6;
     }
     /* Paragraphs that were not read are here all the same. */
-    bool stops = look->prose < look->text + FEW && (look->text < LITTLE || (asked && open_end));
+    bool stops = count_paragraphs(look->page->body) < look->text + FEW &&
+                 (look->text < LITTLE || (asked && open_end));
     return stops && points >= 3 && count_paid(look->page, declared) < FEW / 2;
 }
 
@@ -450,13 +476,11 @@ static bool is_paid(const struct look *look, const struct declared *declared, bo
 
 const char *access_find(const struct page *page, const char *markdown, size_t length)
 {
-    struct look look = {.page = page, .text = count_text(markdown, length, MOST_PAID)};
     struct declared declared = {.paid = false};
-    if (look.text > MOST_PAID) {
-        return NULL;
-    }
     read_declared(page, &declared);
-    if (look.text > LITTLE && !declared.paid) {
+    size_t most = declared.paid ? MOST_PAID : LITTLE;
+    struct look look = {.page = page, .text = count_text(markdown, length, most)};
+    if (look.text > most) {
         return NULL;
     }
     look_at(&look);
