@@ -101,6 +101,18 @@ KEPT = {
     "a division": (HEADED.replace("{tag}", "div"), ["## The keeper", *LONG], LONG),
     "a section of few words": (HEADED.replace("{tag}", "section"), ["## The keeper", *BRIEF], BRIEF),
     "a heading": ("<h2 {attribute}>The keeper</h2><p>{0}</p><p>{1}</p>", ["## The keeper", *LONG], LONG),
+    "a paragraph": ("<h2>The keeper</h2><p {attribute}>{0}</p><p>{1}</p>", ["## The keeper", *LONG], LONG),
+    "around code": (
+        "<p>{0}</p><div {attribute}><pre><code>gate --open 2\ngate --level</code></pre></div><p>{1}</p>",
+        [LONG[0], "gate --open 2\ngate --level", LONG[1]],
+        LONG,
+    ),
+    "around a table": (
+        "<p>{0}</p><div {attribute}><table><tr><th>Gate</th><th>Width in metres</th></tr><tr><td>Upper gate</td><td>2.40"
+        "</td></tr><tr><td>Lower gate</td><td>3.10</td></tr></table></div><p>{1}</p>",
+        [LONG[0], "| Gate | Width in metres |", "| Upper gate | 2.40 |", "| Lower gate | 3.10 |", LONG[1]],
+        LONG,
+    ),
 }
 
 

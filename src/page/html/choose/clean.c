@@ -217,6 +217,50 @@ static bool holds_table(const struct stats *stats, uint32_t number)
     return false;
 }
 
+/* A table with a row of headings, and next to nothing beside it. */
+static bool is_around_table(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    if (link_percent(&element->all) > 50) {
+        return false;
+    }
+    uint32_t table = number;
+    while (table < element->end && stats->elements[table].tag != LXB_TAG_TABLE) {
+        table++;
+    }
+    if (table == element->end ||
+        stats->elements[table].all.text + LONGEST_ACTION < element->all.text) {
+        return false;
+    }
+    for (uint32_t i = table; i < stats->elements[table].end; i++) {
+        if (stats->elements[i].tag == LXB_TAG_TH) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A paragraph of sentences that the text goes on after. */
+static bool is_mid_text(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    if (element->tag != LXB_TAG_P || element->own.prose == 0 || link_percent(&element->all) > 30) {
+        return false;
+    }
+    const struct element *parent = &stats->elements[element->parent];
+    uint32_t next = element->end;
+    return next < parent->end && stats->elements[next].tag == LXB_TAG_P &&
+           stats->elements[next].own.prose > 0;
+}
+
+/* What is text by what it is, in the main part of a page. */
+static bool is_plainly_text(const struct stats *stats, uint32_t number)
+{
+    const struct measures *all = &stats->elements[number].all;
+    return all->code * 2 > all->text || is_mid_text(stats, number) ||
+           is_around_table(stats, number);
+}
+
 /* What the names of an element hint at that is to be dropped, weighed against what is in it: a
  * section of the page's main part is text, whatever it is called, and so is a heading; some names
  * are also used for what is large, and then mean something else. */
@@ -232,7 +276,7 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
         hints &= hints_of_class(element);
     }
     if (number > main && number < stats->elements[main].end) {
-        if (element->all.sections > 0) {
+        if (element->all.sections > 0 || is_plainly_text(stats, number)) {
             return 0;
         }
         if (is_named_after(stats, number)) {
@@ -359,8 +403,8 @@ static bool is_link_list(const struct element *element, const struct profile *pr
 static bool is_call_to_action(const struct element *element)
 {
     return element_is(element, HINT_ACTION) && element->all.text < LONGEST_ACTION &&
-           element->all.headings == 0 && !element_has(element, FLAG_OPENS) &&
-           !element_has(element, FLAG_IN_HEADING);
+           element->all.headings == 0 && element->all.code * 2 <= element->all.text &&
+           !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
 }
 
 /* The words under a picture, which go with it; those under a table or code are text, and so are
@@ -390,14 +434,26 @@ static bool is_beside_code(const struct stats *stats, const struct element *elem
            (dom_find(around->node, LXB_TAG_PRE) || dom_find(around->node, LXB_TAG_CODE));
 }
 
-/* On pages of lists the name is given to what stands under the picture of an entry. */
-static bool is_caption(const struct stats *stats, const struct element *element,
-                       const struct profile *profile)
+/* Whether a picture stands right before it. */
+static bool follows_picture(const struct stats *stats, uint32_t number)
 {
+    uint32_t parent = stats->elements[number].parent;
+    uint32_t before = 0;
+    for (uint32_t i = parent + 1; i < number; i = stats->elements[i].end) {
+        before = i;
+    }
+    return before != 0 && stats->elements[before].all.images > 0;
+}
+
+/* On pages of lists the name is given to what stands under the picture of an entry. */
+static bool is_caption(const struct stats *stats, uint32_t number, const struct profile *profile)
+{
+    const struct element *element = &stats->elements[number];
     return is_figure_caption(stats, element) ||
            (element_is(element, HINT_CAPTION) && element->all.text < LONGEST_CAPTION &&
             profile->list_percent > 0 && element->all.headings == 0 &&
-            !element_has(element, FLAG_IN_HEADING) && !is_beside_code(stats, element));
+            !element_has(element, FLAG_IN_HEADING) && !is_beside_code(stats, element) &&
+            (follows_picture(stats, number) || !is_plainly_text(stats, number)));
 }
 
 /* What a heading such as "Related articles" stands over: the largest part of the content that
@@ -511,7 +567,7 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
         }
         enum omission what = is_link_list(element, profile, i < last) ? OMIT_NAVIGATION
                              : is_call_to_action(element)             ? OMIT_PROMOTION
-                             : is_caption(stats, element, profile)    ? OMIT_DETAILS
+                             : is_caption(stats, i, profile)          ? OMIT_DETAILS
                                                                       : OMIT_NONE;
         if (what != OMIT_NONE) {
             stats_drop(stats, i, what);
@@ -551,6 +607,9 @@ static bool remember(struct seen *seen, const struct element *element)
 /* Code and headings repeat themselves, and so do people who quote. */
 static bool may_repeat(const struct element *element)
 {
+    if (element->all.code * 2 > element->all.text) {
+        return true;
+    }
     return !element_has(element, FLAG_BLOCK) || element_has(element, FLAG_IN_CODE) ||
            element_has(element, FLAG_IN_HEADING) || element->tag == LXB_TAG_BLOCKQUOTE ||
            element->all.text < SHORTEST_REPEAT;

@@ -38,11 +38,21 @@ static bool is_teaser(const struct stats *stats, uint32_t heading)
     return element_has(element, FLAG_IN_LINK);
 }
 
+/* An entry of a list of what people say, with a name or a date that is a link. */
+static bool is_listed(const struct stats *stats, uint32_t number)
+{
+    const struct element *element = &stats->elements[number];
+    const struct element *list = &stats->elements[element->parent];
+    return element->tag == LXB_TAG_LI && element->all.links + element->all.times > 0 &&
+           (element_is(list, HINT_COMMENT) ||
+            element_is(&stats->elements[list->parent], HINT_COMMENT));
+}
+
 /* One of several that look alike and are named as what people say: a comment, an answer. */
 static bool is_said(const struct stats *stats, uint32_t number)
 {
     const struct element *element = &stats->elements[number];
-    if (!element_is(element, HINT_COMMENT | HINT_POST | HINT_REVIEW)) {
+    if (!element_is(element, HINT_COMMENT | HINT_POST | HINT_REVIEW) && !is_listed(stats, number)) {
         return false;
     }
     const struct element *parent = &stats->elements[element->parent];
