@@ -314,6 +314,11 @@ static void reads_whole_pages(void **state)
          "role=tab id=b>Two</button></div><div role=tabpanel aria-labelledby=a><p>First.</p></div>"
          "<div role=tabpanel aria-labelledby=b hidden><p>Second.</p></div>" SENTENCES "</article>",
          "**One**\n\nFirst.\n\n**Two**\n\nSecond.\n", NULL},
+        {"a word of menus that is all a cell says",
+         "<article>" SENTENCES "<table><tr><td><div><a href=/f>front</a></div></td><td>the first"
+         "</td></tr><tr><td><div><a href=/b>back</a></div></td><td>the "
+         "last</td></tr></table>" SENTENCES "</article>",
+         "| [back](https://example.org/b) | the last |", NULL},
         {"a page of a few lines keeps its only link",
          "<title>A name</title><div><h1>A name</h1><p>This name is for use in documentation "
          "examples without needing permission.</p><p><a href=https://iana.example/>Learn more</a>"

@@ -507,9 +507,16 @@ static bool label_fits(const struct stats *stats, const struct element *element,
         element->end - number > MOST_IN_LABEL) {
         return false;
     }
-    if (element->all.code * 2 > element->all.text || element->tag == LXB_TAG_TD ||
-        element->tag == LXB_TAG_TH || element->tag == LXB_TAG_DT) {
+    if (element->all.code * 2 > element->all.text) {
         return false;
+    }
+    /* All that a cell or a term says is its text, in however many boxes. */
+    const struct element *around = element;
+    while (around->parent && around->all.text == element->all.text) {
+        if (around->tag == LXB_TAG_TD || around->tag == LXB_TAG_TH || around->tag == LXB_TAG_DT) {
+            return false;
+        }
+        around = &stats->elements[around->parent];
     }
     char label[LONGEST_LABEL];
     size_t length = stats_label(stats, number, label, sizeof label);

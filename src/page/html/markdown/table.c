@@ -8,12 +8,14 @@
 
 #define MOST_COLUMNS 64
 #define MOST_ROWS    20000
+#define LARGE_CELL   400
 
 /* ---- what kind of table ---- */
 
 struct shape {
     size_t rows, columns;
     size_t cells, head_cells;
+    size_t inner; /* cells with a small table inside */
     bool nested, blocks, code, formulas;
 };
 
@@ -38,11 +40,10 @@ static void look_at_cell(struct shape *shape, lxb_dom_node_t *cell)
 {
     size_t paragraphs = 0;
     size_t text = 0;
+    bool inner = false;
     for (lxb_dom_node_t *node = cell->first_child; node; node = dom_next(node, cell, true)) {
         lxb_tag_id_t tag = dom_tag(node);
-        if (tag == LXB_TAG_TABLE && !shape->nested) {
-            shape->nested = !is_frame(node);
-        }
+        inner = inner || (tag == LXB_TAG_TABLE && !is_frame(node));
         paragraphs += tag == LXB_TAG_P || tag == LXB_TAG_UL || tag == LXB_TAG_BLOCKQUOTE;
         if (dom_heading_level(node) || tag == LXB_TAG_PRE || tag == LXB_TAG_FORM) {
             shape->blocks = true;
@@ -53,6 +54,8 @@ static void look_at_cell(struct shape *shape, lxb_dom_node_t *cell)
             text += length;
         }
     }
+    shape->inner += inner;
+    shape->nested = shape->nested || (inner && text > LARGE_CELL);
     shape->blocks = shape->blocks || (paragraphs > 2 && text > 400) || text > 3000;
 }
 
@@ -86,11 +89,35 @@ static bool is_shown_cell(const lxb_dom_node_t *node)
     return is_cell(dom_tag(node)) && !(node_marks(node) & NODE_HIDDEN);
 }
 
+/* The one cell of a row that is a heading over the rows below it; NULL for any other row. */
+static lxb_dom_node_t *heading_in(const lxb_dom_node_t *row)
+{
+    lxb_dom_node_t *only = NULL;
+    for (lxb_dom_node_t *cell = row->first_child; cell; cell = cell->next) {
+        if (is_shown_cell(cell) && dom_has_text(cell)) {
+            if (only) {
+                return NULL;
+            }
+            only = cell;
+        }
+    }
+    for (lxb_dom_node_t *node = only ? only->first_child : NULL; node;
+         node = dom_next(node, only, true)) {
+        if (dom_heading_level(node)) {
+            return dom_find(only, LXB_TAG_TABLE) ? NULL : only;
+        }
+        if (dom_is_text(node) && dom_has_text(node)) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
 static void measure(struct shape *shape, lxb_dom_node_t *table)
 {
     for (lxb_dom_node_t *row = next_row(table, table); row; row = next_row(row, table)) {
         size_t columns = 0;
-        if (node_is_left_out(row)) {
+        if (node_is_left_out(row) || heading_in(row)) {
             continue;
         }
         for (lxb_dom_node_t *cell = row->first_child; cell; cell = cell->next) {
@@ -114,7 +141,10 @@ static bool is_for_layout(lxb_dom_node_t *table, const struct shape *shape)
     if (role && (strcasecmp(role, "presentation") == 0 || strcasecmp(role, "none") == 0)) {
         return true;
     }
-    return shape->rows < 2 || shape->columns < 2 || shape->nested ||
+    /* Small tables in some cells are parts of what the cells say; in most, they are the page. */
+    bool holds_tables =
+        shape->nested || (shape->inner && (shape->inner * 3 > shape->cells || shape->rows < 3));
+    return shape->rows < 2 || shape->columns < 2 || holds_tables ||
            (shape->blocks && !shape->head_cells);
 }
 
@@ -203,16 +233,33 @@ static void put_row(struct buf *out, const struct cell *cells, size_t count)
     buf_puts(out, "|\n");
 }
 
+static void put_rows(struct writer *writer, struct buf *rows)
+{
+    if (rows->length) {
+        output_block(writer, rows->data, rows->length - 1);
+    }
+    buf_clear(rows);
+}
+
 static void write_data(struct writer *writer, lxb_dom_node_t *table)
 {
     struct cell *cells = arena_zalloc(writer->arena, MOST_COLUMNS * sizeof *cells);
     struct buf out;
-    size_t rows = 0;
+    size_t rows = 0, all = 0;
     size_t width = 0;
     buf_init(&out, writer->out->ceiling);
-    for (lxb_dom_node_t *row = next_row(table, table); cells && row && rows < MOST_ROWS;
-         row = next_row(row, table)) {
+    for (lxb_dom_node_t *row = next_row(table, table); cells && row && all < MOST_ROWS;
+         row = next_row(row, table), all++) {
         if (node_is_left_out(row)) {
+            continue;
+        }
+        lxb_dom_node_t *heading = heading_in(row);
+        if (heading) {
+            /* What is below it is a table of its own. */
+            put_rows(writer, &out);
+            memset(cells, 0, MOST_COLUMNS * sizeof *cells);
+            rows = 0;
+            write_block(writer, heading);
             continue;
         }
         size_t last;
@@ -234,9 +281,7 @@ static void write_data(struct writer *writer, lxb_dom_node_t *table)
             buf_puts(&out, "|\n");
         }
     }
-    if (out.length) {
-        output_block(writer, out.data, out.length - 1);
-    }
+    put_rows(writer, &out);
     buf_done(&out);
 }
 
@@ -252,9 +297,29 @@ static void write_captions(struct writer *writer, lxb_dom_node_t *table)
     }
 }
 
+/* A table in a cell: a row is a line, its cells are words of it. */
+static void write_inner(struct writer *writer, lxb_dom_node_t *table)
+{
+    for (lxb_dom_node_t *row = next_row(table, table); row; row = next_row(row, table)) {
+        flush_block(writer);
+        for (lxb_dom_node_t *cell = row->first_child; cell && !node_is_left_out(row);
+             cell = cell->next) {
+            if (is_shown_cell(cell)) {
+                writer->space = true;
+                write_children(writer, cell);
+            }
+        }
+    }
+    flush_block(writer);
+}
+
 void write_table(struct writer *writer, lxb_dom_node_t *table)
 {
     flush_block(writer);
+    if (writer->mode == MODE_CELL) {
+        write_inner(writer, table);
+        return;
+    }
     struct shape shape = {0};
     if (writer->mode == MODE_BLOCKS) {
         measure(&shape, table);
