@@ -312,6 +312,10 @@ static const struct rule_case {
      BEFORE "<div class='metadata'><details><summary>History</summary><table><tr><td>v2<td>Twelve "
             "fit in.</table></details></div>" TEXT_4 "</article>",
      "Twelve fit in", NULL},
+    {"a paragraph of links in the text",
+     BEFORE "<p>See also <a href='/1'>floods</a>, <a href='/2'>ferries</a>, <a href='/3'>bridges"
+            "</a> and <a href='/4'>the valley of the upper river</a></p>" TEXT_4 "</article>",
+     "See also", NULL},
     {"a heading that is there twice",
      "<article><h2>The bridge of the valley, and the ferry beside it</h2>" TEXT_1
      "<section><h2>The bridge of the valley, and the ferry beside it</h2><p>A reprise, of sorts."

@@ -377,14 +377,14 @@ static uint32_t last_prose(const struct stats *stats, uint32_t root)
     return at;
 }
 
-/* A block of links and little else; a list of them only after the text, since in it the text speaks
- * of them. */
+/* A block of links and little else; a list or a paragraph of them only after the text, since in it
+ * the text speaks of them. */
 static bool is_link_list(const struct element *element, const struct profile *profile, bool in_text)
 {
-    bool list = element->tag == LXB_TAG_UL || element->tag == LXB_TAG_OL ||
-                element->tag == LXB_TAG_DL || element->tag == LXB_TAG_TABLE ||
-                element->tag == LXB_TAG_LI || element->tag == LXB_TAG_TR ||
-                element->tag == LXB_TAG_TD || element->tag == LXB_TAG_TBODY;
+    bool list =
+        element->tag == LXB_TAG_UL || element->tag == LXB_TAG_OL || element->tag == LXB_TAG_DL ||
+        element->tag == LXB_TAG_TABLE || element->tag == LXB_TAG_LI || element->tag == LXB_TAG_TR ||
+        element->tag == LXB_TAG_TD || element->tag == LXB_TAG_TBODY || element->tag == LXB_TAG_P;
     if (in_text && list) {
         return false;
     }
