@@ -1,5 +1,5 @@
 """Documentation as its generators write it: one text in the markup of each of tests/pages, with sections that are called
-what menus and windows are called. All of what is around the text goes.
+what menus and windows are called. All of the text stays, and all of what is around it goes.
 
 A file of tests/pages has parts, each after a line "=== NAME": the page, and how the generator writes a section, code, a
 warning and so on; what it leaves out is written as plain HTML. "kept" lists what stands around the text and may stay,
@@ -186,6 +186,14 @@ class Generator:
         content = self.write("preamble", body=self.blocks(PREAMBLE)) + self.sections(2, SECTIONS)
         return self.write("page", title=TITLE, toc=toc, content=content)
 
+    def headings(self):
+        return [(level, title) for level, _, title, _ in SECTIONS]
+
+    def texts(self):
+        """All that is to be kept below the headings, in its order."""
+        sections = [PREAMBLE, *(blocks for _, _, _, blocks in SECTIONS)]
+        return [text for blocks in sections for _, values in blocks for text in values.values()]
+
     def around(self):
         """What stands around the text, piece by piece."""
         shell = re.sub(r"<!--.*?-->|<script.*?</script>|<head>.*?</head>", "", self.parts["page"], flags=re.S)
@@ -194,7 +202,19 @@ class Generator:
         return [piece for piece in pieces if len(piece) > 3 and piece not in kept]
 
 
+def headings_of(markdown, extra):
+    """The levels and the words of its headings, after its title; lines of code are none."""
+    text = re.sub(r"(?ms)^(```+).*?^\1\s*$", "", markdown)
+    found = [(len(mark), plain(title)) for mark, title in re.findall(r"(?m)^(#{1,6}) (.*)$", text)]
+    found = found[1:] if found and found[0][1].startswith(TITLE) else found
+    return [heading for heading in found if heading[1] not in extra]
+
+
+# Of these something is lost still: headings that are links or stand in divisions, sections whose text is in divisions, a
+# part that a click opens. What is around the text is tested of all.
+PARTLY_READ = {"gitbook-new", "haddock", "javadoc-17", "redoc", "sphinx-pydata"}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
+WHOLE = [name for name in NAMES if name not in PARTLY_READ]
 
 
 @pytest.fixture(scope="module")
@@ -204,11 +224,32 @@ def read(tmp_path_factory):
     return {name: (generators[name], texts[name]) for name in NAMES}
 
 
+@pytest.mark.parametrize("name", WHOLE)
+def test_headings_stay_with_their_levels(read, name):
+    generator, text = read[name]
+    extra = [*generator.given.get("extra headings", "").splitlines(), "What to do in frost"]
+    assert headings_of(text, extra) == generator.headings()
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_text_stays(read, name):
+    generator, text = read[name]
+    words, at, lost = plain(text), 0, []
+    for piece in map(plain, generator.texts()):
+        found = words.find(piece, at)
+        lost += [] if found >= 0 else [piece]
+        at = found + len(piece) if found >= 0 else at
+    lost += [] if "\n".join(CODE) in text else ["the code's lines"]
+    assert not lost, text
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_around_it_goes(read, name):
     generator, text = read[name]
     words = plain(text)
     left = [piece for piece in generator.around() if plain(piece) in words]
-    titles = {title for _, _, title, _ in SECTIONS}
+    # A manual keeps its lists of links, where they stand in its text.
+    listed = "Table of Contents" in generator.given.get("kept", "")
+    titles = set() if listed else {title for _, _, title, _ in SECTIONS}
     left += [line for line in text.splitlines() if not line.startswith("#") and plain(line).strip("- 0123456789.¶") in titles]
     assert not left, text
