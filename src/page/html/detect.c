@@ -18,6 +18,7 @@
 #define LEAST_FORM     512           /* bytes that show whether others are worth a look */
 #define MOST_FORM      4096          /* of them, to see what form they have */
 #define MOST_TEXT      3000          /* bytes of its text that are priced */
+#define LESS_TEXT      1500          /* the same, where there is a declaration to check */
 #define UNKNOWN_COST   ((long)1 << 40)
 #define MOST_ENCODINGS 64
 #define MOST_LETTERS   128 /* of an alphabet */
@@ -211,11 +212,12 @@ static const char *skip_raw(const char *at, const char *end)
 }
 
 /* No encoding of several bytes has the marks of markup inside a character. */
-static void take_text(struct sample *sample, const char *bytes, size_t length, bool markup)
+static void take_text(struct sample *sample, const char *bytes, size_t length, size_t most,
+                      bool markup)
 {
     const char *end = bytes + (length < MOST_READ ? length : MOST_READ);
     sample->length = sample->ascii = sample->high = 0;
-    for (const char *at = bytes; at < end && sample->length < MOST_TEXT; at++) {
+    for (const char *at = bytes; at < end && sample->length < most; at++) {
         unsigned char next = at + 1 < end ? (unsigned char)at[1] : 0;
         if (!markup || *at != '<' || !(isalpha(next) || next == '/' || next == '!')) {
             put_byte(sample, (unsigned char)*at);
@@ -654,9 +656,10 @@ int detect_encoding(struct arena *arena, const char *bytes, size_t length,
     if (!sample) {
         return ERR_NOMEM;
     }
-    take_text(sample, bytes, length, true);
+    size_t most = hints->declared ? LESS_TEXT : MOST_TEXT;
+    take_text(sample, bytes, length, most, true);
     if (!sample->high) {
-        take_text(sample, bytes, length, false);
+        take_text(sample, bytes, length, most, false);
     }
     int status = price_all(arena, sample, &search);
     *verdict = (struct detect_verdict){.name = search.best};
