@@ -182,7 +182,9 @@ static int extract_text(struct arena *arena, struct arena *scratch,
     }
     result->encoding = text.encoding;
     result->encoding_guessed = text.guessed;
-    struct page page = {.arena = scratch, .url = input->url && *input->url ? input->url : NULL};
+    struct page page = {.arena = scratch,
+                        .url = input->url && *input->url ? input->url : NULL,
+                        .model = input->model};
     status = parse_html(&page, text.bytes, text.length);
     if (status == ERR_INVALID && page.cut) {
         /* It ended before its body began: there is nothing, which is its beginning. */

@@ -129,10 +129,12 @@ struct page {
     bool cut;       /* a ceiling was reached: the tree is the beginning of the page */
     bool templates; /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
-    yyjson_val *json_ld; /* an array of all JSON-LD objects (graphs flattened), or NULL */
+    const struct model *model; /* that choosing asks (choose/model.h); NULL: the program's own */
+    yyjson_val *json_ld;       /* an array of all JSON-LD objects (graphs flattened), or NULL */
     /* Set by choosing: */
     enum page_kind kind;
-    lxb_dom_node_t **roots; /* the content, in reading order; none inside another */
+    const struct units *units; /* what choosing decided on, of choose/features.h */
+    lxb_dom_node_t **roots;    /* the content, in reading order; none inside another */
     size_t root_count;
     bool whole; /* everything visible is content: controls, too */
 };

@@ -1,5 +1,5 @@
 /* Choosing a page's content: measure, decide the kind of page, find the content, clean it; looser
- * when little is left. */
+ * when little is left. So far by rules; then the model has the last word. */
 #include "page/html/choose/choose.h"
 
 #include "core/status.h"
@@ -80,13 +80,12 @@ struct choice {
     enum page_kind kind;
 };
 
-static int choose_with(struct choice *choice, const struct profile *profile)
+static void choose_with(struct choice *choice, const struct profile *profile)
 {
     struct stats *stats = &choice->stats;
     clean_boilerplate(stats, profile);
     choice->root = root_find(stats, profile);
     clean_content(stats, profile, choice->root);
-    return profile->keeps_headings ? OK : clean_repeats(stats, choice->root);
 }
 
 static int choose_once(struct page *page, struct choice *choice, enum stats_reach reach)
@@ -98,7 +97,8 @@ static int choose_once(struct page *page, struct choice *choice, enum stats_reac
     sections_find(&choice->stats);
     clean_boilerplate(&choice->stats, &ANY_KIND);
     choice->kind = kind_decide(&choice->stats);
-    return choose_with(choice, &PROFILES[choice->kind]);
+    choose_with(choice, &PROFILES[choice->kind]);
+    return OK;
 }
 
 static int choose_loosely(struct page *page, struct choice *choice)
@@ -108,7 +108,8 @@ static int choose_loosely(struct page *page, struct choice *choice)
         return status;
     }
     sections_find(&choice->stats);
-    return choose_with(choice, &LOOSE);
+    choose_with(choice, &LOOSE);
+    return OK;
 }
 
 static uint32_t text_of(const struct choice *choice)
@@ -137,15 +138,14 @@ static bool is_shell(const struct choice *choice)
     return all->text < SHELL_TEXT && all->prose == 0 && has_scripts(choice);
 }
 
-static int set_roots(struct page *page, struct choice *choice)
+static int set_roots(struct page *page, const struct choice *choice, uint32_t lead)
 {
     const struct element *elements = choice->stats.elements;
-    uint32_t lead = choice->kind == PAGE_ARTICLE ? lead_find(&choice->stats, choice->root) : 0;
     page->roots = arena_alloc(page->arena, 2 * sizeof *page->roots);
     if (!page->roots) {
         return ERR_NOMEM;
     }
-    if (lead != 0) {
+    if (lead != 0 && lead < choice->root) {
         page->roots[page->root_count++] = elements[lead].node;
     }
     page->roots[page->root_count++] = elements[choice->root].node;
@@ -193,6 +193,14 @@ int choose_content(struct page *page)
     if (status != OK) {
         return status;
     }
+    uint32_t lead = choice.kind == PAGE_ARTICLE ? lead_find(&choice.stats, choice.root) : 0;
+    status = judge_units(&choice.stats, choice.kind, &choice.root);
+    if (status == OK && !PROFILES[choice.kind].keeps_headings) {
+        status = clean_repeats(&choice.stats, choice.root);
+    }
+    if (status != OK) {
+        return status;
+    }
     page->kind = choice.kind;
-    return is_shell(&choice) ? OK : set_roots(page, &choice);
+    return is_shell(&choice) ? OK : set_roots(page, &choice, lead);
 }

@@ -48,6 +48,12 @@ void clean_content(struct stats *stats, const struct profile *profile, uint32_t 
  * large screens. A status. */
 MUST_CHECK int clean_repeats(struct stats *stats, uint32_t root);
 
+/* ---- judge.c ---- */
+
+/* Asks the model for each unit of the page, and drops and restores elements as it says. `root` is
+ * the rules' before it and the model's after it. A status. */
+MUST_CHECK int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root);
+
 /* ---- root.c ---- */
 
 /* The number of the tightest element that holds nearly all of the page's prose. */

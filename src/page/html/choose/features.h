@@ -1,0 +1,165 @@
+/* What the model is told of each part of a page before it decides whether that part is content:
+ * some eighty whole numbers. They speak of the part itself, of what is around, before and after it,
+ * of the page, and of what the rules of clean.c and root.c made of it; never of who wrote the page,
+ * nor in which language. */
+#ifndef FORAGE_PAGE_HTML_CHOOSE_FEATURES_H
+#define FORAGE_PAGE_HTML_CHOOSE_FEATURES_H
+
+#include "page/html/choose/stats.h"
+
+/* Shares are in percent, counts of letters as stats.h counts them. What is "near" is the share of
+ * the page's text that is in the nearest element around with such a name: a small one means it, a
+ * large one frames the page. NOT_NEAR where there is none. */
+#define FEATURES(X)                                                                                \
+    /* itself */                                                                                   \
+    X(LETTERS)                                                                                     \
+    X(LINK_SHARE)                                                                                  \
+    X(LINKS)                                                                                       \
+    X(COMMAS)                                                                                      \
+    X(STOPS)                                                                                       \
+    X(PROSE)                                                                                       \
+    X(BLOCKS)                                                                                      \
+    X(TAG)                                                                                         \
+    X(HEADING)                                                                                     \
+    X(FLAGS)                                                                                       \
+    X(IMAGES)                                                                                      \
+    X(TIMES)                                                                                       \
+    X(PRICES)                                                                                      \
+    X(LABEL)                                                                                       \
+    X(REPEATS)                                                                                     \
+    X(LIKE_UNITS)                                                                                  \
+    X(LIKE_SHARE)                                                                                  \
+    X(LIKE_LINK_SHARE)                                                                             \
+    /* names around it */                                                                          \
+    X(NEAR_NAVIGATION)                                                                             \
+    X(NEAR_FOOTER)                                                                                 \
+    X(NEAR_HEADER)                                                                                 \
+    X(NEAR_SIDEBAR)                                                                                \
+    X(NEAR_RELATED)                                                                                \
+    X(NEAR_PROMOTION)                                                                              \
+    X(NEAR_BANNER)                                                                                 \
+    X(NEAR_COMMENT)                                                                                \
+    X(NEAR_REVIEW)                                                                                 \
+    X(NEAR_DETAILS)                                                                                \
+    X(NEAR_POST)                                                                                   \
+    X(NEAR_CONTROLS)                                                                               \
+    X(NEAR_CAPTION)                                                                                \
+    X(NEAR_PANEL)                                                                                  \
+    X(NEAR_UNSEEN)                                                                                 \
+    X(IN_NAV)                                                                                      \
+    X(IN_ASIDE)                                                                                    \
+    X(IN_FOOTER)                                                                                   \
+    X(IN_HEADER)                                                                                   \
+    X(IN_MAIN)                                                                                     \
+    X(IN_ARTICLE)                                                                                  \
+    X(IN_SECTION)                                                                                  \
+    X(IN_FORM)                                                                                     \
+    X(IN_LIST)                                                                                     \
+    X(IN_TABLE)                                                                                    \
+    X(IN_QUOTE)                                                                                    \
+    X(IN_FIGURE)                                                                                   \
+    X(IN_TEXT_PROPERTY)                                                                            \
+    /* the elements around it that hold more than it */                                            \
+    X(DEPTH)                                                                                       \
+    X(ALIKE)                                                                                       \
+    X(PARENT_TEXT)                                                                                 \
+    X(PARENT_SHARE)                                                                                \
+    X(PARENT_LINK_SHARE)                                                                           \
+    X(PARENT_PROSE_SHARE)                                                                          \
+    X(PARENT_ALIKE)                                                                                \
+    X(UPPER_TEXT)                                                                                  \
+    X(UPPER_SHARE)                                                                                 \
+    X(UPPER_LINK_SHARE)                                                                            \
+    X(UPPER_PROSE_SHARE)                                                                           \
+    X(SECTION_SHARE)                                                                               \
+    X(SECTION_LINK_SHARE)                                                                          \
+    X(SECTION_PROSE_SHARE)                                                                         \
+    X(SECTION_HEADINGS)                                                                            \
+    X(SECTION_IMAGES)                                                                              \
+    /* what comes before and after it */                                                           \
+    X(BEFORE_LETTERS)                                                                              \
+    X(BEFORE_LINK_SHARE)                                                                           \
+    X(BEFORE_PROSE)                                                                                \
+    X(BEFORE_TAG)                                                                                  \
+    X(BEFORE_LEVELS)                                                                               \
+    X(BEFORE2_LETTERS)                                                                             \
+    X(BEFORE2_LINK_SHARE)                                                                          \
+    X(AFTER_LETTERS)                                                                               \
+    X(AFTER_LINK_SHARE)                                                                            \
+    X(AFTER_PROSE)                                                                                 \
+    X(AFTER_TAG)                                                                                   \
+    X(AFTER_LEVELS)                                                                                \
+    X(AFTER2_LETTERS)                                                                              \
+    X(AFTER2_LINK_SHARE)                                                                           \
+    /* where it stands */                                                                          \
+    X(TEXT_BEFORE)                                                                                 \
+    X(PROSE_BEFORE)                                                                                \
+    X(SINCE_PROSE)                                                                                 \
+    X(UNTIL_PROSE)                                                                                 \
+    X(SINCE_HEADING)                                                                               \
+    X(HEADING_ABOVE)                                                                               \
+    X(LABEL_ABOVE)                                                                                 \
+    X(SINCE_TITLE)                                                                                 \
+    X(DENSEST_LEVELS)                                                                              \
+    X(DENSEST_SHARE)                                                                               \
+    /* the page */                                                                                 \
+    X(PAGE_KIND)                                                                                   \
+    X(PAGE_TEXT)                                                                                   \
+    X(PAGE_PROSE_SHARE)                                                                            \
+    X(PAGE_LINK_SHARE)                                                                             \
+    X(PAGE_CODE_SHARE)                                                                             \
+    X(PAGE_UNITS)                                                                                  \
+    X(PAGE_ARTICLES)                                                                               \
+    X(PAGE_TITLES)                                                                                 \
+    X(PAGE_DENSEST_SHARE)                                                                          \
+    /* what the rules say */                                                                       \
+    X(OMISSION)                                                                                    \
+    X(OMISSION_SHARE)                                                                              \
+    X(ROOT_SIDE)                                                                                   \
+    X(ROOT_LEVELS)                                                                                 \
+    X(ROOT_SHARE)                                                                                  \
+    X(DROPPED_BLOCKS)                                                                              \
+    X(DROPPED_PROSE_SHARE)                                                                         \
+    X(HEADS)                                                                                       \
+    X(PARENT_SECTIONS)
+
+#define FEATURE_NUMBER(name) FEATURE_##name,
+enum feature { FEATURES(FEATURE_NUMBER) FEATURE_COUNT };
+#undef FEATURE_NUMBER
+
+enum {
+    NOT_NEAR = 127,
+    LANES = 16, /* units whose features stand together, so that they are compared at once */
+};
+
+/* What is decided as one: a block of text, or a list or table of short ones. */
+struct unit {
+    uint32_t host;   /* the element around it, and only it */
+    uint32_t marked; /* the element that the rules dropped with it, plus one; or 0 */
+    uint32_t letters, link_letters, commas, stops, prose;
+    uint32_t blocks;
+    uint32_t flow_hash;
+    uint16_t like; /* the place of those that look like it */
+    uint8_t tag, heading, label;
+    uint8_t omission; /* the rules' reason */
+};
+
+struct units {
+    struct unit *list; /* in the order of the page */
+    uint32_t count;
+    uint32_t *of; /* of each element, the number of the unit that its text is in plus one; or 0 */
+    uint32_t *first; /* of each element, how many units come before it; at the end, all */
+    int16_t *features;
+};
+
+/* The units of a page that the rules have read, and all that is known of them. `root` is where the
+ * rules say that the content is. A status. */
+MUST_CHECK int units_collect(const struct stats *stats, uint32_t root, enum page_kind kind,
+                             struct units *units);
+
+static inline int16_t *unit_feature(const struct units *units, uint32_t unit, enum feature feature)
+{
+    return &units->features[(unit / LANES * FEATURE_COUNT + feature) * LANES + unit % LANES];
+}
+
+#endif

@@ -1,0 +1,250 @@
+/* What the rules did not drop is judged by the model, unit by unit; then by a few guards that hold
+ * whatever was learned; then the tree is marked, since what is left out is left out as whole
+ * elements. */
+#include "page/html/choose/choose.h"
+
+#include "core/status.h"
+#include "page/html/choose/model.h"
+#include "page/html/omitted.h"
+
+enum {
+    LEAST_KEPT = 80,       /* letters: the rules know better what to make of less */
+    BARE_PERCENT = 95,     /* of a page without furniture; there is nothing to leave out */
+    LONGEST_CAPTION = 400, /* of a picture in the midst of the text */
+    LONGEST_DETAIL = 250,
+    SMALL_PERCENT = 60, /* of the page */
+    LEVELS = 7,         /* of headings, and one for those without a level */
+};
+
+struct judging {
+    struct stats *stats;
+    const struct units *units;
+    bool *kept;        /* of each unit */
+    uint32_t *content; /* of each element, how many blocks of kept units are in it */
+    uint32_t *text;    /* and how many letters, kept or not */
+    uint32_t root;
+    enum page_kind kind;
+    uint32_t first, last; /* kept units */
+};
+
+/* ---- guards ---- */
+
+static bool kept_by_rules(const struct judging *judging, const struct unit *unit)
+{
+    return unit->marked == 0 && unit->host >= judging->root &&
+           unit->host < judging->stats->elements[judging->root].end;
+}
+
+/* What is added to a score where the rules keep a unit. On pages whose content is scattered the
+ * model is less sure, and a scrap too much costs less there than a lost entry; who wrote a post,
+ * and when, belongs to it. */
+static const int16_t LEANINGS[] = {
+    [PAGE_ARTICLE] = 0,      [PAGE_DOCUMENTATION] = 0, [PAGE_SERVICE] = 500, [PAGE_FORUM] = 2000,
+    [PAGE_COLLECTION] = 500, [PAGE_LISTING] = 500,     [PAGE_PRODUCT] = 500,
+};
+
+/* Of a manual nothing may be lost, and of a product not its price: there the model only adds to
+ * what the rules keep. */
+static bool is_guarded(const struct judging *judging, uint32_t number)
+{
+    return judging->kind == PAGE_DOCUMENTATION ||
+           (judging->kind == PAGE_PRODUCT &&
+            *unit_feature(judging->units, number, FEATURE_PRICES) > 0);
+}
+
+/* Whether a small part of the page around the unit is named as what is seldom content. */
+static bool is_named(const struct judging *judging, uint32_t number)
+{
+    for (int i = FEATURE_NEAR_NAVIGATION; i <= FEATURE_NEAR_DETAILS; i++) {
+        if (*unit_feature(judging->units, number, (enum feature)i) < SMALL_PERCENT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the rules dropped stays dropped, and what they left outside of their frame comes in only
+ * where nothing but its place speaks against it. */
+static bool is_content(const struct judging *judging, uint32_t number, int32_t score)
+{
+    const struct unit *unit = &judging->units->list[number];
+    if (!kept_by_rules(judging, unit)) {
+        return unit->marked == 0 && score > 0 && !is_named(judging, number);
+    }
+    return is_guarded(judging, number) || score + LEANINGS[judging->kind] > 0;
+}
+
+/* A heading stays where text under it does, and goes where all of that goes. */
+static void guard_headings(struct judging *judging)
+{
+    const struct units *units = judging->units;
+    bool kept_under[LEVELS] = {false}, some_under[LEVELS] = {false};
+    for (uint32_t i = units->count; i-- > 0;) {
+        const struct unit *unit = &units->list[i];
+        if (unit->heading == 0) {
+            for (int level = 1; level < LEVELS; level++) {
+                kept_under[level] |= judging->kept[i];
+                some_under[level] = true;
+            }
+            continue;
+        }
+        bool ours = kept_by_rules(judging, unit);
+        if (kept_under[unit->heading] && ours) {
+            judging->kept[i] = true;
+        } else if (!kept_under[unit->heading] && some_under[unit->heading] && unit->heading > 1 &&
+                   !(ours && is_guarded(judging, i))) {
+            judging->kept[i] = false;
+        }
+        for (int level = unit->heading; level < LEVELS; level++) {
+            kept_under[level] = some_under[level] = false;
+        }
+    }
+}
+
+/* ---- the tree ---- */
+
+static bool is_kept(const struct judging *judging, uint32_t number)
+{
+    uint32_t unit = judging->units->of[number];
+    return unit != 0 && judging->kept[unit - 1];
+}
+
+static void count_content(const struct judging *judging)
+{
+    const struct element *elements = judging->stats->elements;
+    for (uint32_t i = judging->stats->count; i-- > 0;) {
+        judging->content[i] += elements[i].block == i && is_kept(judging, i);
+        judging->text[i] += elements[i].own.text;
+        if (i > 0) {
+            judging->content[elements[i].parent] += judging->content[i];
+            judging->text[elements[i].parent] += judging->text[i];
+        }
+    }
+}
+
+/* A picture between kept texts stays, and only its caption goes. */
+static bool frames_picture(const struct judging *judging, uint32_t number)
+{
+    const struct element *element = &judging->stats->elements[number];
+    const struct units *units = judging->units;
+    uint32_t before = units->first[number], after = units->first[element->end];
+    return element->all.images > 0 && judging->text[number] < LONGEST_CAPTION &&
+           !element_has(element, FLAG_IN_LINK) && element->all.links < 2 && before > 0 &&
+           judging->kept[before - 1] && after < units->count && judging->kept[after];
+}
+
+/* What an element is that the rules kept and the model does not. */
+static enum omission name_omission(const struct judging *judging, uint32_t number)
+{
+    const struct element *element = &judging->stats->elements[number];
+    uint32_t unit = judging->units->first[number];
+    enum omission what = omission_of(element->tag, element->role, element->hints);
+    if (what != OMIT_OTHER) {
+        return what;
+    }
+    const struct measures *all = &element->all;
+    if (link_percent(all) >= 50) {
+        return all->images > 0 || all->headings > 0 ? OMIT_RELATED : OMIT_NAVIGATION;
+    }
+    if (all->images > 1 && all->links > 1) {
+        return OMIT_RELATED;
+    }
+    if (unit < judging->first) {
+        return OMIT_HEADER;
+    }
+    if (judging->text[number] < LONGEST_DETAIL) {
+        return OMIT_DETAILS;
+    }
+    return unit > judging->last ? OMIT_FOOTER : OMIT_OTHER;
+}
+
+/* Inside of the content's frame, drops what holds text and none that is content. The rules' word
+ * stands on formulas, on what holds no text, and inside of blocks. */
+static void mark_elements(const struct judging *judging)
+{
+    struct stats *stats = judging->stats;
+    for (uint32_t i = judging->root + 1; i < stats->elements[judging->root].end; i++) {
+        const struct element *element = &stats->elements[i];
+        if (stats->elements[element->parent].dropped) {
+            stats->elements[i].dropped = true;
+        }
+        bool silent = judging->text[i] == 0 || is_kept(judging, element->block) ||
+                      element->node->ns == LXB_NS_MATH;
+        if (!element->dropped && judging->content[i] == 0 && !silent &&
+            !frames_picture(judging, i)) {
+            stats_drop(stats, i, name_omission(judging, i));
+        }
+    }
+}
+
+/* The tightest element around the content, and around the rules' root where that holds any. */
+static uint32_t frame(const struct judging *judging)
+{
+    const struct element *elements = judging->stats->elements;
+    uint32_t at = judging->root;
+    if (judging->content[at] == 0) {
+        at = judging->units->list[judging->first].host;
+    }
+    while (judging->content[at] < judging->content[0]) {
+        at = elements[at].parent;
+    }
+    return at;
+}
+
+/* Whether to go by the model: it knows pages that have both content and furniture. Of manuals
+ * nothing may be lost, and their makers name their parts: those are the rules' alone. */
+static bool weigh(struct judging *judging, const int32_t *scores)
+{
+    const struct units *units = judging->units;
+    uint64_t letters = 0, all = 0, by_rules = 0;
+    for (uint32_t i = 0; i < units->count; i++) {
+        const struct unit *unit = &units->list[i];
+        judging->kept[i] = is_content(judging, i, scores[i]);
+        letters += judging->kept[i] ? unit->letters : 0;
+        by_rules += kept_by_rules(judging, unit) ? unit->letters : 0;
+        all += unit->letters;
+    }
+    guard_headings(judging);
+    judging->first = UINT32_MAX;
+    for (uint32_t i = 0; i < units->count; i++) {
+        if (judging->kept[i]) {
+            judging->first = judging->first == UINT32_MAX ? i : judging->first;
+            judging->last = i;
+        }
+    }
+    return letters >= LEAST_KEPT && judging->first != UINT32_MAX &&
+           by_rules * 100 < all * BARE_PERCENT && judging->kind != PAGE_DOCUMENTATION;
+}
+
+int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)
+{
+    struct arena *arena = stats->page->arena;
+    const struct model *model = stats->page->model ? stats->page->model : &page_model;
+    struct units *units = arena_alloc(arena, sizeof *units);
+    int status = units ? units_collect(stats, *root, kind, units) : ERR_NOMEM;
+    if (status != OK) {
+        return status;
+    }
+    stats->page->units = units;
+    int32_t *scores = arena_alloc(arena, (model_room(units) + 1) * sizeof *scores);
+    uint32_t *numbers = arena_zalloc(arena, 2 * (size_t)stats->count * sizeof *numbers);
+    struct judging judging = {.stats = stats,
+                              .units = units,
+                              .kept = arena_zalloc(arena, (size_t)units->count + 1),
+                              .content = numbers,
+                              .root = *root,
+                              .kind = kind};
+    if (!scores || !judging.kept || !numbers) {
+        return ERR_NOMEM;
+    }
+    judging.text = numbers + stats->count;
+    model_score(model, units, scores);
+    if (model->count == 0 || !weigh(&judging, scores)) {
+        return OK;
+    }
+    count_content(&judging);
+    *root = judging.root = frame(&judging);
+    mark_elements(&judging);
+    stats_sum(stats);
+    return OK;
+}
