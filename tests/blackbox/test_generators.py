@@ -210,11 +210,7 @@ def headings_of(markdown, extra):
     return [heading for heading in found if heading[1] not in extra]
 
 
-# Of these something is lost still: headings that are links or stand in divisions, sections whose text is in divisions, a
-# part that a click opens. What is around the text is tested of all.
-PARTLY_READ = {"gitbook-new", "haddock", "javadoc-17", "redoc", "sphinx-pydata"}
 NAMES = sorted(path.stem for path in FOLDER.glob("*.txt"))
-WHOLE = [name for name in NAMES if name not in PARTLY_READ]
 
 
 @pytest.fixture(scope="module")
@@ -224,14 +220,14 @@ def read(tmp_path_factory):
     return {name: (generators[name], texts[name]) for name in NAMES}
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", NAMES)
 def test_headings_stay_with_their_levels(read, name):
     generator, text = read[name]
     extra = [*generator.given.get("extra headings", "").splitlines(), "What to do in frost"]
     assert headings_of(text, extra) == generator.headings()
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("name", NAMES)
 def test_text_stays(read, name):
     generator, text = read[name]
     words, at, lost = plain(text), 0, []

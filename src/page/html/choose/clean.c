@@ -147,12 +147,14 @@ static uint32_t beginning_of(const struct stats *stats, uint32_t number)
     return 0;
 }
 
-/* Whether the heading's words hold all those of an id, which is made of them. */
+/* Whether the heading's words hold all those of an id, which is made of them; before a slash it
+ * says which part of the page it is for. */
 static bool is_slug(const struct stats *stats, uint32_t heading, const char *id)
 {
     char label[LONGEST_LABEL * 2];
     stats_label(stats, heading, label, sizeof label);
-    for (const char *at = id; *at;) {
+    const char *slash = strrchr(id, '/');
+    for (const char *at = slash ? slash + 1 : id; *at;) {
         char word[LONGEST_LABEL];
         size_t length = 0;
         for (; isalpha((unsigned char)*at) && length + 1 < sizeof word; at++) {
@@ -176,7 +178,8 @@ static bool is_text_after(const struct stats *stats, uint32_t heading, uint32_t 
         i++;
     }
     uint16_t tag = i < end ? stats->elements[i].tag : 0;
-    return tag == LXB_TAG_P || tag == LXB_TAG_PRE || tag == LXB_TAG_DT;
+    return tag == LXB_TAG_P || tag == LXB_TAG_PRE || tag == LXB_TAG_DT ||
+           (i < end && stats->elements[i].own.prose > 0);
 }
 
 /* An id that is made of the words of the heading that it is on names what is said there. */
@@ -253,12 +256,40 @@ static bool is_mid_text(const struct stats *stats, uint32_t number)
            stats->elements[next].own.prose > 0;
 }
 
+/* The heading that is all an element says, be the element the heading itself, around it or in it;
+ * 0 when there is none. */
+static uint32_t only_heading(const struct stats *stats, uint32_t number)
+{
+    const struct element *elements = stats->elements;
+    for (uint32_t at = number; element_has(&elements[at], FLAG_IN_HEADING);
+         at = elements[at].parent) {
+        if (is_heading(&elements[at])) {
+            return elements[at].all.text == elements[number].all.text ? at : 0;
+        }
+    }
+    for (uint32_t i = number; elements[number].all.headings == 1 && i < elements[number].end; i++) {
+        if (is_heading(&elements[i])) {
+            return elements[i].all.text == elements[number].all.text ? i : 0;
+        }
+    }
+    return 0;
+}
+
+/* A part that opens on a click, and is not a menu. */
+static bool is_closed_text(const struct element *element)
+{
+    return element->tag == LXB_TAG_DETAILS && element->all.prose > 0 &&
+           link_percent(&element->all) < 50;
+}
+
 /* What is text by what it is, in the main part of a page. */
 static bool is_plainly_text(const struct stats *stats, uint32_t number)
 {
-    const struct measures *all = &stats->elements[number].all;
-    return all->code * 2 > all->text || is_mid_text(stats, number) ||
-           is_around_table(stats, number);
+    const struct element *element = &stats->elements[number];
+    uint32_t heading = only_heading(stats, number);
+    return element->all.code * 2 > element->all.text || is_mid_text(stats, number) ||
+           is_around_table(stats, number) || is_closed_text(element) ||
+           (heading != 0 && element_has(&stats->elements[heading], FLAG_HEADS));
 }
 
 /* What the names of an element hint at that is to be dropped, weighed against what is in it: a
@@ -521,15 +552,17 @@ static bool label_fits(const struct stats *stats, const struct element *element,
     char label[LONGEST_LABEL];
     size_t length = stats_label(stats, number, label, sizeof label);
     *effect = (enum label_effect)words_match(&page_labels, label, length);
+    uint32_t heading = *effect == LABEL_NONE ? 0 : only_heading(stats, number);
+    uint16_t heads = heading ? stats->elements[heading].flags : 0;
     switch (*effect) {
     case LABEL_SECTION:
-        return profile->drops_sections && !element_has(element, FLAG_HEADS_SECTION);
+        return profile->drops_sections && !(heads & FLAG_HEADS_SECTION);
     case LABEL_REVIEWS:
-        return profile->drops_reviews && !element_has(element, FLAG_HEADS_SECTION);
+        return profile->drops_reviews && !(heads & FLAG_HEADS_SECTION);
     case LABEL_DETAIL:
         return profile->drops_details;
     default:
-        return *effect == LABEL_SCRAP && !element_has(element, FLAG_HEADS);
+        return *effect == LABEL_SCRAP && !(heads & FLAG_HEADS);
     }
 }
 

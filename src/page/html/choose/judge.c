@@ -8,12 +8,16 @@
 #include "page/html/omitted.h"
 
 enum {
-    LEAST_KEPT = 80,       /* letters: the rules know better what to make of less */
-    BARE_PERCENT = 95,     /* of a page without furniture; there is nothing to leave out */
-    LONGEST_CAPTION = 400, /* of a picture in the midst of the text */
+    LEAST_KEPT = 80,        /* letters: the rules know better what to make of less */
+    BARE_PERCENT = 95,      /* of its text is kept by the rules of a page without furniture, */
+    BARE_LINK_PERCENT = 20, /* and no more of it leads elsewhere */
+    LONGEST_CAPTION = 400,  /* of a picture in the midst of the text */
     LONGEST_DETAIL = 250,
-    SMALL_PERCENT = 60, /* of the page */
-    LEVELS = 7,         /* of headings, and one for those without a level */
+    LEAST_PROSE_PERCENT = 25, /* of the rules' prose; a model that keeps less has gone astray */
+    LONGEST_CODE_TITLE = 40,
+    CODE_BOX_LEVELS = 4, /* of elements around code and its title, at most */
+    SMALL_PERCENT = 60,  /* of the page */
+    LEVELS = 7,          /* of headings, and one for those without a level */
 };
 
 struct judging {
@@ -43,11 +47,40 @@ static const int16_t LEANINGS[] = {
     [PAGE_COLLECTION] = 500, [PAGE_LISTING] = 500,     [PAGE_PRODUCT] = 500,
 };
 
-/* Of a manual nothing may be lost, and of a product not its price: there the model only adds to
- * what the rules keep. */
+static bool is_code(const struct judging *judging, uint32_t number)
+{
+    const struct unit *unit = &judging->units->list[number];
+    return element_has(&judging->stats->elements[unit->host], FLAG_IN_CODE);
+}
+
+/* A few words over code, in one box with it: its language, or the name of its file. */
+static bool is_code_title(const struct judging *judging, uint32_t number)
+{
+    const struct units *units = judging->units;
+    uint32_t next = number + 1;
+    while (next < units->count && units->list[next].marked != 0) {
+        next++; /* a button that copies it */
+    }
+    if (units->list[number].letters > LONGEST_CODE_TITLE || next == units->count ||
+        !is_code(judging, next)) {
+        return false;
+    }
+    uint32_t box = units->list[number].host;
+    for (int level = 0; level < CODE_BOX_LEVELS && box != 0; level++) {
+        box = judging->stats->elements[box].parent;
+        if (units->list[next].host < judging->stats->elements[box].end) {
+            return judging->stats->elements[box].all.prose == 0;
+        }
+    }
+    return false;
+}
+
+/* Of a manual nothing may be lost, of a product not its price, and of no text its code: there the
+ * model only adds to what the rules keep. */
 static bool is_guarded(const struct judging *judging, uint32_t number)
 {
-    return judging->kind == PAGE_DOCUMENTATION ||
+    return judging->kind == PAGE_DOCUMENTATION || is_code(judging, number) ||
+           is_code_title(judging, number) ||
            (judging->kind == PAGE_PRODUCT &&
             *unit_feature(judging->units, number, FEATURE_PRICES) > 0);
 }
@@ -196,12 +229,15 @@ static uint32_t frame(const struct judging *judging)
 static bool weigh(struct judging *judging, const int32_t *scores)
 {
     const struct units *units = judging->units;
-    uint64_t letters = 0, all = 0, by_rules = 0;
+    uint64_t letters = 0, all = 0, by_rules = 0, prose = 0, prose_by_rules = 0;
     for (uint32_t i = 0; i < units->count; i++) {
         const struct unit *unit = &units->list[i];
         judging->kept[i] = is_content(judging, i, scores[i]);
+        bool ours = kept_by_rules(judging, unit);
         letters += judging->kept[i] ? unit->letters : 0;
-        by_rules += kept_by_rules(judging, unit) ? unit->letters : 0;
+        prose += judging->kept[i] ? unit->prose : 0;
+        by_rules += ours ? unit->letters : 0;
+        prose_by_rules += ours ? unit->prose : 0;
         all += unit->letters;
     }
     guard_headings(judging);
@@ -212,8 +248,11 @@ static bool weigh(struct judging *judging, const int32_t *scores)
             judging->last = i;
         }
     }
-    return letters >= LEAST_KEPT && judging->first != UINT32_MAX &&
-           by_rules * 100 < all * BARE_PERCENT && judging->kind != PAGE_DOCUMENTATION;
+    bool bare = by_rules * 100 >= all * BARE_PERCENT &&
+                link_percent(&judging->stats->elements[0].all) < BARE_LINK_PERCENT;
+    return letters >= LEAST_KEPT && judging->first != UINT32_MAX && !bare &&
+           prose * 100 >= prose_by_rules * LEAST_PROSE_PERCENT &&
+           judging->kind != PAGE_DOCUMENTATION;
 }
 
 int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)

@@ -29,13 +29,18 @@ static bool is_teaser(const struct stats *stats, uint32_t heading)
     if (link_percent(&element->all) < TEASER_PERCENT) {
         return false;
     }
-    for (uint32_t i = heading; i < element->end; i++) {
-        if (stats->elements[i].tag == LXB_TAG_A) {
-            const char *href = dom_known_attr(stats->elements[i].node, LXB_DOM_ATTR_HREF);
-            return href && href[0] != '#';
+    uint32_t link = heading;
+    if (element_has(element, FLAG_IN_LINK)) {
+        while (link != 0 && stats->elements[link].tag != LXB_TAG_A) {
+            link = stats->elements[link].parent;
+        }
+    } else {
+        while (link + 1 < element->end && stats->elements[link].tag != LXB_TAG_A) {
+            link++;
         }
     }
-    return element_has(element, FLAG_IN_LINK);
+    const char *href = dom_known_attr(stats->elements[link].node, LXB_DOM_ATTR_HREF);
+    return href && href[0] != '#';
 }
 
 /* An entry of a list of what people say, with a name or a date that is a link. */

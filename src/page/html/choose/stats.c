@@ -241,8 +241,11 @@ static void read_tag(struct element *element)
 {
     switch (element->tag) {
     case LXB_TAG_A:
-        element->flags |= FLAG_IN_LINK;
-        element->own.links = 1;
+        /* Without an address it only names a place, and many are never closed. */
+        if (dom_known_attr(element->node, LXB_DOM_ATTR_HREF)) {
+            element->flags |= FLAG_IN_LINK;
+            element->own.links = 1;
+        }
         break;
     case LXB_TAG_PRE:
     case LXB_TAG_CODE:
