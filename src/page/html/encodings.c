@@ -115,11 +115,6 @@ const char *encoding_name(const struct encoding *encoding)
     return encoding->name;
 }
 
-bool encoding_is_single(const struct encoding *encoding)
-{
-    return encoding->single || words_text(&charset_letters, encoding->name, strlen(encoding->name));
-}
-
 bool encoding_letters(const struct encoding *encoding, uint32_t letters[128])
 {
     if (encoding->single) {

@@ -22,9 +22,8 @@ struct encoded_text {
 /* By its name in data/charsets.txt, or NULL. */
 const struct encoding *encoding_find(const char *name);
 const char *encoding_name(const struct encoding *encoding);
-/* Whether each byte is a character. */
-bool encoding_is_single(const struct encoding *encoding);
-/* The characters of the bytes from 0x80 on; 0 where there is none. False when it is not single. */
+/* The characters of the bytes from 0x80 on; 0 where there is none. False when not each byte is a
+ * character. */
 bool encoding_letters(const struct encoding *encoding, uint32_t letters[128]);
 /* A status: OK or ERR_NOMEM. */
 MUST_CHECK int encoding_decode(struct arena *arena, const struct encoding *encoding,
