@@ -75,12 +75,20 @@ static bool is_code_title(const struct judging *judging, uint32_t number)
     return false;
 }
 
+/* What is shown of a part that a click opens. */
+static bool is_summary(const struct judging *judging, uint32_t number)
+{
+    const struct element *elements = judging->stats->elements;
+    const struct element *host = &elements[judging->units->list[number].host];
+    return host->tag == LXB_TAG_SUMMARY || elements[host->parent].tag == LXB_TAG_SUMMARY;
+}
+
 /* Of a manual nothing may be lost, of a product not its price, and of no text its code: there the
  * model only adds to what the rules keep. */
 static bool is_guarded(const struct judging *judging, uint32_t number)
 {
     return judging->kind == PAGE_DOCUMENTATION || is_code(judging, number) ||
-           is_code_title(judging, number) ||
+           is_code_title(judging, number) || is_summary(judging, number) ||
            (judging->kind == PAGE_PRODUCT &&
             *unit_feature(judging->units, number, FEATURE_PRICES) > 0);
 }
