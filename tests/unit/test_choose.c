@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "page/html/embedded.h"
 #include "page/html/hidden.h"
+#include "page/html/metadata.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
 #include "tables.h"
@@ -81,6 +82,7 @@ static struct chosen choose(const char *html, const char *url)
     assert_int_equal(parse_html(&chosen.page, html, strlen(html)), OK);
     hidden_mark(&chosen.page);
     jsonld_read(&chosen.page);
+    metadata_read(&chosen.page);
     assert_int_equal(choose_content(&chosen.page), OK);
     for (size_t i = 0; i < chosen.page.root_count; i++) {
         write_text(&chosen.text, chosen.page.roots[i]);
@@ -321,6 +323,13 @@ static const struct rule_case {
      "<section><h2>The bridge of the valley, and the ferry beside it</h2><p>A reprise, of sorts."
      "</p></section>" TEXT_2 "</article>",
      "the ferry beside it\nA reprise", NULL},
+    {"a window around the page's title",
+     "<title>The river and its bridges</title><div class='popup'><h2>The river and its "
+     "bridges</h2>" TEXT_1 TEXT_2 "</div><div class='news'>" TEXT_3 TEXT_4 "</div>",
+     "three days", NULL},
+    {"a place that is named and never closed",
+     "<div><a name='top'><h1>The bridge</h1>" TEXT_1 TEXT_2 TEXT_3 "</div>" LINK_LIST, "three days",
+     "A history of bridges"},
     {"pieces of numbers that look like words",
      TEXT_1 "<div id='c37-054ad1'>" TEXT_2 "</div>" TEXT_3, "within a week", NULL},
 };

@@ -7,7 +7,7 @@
 
 /* ---- sections.c: headings with text under them ---- */
 
-/* Counts them in the measures. */
+/* Counts them in the measures, and marks what is around the page's title. */
 void sections_find(struct stats *stats);
 /* The number of the page's main part: the innermost <article> or <main> that holds most of the
  * prose, else the place where the prose is densest. */

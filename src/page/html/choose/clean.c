@@ -368,6 +368,12 @@ static bool is_entry_part(const struct stats *stats, const struct element *eleme
            (uint64_t)stats->elements[0].all.text * ENTRY_PERCENT;
 }
 
+/* The page's title and, with it, text: no name and no tag makes that a window or a box. */
+static bool holds_page(const struct element *element)
+{
+    return element_has(element, FLAG_HOLDS_TITLE) && element->all.prose >= MUCH_PROSE;
+}
+
 void clean_boilerplate(struct stats *stats, const struct profile *profile)
 {
     struct tally tally = {{0}};
@@ -385,7 +391,7 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile)
         if (!drop && hints != 0) {
             drop = !is_large(stats, element) && !is_entry_part(stats, element, &tally);
         }
-        if (!drop) {
+        if (!drop || (!element->dropped && holds_page(element))) {
             i++;
             continue;
         }
@@ -584,7 +590,7 @@ static bool drop_by_label(struct stats *stats, const struct profile *profile, ui
         return true;
     }
     uint32_t section = section_of(stats, number, root);
-    if (section != number) {
+    if (section != number && !holds_page(&stats->elements[section])) {
         stats_drop(stats, section, what);
     } else if (is_heading(element)) {
         drop_followers(stats, number);

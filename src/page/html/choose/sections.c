@@ -4,6 +4,7 @@
 
 #include "page/html/dom.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum {
@@ -13,6 +14,8 @@ enum {
     LINKED_PERCENT = 40,
     MAIN_PERCENT = 50,
     SHORT_SENTENCE = 12, /* letters */
+    SHORTEST_TITLE = 12, /* bytes that tell a title from a word */
+    LONGEST_TITLE = 256,
 };
 
 /* What stands under one heading. */
@@ -139,8 +142,38 @@ static void count_up(struct stats *stats, uint32_t number, uint32_t sections, ui
     }
 }
 
+/* Whether a heading says what the page's metadata call it; either may be cut, or go on with the
+ * name of the site. */
+static bool is_title(const struct stats *stats, uint32_t heading, const char *title)
+{
+    char label[LONGEST_TITLE];
+    size_t length = stats_label(stats, heading, label, sizeof label);
+    size_t same = 0;
+    while (same < length && title[same] &&
+           tolower((unsigned char)title[same]) == (unsigned char)label[same]) {
+        same++;
+    }
+    return same >= SHORTEST_TITLE && (same == length || !title[same]);
+}
+
+/* What is around the page's title is the page, however it is called. */
+static void find_title(struct stats *stats)
+{
+    const char *title = stats->page->metadata.title;
+    for (uint32_t i = 1; title && i < stats->count; i++) {
+        if (stats->elements[i].own.headings == 0 || !is_title(stats, i, title)) {
+            continue;
+        }
+        for (uint32_t at = i; !element_has(&stats->elements[at], FLAG_HOLDS_TITLE);
+             at = stats->elements[at].parent) {
+            stats->elements[at].flags |= FLAG_HOLDS_TITLE;
+        }
+    }
+}
+
 void sections_find(struct stats *stats)
 {
+    find_title(stats);
     for (uint32_t i = 1; i < stats->count; i++) {
         const struct element *elements = stats->elements;
         if (elements[i].own.headings == 0 || elements[i].all.text == 0 || is_teaser(stats, i)) {

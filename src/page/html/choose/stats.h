@@ -36,6 +36,7 @@ enum element_flag {
     FLAG_IN_CODE = 128,
     FLAG_HEADS = 256,         /* a heading with sentences or code under it, */
     FLAG_HEADS_SECTION = 512, /* with paragraphs of them */
+    FLAG_HOLDS_TITLE = 1024,  /* the heading that is the page's title is in it */
 };
 
 /* Letters are characters other than white space. */
