@@ -330,6 +330,18 @@ static const struct rule_case {
     {"a place that is named and never closed",
      "<div><a name='top'><h1>The bridge</h1>" TEXT_1 TEXT_2 TEXT_3 "</div>" LINK_LIST, "three days",
      "A history of bridges"},
+    {"cards that are buttons",
+     "<main><h1>News</h1><div role='button'><h3>The flood of last year</h3>" TEXT_1
+     "</div><div role='button'><h3>The ferry</h3>" TEXT_2 "</div></main>",
+     "three days", NULL},
+    {"a main part that is named as a window",
+     MENU "<main><p>Short.</p><div class='noscript'>" TEXT_1 TEXT_2 TEXT_3
+          "</div></main><div>" TEXT_4 "</div>",
+     "three days", NULL},
+    {"what a search found",
+     "<main><h1>News</h1><div class='search-result'><h3>The flood</h3>" TEXT_1
+     "</div><div class='search-result'><h3>The ferry</h3>" TEXT_2 "</div></main>",
+     "three days", NULL},
     {"pieces of numbers that look like words",
      TEXT_1 "<div id='c37-054ad1'>" TEXT_2 "</div>" TEXT_3, "within a week", NULL},
 };

@@ -40,12 +40,22 @@ static bool is_large(const struct stats *stats, const struct element *element)
            (uint64_t)element->all.text * 100 > (uint64_t)body->all.text * LARGE_PERCENT;
 }
 
+/* What is named as a window and holds most of the main part is the main part. */
+static bool is_most_of_main(const struct stats *stats, uint32_t number, uint32_t main)
+{
+    const struct element *elements = stats->elements;
+    return main != 0 && number > main && number < elements[main].end &&
+           (uint64_t)elements[number].all.text * 100 >
+               (uint64_t)elements[main].all.text * LARGE_PERCENT;
+}
+
 /* Windows that pop up may hold more text than the page: conditions, policies, lists of partners. So
  * may what others say about it. */
-static bool is_foreign(const struct stats *stats, const struct element *element, uint32_t hints)
+static bool is_foreign(const struct stats *stats, uint32_t number, uint32_t hints, uint32_t main)
 {
+    const struct element *element = &stats->elements[number];
     const struct measures *body = &stats->elements[0].all;
-    if (element->all.landmarks > 0) {
+    if (element->all.landmarks > 0 || is_most_of_main(stats, number, main)) {
         return false;
     }
     if (element->tag == LXB_TAG_FOOTER && element->parent == 0) {
@@ -96,12 +106,14 @@ static bool is_site_header(const struct stats *stats, const struct element *elem
     return element->all.links >= 4 || element->all.headings == 0;
 }
 
+/* A button says a few words; what holds a heading is a card that can be clicked. */
 static bool is_control(const struct element *element)
 {
     if (element->tag != LXB_TAG_BUTTON && element->role != ROLE_BUTTON) {
         return false;
     }
-    return !element_has(element, FLAG_OPENS) && !element_has(element, FLAG_IN_HEADING);
+    return element->all.headings == 0 && !element_has(element, FLAG_OPENS) &&
+           !element_has(element, FLAG_IN_HEADING);
 }
 
 /* ---- names ---- */
@@ -318,7 +330,8 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
         (element->all.text > LONGEST_BYLINE || holds_table(stats, number))) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
     }
-    if ((hints & HINT_SEARCH) != 0 && element->all.text > LONGEST_SEARCH) {
+    if ((hints & HINT_SEARCH) != 0 &&
+        (element->all.text > LONGEST_SEARCH || element->all.headings > 0)) { /* what was found */
         hints &= ~HINT_SEARCH;
     }
     if (element->tag != LXB_TAG_BLOCKQUOTE) {
@@ -384,7 +397,7 @@ void clean_boilerplate(struct stats *stats, const struct profile *profile)
     for (uint32_t i = 1; i < stats->count;) {
         const struct element *element = &stats->elements[i];
         uint32_t hints = weighed_hints(stats, i, profile->dropped, main);
-        bool drop = element->dropped || is_control(element) || is_foreign(stats, element, hints);
+        bool drop = element->dropped || is_control(element) || is_foreign(stats, i, hints, main);
         if (!drop && (is_named_boilerplate(element) || is_site_header(stats, element))) {
             drop = !is_large(stats, element);
         }
