@@ -330,8 +330,8 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
         (element->all.text > LONGEST_BYLINE || holds_table(stats, number))) {
         hints &= ~(HINT_BYLINE | HINT_TAGS);
     }
-    if ((hints & HINT_SEARCH) != 0 &&
-        (element->all.text > LONGEST_SEARCH || element->all.headings > 0)) { /* what was found */
+    bool found = element->all.headings > 0 && element->all.prose + element->all.images > 0;
+    if ((hints & HINT_SEARCH) != 0 && (element->all.text > LONGEST_SEARCH || found)) {
         hints &= ~HINT_SEARCH;
     }
     if (element->tag != LXB_TAG_BLOCKQUOTE) {
