@@ -59,29 +59,18 @@ def test_stream_finishes():
         assert server.wait() == 0
 
 
-def test_large_answer_arrives():
-    """An answer that is on its way is sent to its end."""
-    with Server(CONFORMANCE) as server, Connection(server.port, receive_bytes=65536) as connection:
-        connection.send(request(body=tool_call("test_big", {"chars": 6_000_000})))
-        response = connection.head()
-        server.signal(signal.SIGTERM)
-        server.wait_log("ending")
-        body = b"".join(connection.pieces(response))
-        assert len(body) > 6_000_000
-        assert server.wait() == 0
-
-
-def test_large_answer_to_a_slow_reader():
+@pytest.mark.parametrize("pauses", [[], [0.15] * 12], ids=["at once", "slowly"])
+def test_large_answer_arrives(pauses):
     """It is sent to its end while the client goes on reading, however long the whole takes."""
+    left = iter(pauses)
     with Server(CONFORMANCE) as server, Connection(server.port, receive_bytes=65536) as connection:
         connection.send(request(body=tool_call("test_big", {"chars": 6_000_000})))
         response = connection.head()
         server.signal(signal.SIGTERM)
         server.wait_log("ending")
-        pauses = iter([0.15] * 12)
-        connection.before_each_read = lambda: time.sleep(next(pauses, 0))
-        assert len(b"".join(connection.pieces(response))) > 6_000_000
-        assert next(pauses, None) is None
+        connection.before_each_read = lambda: time.sleep(next(left, 0))
+        body = b"".join(connection.pieces(response))
+        assert len(body) > 6_000_000 and next(left, None) is None
         assert server.wait() == 0
 
 
