@@ -121,6 +121,11 @@ const struct caller *call_caller(const struct call *call)
     return call->caller;
 }
 
+const char *call_owner(const struct call *call)
+{
+    return call->caller ? call->caller->name : NULL;
+}
+
 const struct parts *call_parts(const struct call *call)
 {
     return call->parts;

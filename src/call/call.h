@@ -19,8 +19,12 @@
 #define CALL_ID_SIZE 20
 
 struct call;
-struct caller; /* guard/callers.h */
-struct parts;  /* call/parts.h */
+struct parts; /* call/parts.h */
+
+/* Who asks. guard/callers.h tells callers from each other; there is one of each. */
+struct caller {
+    const char *name;
+};
 
 /* What a failed call tells its caller: a stable code, what happened and what to do about it. */
 struct call_error {
@@ -67,6 +71,9 @@ struct call *call_free(struct call *call);
 struct arena *call_arena(struct call *call);
 const char *call_request_id(const struct call *call);
 const struct caller *call_caller(const struct call *call);
+/* In whose name the call takes its share of what callers share (core/stock.h): its caller's; NULL
+ * where forage itself asks. */
+const char *call_owner(const struct call *call);
 const struct parts *call_parts(const struct call *call);
 int64_t call_started_ms(const struct call *call);
 /* Whether the result goes to somebody who takes it whole, however long: a person, not a model. */

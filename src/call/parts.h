@@ -9,6 +9,7 @@
 #define FORAGE_CALL_PARTS_H
 
 struct parts {
+    struct stocks *stocks;               /* core/stock.h: what callers share */
     struct places *places;               /* config/places.h: where its data is */
     const struct program_status *status; /* ops/status.h: its tools, and since when it runs */
 

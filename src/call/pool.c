@@ -23,6 +23,7 @@ struct worker {
     pool_job job; /* NULL while idle */
     void *context;
     struct call *call; /* a reference, while it has a job */
+    struct holding unit;
     struct worker *next_idle;
     struct worker *previous, *next; /* all workers */
 };
@@ -30,9 +31,8 @@ struct worker {
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t all_gone;
-    size_t limit;
+    struct stock *stock; /* a unit is a thread with a job */
     size_t threads;
-    size_t running; /* threads with a job */
     bool closing;
     struct worker *idle;
     struct worker *all;
@@ -40,15 +40,16 @@ struct pool {
     bool to_join;
 };
 
-struct pool *pool_new(size_t workers)
+struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    if (pool) {
-        pool->limit = workers;
-        pthread_mutex_init(&pool->lock, NULL);
-        pthread_cond_init(&pool->all_gone, NULL);
+    if (!pool) {
+        return NULL;
     }
-    return pool;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->all_gone, NULL);
+    pool->stock = stock_new(stocks, rule);
+    return pool->stock ? pool : pool_free(pool);
 }
 
 static void remove_idle(struct pool *pool, struct worker *worker)
@@ -92,7 +93,7 @@ static void do_job(struct worker *worker)
     pthread_mutex_lock(&pool->lock);
     worker->call = call_free(worker->call);
     worker->job = NULL;
-    pool->running--;
+    stock_give_all(&worker->unit);
 }
 
 static void add_worker(struct pool *pool, struct worker *worker)
@@ -143,11 +144,20 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void give_job(struct worker *worker, struct call *call, pool_job job, void *context)
+/* A job on its way to a thread. */
+struct errand {
+    struct call *call;
+    pool_job job;
+    void *context;
+    struct holding unit;
+};
+
+static void give_job(struct worker *worker, const struct errand *errand)
 {
-    worker->call = call_ref(call);
-    worker->job = job;
-    worker->context = context;
+    worker->call = call_ref(errand->call);
+    worker->job = errand->job;
+    worker->context = errand->context;
+    worker->unit = errand->unit;
 }
 
 static struct worker *worker_new(struct pool *pool)
@@ -166,13 +176,13 @@ static struct worker *worker_new(struct pool *pool)
 }
 
 /* With the lock held, so that the thread is counted before it can end. */
-static int start_worker(struct pool *pool, struct call *call, pool_job job, void *context)
+static int start_worker(struct pool *pool, const struct errand *errand)
 {
     struct worker *worker = worker_new(pool);
     if (!worker) {
         return ERR_NOMEM;
     }
-    give_job(worker, call, job, context);
+    give_job(worker, errand);
     pthread_t thread; /* joined by what work() leaves in the pool */
     if (thread_start(&thread, STACK_BYTES, work, worker) != OK) {
         call_free(worker->call);
@@ -184,38 +194,45 @@ static int start_worker(struct pool *pool, struct call *call, pool_job job, void
     return OK;
 }
 
-int pool_run(struct pool *pool, struct call *call, pool_job job, void *context)
+int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job, void *context)
 {
-    int status = OK;
+    struct errand errand = {.call = call, .job = job, .context = context};
     pthread_mutex_lock(&pool->lock);
+    int status = pool->closing
+                     ? ERR_BUSY
+                     : stock_take(pool->stock, call_owner(call), from_kept, 1, &errand.unit);
     struct worker *worker = pool->idle;
-    if (pool->closing || pool->running >= pool->limit) {
-        status = ERR_BUSY;
-    } else if (worker) {
+    if (status == OK && worker) {
         pool->idle = worker->next_idle;
-        give_job(worker, call, job, context);
+        give_job(worker, &errand);
         pthread_cond_signal(&worker->has_job);
-    } else {
-        status = start_worker(pool, call, job, context);
-    }
-    if (status == OK) {
-        pool->running++;
+    } else if (status == OK) {
+        status = start_worker(pool, &errand);
+        if (status != OK) {
+            stock_give_all(&errand.unit);
+        }
     }
     pthread_mutex_unlock(&pool->lock);
     return status;
 }
 
-size_t pool_running(struct pool *pool)
+const char *pool_refusal(int status)
 {
-    pthread_mutex_lock(&pool->lock);
-    size_t running = pool->running;
-    pthread_mutex_unlock(&pool->lock);
-    return running;
+    switch (status) {
+    case ERR_LIMIT:
+        return "you have as many calls running as one caller may while others can come "
+               "(FORAGE_WORKERS has room for all of them together); wait for one to end";
+    case ERR_NOMEM:
+        return "forage has no memory or thread for another call now; try again in a moment";
+    default:
+        return "forage is busy with as many calls as it may run (FORAGE_WORKERS); try again in a "
+               "moment";
+    }
 }
 
-size_t pool_limit(const struct pool *pool)
+size_t pool_running(struct pool *pool)
 {
-    return pool->limit;
+    return stock_used(pool->stock);
 }
 
 void pool_look(struct pool *pool, void (*look)(void *context, const struct call *call),
@@ -260,6 +277,7 @@ struct pool *pool_free(struct pool *pool)
     }
     pthread_cond_destroy(&pool->all_gone);
     pthread_mutex_destroy(&pool->lock);
+    stock_free(pool->stock);
     free(pool);
     return NULL;
 }

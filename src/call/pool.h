@@ -1,23 +1,30 @@
-/* The worker pool: threads for calls that wait for the outside world. It is bounded and has no
- * queue: a job gets a thread at once, or ERR_BUSY. Threads start when they are needed and leave
- * when they have been idle for a while, so that an idle server is small. */
+/* The worker pool: threads for calls that wait for the outside world. It has no queue: a job gets a
+ * thread at once, or a refusal. How many there are is a stock (core/stock.h), of which each caller
+ * has its share. Threads start when they are needed and leave when they have been idle for a while,
+ * so that an idle server is small. */
 #ifndef FORAGE_CALL_POOL_H
 #define FORAGE_CALL_POOL_H
 
 #include "core/status.h"
+#include "core/stock.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct call;
 struct pool;
 typedef void (*pool_job)(void *context);
 
-struct pool *pool_new(size_t workers);
-/* Runs the job, which works on `call`. OK, ERR_BUSY when all workers have work, ERR_NOMEM when no
- * thread could be had. */
-MUST_CHECK int pool_run(struct pool *pool, struct call *call, pool_job job, void *context);
+/* One thread is one unit of the rule. */
+struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule);
+/* Runs the job, which works on `call` and is counted as its owner's; `from_kept`: it may have one
+ * of the threads that are kept back. OK, ERR_BUSY when all threads have work, ERR_LIMIT when the
+ * owner has its share of them, ERR_NOMEM when no thread could be had. */
+MUST_CHECK int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
+                        void *context);
+/* What whoever asked is told when pool_run() did not return OK. */
+const char *pool_refusal(int status);
 size_t pool_running(struct pool *pool);
-size_t pool_limit(const struct pool *pool);
 /* Shows the call of each running job to `look`, which must not wait. */
 void pool_look(struct pool *pool, void (*look)(void *context, const struct call *call),
                void *context);

@@ -35,6 +35,15 @@ struct side {
     struct piece pieces[];
 };
 
+struct pool *side_pool_new(struct stocks *stocks)
+{
+    return pool_new(stocks, &(struct stock_rule){
+                                .name = "side_threads",
+                                .help = "pieces of calls that may run side by side",
+                                .all = LIMIT_SIDE_THREADS,
+                            });
+}
+
 /* ---- life ---- */
 
 static void release(struct side *side)
@@ -135,7 +144,7 @@ static int start_piece(struct side *side, struct piece *piece)
     pthread_mutex_lock(&side->lock);
     side->references++;
     pthread_mutex_unlock(&side->lock);
-    int status = pool_run(pool, call, run_piece, piece);
+    int status = pool_run(pool, call, false, run_piece, piece);
     if (status != OK) {
         piece->call = call_free(call);
         release(side);

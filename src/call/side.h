@@ -7,7 +7,7 @@
  *
  * Threads come from a pool that all calls of a program share (parts.side_threads) and in which
  * nobody waits for another piece, so that calls cannot lock each other out. A piece that finds the
- * pool full starts a little later. */
+ * pool full, or its caller's share of it used up, starts a little later. */
 #ifndef FORAGE_CALL_SIDE_H
 #define FORAGE_CALL_SIDE_H
 
@@ -20,6 +20,10 @@
 
 struct call;
 struct side;
+struct stocks;
+
+/* The pool that parts.side_threads is. */
+struct pool *side_pool_new(struct stocks *stocks);
 
 /* Works on `item`; what must outlive the work comes from `keep`. `call` has no deadline: the parent
  * cancels it in time. */

@@ -3,6 +3,7 @@
 
 #include "call/parts.h"
 #include "call/pool.h"
+#include "call/side.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
@@ -127,7 +128,7 @@ int command_doctor(const struct arguments *arguments)
         examination.options.failed = failed;
     }
     struct parts parts = {
-        .side_threads = app ? NULL : pool_new(LIMIT_SIDE_THREADS),
+        .side_threads = app ? NULL : side_pool_new(NULL),
         .browser = examination.options.failed ? browser_new(NULL) : NULL,
     };
     options.parts = &parts;

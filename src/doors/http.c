@@ -122,14 +122,9 @@ static void serve_metrics(const struct visit *visit)
 {
     struct app *app = visit->door->app;
     struct server *server = atomic_load(&visit->door->server);
-    struct metrics_extra extra = {
-        .connections = server ? server_connections(server) : 0,
-        .workers_running = pool_running(app->pool),
-        .workers_limit = pool_limit(app->pool),
-    };
     struct buf text;
     buf_init(&text, MIB(1));
-    metrics_write(&text, app->parts.status, &extra);
+    metrics_write(&text, app->parts.status, server ? server_connections(server) : 0);
     if (buf_error(&text) == OK) {
         respond(visit->exchange, 200, NULL, "text/plain; version=0.0.4; charset=utf-8", text.data,
                 text.length);

@@ -162,8 +162,10 @@ static void run_slow(struct post *post)
     if (post->takes_events) {
         exchange_set_timer(post->exchange, TIME_SSE_OPEN_MS, open_stream, post);
     }
-    if (pool_run(post->door->app->pool, mcp_work_call(post->work), run_post, post) != OK) {
-        mcp_work_refuse_busy(post->work);
+    int status = pool_run(post->door->app->pool, mcp_work_call(post->work),
+                          mcp_work_is_local(post->work), run_post, post);
+    if (status != OK) {
+        mcp_work_refuse(post->work, pool_refusal(status));
         send_answer(post);
         exchange_free(post->exchange);
     }

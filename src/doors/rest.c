@@ -99,11 +99,11 @@ void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
     rest->work = work;
     exchange_ref(rest->exchange);
     exchange_on_gone(rest->exchange, client_gone, rest);
-    if (pool_run(rest->door->app->pool, rest->call, run_rest_call, rest) != OK) {
-        respond_error_status(
-            rest->exchange, 503, "Retry-After: 1\r\n", CODE_BUSY,
-            "forage is busy with as many calls as it may run (FORAGE_WORKERS); try "
-            "again in a moment");
+    bool local = rest->entry && !rest->entry->outside;
+    int status = pool_run(rest->door->app->pool, rest->call, local, run_rest_call, rest);
+    if (status != OK) {
+        respond_error_status(rest->exchange, 503, "Retry-After: 1\r\n", CODE_BUSY,
+                             pool_refusal(status));
         exchange_free(rest->exchange);
     }
 }

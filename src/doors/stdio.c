@@ -97,15 +97,18 @@ static void run_job(void *context)
 
 static void run_slow(struct stdio_door *door, struct mcp_work *work)
 {
+    int status = ERR_NOMEM;
     struct job *job = calloc(1, sizeof *job);
     if (job) {
         *job = (struct job){.door = door, .work = work};
-        if (pool_run(door->app->pool, mcp_work_call(work), run_job, job) == OK) {
+        status =
+            pool_run(door->app->pool, mcp_work_call(work), mcp_work_is_local(work), run_job, job);
+        if (status == OK) {
             return;
         }
     }
     free(job);
-    mcp_work_refuse_busy(work);
+    mcp_work_refuse(work, pool_refusal(status));
     send_answer(door, work);
     mcp_work_free(work);
 }

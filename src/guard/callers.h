@@ -5,12 +5,10 @@
 #ifndef FORAGE_GUARD_CALLERS_H
 #define FORAGE_GUARD_CALLERS_H
 
+#include "call/call.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-struct caller {
-    const char *name;
-};
 
 struct callers;
 

@@ -363,19 +363,21 @@ void mcp_work_run(struct mcp_work *work)
     }
 }
 
-void mcp_work_refuse_busy(struct mcp_work *work)
+bool mcp_work_is_local(const struct mcp_work *work)
+{
+    return work->entry && !work->entry->outside;
+}
+
+void mcp_work_refuse(struct mcp_work *work, const char *words)
 {
     unregister_work(work);
     for (size_t i = 0; i < work->part_count; i++) {
-        mcp_work_refuse_busy(work->parts[i]);
+        mcp_work_refuse(work->parts[i], words);
     }
     if (work->parts) {
         join_answers(work);
     } else if (work->kind != MCP_DONE) {
-        answer_error(
-            work, RPC_BUSY, NULL,
-            "forage is busy with as many calls as it may run (FORAGE_WORKERS); try again in "
-            "a moment");
+        answer_error(work, RPC_BUSY, NULL, "%s", words);
     }
     work->kind = MCP_DONE;
 }

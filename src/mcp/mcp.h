@@ -91,8 +91,10 @@ struct mcp_work *mcp_receive(struct mcp *mcp, const struct mcp_peer *peer, const
 enum mcp_kind mcp_work_kind(const struct mcp_work *work);
 void mcp_work_set_sink(struct mcp_work *work, const struct mcp_sink *sink);
 void mcp_work_run(struct mcp_work *work);
-/* Instead of running: answers that the server is busy. */
-void mcp_work_refuse_busy(struct mcp_work *work);
+/* Whether it asks nobody outside, and so may have a worker that is kept for such work. */
+bool mcp_work_is_local(const struct mcp_work *work);
+/* Instead of running: answers that the server is busy, in these words. */
+void mcp_work_refuse(struct mcp_work *work, const char *words);
 /* Stops it, wherever it is. (any thread) */
 void mcp_work_cancel(struct mcp_work *work);
 /* Stops every request that may be running, before the server ends; each still gets an answer that

@@ -2,6 +2,7 @@
 #include "ops/metrics.h"
 
 #include "core/log_ring.h"
+#include "core/stock.h"
 #include "ops/status.h"
 
 #include <stdio.h>
@@ -68,24 +69,53 @@ static const struct {
     {RUNNING, "forage_tool_running", "gauge", "Calls that run now."},
 };
 
-void metrics_write(struct buf *out, const struct program_status *status,
-                   const struct metrics_extra *extra)
+/* ---- what callers share ---- */
+
+struct stock_line {
+    struct buf *out;
+    const char *name;
+    enum { STOCK_USED, STOCK_LIMIT, STOCK_REFUSED } field;
+};
+
+static void write_stock(void *context, const struct stock_rule *rule, size_t used, uint64_t refused)
+{
+    const struct stock_line *line = context;
+    double value = line->field == STOCK_USED    ? (double)used
+                   : line->field == STOCK_LIMIT ? (double)rule->all
+                                                : (double)refused;
+    buf_printf(line->out, "%s{stock=\"%s\"} %.17g\n", line->name, rule->name, value);
+}
+
+static void write_stocks(struct buf *out, struct stocks *stocks)
+{
+    static const struct {
+        int field;
+        const char *name, *type, *help;
+    } LINES[] = {
+        {STOCK_USED, "forage_stock_used", "gauge", "Units in use of what callers share."},
+        {STOCK_LIMIT, "forage_stock_limit", "gauge", "Units that there are of it."},
+        {STOCK_REFUSED, "forage_stock_refused_total", "counter", "Times that it was refused."},
+    };
+    for (size_t i = 0; stocks && i < sizeof LINES / sizeof *LINES; i++) {
+        struct stock_line line = {.out = out, .name = LINES[i].name, .field = LINES[i].field};
+        begin(out, LINES[i].name, LINES[i].type, LINES[i].help);
+        stocks_look(stocks, write_stock, &line);
+    }
+}
+
+void metrics_write(struct buf *out, const struct program_status *status, size_t connections)
 {
     const struct registry *registry = status->registry;
     begin(out, "forage_build_info", "gauge", "The version, as a label.");
     buf_printf(out, "forage_build_info{version=\"%s\"} 1\n", FORAGE_VERSION);
     one(out, "forage_uptime_seconds", "gauge", "Seconds since the start.", status_uptime_s(status));
-    one(out, "forage_http_connections", "gauge", "Open HTTP connections.",
-        (double)extra->connections);
-    one(out, "forage_workers_running", "gauge", "Workers that have a call.",
-        (double)extra->workers_running);
-    one(out, "forage_workers_limit", "gauge", "Most calls that may run at once.",
-        (double)extra->workers_limit);
+    one(out, "forage_http_connections", "gauge", "Open HTTP connections.", (double)connections);
     one(out, "forage_log_dropped_lines_total", "counter", "Log lines that nobody read in time.",
         (double)log_ring_dropped());
     one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
     one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
         processor_seconds());
+    write_stocks(out, status->stocks);
     for (size_t i = 0; i < sizeof PER_TOOL / sizeof *PER_TOOL; i++) {
         begin(out, PER_TOOL[i].name, PER_TOOL[i].type, PER_TOOL[i].help);
         for (size_t tool = 0; tool < registry->tool_count; tool++) {

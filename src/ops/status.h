@@ -12,6 +12,7 @@ struct program_status {
     int64_t started_ms; /* by the monotonic clock */
     struct pool *pool;  /* where calls run; NULL: none do */
     const struct meter *meter;
+    struct stocks *stocks; /* core/stock.h: what callers share; NULL: unknown */
 };
 
 /* What calls wait for longer than they should, such as a database that does not answer. */

@@ -270,7 +270,7 @@ def test_metrics(server):
     assert after["forage_tool_failures_total", labels] == before["forage_tool_failures_total", labels] + 1
     assert after["forage_tool_running", labels] == 0
     assert after["forage_http_connections", None] >= 1
-    assert after["forage_workers_limit", None] == 128
+    assert after["forage_stock_limit", '{stock="workers"}'] == 128
     assert after["process_resident_memory_bytes", None] > 1_000_000
     assert after["process_cpu_seconds_total", None] >= before["process_cpu_seconds_total", None]
 

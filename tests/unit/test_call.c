@@ -181,18 +181,17 @@ static void the_pool_says_busy_and_never_queues(void **state)
 {
     (void)state;
     struct gate_job job = {.release = event_open()};
-    struct pool *pool = pool_new(3);
+    struct pool *pool = pool_new(NULL, &(struct stock_rule){.name = "threads", .all = 3});
     struct call *call = make(0);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(pool_run(pool, call, wait_for_release, &job), OK);
+        assert_int_equal(pool_run(pool, call, false, wait_for_release, &job), OK);
     }
-    assert_int_equal(pool_run(pool, call, wait_for_release, &job), ERR_BUSY);
+    assert_int_equal(pool_run(pool, call, false, wait_for_release, &job), ERR_BUSY);
     assert_int_equal(pool_running(pool), 3);
-    assert_int_equal(pool_limit(pool), 3);
     event_signal(job.release);
     wait_until_running(pool, 0);
     for (int i = 0; i < 1000; i++) { /* idle threads are used again */
-        while (pool_run(pool, call, wait_for_release, &job) != OK) {
+        while (pool_run(pool, call, false, wait_for_release, &job) != OK) {
             pause_ms(1);
         }
     }
@@ -210,11 +209,11 @@ static void sleep_in_call(void *context)
 static void the_pool_can_cancel_everything(void **state)
 {
     (void)state;
-    struct pool *pool = pool_new(8);
+    struct pool *pool = pool_new(NULL, &(struct stock_rule){.name = "threads", .all = 8});
     struct call *calls[8];
     for (size_t i = 0; i < COUNT(calls); i++) {
         calls[i] = make(0);
-        assert_int_equal(pool_run(pool, calls[i], sleep_in_call, calls[i]), OK);
+        assert_int_equal(pool_run(pool, calls[i], false, sleep_in_call, calls[i]), OK);
     }
     pool_cancel_all(pool);
     wait_until_running(pool, 0);

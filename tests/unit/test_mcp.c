@@ -484,8 +484,8 @@ static void busy_is_an_answer(void **state)
         "[" REQUEST("tools/call", CALL("talk", "")) "," REQUEST("ping", "") "]";
     struct mcp_work *work = mcp_receive(server->mcp, &peer, TALK, sizeof TALK - 1);
     assert_int_equal(mcp_work_kind(work), MCP_SLOW);
-    mcp_work_refuse_busy(work);
-    expect("busy", mcp_work_answer(work).text, "FORAGE_WORKERS");
+    mcp_work_refuse(work, "no worker is free");
+    expect("busy", mcp_work_answer(work).text, "no worker is free");
     mcp_work_free(work);
 }
 

@@ -43,7 +43,7 @@ static struct parts parts;
 static void wait_for_threads(void)
 {
     pool_free(parts.side_threads);
-    parts.side_threads = pool_new(LIMIT_SIDE_THREADS);
+    parts.side_threads = side_pool_new(NULL);
     assert_non_null(parts.side_threads);
 }
 
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_call_ends_its_pieces),
         cmocka_unit_test(more_pieces_than_threads_wait_for_their_turn),
     };
-    parts.side_threads = pool_new(LIMIT_SIDE_THREADS);
+    parts.side_threads = side_pool_new(NULL);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pool_free(parts.side_threads);
     return failed;

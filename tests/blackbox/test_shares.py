@@ -1,0 +1,76 @@
+"""What callers share: one of them who takes all that it can get, and another who must not notice."""
+
+import contextlib
+
+from conftest import ALICE, BOB
+from fake_web import Answer, Web
+from http_client import Connection, exchange, request
+from programs import Server, wait_until
+from reading import page
+
+WORKERS = 16
+SETTINGS = {"FORAGE_WORKERS": WORKERS, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8", "FORAGE_CACHE_TTL": 0}
+
+
+def by(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def ask(server, token, tool, arguments):
+    return exchange(server.port, request("POST", f"/api/v1/tools/{tool}", by(token), arguments))
+
+
+def stock(server, token, name):
+    """What /metrics says of a stock: units in use, all of them, refusals."""
+    text = exchange(server.port, request("GET", "/metrics", by(token))).body.decode()
+    samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("forage_stock_"))
+    names = ("forage_stock_used", "forage_stock_limit", "forage_stock_refused_total")
+    return tuple(float(samples[f'{each}{{stock="{name}"}}']) for each in names)
+
+
+def hang(handler):
+    handler.rfile.read(1)
+
+
+@contextlib.contextmanager
+def hanging_reads(server, web, token, count):
+    """So many calls of one caller that read a page which never answers; their connections."""
+    connections = [Connection(server.port) for _ in range(count)]
+    for number, connection in enumerate(connections):
+        url = f"http://127.0.0.{number + 2}:{web.port}/hangs"
+        connection.send(request("POST", "/api/v1/tools/get_content", by(token), {"url": url}))
+    try:
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_workers(tmp_path):
+    """Hanging pages of one caller leave workers for the others, and for memories whatever is asked."""
+    settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server:
+        web.answers["/quick"] = Answer(page())
+        web.answers["/hangs"] = hang
+        share = 7  # of sixteen two are kept; of the rest she may have as many as she leaves
+        with hanging_reads(server, web, ALICE, WORKERS + 4):
+            web.wait_seen("/hangs", share)
+            assert wait_until(lambda: stock(server, BOB, "workers") == (share, WORKERS, WORKERS + 4 - share))
+            refused = ask(server, ALICE, "get_content", {"url": f"http://127.0.0.1:{web.port}/quick"})
+            assert refused.status == 503 and refused.header("Retry-After") == "1"
+            assert "as one caller may" in refused.json()["error"]["message"]
+            for _ in range(3):
+                url = f"http://127.0.0.1:{web.port}/quick"
+                assert ask(server, BOB, "get_content", {"url": url}).status == 200
+                assert ask(server, BOB, "memory_search", {"query": "anything"}).status == 200
+
+
+def test_a_lone_caller_has_all_workers(tmp_path):
+    """But for those that are kept for what asks nobody outside."""
+    settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE}", "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server:
+        web.answers["/hangs"] = hang
+        with hanging_reads(server, web, ALICE, WORKERS):
+            web.wait_seen("/hangs", WORKERS - 2)
+            assert wait_until(lambda: stock(server, ALICE, "workers") == (WORKERS - 2, WORKERS, 2))
+            assert ask(server, ALICE, "memory_search", {"query": "anything"}).status == 200
