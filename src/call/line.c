@@ -2,8 +2,10 @@
  * there are threads, so it is walked rather than indexed. */
 #include "call/line.h"
 
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/stock.h"
 
 #include <string.h>
 
@@ -27,45 +29,79 @@ static bool same_key(const struct place *a, const struct place *b)
     return a->key == b->key || (a->key && b->key && strcmp(a->key, b->key) == 0);
 }
 
-/* Counts, of the places that came before `place` with its key, those inside and those that wait. A
- * place is let in before any that came after it, so nobody behind `place` is inside while it waits.
- */
-static void count_before(const struct place *place, size_t *inside, size_t *before)
+static bool same_owner(const struct place *a, const struct place *b)
 {
-    *inside = 0;
-    *before = 0;
-    for (struct place *each = place->line->first; each && each != place; each = each->next) {
-        if (same_key(each, place)) {
-            ++*(each->inside ? inside : before);
+    const char *one = call_owner(a->call);
+    const char *other = call_owner(b->call);
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+/* What is known of the places with the key of one of them. */
+struct crowd {
+    size_t inside;
+    size_t own;    /* of them: of the same caller */
+    size_t before; /* wait, and came before it */
+};
+
+static struct crowd count(const struct place *place)
+{
+    struct crowd crowd = {0};
+    bool past = false;
+    for (const struct place *each = place->line->first; each; each = each->next) {
+        past = past || each == place;
+        if (each->inside && same_key(each, place)) {
+            crowd.inside++;
+            crowd.own += same_owner(each, place);
+        } else if (!past && same_key(each, place)) {
+            crowd.before++;
         }
     }
+    return crowd;
+}
+
+static bool may_enter(const struct place *place, const struct crowd *crowd)
+{
+    const struct parts *parts = call_parts(place->call);
+    bool leaves_one = parts && stocks_have_others(parts->stocks) && place->line->most > 1;
+    size_t most = place->line->most - (leaves_one && crowd->own > 0);
+    return crowd->inside < most;
 }
 
 static int join(struct place *place)
 {
-    size_t inside;
-    size_t before;
     struct place **end = &place->line->first;
-    count_before(place, &inside, &before);
-    if (inside < place->line->most) {
+    while (*end) {
+        end = &(*end)->next;
+    }
+    struct crowd crowd = count(place);
+    if (may_enter(place, &crowd)) {
         place->inside = true;
     } else if ((place->event = event_open()) < 0) {
         return ERR_IO;
-    }
-    while (*end) {
-        end = &(*end)->next;
     }
     *end = place;
     return place->inside ? OK : ERR_BUSY;
 }
 
+/* Lets those in for whom there is a place now: usually one. */
 static void hand_on(const struct place *leaver)
 {
-    struct place *heir = leaver->line->first;
-    while (heir && (heir->inside || !same_key(heir, leaver))) {
-        heir = heir->next;
-    }
-    if (heir) {
+    for (;;) {
+        struct place *heir = NULL;
+        size_t fewest = SIZE_MAX;
+        for (struct place *each = leaver->line->first; each; each = each->next) {
+            struct crowd crowd = {0};
+            if (!each->inside && same_key(each, leaver)) {
+                crowd = count(each);
+                if (may_enter(each, &crowd) && crowd.own < fewest) {
+                    heir = each;
+                    fewest = crowd.own;
+                }
+            }
+        }
+        if (!heir) {
+            return;
+        }
         heir->inside = true;
         event_signal(heir->event);
     }
@@ -75,14 +111,12 @@ static void hand_on(const struct place *leaver)
 
 static void report(struct place *place)
 {
-    size_t inside;
-    size_t before;
     pthread_mutex_lock(&place->line->lock);
-    count_before(place, &inside, &before);
+    struct crowd crowd = count(place);
     bool waits = !place->inside;
     pthread_mutex_unlock(&place->line->lock);
     if (waits) {
-        place->report(place->call, inside, before);
+        place->report(place->call, crowd.inside, crowd.before);
     }
 }
 

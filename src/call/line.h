@@ -1,6 +1,8 @@
-/* A line to stand in: at most so many calls inside at once, the others wait in the order in which
- * they came. A place that becomes free is handed to the first in line, so nobody slips in between.
- * A call that is cancelled, out of time or out of patience leaves the line at once.
+/* A line to stand in: at most so many calls inside at once, the others wait. A place that becomes
+ * free is handed on, so nobody slips in between: to the caller who has fewest inside, and of one
+ * caller's calls to the one that came first. Where there are several callers, none of them has all
+ * places of a line that has more than one: the last is for somebody who has none. A call that is
+ * cancelled, out of time or out of patience leaves the line at once.
  *
  * Whoever wants in keeps a `struct place` from line_enter() to line_leave(), usually on its stack;
  * the line itself allocates nothing. Places with different keys do not count against each other, so
@@ -28,7 +30,7 @@ struct place {
     struct call *call;
     const char *key; /* stays until line_leave(); NULL is a key too */
     /* Called, where it is not NULL, when the wait begins and every five seconds: how many are
-     * inside, and how many wait before this place. */
+     * inside, and how many of those who wait came before. */
     void (*report)(struct call *call, size_t inside, size_t before);
 
     /* The line's own. */

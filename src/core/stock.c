@@ -44,6 +44,11 @@ struct stocks *stocks_new(bool many_callers)
     return stocks;
 }
 
+bool stocks_have_others(const struct stocks *stocks)
+{
+    return stocks && stocks->many_callers;
+}
+
 struct stocks *stocks_free(struct stocks *stocks)
 {
     if (stocks) {

@@ -40,6 +40,8 @@ struct holding {
 
 /* `many_callers`: tokens name more than one. NULL when there is no memory. */
 struct stocks *stocks_new(bool many_callers);
+/* Whether an owner has to leave something for others. False for NULL. */
+bool stocks_have_others(const struct stocks *stocks);
 /* Every stock in it must have been freed. */
 struct stocks *stocks_free(struct stocks *stocks);
 /* Shows each stock's rule, units in use and refusals to `look`, which must not wait. */

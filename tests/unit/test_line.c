@@ -3,7 +3,9 @@
 #include "unit.h"
 
 #include "call/line.h"
+#include "call/parts.h"
 #include "core/clock.h"
+#include "core/stock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -158,13 +160,18 @@ static bool is_asleep(pid_t thread)
 }
 
 /* Starts a visitor and waits until it stands in line. */
-static void send(struct visitor *visitor, _Atomic int *order)
+static void send_call(struct visitor *visitor, struct call *call, _Atomic int *order)
 {
-    *visitor = (struct visitor){.call = make_call(0), .order = order};
+    *visitor = (struct visitor){.call = call, .order = order};
     assert_int_equal(pthread_create(&visitor->thread, NULL, visit, visitor), 0);
     while (!atomic_load(&visitor->id) || !is_asleep(atomic_load(&visitor->id))) {
         pause_ms(1);
     }
+}
+
+static void send(struct visitor *visitor, _Atomic int *order)
+{
+    send_call(visitor, make_call(0), order);
 }
 
 static void first_come_first_served(void **state)
@@ -191,6 +198,82 @@ static void first_come_first_served(void **state)
     assert_int_equal(line_enter(&line, &insiders[0], 0), OK);
     empty();
     call_free(call);
+}
+
+/* ---- several callers ---- */
+
+static const struct caller GREEDY = {"greedy"};
+static const struct caller OTHER = {"other"};
+
+static struct call *call_of(const struct caller *caller, const struct parts *parts)
+{
+    struct call *call = call_new(&(struct call_options){.caller = caller, .parts = parts});
+    assert_non_null(call);
+    return call;
+}
+
+/* The last place is for another caller, unless there can be none. */
+static void one_caller_leaves_a_place(void **state)
+{
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        struct parts parts = {.stocks = stocks_new(others)};
+        struct call *greedy = call_of(&GREEDY, &parts);
+        struct call *other = call_of(&OTHER, &parts);
+        size_t entered = 0;
+        struct place theirs = {.call = other, .key = KEY};
+        while (entered < MOST) {
+            insiders[entered] = (struct place){.call = greedy, .key = KEY};
+            if (line_enter(&line, &insiders[entered], 0) != OK) {
+                break;
+            }
+            entered++;
+        }
+        assert_int_equal(entered, others ? MOST - 1 : MOST);
+        assert_int_equal(line_enter(&line, &theirs, 0), others ? OK : ERR_BUSY);
+        if (others) {
+            line_leave(&theirs);
+        }
+        while (entered > 0) {
+            line_leave(&insiders[--entered]);
+        }
+        call_free(greedy);
+        call_free(other);
+        stocks_free(parts.stocks);
+    }
+}
+
+/* Four calls of one caller wait, then one of another comes: the next place is for it. */
+static void who_has_least_comes_first(void **state)
+{
+    (void)state;
+    struct parts parts = {.stocks = stocks_new(true)};
+    struct call *greedy = call_of(&GREEDY, &parts);
+    struct visitor visitors[5];
+    _Atomic int order = 0;
+    struct call *nobodys = make_call(0);
+    for (size_t i = 0; i < MOST; i++) {
+        insiders[i] = (struct place){.call = i + 1 < MOST ? greedy : nobodys, .key = KEY};
+        assert_int_equal(line_enter(&line, &insiders[i], 0), OK);
+    }
+    for (size_t i = 0; i < COUNT(visitors); i++) {
+        send_call(&visitors[i], call_of(i == 4 ? &OTHER : &GREEDY, &parts), &order);
+    }
+    line_leave(&insiders[0]);
+    pthread_join(visitors[4].thread, NULL);
+    assert_int_equal(visitors[4].number, 0);
+    line_leave(&insiders[1]);
+    line_leave(&insiders[2]);
+    for (size_t i = 0; i < COUNT(visitors); i++) {
+        if (i < 4) {
+            pthread_join(visitors[i].thread, NULL);
+        }
+        assert_int_equal(visitors[i].status, OK);
+        call_free(visitors[i].call);
+    }
+    call_free(greedy);
+    call_free(nobodys);
+    stocks_free(parts.stocks);
 }
 
 static void a_cancelled_visitor_leaves_the_line(void **state)
@@ -312,6 +395,7 @@ int main(void)
         WITH_LINE(admits_so_many_of_each_key),       WITH_LINE(a_line_without_keys_is_one_line),
         WITH_LINE(first_come_first_served),          WITH_LINE(a_cancelled_visitor_leaves_the_line),
         WITH_LINE(a_deadline_ends_the_wait),         WITH_LINE(the_end_cancels_all),
+        WITH_LINE(one_caller_leaves_a_place),        WITH_LINE(who_has_least_comes_first),
         WITH_LINE(a_crowd_never_exceeds_the_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
