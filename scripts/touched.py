@@ -21,8 +21,8 @@ ROOMS = {
     "core": "log protocol_stdio rest secrets",
     "db": "stuck old_data usage storage postgres records_postgres",
     "doctor": "doctor",
-    "doors": "rest openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
-    "guard": "callers limits ssrf",
+    "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections proxy",
+    "guard": "callers limits ssrf origins",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "
     "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",

@@ -96,6 +96,12 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (!app->callers) {
         return ERR_INVALID;
     }
+    char reason[256];
+    app->proxies = proxies_new(config_list("FORAGE_TRUST_PROXY", NULL), reason, sizeof reason);
+    if (!app->proxies) {
+        snprintf(problem, size, "FORAGE_TRUST_PROXY: %s", reason);
+        return ERR_INVALID;
+    }
     int status = make_parts(&app->parts, callers_count(app->callers) > 1, problem, size);
     if (status != OK) {
         return status;
@@ -165,6 +171,7 @@ struct app *app_free(struct app *app)
         registry_free(app->registry);
         meter_free(app->meter);
         callers_free(app->callers);
+        proxies_free(app->proxies);
         memories_free(parts->memories);
         research_free(parts->research);
         websearch_free(parts->websearch);

@@ -7,6 +7,7 @@
 #include "call/parts.h"
 #include "call/pool.h"
 #include "guard/callers.h"
+#include "guard/proxies.h"
 #include "mcp/mcp.h"
 #include "ops/status.h"
 
@@ -17,6 +18,7 @@ struct app {
     struct mcp *mcp;
     struct pool *pool;
     struct callers *callers;
+    struct proxies *proxies; /* whose word about a client is taken */
     struct meter *meter;
     struct program_status status;
 };

@@ -3,12 +3,12 @@
  */
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "core/log.h"
 #include "doors/http.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,8 +38,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, address) == 1;
 }
 
-/* "name:port" or "[v6]:port" without its port; false when it is neither. */
-static bool without_port(struct slice value, char *host, size_t size)
+bool host_without_port(struct slice value, char *host, size_t size)
 {
     const char *end = value.data + value.length;
     const char *start = value.data;
@@ -83,11 +82,14 @@ static bool host_allowed(const struct http_door *door, const char *host)
            listed("FORAGE_ALLOWED_HOSTS", host) || (!door->on_loopback && is_address(host));
 }
 
-static bool origin_allowed(const struct http_door *door, struct slice origin)
+/* The pages of this server itself, by the address under which the browser reached it, and those
+ * that the operator listed. Another page of this machine is a stranger: whatever listens on some
+ * port, such as a preview of somebody's work, would otherwise speak in its reader's name. */
+static bool origin_allowed(const struct http_door *door, const struct exchange *exchange,
+                           struct slice origin)
 {
     char text[512];
-    char host[256];
-    if (origin.length >= sizeof text) {
+    if (origin.length == 0 || origin.length >= sizeof text) {
         return false;
     }
     memcpy(text, origin.data, origin.length);
@@ -95,82 +97,63 @@ static bool origin_allowed(const struct http_door *door, struct slice origin)
     if (listed("FORAGE_ALLOWED_ORIGINS", text)) {
         return true;
     }
-    const char *rest = strstr(text, "://");
-    if (!rest || (strncmp(text, "http://", 7) != 0 && strncmp(text, "https://", 8) != 0)) {
-        return false;
-    }
-    rest += 3;
-    return without_port((struct slice){rest, strlen(rest)}, host, sizeof host) &&
-           host_allowed(door, host);
+    struct buf own;
+    buf_init(&own, KIB(4));
+    write_base_url(&own, door, exchange);
+    bool same = buf_error(&own) == OK && strcasecmp(own.data, text) == 0;
+    buf_done(&own);
+    return same;
 }
 
-/* A header that only a trusted proxy may set: the proxy runs on this machine, and the operator said
- * so. */
-static struct slice forwarded(struct exchange *exchange, const char *name)
+/* Pictures, links and forms of a page send no Origin, but the browser says in a header that pages
+ * cannot write whose page it was. Programs that are no browsers do not send it. */
+static bool site_allowed(const struct exchange *exchange)
 {
-    if (!config_bool("FORAGE_TRUST_PROXY") || !is_loopback_host(exchange_peer(exchange))) {
-        return (struct slice){0};
-    }
-    struct slice value = exchange_header(exchange, name, NULL);
-    /* Proxies append: only the last entry was written by the one that we trust. */
-    for (size_t i = value.length; i > 0; i--) {
-        if (value.data[i - 1] == ',') {
-            value.data += i;
-            value.length -= i;
-            break;
-        }
-    }
-    return slice_trim(value);
+    size_t count = 0;
+    struct slice site = exchange_header(exchange, "Sec-Fetch-Site", &count);
+    return count == 0 || (count == 1 && (slice_is(site, "same-origin") || slice_is(site, "none")));
 }
 
-/* The client's address: the connection's, or, where a proxy on this machine is trusted, the one it
- * names. */
-static struct slice client_address(struct exchange *exchange)
+static void log_refusal(const struct http_door *door, const struct exchange *exchange,
+                        const char *what)
 {
-    struct slice address = forwarded(exchange, "X-Forwarded-For");
-    if (address.length) {
-        return address;
-    }
-    const char *peer = exchange_peer(exchange);
-    return (struct slice){peer, strlen(peer)};
+    char client[ADDRESS_SIZE];
+    client_address(door, exchange, client);
+    log_warn(exchange_id(exchange), "refused %s from %s", what, client);
 }
 
-static struct slice host_of(struct exchange *exchange)
-{
-    struct slice host = forwarded(exchange, "X-Forwarded-Host");
-    return host.length ? host : exchange_header(exchange, "Host", NULL);
-}
-
-void write_base_url(struct buf *out, struct exchange *exchange)
-{
-    struct slice host = host_of(exchange);
-    bool secure = slice_is_any_case(forwarded(exchange, "X-Forwarded-Proto"), "https");
-    buf_printf(out, "%s://%.*s", secure ? "https" : "http", (int)host.length, host.data);
-}
-
-static void log_refusal(struct exchange *exchange, const char *what)
-{
-    struct slice client = client_address(exchange);
-    log_warn(exchange_id(exchange), "refused %s from %.*s", what, (int)client.length, client.data);
-}
-
-bool check_host_and_origin(const struct http_door *door, struct exchange *exchange)
+static bool is_own_host(const struct http_door *door, struct slice value)
 {
     char host[256];
+    return host_without_port(value, host, sizeof host) && host_allowed(door, host);
+}
+
+/* A proxy's word about the host comes on top of the Host header and never replaces it: a page whose
+ * name suddenly means this machine (DNS rebinding) can write X-Forwarded-Host, but not Host. */
+bool check_host_and_origin(const struct http_door *door, struct exchange *exchange)
+{
     size_t origins = 0;
     struct slice origin = exchange_header(exchange, "Origin", &origins);
-    if (!without_port(host_of(exchange), host, sizeof host) || !host_allowed(door, host)) {
-        log_refusal(exchange, "a Host");
+    if (!is_own_host(door, exchange_header(exchange, "Host", NULL)) ||
+        !is_own_host(door, host_of(door, exchange))) {
+        log_refusal(door, exchange, "a Host");
         respond_forbidden(
             exchange,
             "this Host is not one of this server's names; add it to FORAGE_ALLOWED_HOSTS");
         return false;
     }
-    if (origins > 1 || (origins == 1 && !origin_allowed(door, origin))) {
-        log_refusal(exchange, "an Origin");
+    if (origins > 1 || (origins == 1 && !origin_allowed(door, exchange, origin))) {
+        log_refusal(door, exchange, "an Origin");
         respond_forbidden(
             exchange,
             "pages of this Origin may not call this server; add it to FORAGE_ALLOWED_ORIGINS");
+        return false;
+    }
+    if (origins == 0 && !site_allowed(exchange)) {
+        log_refusal(door, exchange, "a page of another site");
+        respond_forbidden(exchange,
+                          "a page of another site made the browser ask; let the page use fetch(), "
+                          "and add its origin to FORAGE_ALLOWED_ORIGINS");
         return false;
     }
     return true;
@@ -186,7 +169,7 @@ const struct caller *check_caller(const struct http_door *door, struct exchange 
         return caller;
     }
     bool given = count > 0;
-    log_refusal(exchange, given ? "a token" : "a request without a token");
+    log_refusal(door, exchange, given ? "a token" : "a request without a token");
     respond_error_status(
         exchange, 401,
         given ? "WWW-Authenticate: Bearer realm=\"forage\", error=\"invalid_token\"\r\n"

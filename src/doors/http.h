@@ -6,6 +6,7 @@
 #include "app/app.h"
 #include "core/buf.h"
 #include "doors/server.h"
+#include "guard/ranges.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -70,7 +71,7 @@ void respond(struct exchange *exchange, int status, const char *headers, const c
 
 /* ---- checks.c: may this request come in? ---- */
 
-/* Answers and returns false when the Host or Origin is not allowed. */
+/* Answers and returns false when the Host is not ours, or a page of another site asks. */
 bool check_host_and_origin(const struct http_door *door, struct exchange *exchange);
 /* The caller; NULL after answering 401. */
 const struct caller *check_caller(const struct http_door *door, struct exchange *exchange);
@@ -78,8 +79,19 @@ const struct caller *check_caller(const struct http_door *door, struct exchange 
 bool check_content_type(struct exchange *exchange, enum body_type wanted);
 /* Whether that address is this machine's own. */
 bool is_loopback_host(const char *host);
-/* "https://forage.example.org": how the client reached us. */
-void write_base_url(struct buf *out, struct exchange *exchange);
+/* "name:port" or "[v6]:port" without its port; false when it is neither. */
+bool host_without_port(struct slice value, char *host, size_t size);
+
+/* ---- forwarded.c: what the connection says, or a proxy that the operator named ---- */
+
+/* The address of the client: of the connection's other end, or of whom the named proxies speak
+ * for. */
+void client_address(const struct http_door *door, const struct exchange *exchange,
+                    char address[ADDRESS_SIZE]);
+/* The name and port by which the client knows this server. */
+struct slice host_of(const struct http_door *door, const struct exchange *exchange);
+/* "https://forage.example.org": how the client reached us, and the origin of our own pages. */
+void write_base_url(struct buf *out, const struct http_door *door, const struct exchange *exchange);
 
 /* ---- rest.c: one call over REST ---- */
 

@@ -618,7 +618,7 @@ static void add_head(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct vis
     yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, info, "license"), "name", "MIT");
     struct buf url;
     buf_init(&url, KIB(1));
-    write_base_url(&url, visit->exchange);
+    write_base_url(&url, visit->door, visit->exchange);
     yyjson_mut_val *server =
         yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "servers"));
     json_add_string(doc, server, "url", url.data ? arena_strdup(arena, url.data) : NULL);

@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "guard/ranges.h"
 #include "text/slice.h"
 #include "text/url.h"
 
@@ -16,13 +17,6 @@
 #include <string.h>
 
 #define MOST_ENTRIES 256
-
-/* The first bits of an address. Both families share one form: an IPv4 address uses the first 4
- * bytes. */
-struct range {
-    uint8_t bytes[16];
-    unsigned bits;
-};
 
 static const struct range IPV4_NOT_PUBLIC[] = {
     {{0}, 8},                   /* unspecified */
@@ -76,20 +70,10 @@ static const struct {
     {{{0}, 0}, NOT_PUBLIC, 0}, /* reserved */
 };
 
-static bool in_range(const struct range *range, const uint8_t *bytes)
-{
-    size_t whole = range->bits / 8;
-    unsigned rest = range->bits % 8;
-    if (memcmp(range->bytes, bytes, whole) != 0) {
-        return false;
-    }
-    return rest == 0 || (range->bytes[whole] ^ bytes[whole]) >> (8 - rest) == 0;
-}
-
 static bool ipv4_is_public(const uint8_t bytes[4])
 {
     for (size_t i = 0; i < sizeof IPV4_NOT_PUBLIC / sizeof *IPV4_NOT_PUBLIC; i++) {
-        if (in_range(&IPV4_NOT_PUBLIC[i], bytes)) {
+        if (range_holds(&IPV4_NOT_PUBLIC[i], bytes)) {
             return false;
         }
     }
@@ -99,7 +83,7 @@ static bool ipv4_is_public(const uint8_t bytes[4])
 static bool ipv6_is_public(const uint8_t bytes[16])
 {
     size_t i = 0;
-    while (!in_range(&IPV6_RANGES[i].range, bytes)) {
+    while (!range_holds(&IPV6_RANGES[i].range, bytes)) {
         i++; /* the last row holds everything */
     }
     return IPV6_RANGES[i].verdict == AS_INSIDE ? ipv4_is_public(bytes + IPV6_RANGES[i].inside)
@@ -134,34 +118,6 @@ struct policy {
     struct entry entries[];
 };
 
-/* Reads "10.0.0.0/8", "10.0.0.7", "::1". False when it is no address or its bits do not fit. */
-static bool read_range(const char *text, struct entry *entry)
-{
-    char address[INET6_ADDRSTRLEN];
-    size_t length = strcspn(text, "/");
-    if (length >= sizeof address) {
-        return false;
-    }
-    memcpy(address, text, length);
-    address[length] = '\0';
-    entry->ipv6 = strchr(address, ':') != NULL;
-    unsigned most_bits = entry->ipv6 ? 128 : 32;
-    if (inet_pton(entry->ipv6 ? AF_INET6 : AF_INET, address, entry->range.bytes) != 1) {
-        return false;
-    }
-    entry->range.bits = most_bits;
-    if (text[length] == '/') {
-        char *end;
-        const char *digits = text + length + 1;
-        unsigned long bits = strtoul(digits, &end, 10);
-        if (*digits < '0' || *digits > '9' || *end || bits > most_bits) {
-            return false;
-        }
-        entry->range.bits = (unsigned)bits;
-    }
-    return true;
-}
-
 /* Takes ":8080" off the end of `text`. False when what stands there is no port. */
 static bool take_port(char *text, struct entry *entry)
 {
@@ -195,11 +151,11 @@ static int read_entry(struct slice text, struct entry *entry)
         return ERR_INVALID;
     }
     if (strchr(copy, '/') || (copy[0] != '[' && strchr(copy, ':'))) {
-        return read_range(copy, entry) ? OK : ERR_INVALID;
+        return range_read(copy, &entry->range, &entry->ipv6) ? OK : ERR_INVALID;
     }
     /* A name stays a name; an address in any spelling becomes a range of one. */
     int status = url_host(copy, strlen(copy), entry->host, NULL);
-    if (status == OK && read_range(entry->host, entry)) {
+    if (status == OK && range_read(entry->host, &entry->range, &entry->ipv6)) {
         entry->host[0] = '\0';
     }
     return status;
@@ -245,62 +201,37 @@ struct policy *policy_free(struct policy *policy)
     return NULL;
 }
 
-/* An address in the form that entries are compared with: IPv4 in IPv6 counts as IPv4. */
-struct plain {
-    bool ipv6;
-    uint8_t bytes[16];
-    int port;
-};
-
-static bool make_plain(const struct sockaddr *address, struct plain *plain)
+static int port_of(const struct sockaddr *address)
 {
-    static const struct range MAPPED = {{[10] = 0xff, [11] = 0xff}, 96};
-    memset(plain, 0, sizeof *plain);
-    if (address->sa_family == AF_INET) {
-        struct sockaddr_in ipv4;
-        memcpy(&ipv4, address, sizeof ipv4);
-        memcpy(plain->bytes, &ipv4.sin_addr, 4);
-        plain->port = ntohs(ipv4.sin_port);
-        return true;
-    }
-    if (address->sa_family != AF_INET6) {
-        return false;
-    }
-    struct sockaddr_in6 ipv6;
-    memcpy(&ipv6, address, sizeof ipv6);
-    plain->port = ntohs(ipv6.sin6_port);
-    plain->ipv6 = !in_range(&MAPPED, ipv6.sin6_addr.s6_addr);
-    if (plain->ipv6) {
-        memcpy(plain->bytes, ipv6.sin6_addr.s6_addr, 16);
-    } else {
-        memcpy(plain->bytes, ipv6.sin6_addr.s6_addr + 12, 4);
-    }
-    return true;
+    struct sockaddr_in ipv4; /* the port lies at the same place in both families */
+    memcpy(&ipv4, address, sizeof ipv4);
+    return ntohs(ipv4.sin_port);
 }
 
-static bool opens(const struct entry *entry, const char *host, const struct plain *plain)
+static bool opens(const struct entry *entry, const char *host, const struct address *plain,
+                  int port)
 {
-    if (entry->port && entry->port != plain->port) {
+    if (entry->port && entry->port != port) {
         return false;
     }
     if (entry->host[0]) {
         return strcmp(entry->host, host) == 0;
     }
-    return entry->ipv6 == plain->ipv6 && in_range(&entry->range, plain->bytes);
+    return entry->ipv6 == plain->ipv6 && range_holds(&entry->range, plain->bytes);
 }
 
 int policy_allow(void *policy, const char *host, const struct sockaddr *address)
 {
     const struct policy *list = policy;
-    struct plain plain;
+    struct address plain;
     if (is_public(address)) {
         return OK;
     }
-    if (!list || !make_plain(address, &plain)) {
+    if (!list || !address_of(address, &plain)) {
         return ERR_INVALID;
     }
     for (size_t i = 0; i < list->count; i++) {
-        if (opens(&list->entries[i], host, &plain)) {
+        if (opens(&list->entries[i], host, &plain, port_of(address))) {
             return OK;
         }
     }

@@ -59,7 +59,7 @@ def accepts(port):
 
 @pytest.fixture(scope="module")
 def forage():
-    settings = {"FORAGE_ALLOWED_HOSTS": NAME, "FORAGE_TRUST_PROXY": "yes", "FORAGE_TOKENS": f"alice:{ALICE}"}
+    settings = {"FORAGE_ALLOWED_HOSTS": NAME, "FORAGE_TRUST_PROXY": "127.0.0.1", "FORAGE_TOKENS": f"alice:{ALICE}"}
     with Server(CONFORMANCE, **settings) as server:
         yield server
 

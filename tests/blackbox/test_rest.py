@@ -9,7 +9,7 @@ from http_client import Connection, exchange, request, running_calls
 from messages import call, tool_call
 from programs import CONFORMANCE, Server, wait_until
 
-ORIGIN = "http://localhost:5173"
+ORIGIN = "http://127.0.0.1"  # its own, as the client of the tests calls it
 
 
 def get(server, path, **headers):

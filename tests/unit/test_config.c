@@ -25,7 +25,7 @@ static void knows_its_defaults(void **state)
     assert_int_equal(config_duration_ms("FORAGE_RESEARCH_LOG_INTERVAL"), 30000);
     assert_string_equal(config_text("FORAGE_LOG_LEVEL"), "info");
     assert_string_equal(config_text("FORAGE_TOOLS"), "all");
-    assert_false(config_bool("FORAGE_TRUST_PROXY"));
+    assert_false(config_bool("FORAGE_HISTORY"));
     assert_false(config_bool("FORAGE_DEBUG"));
     assert_null(config_text("FORAGE_TOKENS_FILE"));
     assert_null(config_text("FORAGE_CONTEXT"));
@@ -168,14 +168,14 @@ static void understands_values(void **state)
         {"FORAGE_PORT=65535", 65535},
         {"FORAGE_PORT= 80 ", 80},
         {"FORAGE_PORT=0080", 80},
-        {"FORAGE_TRUST_PROXY=1", 1},
-        {"FORAGE_TRUST_PROXY=true", 1},
-        {"FORAGE_TRUST_PROXY=Yes", 1},
-        {"FORAGE_TRUST_PROXY=ON", 1},
-        {"FORAGE_TRUST_PROXY=0", 0},
-        {"FORAGE_TRUST_PROXY=FALSE", 0},
-        {"FORAGE_TRUST_PROXY=no", 0},
-        {"FORAGE_TRUST_PROXY= off ", 0},
+        {"FORAGE_HISTORY=1", 1},
+        {"FORAGE_HISTORY=true", 1},
+        {"FORAGE_HISTORY=Yes", 1},
+        {"FORAGE_HISTORY=ON", 1},
+        {"FORAGE_HISTORY=0", 0},
+        {"FORAGE_HISTORY=FALSE", 0},
+        {"FORAGE_HISTORY=no", 0},
+        {"FORAGE_HISTORY= off ", 0},
         {"FORAGE_CALL_TIMEOUT=1", 1000},
         {"FORAGE_CALL_TIMEOUT=600", 600000},
         {"FORAGE_CALL_TIMEOUT=2.5", 2500},
@@ -188,9 +188,9 @@ static void understands_values(void **state)
     for (size_t i = 0; i < COUNT(CASES); i++) {
         load_one(*state, CASES[i].entry);
         char *name = arena_strndup(*state, CASES[i].entry, strcspn(CASES[i].entry, "="));
-        int64_t got = strcmp(name, "FORAGE_PORT") == 0          ? config_int(name)
-                      : strcmp(name, "FORAGE_TRUST_PROXY") == 0 ? config_bool(name)
-                                                                : config_duration_ms(name);
+        int64_t got = strcmp(name, "FORAGE_PORT") == 0      ? config_int(name)
+                      : strcmp(name, "FORAGE_HISTORY") == 0 ? config_bool(name)
+                                                            : config_duration_ms(name);
         if (got != CASES[i].expected) {
             fail_msg("%s: %lld", CASES[i].entry, (long long)got);
         }
@@ -276,10 +276,10 @@ static void refuses_values(void **state)
          PORT "\"99999999999999999999999\" came (environment)\n"},
         {"FORAGE_WORKERS=0", "FORAGE_WORKERS must be an integer from 1 to 1024, but \"0\" came "
                              "(environment)\n"},
-        {"FORAGE_TRUST_PROXY=maybe", "FORAGE_TRUST_PROXY must be true or false (also 1/0, yes/no, "
-                                     "on/off), but \"maybe\" came (environment)\n"},
-        {"FORAGE_TRUST_PROXY=2", "FORAGE_TRUST_PROXY must be true or false (also 1/0, yes/no, "
-                                 "on/off), but \"2\" came (environment)\n"},
+        {"FORAGE_HISTORY=maybe", "FORAGE_HISTORY must be true or false (also 1/0, yes/no, "
+                                 "on/off), but \"maybe\" came (environment)\n"},
+        {"FORAGE_HISTORY=2", "FORAGE_HISTORY must be true or false (also 1/0, yes/no, "
+                             "on/off), but \"2\" came (environment)\n"},
         {"FORAGE_LOG_LEVEL=loud", "FORAGE_LOG_LEVEL must be one of error, warn, info, debug, but "
                                   "\"loud\" came (environment)\n"},
         {"FORAGE_CALL_TIMEOUT=0", DURATION "\"0\" came (environment)\n"},

@@ -128,7 +128,7 @@ static void shows_what_is_in_force(void **state)
     } lines[] = {
         {"FORAGE_PORT", "3000  (default)"},
         {"FORAGE_ALLOWED_HOSTS", "a.example,b.example  (environment)"},
-        {"FORAGE_TRUST_PROXY", "false  (default)"},
+        {"FORAGE_HISTORY", "false  (default)"},
         {"FORAGE_TOKENS", "not set  (default)"},
         {"FORAGE_CONTEXT", "\"odd\\u001b[31m\"  (environment)"},
         {"FORAGE_WORKERS", arena_printf(*state, "64  (%s:1)", file_path)},
@@ -176,7 +176,7 @@ static void shows_it_to_programs(void **state)
             assert_string_equal(yyjson_get_str(yyjson_arr_get(value, 1)), "b.example");
         } else if (strcmp(name, "FORAGE_PORT") == 0) {
             assert_int_equal(yyjson_get_int(value), 3000);
-        } else if (strcmp(name, "FORAGE_TRUST_PROXY") == 0) {
+        } else if (strcmp(name, "FORAGE_HISTORY") == 0) {
             assert_true(yyjson_is_false(value));
         } else if (strcmp(name, "FORAGE_TOKENS") == 0) {
             assert_true(yyjson_is_null(value) && yyjson_get_bool(yyjson_obj_get(one, "secret")));
