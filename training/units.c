@@ -18,6 +18,7 @@
 #include "page/html/hidden.h"
 #include "page/html/metadata.h"
 #include "page/html/parse.h"
+#include "page/html/stream.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -12,6 +12,7 @@
 #include "page/html/omitted.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
+#include "page/html/stream.h"
 
 #include <string.h>
 

@@ -10,8 +10,5 @@
  * body. */
 MUST_CHECK int parse_html(struct page *page, const char *bytes, size_t length);
 void parse_done(struct page *page);
-/* Puts the pieces of a streamed page where a script would: the hidden element "S:1" at the template
- * "B:1" or "P:1", which stands in the page until it comes. */
-void stream_settle(struct page *page);
 
 #endif
