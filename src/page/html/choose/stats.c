@@ -276,6 +276,20 @@ static void read_tag(struct element *element)
     }
 }
 
+/* What elements of one tag have in common. Names that HTML does not know have no number but an
+ * address, which is another one each time: their letters count. */
+static uint32_t shape_of_tag(const lxb_dom_node_t *node)
+{
+    if (node->local_name < LXB_TAG__LAST_ENTRY) {
+        return (uint32_t)node->local_name;
+    }
+    uint32_t shape = 2166136261u;
+    for (const char *name = dom_name(node); *name; name++) {
+        shape = (shape ^ (unsigned char)*name) * 16777619u;
+    }
+    return shape;
+}
+
 static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_node_t *node,
                                    uint32_t parent)
 {
@@ -295,7 +309,7 @@ static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_no
                                 .parent = parent,
                                 .end = number + 1,
                                 .block = number,
-                                .shape = (uint32_t)node->local_name};
+                                .shape = shape_of_tag(node)};
     element->tag = node->local_name < LXB_TAG__LAST_ENTRY ? (uint16_t)node->local_name : 0;
     node->user =
         (void *)((node_marks(node) & ((1u << USER_SHIFT) - 1)) | ((uintptr_t)number << USER_SHIFT));
