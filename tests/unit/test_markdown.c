@@ -314,6 +314,12 @@ static void reads_whole_pages(void **state)
          "role=tab id=b>Two</button></div><div role=tabpanel aria-labelledby=a><p>First.</p></div>"
          "<div role=tabpanel aria-labelledby=b hidden><p>Second.</p></div>" SENTENCES "</article>",
          "**One**\n\nFirst.\n\n**Two**\n\nSecond.\n", NULL},
+        {"a panel that begins with its title, after a style sheet and a script",
+         "<article>" SENTENCES "<div role=tablist><button role=tab id=a>One</button><button "
+         "role=tab id=b>Two</button></div><div role=tabpanel aria-labelledby=a><style>p {}</style>"
+         "<script>run()</script><h3>One</h3><p>First.</p></div><div role=tabpanel "
+         "aria-labelledby=b hidden><p>Second.</p></div>" SENTENCES "</article>",
+         "\n\n### One\n\nFirst.\n\n**Two**\n\nSecond.\n", "**One**"},
         {"a word of menus that is all a cell says",
          "<article>" SENTENCES "<table><tr><td><div><a href=/f>front</a></div></td><td>the first"
          "</td></tr><tr><td><div><a href=/b>back</a></div></td><td>the "

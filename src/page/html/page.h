@@ -2,7 +2,7 @@
  * Markdown and metadata out, no input or output, no host names - it knows principles, not sites.
  *
  *   charset.c   bytes to UTF-8, by what is declared, or by what detect.c finds; encodings.c decodes
- *   parse.c     bytes to a tree: lexbor, ceilings on nodes and depth
+ *   parse.c     bytes to a tree: lexbor, ceilings on nodes and depth; skim.c passes over scripts
  *   stream.c    the pieces of a streamed page, in their places
  *   hidden.c    what a reader cannot see
  *   metadata.c  title, authors, dates, ... from JSON-LD, OpenGraph, microdata, bylines

@@ -7,6 +7,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/html/dom.h"
+#include "page/html/skim.h"
 #include "text/url.h"
 
 #include <lexbor/html/tree/active_formatting.h>
@@ -173,6 +174,7 @@ static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html
     bool opens = token->tag_id >= LXB_TAG__BEGIN && !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE);
     parser->templates = parser->templates || token->tag_id == LXB_TAG_TEMPLATE;
     token = parser->build(tokenizer, token, parser->build_context);
+    skim_unread(tokenizer, tree);
     /* Elements that the page left open are made again in each new paragraph: they count too. */
     size_t more = tree->open_elements->length > open ? tree->open_elements->length - open : 0;
     parser->elements += more ? more : opens;

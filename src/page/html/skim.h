@@ -1,0 +1,12 @@
+/* Reading on without reading: the source of programs and style sheets, half of the bytes of most
+ * pages, is no text, and nothing here looks at it. */
+#ifndef FORAGE_PAGE_HTML_SKIM_H
+#define FORAGE_PAGE_HTML_SKIM_H
+
+#include <lexbor/html/html.h>
+
+/* To be called after each token: where it opened such an element, the tokenizer goes on at its end,
+ * and the element stays empty. */
+void skim_unread(lxb_html_tokenizer_t *tokenizer, const lxb_html_tree_t *tree);
+
+#endif
