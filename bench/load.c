@@ -362,6 +362,8 @@ int main(int argc, char **argv)
         connect_client(&clients[i], port);
     }
     int poller = watch_clients(active + idle);
+    ask_until(poller, clients + active, idle, 0); /* who never asks anything is soon let go */
+    memset(&measured, 0, sizeof measured);
 
     double cpu_before = cpu_seconds();
     uint64_t started = now_ns();

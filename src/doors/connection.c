@@ -20,6 +20,9 @@
 #define LINGER_BYTES (4 * LIMIT_MESSAGE_BYTES)
 #define LINGER_MS    2000
 
+/* For whom there is no connection left has this long to say what it wants. */
+#define SURPLUS_MS 1000
+
 /* What became of an exchange after its handler, or its socket, was given a chance. */
 enum outcome {
     OUTCOME_WAITS,
@@ -86,6 +89,14 @@ static void allow(struct connection *connection, int64_t ms)
     connection_schedule(connection);
 }
 
+/* Surplus connections stay where they stand until they are let go. */
+static void leave_idle(struct connection *connection)
+{
+    if (connection->queue == &connection->reactor->idle) {
+        queue_leave(connection);
+    }
+}
+
 /* ---- its exchange ---- */
 
 static void attach(struct connection *connection, struct exchange *exchange)
@@ -93,6 +104,8 @@ static void attach(struct connection *connection, struct exchange *exchange)
     connection->reactor->spare = NULL;
     connection->exchange = exchange;
     connection->begun = false;
+    connection->served = true;
+    leave_idle(connection);
     connection->writing = false;
     connection->sent_seen = 0;
     connection->due = DEADLINE_NEVER;
@@ -141,6 +154,8 @@ void connection_close(struct connection *connection)
     if (connection->next) {
         connection->next->previous = connection->previous;
     }
+    queue_leave(connection);
+    stock_give_all(&connection->unit);
     atomic_fetch_sub(&reactor->load, 1);
     atomic_fetch_sub(&reactor->server->connections, 1);
     buf_done(&connection->pending);
@@ -269,24 +284,40 @@ static bool keep(struct connection *connection, const char *data, size_t length)
     return true;
 }
 
+/* How long a client has for its next head, from now on. A new one has the time of a head even where
+ * it says nothing: who connects has something to ask. */
+static int64_t patience(const struct connection *connection, bool idle)
+{
+    const struct server_options *options = &connection->reactor->server->options;
+    if (connection->surplus) {
+        return SURPLUS_MS;
+    }
+    return idle && connection->served ? options->idle_ms : options->head_ms;
+}
+
 /* Waits for a request, of which `length` bytes are there. May close the connection. */
 static void await_head(struct connection *connection, const char *data, size_t length)
 {
-    const struct server *server = connection->reactor->server;
+    struct reactor *reactor = connection->reactor;
+    bool is_new = !connection->served && connection->due != DEADLINE_NEVER;
     connection->phase = PHASE_HEAD;
     if (length == 0) {
         buf_done(&connection->pending);
-        if (server->stopping) {
+        if (reactor->server->stopping) {
             connection_close(connection);
             return;
         }
-        allow(connection, server->options.idle_ms);
+        allow(connection, patience(connection, true));
+        if (!connection->queue) {
+            queue_add(&reactor->idle, connection);
+        }
     } else {
         if (!keep(connection, data, length)) {
             return;
         }
-        if (!connection->begun) {
-            allow(connection, server->options.head_ms);
+        leave_idle(connection);
+        if (!connection->begun && !is_new) {
+            allow(connection, patience(connection, false));
         }
         connection->begun = true;
     }
@@ -342,6 +373,13 @@ static bool take_body(struct connection *connection, size_t *from, size_t end)
     }
     if (options->head) {
         call_back(connection, options->head, options->context);
+    }
+    if (connection->surplus && !exchange_answered(exchange)) {
+        exchange_set_unread(exchange, true);
+        if (!exchange->let_in) {
+            refuse(connection, 503, NULL);
+            return false;
+        }
     }
     if (request->content_length == 0 || exchange_answered(exchange)) {
         return true;
@@ -527,6 +565,7 @@ void connection_adopt(struct connection *connection, struct reactor *reactor)
     connection->next = reactor->connections;
     if (deadlines_add(&reactor->deadlines, &connection->alarm) != OK) {
         close(connection->fd);
+        stock_give_all(&connection->unit);
         atomic_fetch_sub(&reactor->load, 1);
         atomic_fetch_sub(&reactor->server->connections, 1);
         free(connection);
@@ -542,10 +581,11 @@ void connection_adopt(struct connection *connection, struct reactor *reactor)
         return;
     }
     if (connection->surplus) {
-        refuse_unread(connection, 503);
+        entrance_add_surplus(reactor->server, connection);
     } else {
-        await_head(connection, NULL, 0);
+        entrance_make_room(reactor);
     }
+    await_head(connection, NULL, 0);
 }
 
 /* The client sends no more. A half-closed connection counts as left, unless only the sending of a
@@ -603,6 +643,8 @@ void connection_expire(struct connection *connection)
 {
     if (connection->exchange && connection->exchange->timer_at <= connection->reactor->now) {
         fire_timer(connection);
+    } else if (connection->phase == PHASE_HEAD && connection->surplus) {
+        refuse_unread(connection, 503);
     } else if (connection->phase == PHASE_HEAD && connection->begun) {
         refuse_unread(connection, 408);
     } else if (connection->phase == PHASE_BODY) {

@@ -87,6 +87,7 @@ bool exchange_recycle(struct exchange *exchange)
     exchange->out_sent = 0;
     exchange->sent_total = 0;
     exchange->unread = exchange->close = exchange->broken = exchange->closed = false;
+    exchange->let_in = false;
     exchange->connection = NULL;
     exchange->timer_at = DEADLINE_NEVER;
     return true;
@@ -114,6 +115,18 @@ struct slice exchange_header(const struct exchange *exchange, const char *name, 
         *count = seen;
     }
     return found;
+}
+
+void exchange_set_owner(struct exchange *exchange, const char *owner)
+{
+    if (exchange->connection->owner != owner) {
+        entrance_own(exchange->connection, owner);
+    }
+}
+
+void exchange_let_in(struct exchange *exchange)
+{
+    exchange->let_in = true;
 }
 
 const char *exchange_peer(const struct exchange *exchange)

@@ -281,6 +281,12 @@ static void on_head(struct exchange *exchange, void *context)
         return;
     }
     const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
+    if (route->open) {
+        exchange_let_in(
+            exchange); /* whoever watches the server must hear from it when it is full */
+    } else if (caller && callers_count(door->app->callers) > 0) {
+        exchange_set_owner(exchange, caller->name);
+    }
     if (route->body == BODY_LINES) {
         exchange_allow_body(exchange, LIMIT_HTTP_UPLOAD_BYTES);
     }
@@ -323,19 +329,31 @@ static void finish_sending(struct server *server)
     }
 }
 
-/* Each connection is a descriptor, and the usual limit of 1,024 is below our own. */
-static void allow_descriptors(void)
+/* Each connection is a descriptor, and the usual limit of 1,024 is below our own. How many there
+ * may be: where the system gives fewer descriptors, half of them, since calls need some too. */
+static unsigned allow_connections(void)
 {
     struct rlimit limit;
     rlim_t wanted = LIMIT_HTTP_CONNECTIONS + LIMIT_OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
-        return;
+        return LIMIT_HTTP_CONNECTIONS;
     }
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
-        log_warn(NULL, "only %llu descriptors: fewer than %d connections can be held",
-                 (unsigned long long)limit.rlim_cur, LIMIT_HTTP_CONNECTIONS);
+    rlim_t got = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+    if (got / 2 >= LIMIT_HTTP_CONNECTIONS) {
+        return LIMIT_HTTP_CONNECTIONS;
     }
+    log_warn(NULL, "only %llu descriptors: at most %llu connections at once, not %d",
+             (unsigned long long)got, (unsigned long long)got / 2, LIMIT_HTTP_CONNECTIONS);
+    return (unsigned)(got / 2);
+}
+
+/* A proxy that the operator named brings the clients of many addresses. */
+static bool is_proxy(void *context, const char *peer)
+{
+    const struct http_door *door = context;
+    return proxies_hold(door->app->proxies, peer);
 }
 
 int door_http(struct app *app, int signals)
@@ -350,12 +368,14 @@ int door_http(struct app *app, int signals)
                   config_name_used("FORAGE_HOST"), host);
         return 2;
     }
-    allow_descriptors();
     struct server_options options = {
         .host = host,
         .port = (uint16_t)config_int("FORAGE_PORT"),
         .reactors = (unsigned)config_int("FORAGE_REACTORS"),
+        .connections = allow_connections(),
+        .stocks = app->parts.stocks,
         .context = &door,
+        .is_proxy = is_proxy,
         .head = on_head,
         .request = on_request,
     };

@@ -25,7 +25,9 @@ static const struct refusal {
     {417, CODE_VALIDATION, "the expectation cannot be met"},
     {431, CODE_TOO_LARGE, "the request head is too large"},
     {501, CODE_VALIDATION, "the server does not do that"},
-    {503, CODE_BUSY, "there are too many connections, try again in a moment"},
+    {503, CODE_BUSY,
+     "there are too many connections, in all or from your address: close those that you do not "
+     "need, or try again in a moment"},
     {505, CODE_VALIDATION, "the HTTP version is not spoken here"},
     {500, CODE_INTERNAL, "the server could not answer"}, /* last: for any other */
 };

@@ -16,11 +16,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define MOST_REACTORS       4
-#define EVENTS_AT_ONCE      128
-#define ACCEPTS_AT_ONCE     64
-#define ACCEPT_PAUSE_MS     100 /* when there are no descriptors left */
-#define SURPLUS_CONNECTIONS 64  /* beyond the ceiling, kept just long enough to say 503 */
+#define MOST_REACTORS   4
+#define EVENTS_AT_ONCE  128
+#define ACCEPTS_AT_ONCE 64
+#define ACCEPT_PAUSE_MS 100 /* when there are no descriptors left */
 
 /* A thread runs one reactor, of whichever program. */
 static _Thread_local struct reactor *here;
@@ -45,6 +44,7 @@ static struct reactor *reactor_new(struct server *server)
         return NULL;
     }
     reactor->server = server;
+    reactor->shares = shares_ref(server->shares);
     reactor->references = 1;
     reactor->poller = epoll_create1(EPOLL_CLOEXEC);
     reactor->bell = event_open();
@@ -69,6 +69,7 @@ struct reactor *reactor_free(struct reactor *reactor)
             close(reactor->poller);
         }
         deadlines_done(&reactor->deadlines);
+        shares_free(reactor->shares);
         free(reactor);
     }
     return NULL;
@@ -132,18 +133,12 @@ static struct reactor *least_loaded(struct server *server)
 
 static void welcome(struct server *server, int fd, const char *peer)
 {
-    size_t most = server->options.connections;
-    size_t there = atomic_load(&server->connections);
-    if (there >= most + SURPLUS_CONNECTIONS) {
-        close(fd);
-        return;
-    }
     struct connection *connection = connection_new(fd, peer);
     if (!connection) {
         return;
     }
-    struct reactor *reactor = least_loaded(server);
-    connection->surplus = there >= most;
+    entrance_admit(server, connection);
+    struct reactor *reactor = connection->surplus ? here : least_loaded(server);
     atomic_fetch_add(&server->connections, 1);
     atomic_fetch_add(&reactor->load, 1);
     if (reactor == here) {
@@ -371,11 +366,12 @@ struct server *server_start(const struct server_options *options, char *problem,
     fill_in(&server->options);
     server->port = options->port;
     server->accept_again_at = DEADLINE_NEVER;
+    server->shares = shares_new(options->stocks, server->options.connections);
     server->listening = socket_listen(options->host, &server->port, problem, size);
     if (server->listening < 0) {
         return server_free(server);
     }
-    if (make_reactors(server) != OK || start_threads(server) != OK) {
+    if (!server->shares || make_reactors(server) != OK || start_threads(server) != OK) {
         snprintf(problem, size, "cannot start the HTTP server: %s", strerror(errno));
         return server_free(server);
     }
@@ -417,6 +413,7 @@ static void drop_arrivals(struct reactor *reactor)
     while (connection) {
         struct connection *next = connection->next;
         close(connection->fd);
+        stock_give_all(&connection->unit);
         free(connection);
         connection = next;
     }
@@ -442,6 +439,7 @@ struct server *server_free(struct server *server)
     if (server->listening >= 0) {
         close(server->listening);
     }
+    shares_free(server->shares);
     free(server->reactors);
     free(server);
     return NULL;

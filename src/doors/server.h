@@ -23,6 +23,7 @@
 
 struct server;
 struct exchange;
+struct stocks;
 
 struct http_header {
     struct slice name;
@@ -42,14 +43,18 @@ struct http_request {
 
 struct server_options {
     const char *host;
-    uint16_t port;        /* 0: any free one */
-    unsigned reactors;    /* 0: half as many as there are processors, 1 to 4 */
-    unsigned connections; /* 0: LIMIT_HTTP_CONNECTIONS; those beyond it are answered with 503 */
-    int64_t head_ms;      /* these four, when 0: TIME_HTTP_HEAD_MS and so on */
+    uint16_t port;         /* 0: any free one */
+    unsigned reactors;     /* 0: half as many as there are processors, 1 to 4 */
+    unsigned connections;  /* 0: LIMIT_HTTP_CONNECTIONS; an address, or a caller, has its share */
+    struct stocks *stocks; /* where the server's stocks stand in line for metrics; may be NULL */
+    int64_t head_ms;       /* these four, when 0: TIME_HTTP_HEAD_MS and so on */
     int64_t body_ms;
     int64_t idle_ms;
     int64_t write_ms;
     void *context;
+    /* Whether clients of many addresses come from this one: it is a proxy's, and has no share of
+     * its own. May be NULL. */
+    bool (*is_proxy)(void *context, const char *peer);
     /* The head is complete, the body not read. Answering here (exchange_respond) refuses the
      * request: a body is not read, and where there is one the connection closes. May be NULL. */
     void (*head)(struct exchange *exchange, void *context);
@@ -79,6 +84,12 @@ struct slice exchange_header(const struct exchange *exchange, const char *name, 
 /* For the head callback: the body may have this many bytes instead of LIMIT_MESSAGE_BYTES, at most
  * LIMIT_HTTP_UPLOAD_BYTES. */
 void exchange_allow_body(struct exchange *exchange, size_t bytes);
+/* For the head callback: in whose name the request is read and its connection counts from now on;
+ * a name that lives as long as the server, of a caller who has proved to be that one. */
+void exchange_set_owner(struct exchange *exchange, const char *owner);
+/* For the head callback: the request is served even where there is no connection left for its
+ * client. It must be a quick one. */
+void exchange_let_in(struct exchange *exchange);
 /* The client's address as text. */
 const char *exchange_peer(const struct exchange *exchange);
 /* The id that logs, errors and the X-Request-Id header carry: made by the server for each exchange.

@@ -1,5 +1,5 @@
-/* What the parts of the server share: server.c (reactors, accepting), connection.c (one
- * connection's steps) and exchange.c (requests and their answers).
+/* What the parts of the server share: server.c (reactors, accepting), entrance.c (who gets a
+ * connection), connection.c (one connection's steps) and exchange.c (requests and their answers).
  *
  * Who owns what. A connection belongs to its reactor and is touched by no other thread. An exchange
  * is counted: the connection holds one reference while it works on it, whoever answers later holds
@@ -15,6 +15,7 @@
 #include "core/buf.h"
 #include "core/id.h"
 #include "core/status.h"
+#include "core/stock.h"
 #include "doors/deadlines.h"
 #include "doors/http_parse.h"
 #include "doors/server.h"
@@ -22,6 +23,19 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* Connections in the order in which they came to stand there. */
+struct queue {
+    struct connection *first, *last;
+    size_t count;
+};
+
+/* What clients share; counted by the reactors, since an exchange that outlives the server still
+ * holds bytes of its body. */
+struct shares {
+    _Atomic unsigned references;
+    struct stock *connections;
+};
 
 struct reactor {
     struct server *server; /* valid while its thread runs */
@@ -32,8 +46,10 @@ struct reactor {
     _Atomic(struct connection *) arrivals;
     _Atomic size_t load; /* connections, on their way here or here */
     _Atomic unsigned references;
+    struct shares *shares;
     /* Its thread only: */
     struct connection *connections;
+    struct queue idle; /* those that wait for a request */
     struct deadlines deadlines;
     struct exchange *spare;
     int64_t now;
@@ -50,7 +66,9 @@ struct server {
     _Atomic bool ending;
     _Atomic size_t connections;
     _Atomic size_t flushes; /* of answers that were kept, since the socket was full */
+    struct shares *shares;
     /* The first reactor's thread only: */
+    struct queue surplus; /* connections beyond those that there may be */
     int listening;
     int64_t accept_again_at; /* DEADLINE_NEVER: accepting goes on */
 };
@@ -66,6 +84,10 @@ struct connection {
     struct reactor *reactor;
     struct connection *previous;
     struct connection *next;
+    struct queue *queue; /* that it stands in, or NULL */
+    struct connection *older, *newer;
+    struct holding unit; /* of the connections; none where it is surplus */
+    const char *owner;   /* the caller whose unit it is; NULL: its address's */
     struct exchange *exchange;
     struct deadline alarm; /* when the reactor looks at it, never later than `due` */
     int64_t due;           /* when the phase must be over */
@@ -77,8 +99,9 @@ struct connection {
     uint32_t wanted;  /* the epoll events that it waits for */
     uint32_t watched; /* those that the poller was told, which may be more */
     bool begun;       /* the first byte of a head has come */
+    bool served;      /* it has had a request */
     bool writing;     /* `due` is about unsent bytes */
-    bool surplus;     /* over the ceiling: to be answered with 503 */
+    bool surplus;     /* there is no unit for it: only what must get in is served */
     char peer[INET6_ADDRSTRLEN];
 };
 
@@ -108,6 +131,7 @@ struct exchange {
     /* The reactor's thread only: */
     struct connection *connection;
     bool in_callback; /* answers may go straight to the socket */
+    bool let_in;      /* served on a surplus connection too */
     int64_t timer_at;
     void (*timer_fire)(struct exchange *exchange, void *context);
     void *timer_context;
@@ -152,6 +176,25 @@ bool reactor_leave(struct reactor *reactor, struct exchange *exchange);
 void reactor_ring(struct reactor *reactor);
 struct reactor *reactor_ref(struct reactor *reactor);
 struct reactor *reactor_free(struct reactor *reactor);
+
+/* ---- entrance.c ---- */
+
+struct shares *shares_new(struct stocks *stocks, size_t connections);
+struct shares *shares_ref(struct shares *shares);
+struct shares *shares_free(struct shares *shares);
+/* Takes a unit for a new connection in the name of its address, or makes it a surplus one. */
+void entrance_admit(struct server *server, struct connection *connection);
+/* The same in the name of a caller who has shown its token; where that caller has its share it
+ * stays as it is. */
+void entrance_own(struct connection *connection, const char *owner);
+/* On the first reactor, for a new surplus connection: the oldest one goes where there are too many.
+ */
+void entrance_add_surplus(struct server *server, struct connection *connection);
+/* Where connections are short: lets go of the reactor's one that has been idle longest. */
+void entrance_make_room(struct reactor *reactor);
+void queue_add(struct queue *queue, struct connection *connection);
+/* Takes it out of where it stands, if it does. */
+void queue_leave(struct connection *connection);
 
 /* ---- exchange.c ---- */
 

@@ -350,6 +350,9 @@ static inline void on_head(struct exchange *exchange, void *context)
     if (path_is(exchange, "/refused")) {
         exchange_respond(exchange, 403, NULL, "refused", 7);
     }
+    if (path_is(exchange, "/health")) {
+        exchange_let_in(exchange);
+    }
     if (path_is(exchange, "/watched")) {
         exchange_on_gone(exchange, count_gone, NULL);
     }

@@ -16,7 +16,7 @@ static const struct limited {
     int status; /* 0: the connection closes without a word */
     int gone;
 } LIMITED[] = {
-    {{.idle_ms = SHORT_MS}, "", 0, 0},
+    {{.head_ms = SHORT_MS}, "", 0, 0},
     {{.head_ms = SHORT_MS}, "GET /hel", 408, 0},
     {{.body_ms = SHORT_MS}, POST("/echo") "Content-Length: 4000000\r\n\r\nab", 408, 0},
     {{.body_ms = SHORT_MS}, POST("/echo") "Transfer-Encoding: chunked\r\n\r\n3fffff\r\nab", 408, 0},
@@ -38,6 +38,28 @@ static void test_time_limits(void **state)
         close(fd);
         server = server_free(server);
     }
+}
+
+static int start_short_idle(void **state)
+{
+    (void)state;
+    server = start_with((struct server_options){.idle_ms = SHORT_MS});
+    return 0;
+}
+
+/* A client that has asked something may be silent for longer before it asks again. */
+static void test_idle_time(void **state)
+{
+    int fd = enter();
+    int silent = enter();
+    (void)state;
+    client_send(fd, GET("/hello"));
+    client_expect(fd, 200, "hello ");
+    assert_true(client_ended(fd));
+    client_send(silent, GET("/hello"));
+    client_expect(silent, 200, "hello ");
+    close(fd);
+    close(silent);
 }
 
 /* A byte now and then does not buy time. */
@@ -246,7 +268,7 @@ static void test_fin_after_the_answer(void **state)
 static int start_small(void **state)
 {
     (void)state;
-    server = start_with((struct server_options){.reactors = 2, .connections = 2});
+    server = start_with((struct server_options){.reactors = 2, .connections = 4});
     return 0;
 }
 
@@ -276,6 +298,82 @@ static void test_too_many_connections(void **state)
     client_expect(second, 200, "hello ");
     close(second);
     close(third);
+}
+
+/* What must always get in does: here that is /health. */
+static void test_let_in(void **state)
+{
+    int fds[3];
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        fds[i] = enter();
+        wait_for_connections(i + 1);
+    }
+    client_send(fds[2], GET("/health"));
+    client_expect(fds[2], 404, NULL);
+    assert_true(client_ended(fds[2]));
+    for (size_t i = 0; i < 3; i++) {
+        close(fds[i]);
+    }
+}
+
+/* Who says nothing on a surplus connection makes room for the next one. */
+static void test_silent_surplus(void **state)
+{
+    enum { MANY = 2 + 64 + 10 };
+    int fds[MANY];
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        fds[i] = enter();
+    }
+    assert_true(client_ended(fds[2]));
+    client_send(fds[MANY - 1], GET("/health"));
+    client_expect(fds[MANY - 1], 404, NULL);
+    client_send(fds[0], GET("/hello"));
+    client_expect(fds[0], 200, "hello ");
+    for (size_t i = 0; i < MANY; i++) {
+        close(fds[i]);
+    }
+}
+
+static bool any_is_proxy(void *context, const char *peer)
+{
+    (void)context;
+    return strcmp(peer, "127.0.0.1") == 0;
+}
+
+static int start_behind_a_proxy(void **state)
+{
+    (void)state;
+    server = start_with(
+        (struct server_options){.reactors = 1, .connections = 16, .is_proxy = any_is_proxy});
+    return 0;
+}
+
+/* Connections of a proxy are those of many clients: they have no share. Where they get short, the
+ * one that has been idle longest goes, and no other. */
+static void test_idle_ones_make_room(void **state)
+{
+    int fds[20];
+    (void)state;
+    for (size_t i = 0; i < COUNT(fds); i++) {
+        fds[i] = enter();
+        client_send(fds[i], i == 0 ? GET("/never") : GET("/hello"));
+        if (i > 0) {
+            client_expect(fds[i], 200, "hello ");
+        }
+    }
+    wait_for_connections(14);
+    for (size_t i = 0; i < COUNT(fds); i++) {
+        if (i >= 1 && i <= 6) {
+            assert_true(client_ended(fds[i]));
+        } else if (i > 0) {
+            client_send(fds[i], GET("/hello"));
+            client_expect(fds[i], 200, "hello ");
+        }
+        close(fds[i]);
+    }
+    wait_for(&seen.gone, 1);
 }
 
 static int64_t processor_time_us(void)
@@ -416,6 +514,10 @@ int main(void)
         WITH(start, test_request_and_fin_together),
         WITH(start_single, test_fin_after_the_answer),
         WITH(start_small, test_too_many_connections),
+        WITH(start_small, test_let_in),
+        WITH(start_small, test_silent_surplus),
+        WITH(start_behind_a_proxy, test_idle_ones_make_room),
+        WITH(start_short_idle, test_idle_time),
         WITH(start, test_no_descriptors_left),
         WITH(start, test_stop_accepting),
         WITH(start, test_stop_during_a_stream),
