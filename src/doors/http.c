@@ -95,29 +95,6 @@ void respond_error(struct exchange *exchange, const char *code, const char *mess
 
 /* ---- small routes ---- */
 
-static void serve_health(const struct visit *visit)
-{
-    const struct program_status *status = visit->door->app->parts.status;
-    struct status_wait waits[STATUS_WAITS];
-    size_t count = status_waits(status, waits);
-    struct buf body;
-    buf_init(&body, KIB(4));
-    buf_printf(&body, "{\"status\":\"ok\",\"name\":\"forage\",\"version\":\"%s\",\"uptime_s\":%.3f",
-               FORAGE_VERSION, status_uptime_s(status));
-    for (size_t i = 0; i < count; i++) {
-        buf_printf(&body, "%s{\"for\":\"%s\",\"calls\":%u,\"seconds\":%.3f}",
-                   i ? "," : ",\"waiting\":[", waits[i].what, waits[i].calls,
-                   (double)waits[i].longest_ms / 1000);
-    }
-    buf_puts(&body, count ? "]}" : "}");
-    if (buf_error(&body) == OK) {
-        respond(visit->exchange, 200, NULL, "application/json", body.data, body.length);
-    } else {
-        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
-    }
-    buf_done(&body);
-}
-
 static void serve_metrics(const struct visit *visit)
 {
     struct app *app = visit->door->app;
@@ -137,7 +114,7 @@ static void serve_metrics(const struct visit *visit)
 /* ---- routing ---- */
 
 /* The first that fits serves, so that a {variable} comes after the names that it could stand for.
- * /health tells nothing, so it asks for no token. */
+ * /health tells next to nothing, so it asks for no token; ?full does. */
 const struct route ROUTES[] = {
     {"POST", "/mcp", serve_mcp, BODY_JSON, .operation = NULL},
     {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, .operation = "list_tools",
@@ -153,7 +130,8 @@ const struct route ROUTES[] = {
     {"GET", "/api/v1/openapi.json", serve_openapi, BODY_ANY, .operation = "get_openapi",
      .summary = "This description.", .result = "OpenApi"},
     {"GET", "/health", serve_health, BODY_ANY, .open = true, .operation = "get_health",
-     .summary = "Whether the server is up. Needs no token.", .result = "Health"},
+     .summary = "Whether the server is up and well. Needs no token, but for the whole of it.",
+     .parameters = "full", .result = "Health"},
     {"GET", "/metrics", serve_metrics, BODY_ANY, .operation = "get_metrics",
      .summary = "Numbers in Prometheus' text format."},
     {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, .operation = "tools"},

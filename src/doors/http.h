@@ -122,6 +122,7 @@ void rest_answer(struct rest_call *rest, yyjson_mut_val *body);
 
 /* ---- what serves the routes ---- */
 
+void serve_health(const struct visit *visit);        /* health.c */
 void serve_mcp(const struct visit *visit);           /* mcp_http.c */
 void serve_tool_list(const struct visit *visit);     /* rest.c */
 void serve_tool_call(const struct visit *visit);     /* rest.c */

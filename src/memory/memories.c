@@ -6,11 +6,14 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "core/log.h"
+#include "core/trouble.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char STORE_NAME[] = "the memory store";
+static const char CHANGES_NAME[] = "changes of memories";
 
 static struct memories *memories_of(const struct call *call)
 {
@@ -39,9 +42,16 @@ static int borrow(struct memories *memories, struct call *call, struct db **db)
 {
     char problem[DB_PROBLEM_SIZE] = "";
     int status = db_pool_borrow(memories->pool, call, db, problem, sizeof problem);
-    return status == ERR_IO && *problem
-               ? call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s", problem)
-               : status;
+    if (status == OK && trouble_end(STORE_NAME)) {
+        log_info(NULL, "the memory store works again");
+    }
+    if (status != ERR_IO || !*problem) {
+        return status;
+    }
+    if (trouble_begin(STORE_NAME, "it cannot be opened; the log says why")) {
+        log_error(NULL, "the memory store cannot be opened: %s", problem);
+    }
+    return call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s", problem);
 }
 
 int memories_borrow(struct call *call, struct db **db)
@@ -186,6 +196,12 @@ static int apply(void *context, struct db *db, struct writer_job *job)
 
 static void wrote(void *context, struct db *db, const struct writer_job *jobs, int status)
 {
+    if (status == OK && trouble_end(CHANGES_NAME)) {
+        log_info(NULL, "memories can be changed again");
+    } else if (db && (status == ERR_IO || status == ERR_CLOSED) &&
+               trouble_begin(CHANGES_NAME, "they cannot be written; the log says why")) {
+        log_error(NULL, "memories cannot be changed: %s", db_problem(db));
+    }
     bool overwrites = status == OK && sweep(context, db);
     for (const struct writer_job *job = jobs; job; job = job->next) {
         overwrites |= ((const struct memories_job *)job)->overwrites;

@@ -6,6 +6,7 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "core/trouble.h"
 #include "db/writer.h"
 #include "guard/callers.h"
 
@@ -50,7 +51,6 @@ struct keeper {
     struct db *db;
     struct records_turn turn;
     unsigned records_since_tidy;
-    bool failing;
     _Atomic int64_t busy_since_ms; /* with a transaction; 0: it is not */
     atomic_size_t unsaved;         /* records on their way */
 };
@@ -122,11 +122,12 @@ static int borrow(void *context, struct call *call, struct db **db)
         }
     }
     *db = keeper->db;
-    if (!keeper->db && !keeper->failing) {
+    if (!keeper->db &&
+        trouble_begin(RECORDS_NAME, "cannot be opened: nothing is recorded, and limits "
+                                    "hold within this process only; the log says why")) {
         log_warn(NULL,
                  "usage and history are not kept, and limits hold within this process only: %s",
                  problem);
-        keeper->failing = true;
     }
     return keeper->db ? OK : ERR_IO;
 }
@@ -197,13 +198,14 @@ static void wrote(void *context, struct db *db, const struct writer_job *jobs, i
     (void)jobs;
     struct keeper *keeper = context;
     atomic_store(&keeper->busy_since_ms, 0);
-    if (status != OK && db && !keeper->failing) {
+    if (status == OK && trouble_end(RECORDS_NAME)) {
+        log_info(NULL, "usage and history are kept again");
+    } else if (status != OK && db &&
+               trouble_begin(RECORDS_NAME, "cannot be written: records wait in memory and are "
+                                           "tried again; the log says why")) {
         log_error(NULL, "usage and history could not be written (they are tried again): %s",
                   db_problem(db));
-    } else if (status == OK && keeper->failing) {
-        log_info(NULL, "usage and history are kept again");
     }
-    keeper->failing = status != OK;
 }
 
 /* What was spent today as far as this process knows it without the database. */

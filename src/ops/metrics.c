@@ -3,6 +3,7 @@
 
 #include "core/log_ring.h"
 #include "core/stock.h"
+#include "core/trouble.h"
 #include "ops/status.h"
 
 #include <stdio.h>
@@ -103,6 +104,17 @@ static void write_stocks(struct buf *out, struct stocks *stocks)
     }
 }
 
+static void write_troubles(struct buf *out)
+{
+    struct trouble troubles[TROUBLES];
+    size_t count = troubles_copy(troubles);
+    begin(out, "forage_trouble", "gauge",
+          "1 for each part that does not work; /health?full says why.");
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(out, "forage_trouble{part=\"%s\"} 1\n", troubles[i].part);
+    }
+}
+
 void metrics_write(struct buf *out, const struct program_status *status, size_t connections)
 {
     const struct registry *registry = status->registry;
@@ -116,6 +128,7 @@ void metrics_write(struct buf *out, const struct program_status *status, size_t 
     one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
         processor_seconds());
     write_stocks(out, status->stocks);
+    write_troubles(out);
     for (size_t i = 0; i < sizeof PER_TOOL / sizeof *PER_TOOL; i++) {
         begin(out, PER_TOOL[i].name, PER_TOOL[i].type, PER_TOOL[i].help);
         for (size_t tool = 0; tool < registry->tool_count; tool++) {

@@ -74,3 +74,38 @@ def test_a_lone_caller_has_all_workers(tmp_path):
             web.wait_seen("/hangs", WORKERS - 2)
             assert wait_until(lambda: stock(server, ALICE, "workers") == (WORKERS - 2, WORKERS, 2))
             assert ask(server, ALICE, "memory_search", {"query": "anything"}).status == 200
+
+
+# ---- what an operator sees ----
+
+
+def health(server, path="/health", token=None):
+    return exchange(server.port, request("GET", path, by(token) if token else None))
+
+
+def test_health_tells_little_to_strangers(tmp_path):
+    with Server(FORAGE_TOKENS=f"alice:{ALICE}", FORAGE_DATA_DIR=tmp_path) as server:
+        assert health(server).json().keys() == {"status", "name", "version", "uptime_s"}
+        assert health(server, "/health?full").status == 401
+        full = health(server, "/health?full", ALICE).json()
+        assert full["status"] == "ok" and full["troubles"] == []
+        stocks = {stock["name"]: stock for stock in full["stocks"]}
+        assert stocks["workers"]["limit"] == 128 and "FORAGE_WORKERS" in stocks["workers"]["what"]
+
+
+def test_health_says_what_does_not_work(tmp_path):
+    """A store that cannot be opened: while it lasts /health, its reasons and the metrics say so, without a path."""
+    data = tmp_path / "data"
+    data.write_text("a file where the folder should be")
+    with Server(FORAGE_TOKENS=f"alice:{ALICE}", FORAGE_DATA_DIR=data) as server:
+        assert ask(server, ALICE, "memory_search", {"query": "anything"}).status == 502
+        assert health(server).json()["status"] == "degraded" and "troubles" not in health(server).json()
+        full = health(server, "/health?full", ALICE)
+        troubles = {trouble["part"]: trouble for trouble in full.json()["troubles"]}
+        assert "cannot be opened" in troubles["the memory store"]["message"] and str(tmp_path) not in full.body.decode()
+        assert 'forage_trouble{part="the memory store"} 1' in health(server, "/metrics", ALICE).body.decode()
+        server.wait_log("the memory store cannot be opened: .*" + str(data))
+        data.unlink()
+        assert ask(server, ALICE, "memory_search", {"query": "anything"}).status == 200
+        server.wait_log("the memory store works again")
+        assert wait_until(lambda: health(server, "/health?full", ALICE).json()["troubles"] == [])

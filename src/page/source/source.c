@@ -7,6 +7,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/redact.h"
+#include "core/trouble.h"
 #include "page/source/cache.h"
 #include "page/source/redirects.h"
 
@@ -25,6 +26,8 @@
 #define SHARE_KEPT_BACK   10   /* a tenth of the time that is left, */
 #define MOST_KEPT_BACK_MS 2000 /* but no more than this, to tell that there was too little */
 
+static const char CACHE_NAME[] = "the cache of pages";
+
 /* ---- the part ---- */
 
 struct source {
@@ -32,7 +35,6 @@ struct source {
     pthread_mutex_t lock;
     bool opened;
     struct cache *cache; /* NULL: nothing is cached */
-    _Atomic bool cache_works;
 };
 
 struct source *source_new(void)
@@ -41,7 +43,6 @@ struct source *source_new(void)
     if (source) {
         line_init(&source->hosts, LIMIT_HOST_TRANSFERS);
         pthread_mutex_init(&source->lock, NULL);
-        source->cache_works = true;
     }
     return source;
 }
@@ -82,6 +83,9 @@ static struct cache *open_cache(void)
     struct cache *cache = folder ? cache_open(folder, most, problem, sizeof problem) : NULL;
     if (!cache) {
         log_warn(NULL, "pages are not kept: %s (FORAGE_CACHE_DIR)", problem);
+        trouble_begin(CACHE_NAME,
+                      "it cannot be opened, pages are read anew each time; the log says "
+                      "why (FORAGE_CACHE_DIR)");
     }
     free(folder);
     return cache;
@@ -245,7 +249,9 @@ static bool may_keep(const struct fetch_response *fetched)
 static void keep(const struct plan *plan, const struct fetch_response *fetched)
 {
     bool worked = cache_keep(plan->cache, plan->key, fetched) != ERR_IO;
-    if (atomic_exchange(&plan->source->cache_works, worked) && !worked) {
+    if (worked) {
+        trouble_end(CACHE_NAME);
+    } else if (trouble_begin(CACHE_NAME, "it cannot be written; the log says why")) {
         log_warn(call_request_id(plan->call), "the cache of pages cannot be written: %s",
                  strerror(errno));
     }

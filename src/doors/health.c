@@ -1,0 +1,96 @@
+/* GET /health. Without a token it tells only whether all is well, and what calls wait for; `?full`
+ * has the reasons and the stocks, for whoever may call. */
+#include "call/errors.h"
+#include "core/clock.h"
+#include "core/limits.h"
+#include "core/stock.h"
+#include "core/trouble.h"
+#include "doors/http.h"
+#include "ops/status.h"
+#include "text/json.h"
+
+#include <string.h>
+
+static void add_waits(yyjson_mut_doc *doc, yyjson_mut_val *body,
+                      const struct program_status *status)
+{
+    struct status_wait waits[STATUS_WAITS];
+    size_t count = status_waits(status, waits);
+    yyjson_mut_val *list = count ? yyjson_mut_obj_add_arr(doc, body, "waiting") : NULL;
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_val *wait = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, wait, "for", waits[i].what);
+        yyjson_mut_obj_add_uint(doc, wait, "calls", waits[i].calls);
+        yyjson_mut_obj_add_real(doc, wait, "seconds", (double)waits[i].longest_ms / 1000);
+    }
+}
+
+static void add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body, const struct trouble *troubles,
+                         size_t count)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, body, "troubles");
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_val *trouble = yyjson_mut_arr_add_obj(doc, list);
+        yyjson_mut_obj_add_str(doc, trouble, "part", troubles[i].part);
+        yyjson_mut_obj_add_strcpy(doc, trouble, "message", troubles[i].words);
+        yyjson_mut_obj_add_real(doc, trouble, "seconds",
+                                (double)(clock_now_ms() - troubles[i].since_ms) / 1000);
+    }
+}
+
+struct stock_list {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *list;
+};
+
+static void add_stock(void *context, const struct stock_rule *rule, size_t used, uint64_t refused)
+{
+    const struct stock_list *to = context;
+    yyjson_mut_val *stock = yyjson_mut_arr_add_obj(to->doc, to->list);
+    yyjson_mut_obj_add_str(to->doc, stock, "name", rule->name);
+    yyjson_mut_obj_add_str(to->doc, stock, "what", rule->help);
+    yyjson_mut_obj_add_uint(to->doc, stock, "used", used);
+    yyjson_mut_obj_add_uint(to->doc, stock, "limit", rule->all);
+    yyjson_mut_obj_add_uint(to->doc, stock, "refused", refused);
+}
+
+static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status *status, bool full)
+{
+    struct trouble troubles[TROUBLES];
+    size_t count = troubles_copy(troubles);
+    yyjson_mut_val *body = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_str(doc, body, "status", count ? "degraded" : "ok");
+    yyjson_mut_obj_add_str(doc, body, "name", "forage");
+    yyjson_mut_obj_add_str(doc, body, "version", FORAGE_VERSION);
+    yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
+    add_waits(doc, body, status);
+    if (full) {
+        add_troubles(doc, body, troubles, count);
+        struct stock_list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
+        stocks_look(status->stocks, add_stock, &list);
+    }
+    return body;
+}
+
+void serve_health(const struct visit *visit)
+{
+    struct slice query = exchange_request(visit->exchange)->query;
+    bool full = slice_is(query, "full") || slice_is(query, "full=true");
+    if (full && !check_caller(visit->door, visit->exchange)) {
+        return;
+    }
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    size_t length = 0;
+    char *text = NULL;
+    if (doc) {
+        yyjson_mut_doc_set_root(doc, describe(doc, visit->door->app->parts.status, full));
+        text = yyjson_mut_write(doc, 0, &length);
+    }
+    if (text) {
+        respond(visit->exchange, 200, NULL, "application/json", text, length);
+    } else {
+        respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
+    }
+    free(text);
+    yyjson_mut_doc_free(doc);
+}
