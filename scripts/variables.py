@@ -10,7 +10,7 @@ of that line, so a running program need not check.
 import re
 import sys
 
-FLAGS = ("secret", "shared")
+FLAGS = ("secret", "unsent", "shared")
 GROUP = re.compile(r"\[([a-z]+)\] ([^:]+): (.+)\Z")
 HEAD = re.compile(r"([A-Z][A-Z0-9_]*) ([a-z]+)((?: [^= ]\S*)*)(?: = (.+))?\Z")
 NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -78,7 +78,7 @@ def read_head(line, group):
     """The variable that a line begins: its name, kind, flags and default."""
     match = HEAD.match(line)
     if not match or match[2] not in KINDS:
-        raise Problem("expected NAME kind [secret] [shared] [= default]; a kind is one of " + ", ".join(KINDS))
+        raise Problem("expected NAME kind [secret] [unsent] [shared] [= default]; a kind is one of " + ", ".join(KINDS))
     words = match[3].split()
     try:
         fields = KINDS[match[2]](words)

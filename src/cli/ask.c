@@ -105,7 +105,7 @@ static int print_page(const struct tool_run *run)
     if (text.length && text.data[text.length - 1] != '\n') {
         buf_putc(&text, '\n');
     }
-    int code = print_buf(&text);
+    int code = print_buf(&text, WORDS_FROM_OUTSIDE);
     print_access(run);
     if (yyjson_mut_obj_get(run->result, "next_start")) {
         fprintf(stderr, "forage: there is more: --start %lld\n",
@@ -187,7 +187,7 @@ static void explain_target(const char *given)
         if (access(given, F_OK) == 0) {
             buf_printf(&line, "; there is a file of that name: forage read ./%s", given);
         }
-        redact_buf(&line, 0);
+        redact_buf(&line, 0, WORDS_OURS);
         fprintf(stderr, "%s\n", line.data ? line.data : "");
         buf_done(&line);
     }
@@ -238,8 +238,9 @@ static int read_part(struct tool_run *run, const struct buf *bytes)
         return print_call_error(run->call);
     }
     run->result = content_describe(&content, run->doc, call_arena(run->call));
-    int code = option_given(run->given, "--json") ? print_json(call_arena(run->call), run->result)
-                                                  : print_page(run);
+    int code = option_given(run->given, "--json")
+                   ? print_json(call_arena(run->call), run->result, WORDS_FROM_OUTSIDE)
+                   : print_page(run);
     return content.document.failed ? EXIT_FAILED : code;
 }
 
@@ -358,7 +359,7 @@ static int print_answer(const struct tool_run *run)
         buf_printf(&out, "%s%s%s\n    %s\n", *published ? " (" : "", published,
                    *published ? ")" : "", text_of(citation, "url"));
     }
-    int code = print_buf(&out);
+    int code = print_buf(&out, WORDS_FROM_OUTSIDE);
     print_notes(yyjson_mut_obj_get(run->result, "notes"));
     return code;
 }
@@ -398,7 +399,7 @@ static int print_report(const struct tool_run *run)
     {
         buf_printf(&text, "%s- %s\n", index ? "" : "\nPages read:\n", yyjson_mut_get_str(source));
     }
-    int code = print_buf(&text);
+    int code = print_buf(&text, WORDS_FROM_OUTSIDE);
     print_notes(yyjson_mut_obj_get(metadata, "warnings"));
     return code;
 }

@@ -52,7 +52,7 @@ int read_configuration(struct buf *problem)
     if (status != OK && !problem->length) {
         buf_puts(problem, status_name(status));
     }
-    redact_buf(problem, 0);
+    redact_buf(problem, 0, WORDS_OURS);
     return status == OK ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -121,9 +121,9 @@ bool print_bytes(const char *data, size_t length)
     return false;
 }
 
-int print_buf(struct buf *text)
+int print_buf(struct buf *text, enum words words)
 {
-    redact_buf(text, 0);
+    redact_buf(text, 0, words);
     bool whole = buf_error(text) == OK;
     if (!whole) {
         fputs("forage: the output is too long, or there is no memory for it\n", stderr);
@@ -170,7 +170,7 @@ int read_stream(FILE *file, struct buf *bytes)
     return ferror(file) ? ERR_IO : buf_error(bytes);
 }
 
-int print_json(struct arena *arena, yyjson_mut_val *value)
+int print_json(struct arena *arena, yyjson_mut_val *value, enum words words)
 {
     struct buf text;
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
@@ -180,7 +180,7 @@ int print_json(struct arena *arena, yyjson_mut_val *value)
         buf_done(&text);
         return EXIT_FAILED;
     }
-    return print_buf(&text);
+    return print_buf(&text, words);
 }
 
 int command_version(const struct arguments *arguments)

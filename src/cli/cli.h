@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "cli/arguments.h"
 #include "core/buf.h"
+#include "core/redact.h"
 
 #include <stdio.h>
 
@@ -68,11 +69,12 @@ struct app *open_app(void);
 /* Prints bytes as they are; false where the output does not take them, which the program's end
  * reports. */
 bool print_bytes(const char *data, size_t length);
-/* Prints what was gathered, redacted, and frees it. EXIT_OK or EXIT_FAILED. */
-int print_buf(struct buf *text);
+/* Prints what was gathered, without the secrets that such words may not hold, and frees it. EXIT_OK
+ * or EXIT_FAILED. */
+int print_buf(struct buf *text, enum words words);
 /* Appends all that a stream holds. OK, ERR_IO, or ERR_LIMIT where that is too much. */
 int read_stream(FILE *file, struct buf *bytes);
 /* Prints a value as JSON for people; NULL is a failure. An exit code. */
-int print_json(struct arena *arena, yyjson_mut_val *value);
+int print_json(struct arena *arena, yyjson_mut_val *value, enum words words);
 
 #endif

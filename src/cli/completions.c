@@ -239,5 +239,5 @@ int command_completions(const struct arguments *arguments)
     struct line line = {.read = {.path = {&COMMAND_ROOT}, .depth = 1}};
     buf_init(&line.out, KIB(256));
     complete_line(&line, arguments->count - 1, arguments->words + 1);
-    return print_buf(&line.out);
+    return print_buf(&line.out, WORDS_OURS);
 }

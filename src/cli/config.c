@@ -28,5 +28,5 @@ int command_config(const struct arguments *arguments)
             config_write_effective(&text, json);
         }
     }
-    return code == EXIT_OK ? print_buf(&text) : code;
+    return code == EXIT_OK ? print_buf(&text, WORDS_OURS) : code;
 }

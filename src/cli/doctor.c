@@ -69,7 +69,7 @@ static int print_report(yyjson_mut_val *report)
     }
     bool online = yyjson_mut_get_bool(yyjson_mut_obj_get(report, "online"));
     buf_printf(&out, ".%s\n", online ? "" : " `forage doctor --online` tries the keys.");
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OURS);
 }
 
 struct examination {
@@ -89,7 +89,8 @@ static int examine(struct app *app, struct call *call, void *context)
         fputs("forage: the examination was given up\n", stderr);
         return EXIT_FAILED;
     }
-    int code = examination->json ? print_json(call_arena(call), report) : print_report(report);
+    int code =
+        examination->json ? print_json(call_arena(call), report, WORDS_OURS) : print_report(report);
     bool well = yyjson_mut_get_bool(yyjson_mut_obj_get(report, "ok"));
     return code == EXIT_OK && !well ? EXIT_FAILED : code;
 }
@@ -107,7 +108,7 @@ int command_doctor(const struct arguments *arguments)
     if (option_given(arguments, "--markdown")) {
         buf_init(&page, KIB(64));
         doctor_write_markdown(&page);
-        return print_buf(&page);
+        return print_buf(&page, WORDS_OURS);
     }
     struct examination examination = {.options.online = option_given(arguments, "--online"),
                                       .json = option_given(arguments, "--json")};

@@ -127,7 +127,7 @@ static int print_result(struct arena *arena, const struct extract_result *page, 
     } else {
         put_markdown(&out, page);
     }
-    return print_buf(&out);
+    return print_buf(&out, WORDS_FROM_OUTSIDE);
 }
 
 static int extract_one(struct arena *arena, const struct arguments *given)

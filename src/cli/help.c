@@ -191,7 +191,7 @@ int command_help(const struct arguments *arguments)
         struct buf text;
         buf_init(&text, KIB(256));
         manual_write(&text);
-        return print_buf(&text);
+        return print_buf(&text, WORDS_OURS);
     }
     struct arguments topic = {.path = {&COMMAND_ROOT}, .depth = 1};
     for (int i = 0; i < arguments->count; i++) {

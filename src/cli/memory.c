@@ -361,7 +361,7 @@ static int print_result(const struct tool_run *run)
     warn_damaged(yyjson_mut_obj_get(run->result, "data"));
     buf_init(&out, LIMIT_CALL_ARENA_BYTES);
     find_action(run->given)->print(&out, yyjson_mut_obj_get(run->result, "data"));
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OF_CALLER);
 }
 
 /* ---- the command ---- */

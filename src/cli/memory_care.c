@@ -48,7 +48,7 @@ static int print_for_people(const struct memory_check *check, bool repair)
         buf_printf(&out, ", %zu repaired", check->repaired);
     }
     buf_putc(&out, '\n');
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OF_CALLER);
 }
 
 static int print_as_json(struct arena *arena, const struct memory_check *check)
@@ -76,7 +76,7 @@ static int print_as_json(struct arena *arena, const struct memory_check *check)
         }
         yyjson_mut_obj_add_bool(doc, item, "repaired", problem->repaired);
     }
-    return print_json(arena, data ? root : NULL);
+    return print_json(arena, data ? root : NULL, WORDS_OF_CALLER);
 }
 
 static int check(struct app *app, struct call *call, void *context)
@@ -146,7 +146,7 @@ static int print_history(const struct tool_run *run)
         terminal_put(&out, begins, strlen(begins), terminal_room(stdout, out.length - begun));
         buf_putc(&out, '\n');
     }
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OF_CALLER);
 }
 
 int command_memory_history(const struct arguments *arguments)
@@ -175,7 +175,7 @@ static int print_restored(const struct tool_run *run)
     } else {
         buf_printf(&out, "unchanged %s\n", text_of(data, "key"));
     }
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OF_CALLER);
 }
 
 int command_memory_restore(const struct arguments *arguments)

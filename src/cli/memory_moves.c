@@ -205,7 +205,7 @@ static int print_counts(struct moving *moving, const struct lines_counts *counts
         for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
             yyjson_mut_obj_add_uint(doc, data, COUNTS[i].name, COUNTS[i].count);
         }
-        return print_json(arena, root);
+        return print_json(arena, root, WORDS_OF_CALLER);
     }
     printf("%zu of %zu memories: %zu added, %zu replaced, %zu unchanged\n", counts->lines,
            counts->lines + counts->expired + counts->others, counts->added, counts->replaced,
@@ -466,12 +466,12 @@ static int run_namespaces(struct moving *moving)
     status = status == OK && arena_failed(arena) ? ERR_NOMEM : status;
     if (status != OK || option_given(moving->arguments, "--json")) {
         buf_done(&listing.text);
-        return status == OK ? print_json(arena, root) : fail(moving, status);
+        return status == OK ? print_json(arena, root, WORDS_OF_CALLER) : fail(moving, status);
     }
     if (listing.text.length == 0) {
         fputs("forage: there are no memories yet\n", stderr);
     }
-    return print_buf(&listing.text);
+    return print_buf(&listing.text, WORDS_OF_CALLER);
 }
 
 int command_memory_namespaces(const struct arguments *arguments)

@@ -161,7 +161,7 @@ static int print_usage(struct arena *arena, yyjson_mut_val *report, bool all_cal
         buf_printf(&text, "Without a price: %lld uses of models or services (FORAGE_PRICES).\n",
                    (long long)number_of(total, "unpriced"));
     }
-    return print_buf(&text);
+    return print_buf(&text, WORDS_OURS);
 }
 
 int command_usage(const struct arguments *arguments)
@@ -178,7 +178,7 @@ int command_usage(const struct arguments *arguments)
     if (report_usage(opened.db, caller, days, opened.doc, &report) != OK) {
         code = print_records_error(&opened);
     } else if (option_given(arguments, "--json")) {
-        code = print_json(call_arena(opened.call), report);
+        code = print_json(call_arena(opened.call), report, WORDS_OURS);
     } else if (yyjson_mut_arr_size(yyjson_mut_obj_get(report, "rows")) == 0) {
         code = print_no_usage(caller, days);
     } else {
@@ -241,7 +241,7 @@ static int print_history(const struct opened *opened, yyjson_mut_val *calls)
                              text_of(past, "tool"), *error ? error : "ok", asked(opened, past)});
     }
     buf_init(&text, MIB(8));
-    return table_put(&text, table, stdout) == OK ? print_buf(&text) : EXIT_FAILED;
+    return table_put(&text, table, stdout) == OK ? print_buf(&text, WORDS_OURS) : EXIT_FAILED;
 }
 
 static int list_history(struct opened *opened, const struct arguments *arguments,
@@ -255,7 +255,7 @@ static int list_history(struct opened *opened, const struct arguments *arguments
         return print_records_error(opened);
     }
     if (option_given(arguments, "--json")) {
-        return print_json(call_arena(opened->call), report);
+        return print_json(call_arena(opened->call), report, WORDS_OURS);
     }
     yyjson_mut_val *calls = yyjson_mut_obj_get(report, "calls");
     return yyjson_mut_arr_size(calls) ? print_history(opened, calls) : print_no_history(caller);
@@ -287,7 +287,7 @@ static int export_history(struct opened *opened, const struct arguments *argumen
             buf_putc(&text, '\n');
         }
         before = number_of(report, "next");
-        code = print_buf(&text);
+        code = print_buf(&text, WORDS_OURS);
         call_free(call);
     } while (code == EXIT_OK && before > 0);
     return code;

@@ -176,7 +176,7 @@ static int print_error(const struct call *call, const char *advice)
     buf_init(&text, KIB(64));
     buf_printf(&text, "forage: %.*s%s%s\n", (int)(tools ? tools - message : (long)strlen(message)),
                message, tools ? "; " : "", tools ? advice : "");
-    redact_buf(&text, 0);
+    redact_buf(&text, 0, WORDS_OURS);
     fputs(text.data ? text.data : "forage: out of memory\n", stderr);
     buf_done(&text);
     return EXIT_FAILED;
@@ -300,6 +300,12 @@ static int run_entry(struct app *app, const struct entry *entry, struct call *ca
     return EXIT_OK;
 }
 
+/* What a tool could not do is said by us, to the operator. */
+static enum words words_of(const struct reply *reply)
+{
+    return reply->is_error ? WORDS_OURS : reply->words;
+}
+
 int run_tool(const struct tool_command *command, const struct arguments *given, struct app *app,
              struct call *call)
 {
@@ -324,7 +330,7 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
     run.result = reply.structured;
     bool failed = reply.is_error || yyjson_mut_get_bool(yyjson_mut_obj_get(run.result, "failed"));
     if (option_given(given, "--json")) {
-        code = print_json(call_arena(call), run.result);
+        code = print_json(call_arena(call), run.result, words_of(&reply));
     } else {
         code = reply.is_error ? print_error(call, command->advice) : command->print(&run);
     }
@@ -428,7 +434,8 @@ static int call_in(struct app *app, struct call *call, void *context)
         code = run_entry(app, entry, call, parameters, &reply);
     }
     if (code == EXIT_OK) {
-        code = print_json(arena, reply.structured ? reply.structured : reply.content);
+        code = print_json(arena, reply.structured ? reply.structured : reply.content,
+                          words_of(&reply));
         code = code == EXIT_OK && reply.is_error ? EXIT_FAILED : code;
     }
     return code;

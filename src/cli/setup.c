@@ -155,7 +155,7 @@ static int list_as_json(const struct setup_state *states, int count)
         json_add_string(doc, one, "command", states[i].command[0] ? states[i].command : NULL);
         json_add_string(doc, one, "problem", states[i].problem[0] ? states[i].problem : NULL);
     }
-    int code = arena ? print_json(arena, list) : EXIT_FAILED;
+    int code = arena ? print_json(arena, list, WORDS_OURS) : EXIT_FAILED;
     arena_free(arena);
     return code;
 }
@@ -178,7 +178,7 @@ static int list_clients(const struct setup *setup)
     } else {
         list_for_people(&out, states, count);
     }
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OURS);
 }
 
 /* ---- saying how it went ---- */
@@ -227,7 +227,7 @@ static int tell_as_json(struct setup *setup, bool written)
     }
     json_add_string(doc, result, "backup",
                     written && !setup->undo && setup->record.existed ? setup->record.backup : NULL);
-    int code = print_json(setup->arena, result);
+    int code = print_json(setup->arena, result, WORDS_OURS);
     buf_done(&diff);
     buf_done(&snippet);
     return code;
@@ -261,7 +261,7 @@ static int show_change(struct setup *setup)
     diff_put(&diff, setup->path, &setup->before, setup->existed, &setup->after, setup->remains);
     put_coloured(&out, diff.data ? diff.data : "");
     buf_done(&diff);
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OURS);
 }
 
 /* What a person has to know about the keys. */
@@ -549,7 +549,7 @@ static int print_snippet(struct setup *setup)
     plan_put_snippet(&out, setup->client, setup->name, &setup->entry);
     /* The path goes beside it, so that what is printed can be put into a file as it is. */
     fprintf(stderr, "%s\n", setup->path);
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OURS);
 }
 
 static int print_page(struct setup *setup)
@@ -560,7 +560,7 @@ static int print_page(struct setup *setup)
         buf_done(&out);
         return EXIT_FAILED;
     }
-    return print_buf(&out);
+    return print_buf(&out, WORDS_OURS);
 }
 
 static int run(struct setup *setup)

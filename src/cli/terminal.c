@@ -213,7 +213,7 @@ void terminal_progress(const char *format, ...)
     va_start(args, format);
     buf_vprintf(&line, format, args);
     va_end(args);
-    redact_buf(&line, 0);
+    redact_buf(&line, 0, WORDS_OURS);
     pthread_mutex_lock(&progress.lock);
     if (!*progress.text) {
         progress.since_ms = clock_now_ms();

@@ -383,7 +383,7 @@ static int describe(struct app *app, const char *name, bool json, bool markdown)
     } else {
         status = list_tools(&text, arena, registry);
     }
-    int code = print_buf(&text);
+    int code = print_buf(&text, WORDS_OURS);
     arena_free(arena);
     code = status == OK ? code : EXIT_FAILED;
     return code;

@@ -96,7 +96,7 @@ static int print_results(const struct tool_run *run)
     buf_printf(&out, "%zu results from %s in %.1f s\n", yyjson_mut_arr_size(results),
                text_of(run->result, "provider"),
                yyjson_mut_get_num(yyjson_mut_obj_get(run->result, "took_ms")) / 1000.0);
-    return print_buf(&out);
+    return print_buf(&out, WORDS_FROM_OUTSIDE);
 }
 
 /* A line for each page, unlike the one line of other commands: what was slow or failed stays to be

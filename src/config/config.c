@@ -374,14 +374,14 @@ static int read_setting(struct config *config, struct setting *setting, struct b
 }
 
 /* The password in a URL, which others may tell without the rest. */
-static int keep_password(const char *text)
+static int keep_password(const char *text, enum secret_kind kind)
 {
     const char *scheme = strstr(text, "://");
     const char *user = scheme ? scheme + 3 : "";
     const char *at = memchr(user, '@', strcspn(user, "/?#"));
     const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
     char *password = colon ? strndup(colon + 1, (size_t)(at - colon - 1)) : NULL;
-    int status = !colon ? OK : password ? redact_add(password) : ERR_NOMEM;
+    int status = !colon ? OK : password ? redact_add(password, kind) : ERR_NOMEM;
     free(password);
     return status;
 }
@@ -389,15 +389,16 @@ static int keep_password(const char *text)
 static int keep_secret(const struct setting *setting)
 {
     int status = OK;
+    enum secret_kind kind = setting->variable->unsent ? SECRET_KEPT : SECRET_SENT;
     if (setting->variable->kind != VARIABLE_LIST) {
         const char *text = setting->value.text;
-        status = text ? redact_add(text) : OK;
-        return text && status == OK ? keep_password(text) : status;
+        status = text ? redact_add(text, kind) : OK;
+        return text && status == OK ? keep_password(text, kind) : status;
     }
     for (size_t i = 0; i < setting->value.item_count && status == OK; i++) {
         const char *item = setting->value.items[i];
         const char *colon = strchr(item, ':');
-        status = redact_add(colon ? colon + 1 : item);
+        status = redact_add(colon ? colon + 1 : item, kind);
     }
     return status;
 }

@@ -45,6 +45,7 @@ struct variable {
     enum variable_group group;
     enum variable_kind kind;
     bool secret; /* never shown; for a list, each item or what follows its first colon */
+    bool unsent; /* of a secret: nobody outside is ever told it */
     bool shared; /* other programs use the name too (`also`, where there is one): a value that does
                     not fit is ignored, with a warning */
     int64_t unit_ms; /* what a plain number counts, for durations */

@@ -93,7 +93,7 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, con
     buf_vprintf(&line, format, args);
     if (line.data) {
         flatten(&line, start);
-        redact_buf(&line, 0);
+        redact_buf(&line, 0, WORDS_OURS);
         buf_putc(&line, '\n');
         send_out(line.data, line.length);
     }

@@ -13,16 +13,25 @@
 
 static const char REPLACEMENT[] = "[redacted]";
 
+/* Which secrets which words may not hold: the table of redact.h. */
+static const bool HIDDEN[][2] = {
+    [WORDS_FROM_OUTSIDE] = {[SECRET_SENT] = true},
+    [WORDS_OURS] = {[SECRET_SENT] = true, [SECRET_KEPT] = true},
+    [WORDS_OF_CALLER] = {false},
+};
+
 static struct {
     char *text;
     size_t length;
+    enum secret_kind kind;
 } spellings[MOST_SPELLINGS];
 static size_t spelling_count;
 
-static int add_spelling(const char *text, size_t length)
+static int add_spelling(const char *text, size_t length, enum secret_kind kind)
 {
     for (size_t i = 0; i < spelling_count; i++) {
         if (spellings[i].length == length && memcmp(spellings[i].text, text, length) == 0) {
+            spellings[i].kind = kind == SECRET_SENT ? kind : spellings[i].kind;
             return OK;
         }
     }
@@ -35,6 +44,7 @@ static int add_spelling(const char *text, size_t length)
     }
     spellings[spelling_count].text = copy;
     spellings[spelling_count].length = length;
+    spellings[spelling_count].kind = kind;
     spelling_count++;
     return OK;
 }
@@ -66,33 +76,37 @@ static void spell_percent(struct buf *out, const char *secret)
     }
 }
 
-int redact_add(const char *secret)
+int redact_add(const char *secret, enum secret_kind kind)
 {
     static void (*const SPELLERS[])(struct buf *, const char *) = {spell_json, spell_percent};
     size_t length = strlen(secret);
     if (length < SHORTEST_SECRET) {
         return OK;
     }
-    int status = add_spelling(secret, length);
+    int status = add_spelling(secret, length, kind);
     for (size_t i = 0; status == OK && i < sizeof SPELLERS / sizeof *SPELLERS; i++) {
         struct buf spelled;
         buf_init(&spelled, KIB(256));
         SPELLERS[i](&spelled, secret);
         status = buf_error(&spelled);
         if (status == OK) {
-            status = add_spelling(spelled.data, spelled.length);
+            status = add_spelling(spelled.data, spelled.length, kind);
         }
         buf_done(&spelled);
     }
     return status;
 }
 
-/* The first secret in the text, the longest where several begin at one place; NULL when there is
- * none. */
-static const char *find_secret(const char *text, size_t length, size_t *found_length)
+/* The first secret in the text that such words may not hold, the longest where several begin at one
+ * place; NULL when there is none. */
+static const char *find_secret(const char *text, size_t length, enum words words,
+                               size_t *found_length)
 {
     const char *first = NULL;
     for (size_t i = 0; i < spelling_count; i++) {
+        if (!HIDDEN[words][spellings[i].kind]) {
+            continue;
+        }
         const char *hit = memmem(text, length, spellings[i].text, spellings[i].length);
         if (hit &&
             (!first || hit < first || (hit == first && spellings[i].length > *found_length))) {
@@ -103,15 +117,15 @@ static const char *find_secret(const char *text, size_t length, size_t *found_le
     return first;
 }
 
-bool redact_needed(const char *text, size_t length)
+bool redact_needed(const char *text, size_t length, enum words words)
 {
     size_t found_length = 0;
-    return find_secret(text, length, &found_length) != NULL;
+    return find_secret(text, length, words, &found_length) != NULL;
 }
 
-bool redact_buf(struct buf *buf, size_t from)
+bool redact_buf(struct buf *buf, size_t from, enum words words)
 {
-    if (from >= buf->length || !redact_needed(buf->data + from, buf->length - from)) {
+    if (from >= buf->length || !redact_needed(buf->data + from, buf->length - from, words)) {
         return false;
     }
     struct buf clean;
@@ -120,7 +134,7 @@ bool redact_buf(struct buf *buf, size_t from)
     size_t left = buf->length - from;
     const char *hit;
     size_t hit_length = 0;
-    while ((hit = find_secret(rest, left, &hit_length)) != NULL) {
+    while ((hit = find_secret(rest, left, words, &hit_length)) != NULL) {
         buf_append(&clean, rest, (size_t)(hit - rest));
         buf_puts(&clean, REPLACEMENT);
         left -= (size_t)(hit - rest) + hit_length;

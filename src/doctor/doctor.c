@@ -108,7 +108,7 @@ put(char *out, size_t size, const char *format, va_list args)
     struct buf text;
     buf_init(&text, KIB(64));
     buf_vprintf(&text, format, args);
-    redact_buf(&text, 0);
+    redact_buf(&text, 0, WORDS_OURS);
     snprintf(out, size, "%s", text.data ? text.data : "");
     text_repair(out);
     for (char *at = out; *at; at++) {

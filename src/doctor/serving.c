@@ -72,7 +72,7 @@ void look_at_port(struct look *look)
 
 static void suggest_token(struct look *look)
 {
-    suggest_setting(look, "FORAGE_TOKENS", "me:$(openssl rand -hex 24)");
+    suggest_setting(look, "FORAGE_TOKENS", "me:$(head -c 24 /dev/urandom | base64)");
 }
 
 void look_at_tokens(struct look *look)

@@ -338,7 +338,7 @@ static int send_lines(struct export *export)
         buf_done(&headers);
         export->started = true;
     }
-    redact_buf(&export->lines, 0);
+    redact_buf(&export->lines, 0, WORDS_OF_CALLER);
     while (status == OK && export->lines.length > 0) {
         status = exchange_stream_send(exchange, export->lines.data, export->lines.length);
         if (status != ERR_LIMIT) {
@@ -370,7 +370,7 @@ static void end_with_error(struct export *export)
     buf_clear(&export->lines);
     if (doc && json_write(&export->lines, call_arena(call), registry_error_body(call, doc)) == OK) {
         buf_putc(&export->lines, '\n');
-        redact_buf(&export->lines, 0);
+        redact_buf(&export->lines, 0, WORDS_FROM_OUTSIDE);
     }
 }
 

@@ -688,7 +688,7 @@ void serve_openapi(const struct visit *visit)
     struct buf body;
     buf_init(&body, LIMIT_CALL_ARENA_BYTES);
     int status = json_write(&body, arena, doc ? describe(visit, arena, doc) : NULL);
-    redact_buf(&body, 0);
+    redact_buf(&body, 0, WORDS_FROM_OUTSIDE);
     if (status == OK && buf_error(&body) == OK) {
         char etag[2 * ETAG_BYTES + 3], headers[160];
         write_etag(etag, &body);

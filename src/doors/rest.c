@@ -16,12 +16,12 @@
 
 /* Writes, redacts and sends a JSON value that lives in the arena. */
 static void respond_json(struct exchange *exchange, struct arena *arena, int status,
-                         const char *headers, yyjson_mut_val *value)
+                         const char *headers, yyjson_mut_val *value, enum words words)
 {
     struct buf body;
     buf_init(&body, LIMIT_CALL_ARENA_BYTES);
     int written = json_write(&body, arena, value);
-    redact_buf(&body, 0);
+    redact_buf(&body, 0, words);
     if (written == OK && buf_error(&body) == OK) {
         respond(exchange, status, headers, "application/json", body.data, body.length);
     } else {
@@ -40,7 +40,7 @@ static void rest_call_free(void *context)
 }
 
 /* Sends a body with the status of the call's error, where it has one. */
-static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body)
+static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body, enum words words)
 {
     const struct call_error *error = call_error(rest->call);
     char retry[48] = "";
@@ -48,19 +48,19 @@ static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body)
         snprintf(retry, sizeof retry, "Retry-After: %d\r\n", error->retry_after_s);
     }
     respond_json(rest->exchange, call_arena(rest->call),
-                 error ? error_http_status(error->code) : status, retry, body);
+                 error ? error_http_status(error->code) : status, retry, body, words);
 }
 
 void rest_refuse(struct rest_call *rest, int status)
 {
     call_fail_status(rest->call, status);
     yyjson_mut_doc *doc = json_new(call_arena(rest->call));
-    send_body(rest, 500, registry_error_body(rest->call, doc));
+    send_body(rest, 500, registry_error_body(rest->call, doc), WORDS_FROM_OUTSIDE);
 }
 
 void rest_answer(struct rest_call *rest, yyjson_mut_val *body)
 {
-    send_body(rest, 200, body);
+    send_body(rest, 200, body, WORDS_FROM_OUTSIDE);
 }
 
 static void answer_tool(struct rest_call *rest)
@@ -77,7 +77,7 @@ static void answer_tool(struct rest_call *rest)
         body = yyjson_mut_obj(reply.doc);
         yyjson_mut_obj_add_val(reply.doc, body, "content", reply.content);
     }
-    send_body(rest, reply.is_error ? 502 : 200, body);
+    send_body(rest, reply.is_error ? 502 : 200, body, reply.words);
 }
 
 static void run_rest_call(void *context)
@@ -204,7 +204,7 @@ void serve_tool_list(const struct visit *visit)
     for (size_t i = 0; doc && i < registry->tool_count; i++) {
         yyjson_mut_arr_append(tools, describe_tool(doc, &registry->tools[i]));
     }
-    respond_json(visit->exchange, arena, 200, NULL, body);
+    respond_json(visit->exchange, arena, 200, NULL, body, WORDS_FROM_OUTSIDE);
     arena_free(arena);
 }
 

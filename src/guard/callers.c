@@ -14,6 +14,11 @@
 #include <string.h>
 #include <strings.h>
 
+#define LEAST_TOKEN_CHARS 20
+#define LEAST_DIFFERENT   6
+
+static const char EXAMPLE[] = "REPLACE-WITH-A-LONG-RANDOM-TOKEN"; /* of data/variables.txt */
+
 struct entry {
     struct caller caller;
     char name[LIMIT_CALLER_NAME_CHARS + 1];
@@ -58,7 +63,7 @@ static bool is_name(const char *text, size_t length)
 /* Visible ASCII without blanks and commas, as an HTTP header and our list can carry it. */
 static bool is_token(const char *text, size_t length)
 {
-    if (length < 8 || length > LIMIT_TOKEN_CHARS) {
+    if (length == 0 || length > LIMIT_TOKEN_CHARS) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
@@ -67,6 +72,57 @@ static bool is_token(const char *text, size_t length)
         }
     }
     return true;
+}
+
+/* Whether the text is a piece of at most half its length, again and again. */
+static bool repeats(const char *text, size_t length)
+{
+    for (size_t piece = 1; piece <= length / 2; piece++) {
+        if (memcmp(text, text + piece, length - piece) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether most characters are the one before, or its neighbour: "abcdefgh", "44444321". */
+static bool counts(const char *text, size_t length)
+{
+    size_t steps = 0;
+    for (size_t i = 1; i < length; i++) {
+        int step = text[i] - text[i - 1];
+        steps += step >= -1 && step <= 1;
+    }
+    return steps * 4 > length * 3;
+}
+
+static size_t different_characters(const char *text, size_t length)
+{
+    bool seen[256] = {false};
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        count += !seen[(unsigned char)text[i]];
+        seen[(unsigned char)text[i]] = true;
+    }
+    return count;
+}
+
+/* What makes a token easy to guess; NULL: nothing that can be seen. Of a million random tokens of
+ * 20 digits these rules refuse a few hundred, of 20 hexadecimal digits none. */
+static const char *weakness(const char *token, size_t length)
+{
+    if (length < LEAST_TOKEN_CHARS) {
+        return "is shorter than 20 characters";
+    }
+    if (length == strlen(EXAMPLE) && memcmp(token, EXAMPLE, length) == 0) {
+        return "is the example of the documentation";
+    }
+    if (different_characters(token, length) < LEAST_DIFFERENT) {
+        return "is made of fewer than 6 different characters";
+    }
+    return repeats(token, length)  ? "is a short text that is repeated"
+           : counts(token, length) ? "is a row of neighbouring characters"
+                                   : NULL;
 }
 
 static int complain(char *problem, size_t size, const char *where, const char *what)
@@ -93,7 +149,15 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
     size_t token_length = length - name_length - 1;
     if (!is_token(token, token_length)) {
         return complain(problem, size, where,
-                        "a token has 8 to 512 visible ASCII characters and no comma");
+                        "a token has 20 to 512 visible ASCII characters and no comma");
+    }
+    const char *weak = weakness(token, token_length);
+    if (weak) {
+        snprintf(problem, size,
+                 "%s: the token of %.*s %s, so that it can be guessed; " MAKE_TOKEN
+                 " makes a good one",
+                 where, (int)name_length, pair, weak);
+        return ERR_INVALID;
     }
     if (callers->count == LIMIT_TOKENS) {
         return complain(problem, size, where, "more than 256 tokens");
@@ -112,7 +176,7 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
     char copy[LIMIT_TOKEN_CHARS + 1];
     memcpy(copy, token, token_length);
     copy[token_length] = '\0';
-    int status = redact_add(copy);
+    int status = redact_add(copy, SECRET_KEPT);
     explicit_bzero(copy, sizeof copy);
     return status;
 }

@@ -10,14 +10,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What makes a good token, on every machine. */
+#define MAKE_TOKEN "`head -c 24 /dev/urandom | base64`"
+
 struct callers;
 
 /* The caller of stdio, of the command line and of a server without tokens. */
 const struct caller *caller_local(void);
 
 /* `pairs` are name:token texts, ended by a NULL, `path` names a file with one name:token per line;
- * either may be NULL. NULL with the reason in `problem` when one of them is wrong; an empty set
- * when both are absent. */
+ * either may be NULL. NULL with the reason in `problem` when one of them is wrong, or easy to
+ * guess; an empty set when both are absent. */
 struct callers *callers_new(const char *const *pairs, const char *path, char *problem, size_t size);
 struct callers *callers_free(struct callers *callers);
 size_t callers_count(const struct callers *callers);

@@ -39,7 +39,7 @@ static void write_answer(struct mcp_work *work, yyjson_mut_val *envelope)
 {
     buf_clear(&work->answer);
     int status = work->doc ? json_write(&work->answer, work->arena, envelope) : ERR_NOMEM;
-    redact_buf(&work->answer, 0);
+    redact_buf(&work->answer, 0, work->words);
     if (status != OK || buf_error(&work->answer) != OK) {
         answer_out_of_memory(work);
     }

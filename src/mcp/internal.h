@@ -106,6 +106,7 @@ struct mcp_work {
     yyjson_val *progress_token;
     double last_progress;
     const struct entry *entry; /* tools/call */
+    enum words words;          /* whose the answer is */
 
     /* questions to the client */
     yyjson_val *input_responses;

@@ -303,6 +303,7 @@ static void call_tool(struct mcp_work *work)
         return;
     }
     work->doc = reply.doc;
+    work->words = reply.words;
     yyjson_mut_val *result = yyjson_mut_obj(reply.doc);
     if (reply.structured) {
         add_structured(work, &reply, result);

@@ -26,7 +26,7 @@ void message_send(struct message *message, struct mcp_work *work, const char *me
     struct buf text;
     buf_init(&text, LIMIT_MESSAGE_BYTES);
     if (work->sink.send && json_write(&text, message->arena, envelope) == OK) {
-        redact_buf(&text, 0);
+        redact_buf(&text, 0, WORDS_FROM_OUTSIDE);
         if (buf_error(&text) == OK) {
             work->sink.send(work->sink.context, text.data, text.length);
         }

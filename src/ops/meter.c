@@ -106,7 +106,7 @@ static const char *without_secrets(struct arena *arena, const char *json)
     struct buf text;
     buf_init(&text, 2 * LIMIT_KEPT_ANSWER_BYTES);
     buf_puts(&text, json);
-    redact_buf(&text, 0);
+    redact_buf(&text, 0, WORDS_FROM_OUTSIDE);
     return buf_to_arena(&text, arena);
 }
 
@@ -149,7 +149,7 @@ static const char *describe_arguments(struct call *call, yyjson_val *arguments)
         buf_clear(&text);
         json_write(&text, arena, brief);
     }
-    redact_buf(&text, 0);
+    redact_buf(&text, 0, WORDS_FROM_OUTSIDE);
     if (buf_error(&text) == OK) {
         copy = arena_strdup(arena, text.data);
     }

@@ -78,6 +78,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .outside = asks_outside(yyjson_obj_get(root, "annotations")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
         .cached = yyjson_get_bool(yyjson_obj_get(own, "cached")),
+        .own = yyjson_get_bool(yyjson_obj_get(own, "own")),
         .upfront = yyjson_get_bool(yyjson_obj_get(own, "upfront")),
         .large = yyjson_get_bool(yyjson_obj_get(own, "large")),
         .body = json_string(own, "body"),

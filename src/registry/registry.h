@@ -11,6 +11,7 @@
 #define FORAGE_REGISTRY_REGISTRY_H
 
 #include "call/call.h"
+#include "core/redact.h"
 #include "core/status.h"
 #include "text/json.h"
 
@@ -28,6 +29,7 @@ struct reply {
     yyjson_mut_val
         *content;  /* an array of MCP content blocks to send instead of that text, or NULL */
     bool is_error; /* a failure that the handler described itself, in `structured` or `content` */
+    enum words words;   /* whose they are, for whoever lets them out; registry_run() says it */
     int64_t kept_at_ms; /* of an answer that was stored: when it was new, since 1970; 0: it is */
 };
 
@@ -123,6 +125,7 @@ struct entry {
     bool outside;         /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;            /* spends money: a budget may refuse it */
     bool cached;          /* its result may be given again to the same question */
+    bool own;             /* its result is made of what its caller stored */
     bool upfront;         /* clients that load tools on demand should have it from the start */
     bool large;           /* its result may be as large as results may be */
     const char *body;     /* the member of its result that is a long text, or NULL */

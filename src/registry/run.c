@@ -229,6 +229,7 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
         reply->is_error = true;
         status = OK;
     }
+    reply->words = entry->own && !failed ? WORDS_OF_CALLER : WORDS_FROM_OUTSIDE;
     if (!unfinished) {
         settle(&run, failed, began);
     }

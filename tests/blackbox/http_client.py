@@ -80,6 +80,7 @@ class Connection:
         self.socket.close()
 
     def send(self, data):
+        self._watch.heard(data)
         self.socket.sendall(data)
 
     def half_close(self):

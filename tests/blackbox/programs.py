@@ -171,12 +171,13 @@ class Lines:
         self._changed = threading.Condition()
         self._lines = []
         self._ended = False
+        self.sent = set()  # tokens that whoever reads the stream knows
         self._thread = threading.Thread(target=self._collect, daemon=True)
         self._thread.start()
 
     def _collect(self):
         for line in self._stream:
-            look(line, "a line that a program wrote")
+            look(line, "a line that a program wrote", self.sent)
             with self._changed:
                 self._lines.append((time.monotonic(), line))
                 self._changed.notify_all()
@@ -309,6 +310,7 @@ class Stdio(Program):
     def send(self, message):
         """A message, or bytes that may be none."""
         data = message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+        self.answers.sent |= WATCH.tokens_in(data)
         self.process.stdin.write(data)
         self.process.stdin.flush()
 

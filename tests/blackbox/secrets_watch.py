@@ -4,7 +4,8 @@ Every program that a test starts gets a value of our own for each secret variabl
 they are), unless the test sets the variable or, with None, wants it unset. These values, the canaries, have a part in
 common that is random and occurs nowhere else. What tests set themselves is watched too. Standard output, the log, answers
 over HTTP, folders that a program was given, and what it sends to web pages pass look(); conftest.py fails the run when
-anything was seen. A secret that is split over two lines, or compressed, would not be seen.
+anything was seen. A caller's token may come back to a client that sent it: the program does not look for tokens in content,
+since that would tell which guess is one. A secret that is split over two lines, or compressed, would not be seen.
 """
 
 import base64
@@ -25,6 +26,8 @@ CHANGES_EVERYTHING = {"FORAGE_TOKENS", "FORAGE_DATABASE_URL"}
 
 # Shorter ones occur by chance.
 LEAST_LENGTH = 12
+
+TOKENS = ("FORAGE_TOKENS", "FORAGE_TOKENS_FILE")
 
 
 @functools.cache
@@ -79,13 +82,18 @@ class Watch:
             with self.lock:
                 self.sought[value.encode()] = name
 
-    def look(self, data, where):
-        """Remembers what is in the data that should not be."""
+    def tokens_in(self, data):
+        """The callers' tokens that a client sends."""
+        with self.lock:
+            return {spelling for spelling, name in self.sought.items() if name in TOKENS and spelling in data}
+
+    def look(self, data, where, sent=frozenset()):
+        """Remembers what is in the data that should not be. The tokens that the other side sent itself may be."""
         with self.lock:
             self.looked_at += len(data)
             for spelling, name in self.sought.items():
                 at = data.find(spelling)
-                if at >= 0:
+                if at >= 0 and spelling not in sent:
                     around = data[max(at - 80, 0) : at + len(spelling) + 20]
                     test = os.environ.get("PYTEST_CURRENT_TEST", "between tests")
                     self.seen.append(f"the value of {name} in {where}, {test}: {around!r}")
@@ -116,7 +124,12 @@ class Tail:
     def __init__(self, where):
         self.where = where
         self.rest = b""
+        self.sent = set()
+
+    def heard(self, data):
+        """What was sent to whoever writes this stream."""
+        self.sent |= WATCH.tokens_in(data)
 
     def look(self, data):
-        look(self.rest + data, self.where)
+        look(self.rest + data, self.where, self.sent)
         self.rest = (self.rest + data)[-256:]

@@ -463,7 +463,7 @@ BROKEN = {
                            "kept.database": ("broken", "memory.db", "forage memory check")}),
     "port": (taken_port, {"serving.port": ("broken", "in use", "unset MCP_SERVER_PORT && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_PORT=")}),
     "no tokens": (settings(MCP_SERVER_HOST="0.0.0.0"),
-                  {"serving.tokens": ("broken", "0.0.0.0 can be reached", put('"FORAGE_TOKENS=me:$(openssl rand -hex 24)"')),
+                  {"serving.tokens": ("broken", "0.0.0.0 can be reached", put('"FORAGE_TOKENS=me:$(head -c 24 /dev/urandom | base64)"')),
                    "serving.port": ("ok", "0.0.0.0", None)}),
     "tokens": (settings(FORAGE_TOKENS="me:a-token-for-me-0123456789"), {"serving.tokens": ("ok", "1 caller with", None)}),
     "tokens in a file": (tokens_file(0o600), {"serving.tokens": ("ok", "1 caller with", None)}),

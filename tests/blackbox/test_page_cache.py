@@ -143,16 +143,15 @@ def test_nothing_is_kept_when_switched_off(web, keeping, tmp_path):
 
 
 def test_secrets_are_not_kept(web, keeping, tmp_path):
-    token = "alice-token-0123456789"
-    headers = {"Authorization": f"Bearer {token}"}
+    key = "a-key-for-github-0123456789"
     web.answers["/echo"] = lambda handler: Answer(page(f"You asked for {handler.path}. " + WORDS))
-    web.answers["/telling"] = Answer(page(f"The token is {token}. " + WORDS))
-    server = keeping(FORAGE_TOKENS=f"alice:{token}")
-    for path in (f"/echo?key={token}", "/telling"):
-        response = call(server, {"url": web.url(path)}, headers)
-        assert response.status == 200 and token.encode() not in response.body
+    web.answers["/telling"] = Answer(page(f"The key is {key}. " + WORDS))
+    server = keeping(GITHUB_TOKEN=key)
+    for path in (f"/echo?key={key}", "/telling"):
+        response = call(server, {"url": web.url(path)})
+        assert response.status == 200 and key.encode() not in response.body
     assert kept(tmp_path) == []
-    assert call(server, {"url": web.url("/echo")}, headers).status == 200
+    assert call(server, {"url": web.url("/echo")}).status == 200
     assert len(kept(tmp_path)) == 1
 
 

@@ -7,9 +7,12 @@ import urllib.parse
 
 import pytest
 import secrets_watch
+from conftest import ALICE, BOB
 from fake_web import Answer, Web
 from http_client import exchange, request
+from memory_world import PATH, ask, over_mcp, over_rest
 from programs import FORAGE, Program, Server, environment, run
+from reading import WORDS, page
 from secrets_watch import CANARY, Watch, canary, secret_variables
 
 
@@ -110,3 +113,64 @@ def test_secrets_in_what_was_read_do_not_come_out():
         response = exchange(forage.port, request("POST", "/api/v1/tools/get_content", None, body))
         assert response.status == 200
         assert response.json()["page_content"].count("[redacted]") == len(names)
+
+
+GUESS = ALICE[:-1] + "8"  # as good as any, to who does not know the token
+KEY = "a-key-for-github-0123456789"
+
+
+def ways_back(server, text, name):
+    """Every way on which a memory's text comes back to its caller, here bob."""
+    put = {"key": name, "text": text, "tags": ["plan"], "metadata": {"note": text}}
+    assert over_rest(server.port, "memory_add", put, BOB)["success"]
+    by_key = {"key": name}
+    yield ask(server.port, "GET", f"{PATH}/{name}", token=BOB).body.decode()
+    yield ask(server.port, "GET", f"{PATH}/export", token=BOB).body.decode()
+    for way in (over_rest, over_mcp):
+        yield json.dumps(way(server.port, "memory_get", by_key, BOB))
+        yield json.dumps(way(server.port, "memory_search", {"query": "harbour " + name}, BOB))
+        yield json.dumps(way(server.port, "memory_fulltext_search", {"keywords": "harbour"}, BOB))
+        yield json.dumps(way(server.port, "memory_update", {**by_key, "summary": text}, BOB))
+        yield json.dumps(way(server.port, "memory_list", {}, BOB))
+
+
+def test_guesses_of_tokens_come_back_alike(findings, tmp_path):
+    """A caller stores guesses and reads pages of its own that hold guesses: neither what comes back nor what the cache
+    keeps tells which of them is another caller's token."""
+    tokens = {"FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_HISTORY": "on"}
+    folders = {"FORAGE_DATA_DIR": tmp_path / "data", "FORAGE_CACHE_DIR": tmp_path / "cache"}
+    with Web() as web, Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, **tokens, **folders) as server:
+        for name, guess in (("right", ALICE), ("wrong", GUESS)):
+            for answer in ways_back(server, f"The harbour {guess} empties.", name):
+                assert "[redacted]" not in answer and (guess in answer or "memory_update" in answer or name in answer)
+            web.answers[f"/{name}"] = Answer(page(f"The word is {guess}. " + WORDS))
+            for _ in range(2):
+                read = over_rest(server.port, "get_content", {"url": web.url(f"/{name}?{guess}")}, BOB)
+                assert guess in json.dumps(read) and "[redacted]" not in json.dumps(read)
+            assert len(web.seen(f"/{name}?{guess}")) == 1
+        history = ask(server.port, "GET", "/api/v1/history", token=BOB).body.decode()
+        assert ALICE in history and GUESS in history and "[redacted]" not in history
+        assert ALICE not in server.log.text() and GUESS not in server.log.text()
+
+
+def test_memories_are_true_to_the_byte(findings, tmp_path):
+    """Also where they hold a key that is looked for in everything else."""
+    text = f"The harbour {KEY} empties."
+    settings = {"FORAGE_DATA_DIR": tmp_path / "data", "GITHUB_TOKEN": KEY}
+    with Server(FORAGE_TOKENS=f"bob:{BOB}", **settings) as server:
+        for answer in ways_back(server, text, "plan"):
+            assert "[redacted]" not in answer
+        line = ask(server.port, "GET", f"{PATH}/export", token=BOB).json()
+        assert line["text"] == text and line["metadata"] == {"note": text}
+        refused = over_rest(server.port, "memory_get", {"key": KEY}, BOB)
+        assert refused["success"] is False and KEY not in json.dumps(refused), "an error is no memory"
+    add = run("memory", "add", "--key", "plan", text, **settings)
+    assert add.returncode == 0, add.stderr
+    for command in (["get", "plan"], ["get", "plan", "--json"], ["export"], ["search", "harbour"]):
+        shown = run("memory", *command, **settings).stdout
+        assert KEY in shown and "[redacted]" not in shown, command
+
+
+def test_an_error_of_a_command_holds_no_token():
+    completed = run("call", "forage_status", f"tool={ALICE}", FORAGE_TOKENS=f"alice:{ALICE}")
+    assert completed.returncode == 1 and "[redacted]" in completed.stdout

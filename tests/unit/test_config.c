@@ -553,16 +553,17 @@ static void keeps_secrets(void **state)
     const char *const *items = config_list("FORAGE_TOKENS", &count);
     assert_int_equal(count, 2);
     assert_string_equal(items[0], "alice:0123456789abcdef");
-    assert_true(redact_needed("x 0123456789abcdef y", 20));
-    assert_true(redact_needed("bare-secret-token", 17));
-    assert_false(redact_needed("alice", 5));
+    assert_true(redact_needed("x 0123456789abcdef y", 20, WORDS_OURS));
+    assert_true(redact_needed("bare-secret-token", 17, WORDS_OURS));
+    assert_false(redact_needed("alice", 5, WORDS_OURS));
+    assert_false(redact_needed("bare-secret-token", 17, WORDS_FROM_OUTSIDE));
     for (int json = 0; json < 2; json++) {
         struct buf shown;
         buf_init(&shown, MIB(1));
         config_write_effective(&shown, json);
         assert_int_equal(buf_error(&shown), OK);
         assert_non_null(strstr(shown.data, "set (2 items)"));
-        assert_false(redact_needed(shown.data, shown.length));
+        assert_false(redact_needed(shown.data, shown.length, WORDS_OURS));
         assert_null(strstr(shown.data, "alice"));
         buf_done(&shown);
     }
@@ -573,8 +574,9 @@ static void keeps_the_password_of_a_url(void **state)
 {
     load_one(*state,
              "FORAGE_DATABASE_URL=postgresql://forage:hunter2%2Fhunter2@db.example.org/forage");
-    assert_true(redact_needed("password hunter2%2Fhunter2 is wrong", 35));
-    assert_false(redact_needed("user forage at db.example.org", 29));
+    assert_true(redact_needed("password hunter2%2Fhunter2 is wrong", 35, WORDS_OURS));
+    assert_false(redact_needed("hunter2%2Fhunter2", 17, WORDS_FROM_OUTSIDE));
+    assert_false(redact_needed("user forage at db.example.org", 29, WORDS_OURS));
 }
 
 /* What a client did not resolve is no value: the file's counts. */

@@ -358,31 +358,60 @@ static void redaction_finds_every_spelling(void **state)
         {"sk-secret-12 is longer", "[redacted] is longer"},
         {"tiny", "tiny"},
     };
-    assert_int_equal(redact_add("sk-secret-1"), OK);
-    assert_int_equal(redact_add("sk-secret-12"), OK);
-    assert_int_equal(redact_add("quo\"ted\\key"), OK);
-    assert_int_equal(redact_add("with blank/slash"), OK);
-    assert_int_equal(redact_add("tiny"), OK);
+    assert_int_equal(redact_add("sk-secret-1", SECRET_SENT), OK);
+    assert_int_equal(redact_add("sk-secret-12", SECRET_SENT), OK);
+    assert_int_equal(redact_add("quo\"ted\\key", SECRET_SENT), OK);
+    assert_int_equal(redact_add("with blank/slash", SECRET_SENT), OK);
+    assert_int_equal(redact_add("tiny", SECRET_SENT), OK);
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct buf buf;
         buf_init(&buf, 1000);
         buf_puts(&buf, CASES[i].text);
-        redact_buf(&buf, 0);
+        redact_buf(&buf, 0, WORDS_FROM_OUTSIDE);
         assert_string_equal(buf.data, CASES[i].clean);
         buf_done(&buf);
     }
     redact_reset();
-    assert_false(redact_needed("sk-secret-1", 11));
+    assert_false(redact_needed("sk-secret-1", 11, WORDS_OURS));
+}
+
+/* The table of redact.h. */
+static void redaction_knows_whose_words_they_are(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "the-key-of-a-provider token-of-a-caller both-of-them";
+    static const struct {
+        enum words words;
+        const char *clean;
+    } CASES[] = {
+        {WORDS_OURS, "[redacted] [redacted] [redacted]"},
+        {WORDS_FROM_OUTSIDE, "[redacted] token-of-a-caller [redacted]"},
+        {WORDS_OF_CALLER, TEXT},
+    };
+    assert_int_equal(redact_add("the-key-of-a-provider", SECRET_SENT), OK);
+    assert_int_equal(redact_add("token-of-a-caller", SECRET_KEPT), OK);
+    assert_int_equal(redact_add("both-of-them", SECRET_KEPT), OK);
+    assert_int_equal(redact_add("both-of-them", SECRET_SENT), OK);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct buf buf;
+        buf_init(&buf, 1000);
+        buf_puts(&buf, TEXT);
+        assert_int_equal(redact_needed(TEXT, strlen(TEXT), CASES[i].words),
+                         redact_buf(&buf, 0, CASES[i].words));
+        assert_string_equal(buf.data, CASES[i].clean);
+        buf_done(&buf);
+    }
+    redact_reset();
 }
 
 static void redaction_would_rather_lose_text(void **state)
 {
     (void)state;
-    assert_int_equal(redact_add("secret"), OK);
+    assert_int_equal(redact_add("secret", SECRET_SENT), OK);
     struct buf buf;
     buf_init(&buf, 8);
     buf_puts(&buf, "a secret");
-    assert_true(redact_buf(&buf, 0)); /* the replacement does not fit */
+    assert_true(redact_buf(&buf, 0, WORDS_OURS)); /* the replacement does not fit */
     assert_int_not_equal(buf_error(&buf), OK);
     assert_null(strstr(buf.data, "secret"));
     buf_done(&buf);
@@ -407,6 +436,7 @@ int main(void)
         cmocka_unit_test(json_finds_duplicates_among_many),
         cmocka_unit_test(json_writes_what_was_built),
         cmocka_unit_test(redaction_finds_every_spelling),
+        cmocka_unit_test(redaction_knows_whose_words_they_are),
         cmocka_unit_test(redaction_would_rather_lose_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

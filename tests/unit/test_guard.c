@@ -27,24 +27,24 @@ static void tokens_name_their_callers(void **state)
 {
     (void)state;
     char problem[256];
-    struct callers *callers =
-        callers_new((const char *const[]){"alice:alice-token-1", "bob:bob:with:colons", NULL}, NULL,
-                    problem, sizeof problem);
+    struct callers *callers = callers_new(
+        (const char *const[]){"alice:alice-token-0123456789", "bob:bob:with:colons:and:more", NULL},
+        NULL, problem, sizeof problem);
     assert_non_null(callers);
     assert_int_equal(callers_count(callers), 2);
     static const struct {
         const char *header, *name;
     } CASES[] = {
-        {"Bearer alice-token-1", "alice"},
-        {"bearer alice-token-1", "alice"},
-        {"Bearer bob:with:colons", "bob"},
-        {"Bearer alice-token-2", NULL},
-        {"Bearer alice-token-1 ", NULL},
-        {"Bearer alice-token-", NULL},
+        {"Bearer alice-token-0123456789", "alice"},
+        {"bearer alice-token-0123456789", "alice"},
+        {"Bearer bob:with:colons:and:more", "bob"},
+        {"Bearer alice-token-0123456788", NULL},
+        {"Bearer alice-token-0123456789 ", NULL},
+        {"Bearer alice-token-012345678", NULL},
         {"Bearer ", NULL},
         {"Bearer", NULL},
-        {"Basic alice-token-1", NULL},
-        {"alice-token-1", NULL},
+        {"Basic alice-token-0123456789", NULL},
+        {"alice-token-0123456789", NULL},
         {NULL, NULL},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -56,7 +56,9 @@ static void tokens_name_their_callers(void **state)
             assert_null(name);
         }
     }
-    assert_true(redact_needed("x alice-token-1 y", 17)); /* tokens are secrets at once */
+    /* Tokens are secrets at once, and looked for in our own words only. */
+    assert_true(redact_needed("x alice-token-0123456789 y", 26, WORDS_OURS));
+    assert_false(redact_needed("x alice-token-0123456789 y", 26, WORDS_FROM_OUTSIDE));
     callers_free(callers);
     redact_reset();
 }
@@ -81,11 +83,19 @@ static void wrong_tokens_are_refused(void **state)
         {{"no-name-here"}, "name:token"},
         {{":token-without-name"}, "name:token"},
         {{"al ice:token-12345"}, "name:token"},
-        {{"alice:short"}, "8 to 512"},
-        {{"alice:"}, "8 to 512"},
-        {{"alice:with blank here"}, "8 to 512"},
-        {{"alice:same-token-1", "bob:same-token-1"}, "twice"},
-        {{"alice:alice-token-1", "local:local-token-1"}, "the name local"},
+        {{"alice:"}, "20 to 512"},
+        {{"alice:with blank here, long"}, "20 to 512"},
+        {{"alice:same-token-0123456789", "bob:same-token-0123456789"}, "twice"},
+        {{"alice:alice-token-0123456789", "local:local-token-0123456789"}, "the name local"},
+        {{"alice:short"}, "the token of alice is shorter than 20"},
+        {{"alice:f3c1a9d0b7e24865fd1"}, "shorter than 20"},
+        {{"alice:aaaaaaaaaaaaaaaaaaaa"}, "fewer than 6 different"},
+        {{"alice:00000000000000000000000001"}, "fewer than 6 different"},
+        {{"alice:passwordpasswordpassword"}, "repeated"},
+        {{"alice:0123456789012345678901"}, "repeated"},
+        {{"alice:abcdefghijklmnopqrstuvwxyz"}, "neighbouring"},
+        {{"alice:zzyyxxwwvvuuttssrrqqpp"}, "neighbouring"},
+        {{"alice:REPLACE-WITH-A-LONG-RANDOM-TOKEN"}, "the example"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char problem[256] = "";
@@ -96,20 +106,47 @@ static void wrong_tokens_are_refused(void **state)
     redact_reset();
 }
 
+/* Of those that a program makes hardly any is refused: here none, of either kind. */
+static void good_tokens_are_taken(void **state)
+{
+    (void)state;
+    static const char *const ALPHABETS[] = {"0123456789abcdef",
+                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                            "0123456789+/"};
+    uint64_t random = 1;
+    for (size_t i = 0; i < 2000; i++) {
+        const char *alphabet = ALPHABETS[i % COUNT(ALPHABETS)];
+        char pair[32] = "alice:";
+        for (size_t at = 6; at < 26; at++) {
+            random = random * 6364136223846793005U + 1442695040888963407U;
+            pair[at] = alphabet[(random >> 33) % strlen(alphabet)];
+        }
+        char problem[256] = "";
+        struct callers *callers =
+            callers_new((const char *const[]){pair, NULL}, NULL, problem, sizeof problem);
+        if (!callers) {
+            fail_msg("%s: %s", pair, problem);
+        }
+        callers_free(callers);
+        redact_reset();
+    }
+}
+
 static void tokens_come_from_a_file(void **state)
 {
     (void)state;
     char path[] = "/tmp/forage-tokens-XXXXXX";
     int fd = mkstemp(path);
-    static const char TEXT[] = "# callers\n\ncarol:carol-token-1\r\n  dave:dave-token-1  \n";
+    static const char TEXT[] = "# callers\n\ncarol:carol-token-0123456789\r\n"
+                               "  dave:dave-token-0123456789  \n";
     assert_int_equal(write(fd, TEXT, sizeof TEXT - 1), sizeof TEXT - 1);
     close(fd);
     char problem[256];
-    struct callers *callers = callers_new((const char *const[]){"alice:alice-token-1", NULL}, path,
-                                          problem, sizeof problem);
+    struct callers *callers = callers_new(
+        (const char *const[]){"alice:alice-token-0123456789", NULL}, path, problem, sizeof problem);
     assert_non_null(callers);
     assert_int_equal(callers_count(callers), 3);
-    assert_string_equal(name_of(callers, "Bearer dave-token-1"), "dave");
+    assert_string_equal(name_of(callers, "Bearer dave-token-0123456789"), "dave");
     callers_free(callers);
     unlink(path);
     assert_null(callers_new(NULL, path, problem, sizeof problem));
@@ -428,6 +465,7 @@ int main(void)
         cmocka_unit_test(tokens_name_their_callers),
         cmocka_unit_test(without_tokens_everyone_is_local),
         cmocka_unit_test(wrong_tokens_are_refused),
+        cmocka_unit_test(good_tokens_are_taken),
         cmocka_unit_test(tokens_come_from_a_file),
         cmocka_unit_test(a_window_lets_so_many_through),
         cmocka_unit_test(a_new_window_begins),

@@ -150,11 +150,11 @@ static bool carries_secret(const struct plan *plan)
         const struct fetch_header *header = &request->headers[i];
         if (header->secret || strcasecmp(header->name, "authorization") == 0 ||
             strcasecmp(header->name, "cookie") == 0 ||
-            redact_needed(header->value, strlen(header->value))) {
+            redact_needed(header->value, strlen(header->value), WORDS_FROM_OUTSIDE)) {
             return true;
         }
     }
-    return redact_needed(request->url->text, strlen(request->url->text));
+    return redact_needed(request->url->text, strlen(request->url->text), WORDS_FROM_OUTSIDE);
 }
 
 /* Whatever the answer depends on. What the policy opens is part of it: a page of a private host
@@ -241,8 +241,8 @@ static bool may_keep(const struct fetch_response *fetched)
     return fetched->status == 200 && !list_holds(control, "no-store") &&
            !list_holds(control, "private") &&
            !list_holds(fetch_header_value(fetched, "vary"), "*") &&
-           !redact_needed(fetched->body, fetched->body_length) &&
-           !redact_needed(fetched->url, strlen(fetched->url));
+           !redact_needed(fetched->body, fetched->body_length, WORDS_FROM_OUTSIDE) &&
+           !redact_needed(fetched->url, strlen(fetched->url), WORDS_FROM_OUTSIDE);
 }
 
 /* A cache that cannot be written is worth one warning, and none of the work. */
