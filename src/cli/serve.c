@@ -3,6 +3,7 @@
 #include "cli/run.h"
 #include "core/event.h"
 #include "core/log.h"
+#include "core/spare.h"
 #include "doors/doors.h"
 #include "research/research.h"
 
@@ -57,6 +58,7 @@ static int run_door(int (*door)(struct app *app, int signals))
 static int open_door(int (*door)(struct app *app, int signals))
 {
     bound_heaps();
+    spare_keep();
     log_never_wait();
     int code = run_door(door);
     log_finish();

@@ -4,7 +4,6 @@
 #include "core/status.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -45,28 +44,6 @@ bool own_file(const char *folder, const char *name, char *path, size_t size)
     }
     length = snprintf(path, size, "%s/%s", program, name);
     return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
-}
-
-void *own_network_library(void)
-{
-    char path[OWN_PATH_SIZE];
-    return own_file("lib/forage", "libforage-net.so", path, sizeof path)
-               ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
-               : NULL;
-}
-
-bool own_functions(void *library, const struct own_function *functions, size_t count, void *table)
-{
-    for (size_t i = 0; i < count; i++) {
-        void *function = dlsym(library, functions[i].name);
-        if (!function) {
-            return false;
-        }
-        /* C has no conversion from an object's pointer to a function's; POSIX says that they are
-         * alike. */
-        memcpy((char *)table + functions[i].offset, &function, sizeof function);
-    }
-    return true;
 }
 
 /* ---- programs by their names ---- */

@@ -22,18 +22,6 @@ bool own_program(char *path, size_t size);
  * to the program; false when it is in neither. */
 bool own_file(const char *folder, const char *name, char *path, size_t size);
 
-/* The library that holds libcurl and libpq where they came along, opened; NULL where they did
- * not. */
-void *own_network_library(void);
-
-/* The functions of a library that was opened: where each belongs in a struct of pointers to
- * functions. False when one is missing. */
-struct own_function {
-    const char *name;
-    size_t offset;
-};
-bool own_functions(void *library, const struct own_function *functions, size_t count, void *table);
-
 /* Whether the path is a file that can be run. */
 bool is_program(const char *path);
 /* Writes the path of the first program of this name on PATH; false when there is none. Only folders

@@ -80,6 +80,7 @@
 
 /* Descriptors beyond the connections of clients: transfers, children, files */
 #define LIMIT_OTHER_DESCRIPTORS 8192
+#define LIMIT_SPARE_DESCRIPTORS 4 /* in reserve, for when the others are used up */
 
 /* Fetching and children */
 #define LIMIT_URL_BYTES          KIB(8)

@@ -1,24 +1,16 @@
 /* Opening libcurl and finding its functions. */
 #include "net/curl_api.h"
 
-#include "core/files.h"
+#include "core/library.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <string.h>
-
-static const char *const LIBRARIES[] = {
-    "libcurl.so.4",
-    "libcurl-gnutls.so.4",
-};
+static const char *const NAMES[] = {"libcurl.so.4", "libcurl-gnutls.so.4", NULL};
 
 #define SYMBOL(name)                                                                               \
     {                                                                                              \
         "curl_" #name, offsetof(struct curl_api, name)                                             \
     }
 
-static const struct own_function SYMBOLS[] = {
+static const struct library_function SYMBOLS[] = {
     SYMBOL(global_init),    SYMBOL(version_info),     SYMBOL(easy_init),
     SYMBOL(easy_cleanup),   SYMBOL(easy_setopt),      SYMBOL(slist_append),
     SYMBOL(slist_free_all), SYMBOL(multi_init),       SYMBOL(multi_cleanup),
@@ -27,43 +19,28 @@ static const struct own_function SYMBOLS[] = {
     SYMBOL(share_init),     SYMBOL(share_setopt),     SYMBOL(share_cleanup),
 };
 
-/* Written once, by open_library. */
 static struct curl_api table;
-static const char *open_problem;
 
-static void *find_library(void)
+static bool start(void)
 {
-    void *library = own_network_library();
-    for (size_t i = 0; !library && i < sizeof LIBRARIES / sizeof *LIBRARIES; i++) {
-        library = dlopen(LIBRARIES[i], RTLD_NOW | RTLD_LOCAL);
-    }
-    return library;
-}
-
-static void open_library(void)
-{
-    void *library = find_library();
-    if (!library) {
-        open_problem = "libcurl is missing: install libcurl4 (apt install libcurl4)";
-        return;
-    }
-    if (!own_functions(library, SYMBOLS, sizeof SYMBOLS / sizeof *SYMBOLS, &table)) {
-        open_problem = "libcurl is too old: install libcurl4 7.80 or newer";
-        return;
-    }
-    if (table.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        open_problem = "libcurl does not start";
-    }
+    return table.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
 const struct curl_api *curl_api_open(const char **problem)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_library);
-    if (problem) {
-        *problem = open_problem;
-    }
-    return open_problem ? NULL : &table;
+    static struct library library = {
+        .names = NAMES,
+        .functions = SYMBOLS,
+        .count = sizeof SYMBOLS / sizeof *SYMBOLS,
+        .table = &table,
+        .start = start,
+        .missing = "libcurl is missing: install libcurl4 (apt install libcurl4)",
+        .old = "libcurl is too old: install libcurl4 7.80 or newer",
+        .broken =
+            "libcurl does not start, for want of memory or descriptors; try again in a moment",
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+    };
+    return library_open(&library, problem) ? &table : NULL;
 }
 
 /* ---- options ---- */

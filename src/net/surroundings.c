@@ -3,6 +3,7 @@
 #include "net/surroundings.h"
 
 #include "core/files.h"
+#include "core/spare.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -198,8 +199,10 @@ static void look_at_system(void)
     system_trust = info->cainfo ? (struct trust){info->cainfo, info->capath} : find_trust();
     if (system_trust.folder && info->ssl_version) {
         bool openssl = strncmp(info->ssl_version, "OpenSSL/", 8) == 0;
+        spare_lend(); /* what is seen now is remembered */
         size_t in_folder = count_in_folder(system_trust.folder);
         bool complete = in_folder > 0 && in_folder >= count_in_bundle(system_trust.bundle);
+        spare_return();
         folder_is_enough = openssl && complete;
     }
 }

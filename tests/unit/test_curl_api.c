@@ -28,11 +28,14 @@ static void says_what_is_missing(void **state)
     const char *problem = NULL;
     assert_null(curl_api_open(&problem));
     assert_string_equal(problem, "libcurl is missing: install libcurl4 (apt install libcurl4)");
-    assert_string_equal(asked, "libcurl.so.4 libcurl-gnutls.so.4 ");
-    /* It is not looked for again. */
+    /* The second time with the descriptors in reserve. */
+    assert_string_equal(asked,
+                        "libcurl.so.4 libcurl-gnutls.so.4 libcurl.so.4 libcurl-gnutls.so.4 ");
+    /* It is looked for again: it may have been installed. */
+    asked[0] = '\0';
     assert_null(curl_api_open(&problem));
     assert_non_null(problem);
-    assert_string_equal(asked, "libcurl.so.4 libcurl-gnutls.so.4 ");
+    assert_non_null(strstr(asked, "libcurl.so.4"));
 }
 
 static void fetching_fails_with_words(void **state)

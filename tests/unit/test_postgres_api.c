@@ -28,11 +28,13 @@ static void says_what_is_missing(void **state)
     const char *problem = NULL;
     assert_null(postgres_api_open(&problem));
     assert_string_equal(problem, "libpq is missing: install libpq5 (apt install libpq5)");
-    assert_string_equal(asked, "libpq.so.5 ");
-    /* It is not looked for again. */
+    /* The second time with the descriptors in reserve. */
+    assert_string_equal(asked, "libpq.so.5 libpq.so.5 ");
+    /* It is looked for again: it may have been installed. */
+    asked[0] = '\0';
     assert_null(postgres_api_open(&problem));
     assert_non_null(problem);
-    assert_string_equal(asked, "libpq.so.5 ");
+    assert_non_null(strstr(asked, "libpq.so.5"));
 }
 
 static void connecting_fails_with_words(void **state)
