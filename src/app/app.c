@@ -15,6 +15,7 @@
 #include "guard/policy.h"
 #include "memory/memory.h"
 #include "net/lanes.h"
+#include "net/resolve.h"
 #include "ops/meter.h"
 #include "ops/status.h"
 #include "page/browser/browser.h"
@@ -62,11 +63,17 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
     if (!parts->answerer) {
         return ERR_INVALID;
     }
+    parts->resolver =
+        resolver_new(parts->stocks, config_text("FORAGE_NAME_SERVERS"), problem, size);
+    if (!parts->resolver) {
+        return ERR_INVALID;
+    }
+    snprintf(problem, size, "out of memory");
     parts->net = net_new();
     parts->source = source_new();
     parts->reader = reader_new();
     parts->loaders = loaders_new();
-    parts->browser = browser_new(parts->policy);
+    parts->browser = browser_new(parts->policy, parts->resolver);
     parts->websearch = websearch_new();
     parts->research = research_new();
     parts->memories = parts->places ? memories_new(parts->places) : NULL;
@@ -180,6 +187,7 @@ struct app *app_free(struct app *app)
         reader_free(parts->reader);
         source_free(parts->source);
         net_free(parts->net);
+        resolver_free(parts->resolver);
         answerer_free(parts->answerer);
         policy_free(parts->policy);
         places_free(parts->places);

@@ -14,6 +14,7 @@ struct parts {
     const struct program_status *status; /* ops/status.h: its tools, and since when it runs */
 
     struct pool *side_threads;   /* call/side.h: pieces of calls */
+    struct resolver *resolver;   /* net/resolve.h: names that are being looked up */
     struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
     struct source *source;       /* page/source/source.h: cached pages, lines of hosts */

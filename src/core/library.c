@@ -31,25 +31,25 @@ static bool find_functions(const struct library *library, void *handle)
     return true;
 }
 
-/* Whether the last dlopen() failed although the library is there: for want of memory or of a
- * descriptor. glibc tells so in words alone, which nobody translates here. */
-static bool is_there(void)
+/* Whether the last dlopen() failed for want of memory or of a descriptor. glibc tells so in words
+ * alone, which nobody translates here. */
+static bool was_in_want(void)
 {
     const char *words = dlerror();
-    return words && !strstr(words, "No such file");
+    return words && (strstr(words, "Too many open files") || strstr(words, "allocate memory"));
 }
 
 /* NULL when it is open, otherwise why not. */
 static const char *try_once(const struct library *library)
 {
-    bool any_there = false;
+    bool in_want = false;
     void *handle = open_own();
     for (size_t i = 0; !handle && library->names[i]; i++) {
         handle = dlopen(library->names[i], RTLD_NOW | RTLD_LOCAL);
-        any_there |= !handle && is_there();
+        in_want |= !handle && was_in_want();
     }
     if (!handle) {
-        return any_there ? library->broken : library->missing;
+        return in_want ? library->broken : library->missing;
     }
     const char *problem = !find_functions(library, handle)      ? library->old
                           : library->start && !library->start() ? library->broken

@@ -88,8 +88,11 @@
 #define LIMIT_FETCH_HEAD_BYTES   KIB(64)
 #define LIMIT_FETCH_REDIRECTS    8
 #define LIMIT_RESOLVED_ADDRESSES 16
-#define LIMIT_RESOLVER_THREADS   64
+#define LIMIT_LOOK_UPS           256 /* of names, at once */
+#define LIMIT_SYSTEM_LOOK_UPS    64  /* of them, those for which the system needs a thread */
 #define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
+#define TIME_NAME_SERVER_MS      1000  /* a name server's first try; then twice that, then again */
+#define TIME_LOOK_UP_MS          15000 /* one name, whatever is tried */
 
 /* What is kept across restarts */
 #define LIMIT_DB_STATEMENTS     64    /* that one connection keeps ready */

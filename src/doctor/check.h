@@ -93,6 +93,7 @@ void look_at_settings(struct look *look);
 void look_at_file(struct look *look);
 void look_at_start(struct look *look);
 void look_at_curl(struct look *look);
+void look_at_names(struct look *look);
 void look_at_certificates(struct look *look);
 void look_at_order(struct look *look);
 void look_at_provider(struct look *look);

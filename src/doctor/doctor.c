@@ -24,6 +24,8 @@ static const struct check CHECKS[] = {
      "a server would start with these settings", NULL},
     {"program.libcurl", DOCTOR_PROGRAM, "libcurl", NEEDED, look_at_curl,
      "the library that fetches is there", NULL},
+    {"program.names", DOCTOR_PROGRAM, "names", EXTRA, look_at_names,
+     "the library that asks name servers (c-ares) is there", NULL},
     {"program.certificates", DOCTOR_PROGRAM, "certificates", NEEDED, look_at_certificates,
      "there are certificates to check servers by", NULL},
 

@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
+#include "net/ares_api.h"
 #include "net/curl_api.h"
 #include "net/surroundings.h"
 #include "page/browser/browser.h"
@@ -115,6 +116,22 @@ void look_at_curl(struct look *look)
     const curl_version_info_data *info = api->version_info(CURLVERSION_NOW);
     report(look, FINDING_OK, "%s with %s", info->version,
            info->ssl_version ? info->ssl_version : "no TLS");
+}
+
+void look_at_names(struct look *look)
+{
+    const char *problem = NULL;
+    const struct ares_api *api = ares_api_open(&problem);
+    bool own = config_text("FORAGE_NAME_SERVERS") != NULL;
+    if (!api) {
+        report(look, own ? FINDING_BROKEN : FINDING_WARNING, "%s%s", problem,
+               own ? "; FORAGE_NAME_SERVERS needs it"
+                   : "; until then names are looked up in threads, of which there are few");
+        suggest(look, "apt-get install libc-ares2");
+        return;
+    }
+    report(look, FINDING_OK, "c-ares %s asks %s", api->version(NULL),
+           own ? config_text("FORAGE_NAME_SERVERS") : "the system's name servers");
 }
 
 void look_at_certificates(struct look *look)

@@ -2,6 +2,7 @@
  * is collected in the call's arena. */
 #include "net/fetch.h"
 
+#include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "net/lanes.h"
@@ -446,18 +447,22 @@ static int fail_timeout(struct transfer *transfer)
 static int await_name(struct transfer *transfer, struct resolve_query *query,
                       struct resolve_result *resolved)
 {
-    struct pollfd ready = {.fd = resolve_fd(query), .events = POLLIN};
-    int waited = 0;
-    while (waited == 0 && time_left(transfer) > 0) {
-        waited = call_wait(transfer->call, &ready, 1, time_left(transfer));
+    int status;
+    while ((status = resolve_finish(query, resolved)) == ERR_BUSY) {
+        struct pollfd ready = {.fd = resolve_fd(query), .events = POLLIN};
+        int64_t left = time_left(transfer);
+        int waited = left > 0 ? call_wait(transfer->call, &ready, 1, left) : 0;
+        if (waited < 0) {
+            return waited;
+        }
+        if (waited == 0 && time_left(transfer) == 0) {
+            return fail_timeout(transfer);
+        }
     }
-    if (waited <= 0) {
-        return waited < 0 ? waited : fail_timeout(transfer);
-    }
-    int status = resolve_finish(query, resolved);
     return status == OK             ? OK
            : status == ERR_NOTFOUND ? fail(transfer, FETCH_NO_NAME, resolved->problem)
            : status == ERR_NOMEM    ? fail(transfer, FETCH_NOMEM, resolved->problem)
+           : status == ERR_LIMIT    ? fail(transfer, FETCH_BUSY, resolved->problem)
                                     : fail(transfer, FETCH_NAME_ERROR, resolved->problem);
 }
 
@@ -467,12 +472,15 @@ static int look_up(struct transfer *transfer, struct resolve_result *resolved)
 {
     const struct url *url = transfer->request->url;
     struct resolve_query *query;
-    int status = resolve_start(url->host, url->port, &query);
-    if (status == ERR_BUSY) {
-        return fail(transfer, FETCH_BUSY, "too many names are being looked up");
-    }
+    struct resolve_question question = {.resolver = call_parts(transfer->call)->resolver,
+                                        .owner = call_owner(transfer->call),
+                                        .from_kept = !transfer->request->allow,
+                                        .host = url->host,
+                                        .port = url->port};
+    int status = resolve_start(&question, &query);
     if (status != OK) {
-        return fail(transfer, FETCH_NOMEM, "out of memory");
+        return fail(transfer, status == ERR_NOMEM ? FETCH_NOMEM : FETCH_BUSY,
+                    resolve_refusal(status));
     }
     status = await_name(transfer, query, resolved);
     resolve_free(query);

@@ -8,6 +8,7 @@ address a trap. Imported, it starts all that (LittleInternet) and says how to st
     NAME.at-10-0-0-1.example   has that IPv4 address
     NAME.at-fd00--1.example    has that IPv6 address: a dash stands for a colon
     both.example               has the site's address and a private one
+    hang....example            is never answered; that it was asked for is told as a hit
     turn.example               has the site's address when it is asked for the first time, loopback afterwards
 """
 
@@ -79,13 +80,17 @@ def answer_question(question, asked):
 
 
 class NameServer:
-    def __init__(self):
+    def __init__(self, tell):
+        self.tell = tell
         self.asked = {}
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind((NAME_SERVER, 53))
 
     def answer(self, _):
         question, client = self.socket.recvfrom(2048)
+        if question[13:17] == b"hang":
+            self.tell(hit=f"name {question[13 : 13 + question[12]].decode()}")
+            return
         self.socket.sendto(answer_question(question, self.asked), client)
 
 
@@ -174,7 +179,7 @@ class Inside:
                     listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
                 listener.bind((address, port))
                 selector.register(listener, selectors.EVENT_READ, self.receive)
-        names = NameServer()
+        names = NameServer(self.tell)
         selector.register(names.socket, selectors.EVENT_READ, names.answer)
         threading.Thread(target=self.read_commands, daemon=True).start()
         self.tell(ready=True)
@@ -190,7 +195,7 @@ class LittleInternet:
     """The namespace and what runs in it, for tests."""
 
     def __init__(self, folder):
-        folder = pathlib.Path(folder)
+        self.folder = folder = pathlib.Path(folder)
         (folder / "resolv.conf").write_text(f"nameserver {NAME_SERVER}\noptions timeout:5 attempts:2\n")
         (folder / "nsswitch.conf").write_text("hosts: files dns\n")
         script = (

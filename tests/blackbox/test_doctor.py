@@ -138,7 +138,7 @@ def nothing(tmp_path):
 # ---- nothing ----
 
 # What this machine has, whatever the test does.
-OF_THE_MACHINE = {"program.libcurl", "program.certificates"}
+OF_THE_MACHINE = {"program.libcurl", "program.names", "program.certificates"}
 
 
 def test_nothing(tmp_path):
@@ -264,12 +264,15 @@ def a_file_for_systemd(text):
     return breaks
 
 
-def no_libcurl(_machine, tmp):
-    folder = tmp / "libraries"
-    folder.mkdir()
-    for name in ("libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"):
-        (folder / name).write_text("no library")
-    return {"LD_LIBRARY_PATH": folder}
+def no_library(*names, **settings):
+    def breaks(_machine, tmp):
+        folder = tmp / "libraries"
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text("no library")
+        return {"LD_LIBRARY_PATH": folder, **settings}
+
+    return breaks
 
 
 def a_file(variable):
@@ -372,8 +375,16 @@ BROKEN = {
                              {"program.settings": ("warning", "EXA_API_KEY holds", "unset EXA_API_KEY")}),
     "no such tool": (settings(FORAGE_TOOLS="no_such_tool"),
                      {"program.start": ("broken", "no_such_tool", "forage config")}),
-    "libcurl": (no_libcurl, {"program.libcurl": ("broken", "libcurl", "apt-get install libcurl4"),
-                             "program.certificates": ("unused", "libcurl", None)}),
+    "libcurl": (no_library("libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"),
+                {"program.libcurl": ("broken", "libcurl", "apt-get install libcurl4"),
+                 "program.certificates": ("unused", "libcurl", None)}),
+    "c-ares": (no_library("libcares.so.2"),
+               {"program.names": ("warning", "c-ares is missing", "apt-get install libc-ares2")}),
+    "c-ares, for servers of one's own": (no_library("libcares.so.2", FORAGE_NAME_SERVERS="192.0.2.53"),
+                                         {"program.names": ("broken", "needs it", "apt-get install libc-ares2")}),
+    "no name server": (settings(FORAGE_NAME_SERVERS="dns.example"),
+                       {"program.start": ("broken", "FORAGE_NAME_SERVERS", "forage config"),
+                        "program.names": ("ok", "dns.example", None)}),
     "certificates": (settings(SSL_CERT_FILE="/proc/nonexistent.pem"),
                      {"program.certificates": ("broken", "/proc/nonexistent.pem", "unset CURL_CA_BUNDLE SSL_CERT_FILE")}),
     "no such provider": (settings(FORAGE_SEARCH_PROVIDERS="bing"),

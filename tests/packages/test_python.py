@@ -178,10 +178,10 @@ def test_meson_comes_from_the_index():
 
 # The managers of packages, and what the command begins with.
 COMMANDS = {
-    "apt-get": "sudo apt install gcc libc6-dev ",
-    "dnf": "sudo dnf install gcc ",
-    "pacman": "sudo pacman -S curl gcc ",
-    "brew": "brew install curl gcc ",
+    "apt-get": "sudo apt install gcc libc-ares-dev libc6-dev ",
+    "dnf": "sudo dnf install c-ares-devel gcc ",
+    "pacman": "sudo pacman -S c-ares curl gcc ",
+    "brew": "brew install c-ares curl gcc ",
 }
 
 

@@ -106,7 +106,7 @@ def test_the_debian_package_holds_what_it_should(made, tmp_path):
     # The system's libcurl and libpq are used, so ours and its notices stay out.
     assert not [name for name in listing if "libforage-net" in name or name.endswith("notices/curl.txt")]
     fields = run("dpkg-deb", "-f", package).stdout
-    assert f"Version: {VERSION}\n" in fields and "libcurl4 (>= 7.80) | libcurl4t64" in fields
+    assert f"Version: {VERSION}\n" in fields and "libcurl4 (>= 7.80) | libcurl4t64, libc-ares2 (>= 1.16)" in fields
     assert "chromium" in fields.split("Recommends:")[1].split("\n")[0]
     run("dpkg-deb", "-R", package, tmp_path / "raw")
     assert (tmp_path / "raw/DEBIAN/conffiles").read_text() == "/etc/forage/forage.env\n"

@@ -1,5 +1,5 @@
-/* Name servers for tests: getaddrinfo() as the program under test finds it. A test program that
- * includes this has its own world of names and asks no server.
+/* Names for tests: getaddrinfo() as the program under test finds it, and no c-ares. A test program
+ * that includes this has its own world of names and asks no server.
  *
  *   NAME.at-A-B-C-D.test   has the IPv4 address A.B.C.D
  *   two.test               has ::1 and 127.0.0.1, many.test has 40 addresses, odd.test one of no
@@ -8,6 +8,8 @@
  */
 #ifndef FORAGE_TESTS_FAKE_NAMES_H
 #define FORAGE_TESTS_FAKE_NAMES_H
+
+#include "net/ares_api.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -143,6 +145,13 @@ static inline int fake_names_answer(const char *node, struct addrinfo **list)
         }
     }
     return *list ? 0 : EAI_NONAME;
+}
+
+/* In place of net/ares_api.c: every look-up is the system's. */
+const struct ares_api *ares_api_open(const char **problem)
+{
+    *problem = "c-ares is not there";
+    return NULL;
 }
 
 int getaddrinfo(const char *restrict node, const char *restrict service,

@@ -182,6 +182,7 @@ static void serve(struct loopback *server, int client)
 
 struct world {
     struct proxy *proxy;
+    struct proxy_access access;
     struct loopback *target;
 };
 
@@ -191,8 +192,9 @@ static int make_world(void **state)
 
     char problem[200];
     assert_non_null(world);
-    world->proxy = proxy_start(allow, NULL, problem, sizeof problem);
+    world->proxy = proxy_start(NULL, allow, NULL, problem, sizeof problem);
     assert_non_null(world->proxy);
+    proxy_admit(world->proxy, &world->access);
     world->target = loopback_start("127.0.0.1", serve);
     allowed_port = world->target->port;
     *state = world;
@@ -212,7 +214,7 @@ static void credentials(const struct world *world, char *out, size_t size)
 {
     struct arena *arena = arena_new(KIB(4));
     char pair[100];
-    snprintf(pair, sizeof pair, "%s:%s", PROXY_USER, proxy_access(world->proxy)->password);
+    snprintf(pair, sizeof pair, "%s:%s", world->access.user, world->access.password);
     snprintf(out, size, "Proxy-Authorization: Basic %s\r\n",
              base64_encode(arena, pair, strlen(pair)));
     arena_free(arena);
@@ -224,7 +226,7 @@ static int ask(const struct world *world, const char *line)
     char authorization[200];
     char text[1024];
     credentials(world, authorization, sizeof authorization);
-    int fd = client_connect(proxy_access(world->proxy)->port);
+    int fd = client_connect(proxy_port(world->proxy));
     assert_true(fd >= 0);
     snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: x\r\n%s\r\n", line, authorization);
     assert_true(client_send_bytes(fd, text, strlen(text)));
@@ -262,7 +264,7 @@ static void strangers_are_refused(void **state)
     for (size_t i = 0; i < COUNT(HEADERS); i++) {
         char text[512];
         char answer[1024];
-        int fd = client_connect(proxy_access(world->proxy)->port);
+        int fd = client_connect(proxy_port(world->proxy));
         snprintf(text, sizeof text, "GET http://127.0.0.1:%d/ HTTP/1.1\r\n%s\r\n", allowed_port,
                  HEADERS[i]);
         assert_true(client_send_bytes(fd, text, strlen(text)));
@@ -313,7 +315,7 @@ static void refusals(void **state)
         snprintf(wanted, sizeof wanted, "HTTP/1.1 %d ", CASES[i].status);
         print_message("%s\n", line);
         assert_int_equal(strncmp(answer, wanted, strlen(wanted)), 0);
-        assert_non_null(strstr(answer, proxy_access(world->proxy)->mark));
+        assert_non_null(strstr(answer, world->access.mark));
     }
     assert_int_equal(loopback_connections(world->target), 0);
 }
@@ -355,7 +357,7 @@ static void slow_requests(void **state)
     credentials(world, authorization, sizeof authorization);
     snprintf(text, sizeof text, "CONNECT 127.0.0.1:%d HTTP/1.1\r\n%s\r\n", allowed_port,
              authorization);
-    int fd = client_connect(proxy_access(world->proxy)->port);
+    int fd = client_connect(proxy_port(world->proxy));
     for (size_t i = 0; text[i]; i++) {
         assert_true(client_send_bytes(fd, text + i, 1));
     }
@@ -424,7 +426,7 @@ static void more_tunnels_than_are_served_at_once(void **state)
     char line[128];
     snprintf(line, sizeof line, "GET http://nothing.test:%d/", allowed_port);
     for (size_t i = 0; i < LIMIT_PROXY_TUNNELS; i++) {
-        fds[i] = client_connect(proxy_access(world->proxy)->port);
+        fds[i] = client_connect(proxy_port(world->proxy));
         assert_true(fds[i] >= 0);
     }
     for (size_t i = LIMIT_PROXY_TUNNELS; i < COUNT(fds); i++) {

@@ -34,7 +34,8 @@ enum state { STOPPED, STARTING, RUNNING, STOPPING };
 struct browser {
     struct line tabs;
     struct policy *policy; /* asked about every address that a page wants to reach */
-    pthread_mutex_t lock;  /* guards what follows, up to the thread's own part */
+    struct resolver *resolver;
+    pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
     enum state state;
     int settled; /* an event: readable unless Chromium is starting or stopping */
     bool stopped;
@@ -265,8 +266,7 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
             break;
         }
         wait_ms = i > 0 && wait_ms < MOST_BACKOFF_MS ? wait_ms * 2 : wait_ms;
-        status =
-            try_once(run, program, proxy_access(proxy)->port, &confinement, reason, sizeof reason);
+        status = try_once(run, program, proxy_port(proxy), &confinement, reason, sizeof reason);
         if (status == OK) {
             note_confinement(browser, confinement);
             return OK;
@@ -326,7 +326,8 @@ static void *run_chromium(void *argument)
     struct browser *browser = argument;
     struct run run = {.browser = browser};
     char problem[PROBLEM_SIZE] = "";
-    struct proxy *proxy = proxy_start(policy_allow, browser->policy, problem, sizeof problem);
+    struct proxy *proxy =
+        proxy_start(browser->resolver, policy_allow, browser->policy, problem, sizeof problem);
     bool started = proxy && start_chromium(&run, proxy, problem, sizeof problem) == OK;
     if (started) {
         int status = OK;
@@ -393,7 +394,7 @@ static int look(struct browser *browser, unsigned failures, struct tab *tab)
         return ERR_BUSY;
     }
     tab->channel = channel_open(browser->protocol);
-    tab->proxy = *proxy_access(browser->proxy);
+    proxy_admit(browser->proxy, &tab->proxy);
     return tab->channel ? OK : ERR_NOMEM;
 }
 
@@ -513,12 +514,13 @@ int browser_try(struct call *call, char *program, size_t size, const char **prob
     return status;
 }
 
-struct browser *browser_new(struct policy *policy)
+struct browser *browser_new(struct policy *policy, struct resolver *resolver)
 {
     struct browser *browser = calloc(1, sizeof *browser);
     if (browser) {
         browser->settled = -1;
         browser->policy = policy;
+        browser->resolver = resolver;
         pthread_mutex_init(&browser->lock, NULL);
         line_init(&browser->tabs, (size_t)config_int("FORAGE_BROWSER_PAGES"));
     }

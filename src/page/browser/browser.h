@@ -11,10 +11,12 @@
 #include <stddef.h>
 
 struct browser;
-struct policy; /* guard/policy.h */
+struct policy;   /* guard/policy.h */
+struct resolver; /* net/resolve.h */
 
-/* Starts nothing yet. `policy`, which may be NULL, outlives it. NULL without memory. */
-struct browser *browser_new(struct policy *policy);
+/* Starts nothing yet. `policy` and `resolver`, which may be NULL, outlive it. NULL without memory.
+ */
+struct browser *browser_new(struct policy *policy, struct resolver *resolver);
 /* Ends Chromium; from then on no page is rendered. Calls may still hold tabs. */
 void browser_stop(struct browser *browser);
 /* Also stops it. No call may be using it any more. */

@@ -202,7 +202,7 @@ static void see_challenge(struct view *view, yyjson_val *params)
     json_add_string(doc, root, "requestId", json_string(params, "requestId"));
     yyjson_mut_val *answer = yyjson_mut_obj_add_obj(doc, root, "authChallengeResponse");
     json_add_string(doc, answer, "response", ours ? "ProvideCredentials" : "CancelAuth");
-    json_add_string(doc, answer, "username", ours ? PROXY_USER : NULL);
+    json_add_string(doc, answer, "username", ours ? view->tab->proxy.user : NULL);
     json_add_string(doc, answer, "password", ours ? view->tab->proxy.password : NULL);
     tell(view, TO_SESSION, "Fetch.continueWithAuth", json_text(arena, root, NULL));
 }

@@ -22,12 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STACK_BYTES         KIB(512)
-#define BACKLOG             128
-#define AUTHORIZATION_BYTES 128
-#define ACCEPT_PAUSE_MS     10
-#define PUMP_BYTES          KIB(32) /* read at once, and the most that waits to be written */
-#define TUNNEL_FDS          2       /* that the thread polls for a tunnel */
+#define STACK_BYTES     KIB(512)
+#define BACKLOG         128
+#define ACCEPT_PAUSE_MS 10
+#define PUMP_BYTES      KIB(32) /* read at once, and the most that waits to be written */
+#define TUNNEL_FDS      2       /* that the thread polls for a tunnel */
 
 enum { LISTENER, WAKE, FIRST_TUNNEL };
 
@@ -36,8 +35,10 @@ struct proxy {
     int wake;
     atomic_bool stopping;
     pthread_t thread;
-    struct proxy_access access;
-    char authorization[AUTHORIZATION_BYTES]; /* what Proxy-Authorization must say */
+    uint16_t port;
+    struct proxy_access access; /* of no page yet */
+    atomic_uint pages;
+    struct resolver *resolver;
     proxy_allow *allow;
     void *context;
     struct tunnel *tunnels[LIMIT_PROXY_TUNNELS];
@@ -61,7 +62,8 @@ struct tunnel {
     int client;
     int server; /* -1: not connected */
     struct proxy_request request;
-    struct buf head; /* what the client has sent so far; request points into it */
+    struct buf head;             /* what the client has sent so far; request points into it */
+    char owner[PROXY_USER_SIZE]; /* the page */
     struct resolve_query *query;
     struct resolve_result resolved;
     size_t next_address;
@@ -214,18 +216,40 @@ static void finish_look_up(struct tunnel *tunnel)
 
 /* Compares in a time that does not depend on where they differ, so that nobody can measure how much
  * of a guess is right. */
-static bool is_authorized(const struct tunnel *tunnel)
+static bool is_same(const char *given, size_t length, const char *wanted)
 {
-    struct slice given = tunnel->request.authorization;
-    const char *wanted = tunnel->proxy->authorization;
     unsigned char difference = 0;
-    if (given.length != strlen(wanted)) {
+    if (length != strlen(wanted)) {
         return false;
     }
-    for (size_t i = 0; i < given.length; i++) {
-        difference |= (unsigned char)(given.data[i] ^ wanted[i]);
+    for (size_t i = 0; i < length; i++) {
+        difference |= (unsigned char)(given[i] ^ wanted[i]);
     }
     return difference == 0;
+}
+
+/* Whether the request says "Basic" and a page's name with the password; then it is that page's. */
+static bool is_authorized(struct tunnel *tunnel)
+{
+    static const char SCHEME[] = "Basic ";
+    struct slice given = tunnel->request.authorization;
+    size_t before = sizeof SCHEME - 1;
+    if (given.length <= before || memcmp(given.data, SCHEME, before) != 0) {
+        return false;
+    }
+    struct arena *arena = arena_new(KIB(4));
+    size_t length = 0;
+    const char *pair =
+        arena ? base64_decode(arena, given.data + before, given.length - before, &length) : NULL;
+    const char *colon = pair ? memchr(pair, ':', length) : NULL;
+    size_t name = colon ? (size_t)(colon - pair) : 0;
+    bool good = colon && name < sizeof tunnel->owner &&
+                is_same(colon + 1, length - name - 1, tunnel->proxy->access.password);
+    if (good) {
+        memcpy(tunnel->owner, pair, name);
+    }
+    arena_free(arena);
+    return good;
 }
 
 /* What the server gets first: our head for it, and what came behind the client's. */
@@ -268,8 +292,13 @@ static void take_request(struct tunnel *tunnel)
         tunnel->state = IS_OVER;
         return;
     }
-    if (resolve_start(tunnel->request.host, tunnel->request.port, &tunnel->query) != OK) {
-        refuse(tunnel, "502 Bad Gateway", "too many names are being looked up");
+    struct resolve_question question = {.resolver = tunnel->proxy->resolver,
+                                        .owner = tunnel->owner,
+                                        .host = tunnel->request.host,
+                                        .port = tunnel->request.port};
+    int status = resolve_start(&question, &tunnel->query);
+    if (status != OK) {
+        refuse(tunnel, "502 Bad Gateway", resolve_refusal(status));
         return;
     }
     tunnel->state = LOOKS_UP;
@@ -542,23 +571,14 @@ static int listen_on_loopback(uint16_t *port)
     return -1;
 }
 
-static int make_secrets(struct proxy *proxy)
+static int make_secrets(struct proxy_access *access)
 {
-    char pair[sizeof PROXY_USER + ID_SECRET_SIZE];
-    if (id_make_secret(proxy->access.password) != OK || id_make_secret(proxy->access.mark) != OK) {
-        return ERR_IO;
-    }
-    int length = snprintf(pair, sizeof pair, "%s:%s", PROXY_USER, proxy->access.password);
-    struct arena *arena = arena_new(KIB(4));
-    const char *encoded = arena ? base64_encode(arena, pair, (size_t)length) : NULL;
-    if (encoded) {
-        snprintf(proxy->authorization, sizeof proxy->authorization, "Basic %s", encoded);
-    }
-    arena_free(arena);
-    return encoded ? OK : ERR_NOMEM;
+    return id_make_secret(access->password) == OK && id_make_secret(access->mark) == OK ? OK
+                                                                                        : ERR_IO;
 }
 
-struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size_t size)
+struct proxy *proxy_start(struct resolver *resolver, proxy_allow *allow, void *context,
+                          char *problem, size_t size)
 {
     struct proxy *proxy = calloc(1, sizeof *proxy);
     if (!proxy) {
@@ -566,10 +586,11 @@ struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size
         return NULL;
     }
     proxy->wake = event_open();
-    proxy->listener = listen_on_loopback(&proxy->access.port);
+    proxy->listener = listen_on_loopback(&proxy->port);
+    proxy->resolver = resolver;
     proxy->allow = allow;
     proxy->context = context;
-    if (proxy->wake < 0 || proxy->listener < 0 || make_secrets(proxy) != OK ||
+    if (proxy->wake < 0 || proxy->listener < 0 || make_secrets(&proxy->access) != OK ||
         thread_start(&proxy->thread, STACK_BYTES, run, proxy) != OK) {
         snprintf(problem, size, "the browser's proxy does not start: %s", strerror(errno));
         event_close(proxy->wake);
@@ -582,9 +603,15 @@ struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size
     return proxy;
 }
 
-const struct proxy_access *proxy_access(const struct proxy *proxy)
+uint16_t proxy_port(const struct proxy *proxy)
 {
-    return &proxy->access;
+    return proxy->port;
+}
+
+void proxy_admit(struct proxy *proxy, struct proxy_access *access)
+{
+    *access = proxy->access;
+    snprintf(access->user, sizeof access->user, "page-%u", atomic_fetch_add(&proxy->pages, 1) + 1);
 }
 
 struct proxy *proxy_free(struct proxy *proxy)

@@ -18,13 +18,15 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PROXY_USER "forage"
+enum { PROXY_USER_SIZE = 24 };
 
 struct proxy;
+struct resolver; /* net/resolve.h */
 
-/* What the browser and its pages must know of it. */
+/* What a page must know of it. The user name is the page's own: the proxy counts the names that a
+ * page looks up as that page's, so that one page cannot keep the others from theirs. */
 struct proxy_access {
-    uint16_t port;
+    char user[PROXY_USER_SIZE];
     char password[ID_SECRET_SIZE];
     char mark[ID_SECRET_SIZE]; /* begins the X-Forage-Refused header of its own refusals */
 };
@@ -33,8 +35,11 @@ struct proxy_access {
 typedef int proxy_allow(void *context, const char *host, const struct sockaddr *address);
 
 /* Listens and starts its thread. NULL with the reason in `problem`. */
-struct proxy *proxy_start(proxy_allow *allow, void *context, char *problem, size_t size);
-const struct proxy_access *proxy_access(const struct proxy *proxy);
+struct proxy *proxy_start(struct resolver *resolver, proxy_allow *allow, void *context,
+                          char *problem, size_t size);
+uint16_t proxy_port(const struct proxy *proxy);
+/* The access of one more page. */
+void proxy_admit(struct proxy *proxy, struct proxy_access *access);
 /* Closes every tunnel and ends the thread. */
 struct proxy *proxy_free(struct proxy *proxy);
 
