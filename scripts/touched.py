@@ -25,7 +25,7 @@ ROOMS = {
     "connections proxy",
     "guard": "callers limits ssrf origins",
     "mcp": "protocol_stdio protocol_http forms cancel",
-    "memory": "memory openapi memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "
+    "memory": "memory openapi memory_shares memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "
     "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
     "net": "names get_content ssrf trust",
     "ops": "usage limits kept_answers old_data records_postgres crash",

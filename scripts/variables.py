@@ -15,6 +15,7 @@ GROUP = re.compile(r"\[([a-z]+)\] ([^:]+): (.+)\Z")
 HEAD = re.compile(r"([A-Z][A-Z0-9_]*) ([a-z]+)((?: [^= ]\S*)*)(?: = (.+))?\Z")
 NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+UNITS_BYTES = {"B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 PLAIN_MS = {"milliseconds": 1, "seconds": 1000}
 INDENT = "    "
 
@@ -36,6 +37,13 @@ def duration(text):
     return int(match[1]) * UNITS_MS[match[2]]
 
 
+def size(text):
+    match = re.fullmatch(r"(\d+)(B|KB|MB|GB|TB)", text)
+    if not match:
+        raise Problem(f"{text} is no size with a unit: 0B, 500KB, 100MB, 2GB, 1TB")
+    return int(match[1]) * UNITS_BYTES[match[2]]
+
+
 def bounds(text, read):
     least, dots, most = text.partition("..")
     if not dots or read(least) >= read(most):
@@ -55,6 +63,10 @@ def timespan(words):
     return {**fields, "unit_ms": PLAIN_MS[unit]}
 
 
+def extent(words):
+    return bounds(words.pop(0), size)
+
+
 def choice(words):
     return {"words": words.pop(0).split("|")}
 
@@ -70,6 +82,7 @@ KINDS = {
     "boolean": nothing,
     "integer": integer,
     "duration": timespan,
+    "size": extent,
     "choice": choice,
 }
 
@@ -87,7 +100,7 @@ def read_head(line, group):
     unknown = [word for word in words if word not in FLAGS]
     if unknown:
         raise Problem(f"{unknown[0]} means nothing here")
-    if match[2] in ("integer", "duration") and not match[4]:
+    if match[2] in ("integer", "duration", "size") and not match[4]:
         raise Problem("a number has a default")
     return {
         "name": match[1],

@@ -76,7 +76,7 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
     parts->browser = browser_new(parts->policy, parts->resolver);
     parts->websearch = websearch_new();
     parts->research = research_new();
-    parts->memories = parts->places ? memories_new(parts->places) : NULL;
+    parts->memories = parts->places ? memories_new(parts->places, parts->stocks) : NULL;
     parts->side_threads = side_pool_new(parts->stocks);
     return parts->stocks && parts->net && parts->source && parts->reader && parts->loaders &&
                    parts->browser && parts->websearch && parts->research && parts->memories &&

@@ -537,6 +537,11 @@ int64_t config_duration_ms(const char *name)
     return require_kind(name, 1u << VARIABLE_DURATION)->number;
 }
 
+int64_t config_bytes(const char *name)
+{
+    return require_kind(name, 1u << VARIABLE_SIZE)->number;
+}
+
 const char *const *config_list(const char *name, size_t *count)
 {
     const struct config_value *value = require_kind(name, 1u << VARIABLE_LIST);

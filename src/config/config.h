@@ -40,6 +40,7 @@ const char *config_text(const char *name);
 int64_t config_int(const char *name);
 bool config_bool(const char *name);
 int64_t config_duration_ms(const char *name);
+int64_t config_bytes(const char *name);
 /* The items of a list, and how many there are (`count` may be NULL); never NULL, a NULL ends
  * them. */
 const char *const *config_list(const char *name, size_t *count);

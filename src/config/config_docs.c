@@ -340,6 +340,8 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, const struct variable *va
         return yyjson_mut_bool(doc, config_bool(variable->name));
     case VARIABLE_DURATION:
         return yyjson_mut_real(doc, (double)config_duration_ms(variable->name) / 1000);
+    case VARIABLE_SIZE:
+        return yyjson_mut_sint(doc, config_bytes(variable->name));
     case VARIABLE_LIST:
         return list_value(doc, variable->name);
     case VARIABLE_TEXT:
@@ -350,7 +352,7 @@ static yyjson_mut_val *json_value(yyjson_mut_doc *doc, const struct variable *va
     return text_value(doc, config_text(variable->name));
 }
 
-/* A value for people: as it is in JSON, but a duration has its unit. */
+/* A value for people: as it is in JSON, but a duration and a size have their units. */
 static void put_value(struct buf *out, const struct variable *variable, yyjson_mut_val *value)
 {
     char words[LONGEST_WORDS];
@@ -362,6 +364,10 @@ static void put_value(struct buf *out, const struct variable *variable, yyjson_m
     } else if (yyjson_mut_is_real(value)) {
         text_start(&line, words, sizeof words);
         value_put_duration(&line, config_duration_ms(variable->name));
+        buf_puts(out, words);
+    } else if (variable->kind == VARIABLE_SIZE) {
+        text_start(&line, words, sizeof words);
+        value_put_size(&line, config_bytes(variable->name));
         buf_puts(out, words);
     } else if (yyjson_mut_is_bool(value)) {
         buf_puts(out, yyjson_mut_get_bool(value) ? "true" : "false");

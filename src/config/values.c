@@ -19,14 +19,28 @@ static const struct {
 } BOOLEANS[] = {{"1", 1}, {"true", 1},  {"yes", 1}, {"on", 1},
                 {"0", 0}, {"false", 0}, {"no", 0},  {"off", 0}};
 
-static const struct {
+/* The smallest first. */
+struct unit {
     const char *word;
     const char *several;
-    int64_t duration_ms;
-} UNITS[] = {{"ms", "milliseconds", 1},
-             {"s", "seconds", 1000},
-             {"m", "minutes", 60000},
-             {"h", "hours", 3600000}};
+    int64_t worth;
+};
+
+static const struct unit TIMES[] = {{"ms", "milliseconds", 1},
+                                    {"s", "seconds", 1000},
+                                    {"m", "minutes", 60000},
+                                    {"h", "hours", 3600000}};
+
+static const struct unit SIZES[] = {
+    {"B", "bytes", 1},
+    {"KB", NULL, 1000},
+    {"KiB", NULL, INT64_C(1) << 10},
+    {"MB", NULL, 1000000},
+    {"MiB", NULL, INT64_C(1) << 20},
+    {"GB", NULL, 1000000000},
+    {"GiB", NULL, INT64_C(1) << 30},
+    {"TB", NULL, 1000000000000},
+};
 
 /* ---- numbers ---- */
 
@@ -63,10 +77,11 @@ static int read_integer(const struct variable *variable, const char *text, struc
     return fits ? OK : ERR_INVALID;
 }
 
-static int read_duration(const struct variable *variable, const char *text, struct arena *arena,
-                         struct config_value *value)
+/* A number and its unit; a plain one counts `plain`. */
+static int read_with_unit(const struct variable *variable, const char *text,
+                          const struct unit *units, size_t count, int64_t plain,
+                          struct config_value *value)
 {
-    (void)arena;
     int64_t whole, fraction = 0, scale = 1;
     const char *end = read_digits(text, &whole);
     if (end && *end == '.') {
@@ -82,9 +97,9 @@ static int read_duration(const struct variable *variable, const char *text, stru
     if (!end) {
         return ERR_INVALID;
     }
-    int64_t unit = *end ? 0 : variable->unit_ms;
-    for (size_t i = 0; i < COUNT(UNITS); i++) {
-        unit = strcasecmp(end, UNITS[i].word) == 0 ? UNITS[i].duration_ms : unit;
+    int64_t unit = *end ? 0 : plain;
+    for (size_t i = 0; i < count; i++) {
+        unit = strcasecmp(end, units[i].word) == 0 ? units[i].worth : unit;
     }
     if (unit == 0 || whole > variable->most / unit) {
         return ERR_INVALID;
@@ -92,6 +107,20 @@ static int read_duration(const struct variable *variable, const char *text, stru
     value->number = whole * unit + fraction * unit / scale;
     bool fits = value->number >= variable->least && value->number <= variable->most;
     return fits ? OK : ERR_INVALID;
+}
+
+static int read_duration(const struct variable *variable, const char *text, struct arena *arena,
+                         struct config_value *value)
+{
+    (void)arena;
+    return read_with_unit(variable, text, TIMES, COUNT(TIMES), variable->unit_ms, value);
+}
+
+static int read_size(const struct variable *variable, const char *text, struct arena *arena,
+                     struct config_value *value)
+{
+    (void)arena;
+    return read_with_unit(variable, text, SIZES, COUNT(SIZES), 1, value);
 }
 
 /* ---- words ---- */
@@ -189,7 +218,7 @@ static const reader READERS[] = {
     [VARIABLE_TEXT] = read_text,       [VARIABLE_INTEGER] = read_integer,
     [VARIABLE_BOOLEAN] = read_boolean, [VARIABLE_DURATION] = read_duration,
     [VARIABLE_LIST] = read_list,       [VARIABLE_CHOICE] = read_choice,
-    [VARIABLE_PATH] = read_text,
+    [VARIABLE_PATH] = read_text,       [VARIABLE_SIZE] = read_size,
 };
 
 /* A copy without blanks around it, and with the home folder in place of ~ for a path. */
@@ -228,13 +257,25 @@ int value_parse(const struct variable *variable, const char *text, const char *h
 
 /* ---- what is allowed ---- */
 
-void value_put_duration(struct text_out *out, int64_t duration_ms)
+/* In the largest unit that divides it. */
+static void put_with_unit(struct text_out *out, int64_t number, const struct unit *units,
+                          size_t count)
 {
-    size_t unit = COUNT(UNITS) - 1;
-    while (unit > 0 && (duration_ms == 0 || duration_ms % UNITS[unit].duration_ms != 0)) {
+    size_t unit = count - 1;
+    while (unit > 0 && (number == 0 || number % units[unit].worth != 0)) {
         unit--;
     }
-    text_putf(out, "%" PRId64 "%s", duration_ms / UNITS[unit].duration_ms, UNITS[unit].word);
+    text_putf(out, "%" PRId64 "%s", number / units[unit].worth, units[unit].word);
+}
+
+void value_put_duration(struct text_out *out, int64_t duration_ms)
+{
+    put_with_unit(out, duration_ms, TIMES, COUNT(TIMES));
+}
+
+void value_put_size(struct text_out *out, int64_t bytes)
+{
+    put_with_unit(out, bytes, SIZES, COUNT(SIZES));
 }
 
 static void put_duration_range(struct text_out *out, const struct variable *variable)
@@ -244,9 +285,9 @@ static void put_duration_range(struct text_out *out, const struct variable *vari
     text_put(out, " to ");
     value_put_duration(out, variable->most);
     text_put(out, ", such as 30s or 2m");
-    for (size_t i = 0; i < COUNT(UNITS); i++) {
-        if (UNITS[i].duration_ms == variable->unit_ms) {
-            text_putf(out, " (a plain number counts %s)", UNITS[i].several);
+    for (size_t i = 0; i < COUNT(TIMES); i++) {
+        if (TIMES[i].worth == variable->unit_ms) {
+            text_putf(out, " (a plain number counts %s)", TIMES[i].several);
         }
     }
 }
@@ -265,6 +306,13 @@ void value_put_allowed(struct text_out *out, const struct variable *variable)
         break;
     case VARIABLE_DURATION:
         put_duration_range(out, variable);
+        break;
+    case VARIABLE_SIZE:
+        text_put(out, "a size from ");
+        value_put_size(out, variable->least);
+        text_put(out, " to ");
+        value_put_size(out, variable->most);
+        text_put(out, ", such as 100MB or 2GiB (a plain number counts bytes)");
         break;
     case VARIABLE_LIST:
         text_put(out, "a list separated by commas");

@@ -22,5 +22,7 @@ int value_parse(const struct variable *variable, const char *text, const char *h
 void value_put_allowed(struct text_out *out, const struct variable *variable);
 /* "30s": a duration as a person would write it. */
 void value_put_duration(struct text_out *out, int64_t duration_ms);
+/* "100MB", the same for bytes. */
+void value_put_size(struct text_out *out, int64_t bytes);
 
 #endif

@@ -12,6 +12,7 @@ enum variable_kind {
     VARIABLE_INTEGER,  /* between `least` and `most` */
     VARIABLE_BOOLEAN,  /* 1/0, true/false, yes/no, on/off */
     VARIABLE_DURATION, /* 250ms, 30s, 5m, 2h; `least` and `most` in milliseconds */
+    VARIABLE_SIZE,     /* 500KB, 100MB, 2GiB; `least` and `most` in bytes */
     VARIABLE_LIST,     /* separated by commas */
     VARIABLE_CHOICE,   /* one of `words` */
     VARIABLE_PATH,     /* ~/ at its beginning is the home folder */

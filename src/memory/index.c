@@ -13,6 +13,7 @@
 
 #define FIRST_CAPACITY  64u
 #define COMPACT_MINIMUM 1024u /* documents below which compacting is not worth it */
+#define BLOCK_BYTES     16u   /* that an allocation takes besides */
 
 /* Makes room for `wanted` items in an array that grows by doubling. */
 static int reserve(void *array, uint32_t *capacity, uint32_t wanted, size_t item)
@@ -83,6 +84,27 @@ size_t index_count(const struct index *index)
     return index->live;
 }
 
+static size_t block_bytes(const struct postings *postings)
+{
+    return postings->capacity ? postings->capacity + BLOCK_BYTES : 0;
+}
+
+size_t index_bytes(const struct index *index)
+{
+    const struct symbols *SYMBOLS[] = {&index->terms, &index->names};
+    size_t bytes =
+        sizeof *index + index->list_bytes + index->postings_capacity * sizeof *index->postings +
+        index->session_capacity * sizeof *index->sessions +
+        index->document_capacity * sizeof *index->documents +
+        index->tag_capacity * sizeof *index->tags + index->slot_count * sizeof *index->slots +
+        index->found_capacity * sizeof *index->found + index->times_capacity * sizeof *index->times;
+    for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
+        bytes += SYMBOLS[i]->capacity + SYMBOLS[i]->most * sizeof *SYMBOLS[i]->starts +
+                 SYMBOLS[i]->slot_count * sizeof *SYMBOLS[i]->slots;
+    }
+    return bytes;
+}
+
 /* ---- by id ---- */
 
 static uint32_t *slot_of(const struct index *index, int64_t id)
@@ -150,11 +172,13 @@ static int session_add(struct index *index, uint32_t name, int64_t place, uint32
         return status;
     }
     struct session *session = &index->sessions[name];
+    uint32_t before = session->capacity;
     status = reserve(&session->members, &session->capacity, session->count + 1,
                      sizeof *session->members);
     if (status != OK) {
         return status;
     }
+    index->list_bytes += (session->capacity - before) * sizeof *session->members;
     uint32_t at = session_position(session, place, document);
     memmove(&session->members[at + 1], &session->members[at],
             (session->count - at) * sizeof *session->members);
@@ -268,7 +292,9 @@ static int compact(struct index *index)
     }
     int status = OK;
     for (uint32_t i = 0; i < index->terms.count && status == OK; i++) {
+        index->list_bytes -= block_bytes(&index->postings[i]);
         status = renumber(&index->postings[i], numbers);
+        index->list_bytes += block_bytes(&index->postings[i]);
     }
     if (status == OK) {
         renumber_sessions(index, numbers);
@@ -368,7 +394,10 @@ static int post(struct index *index, uint32_t number)
     int status = OK;
     for (uint32_t i = 0; i < index->found_count && status == OK; i++) {
         uint32_t term = index->found[i];
-        status = postings_add(&index->postings[term], number, index->times[term]);
+        struct postings *postings = &index->postings[term];
+        index->list_bytes -= block_bytes(postings);
+        status = postings_add(postings, number, index->times[term]);
+        index->list_bytes += block_bytes(postings);
     }
     return status;
 }

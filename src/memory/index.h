@@ -39,6 +39,8 @@ void index_remove(struct index *index, int64_t id);
 /* Frees the scratch memory that index_put() keeps between calls. */
 void index_rest(struct index *index);
 size_t index_count(const struct index *index);
+/* The memory that it takes. */
+size_t index_bytes(const struct index *index);
 
 struct index_filter {
     const char *const *tags;

@@ -55,6 +55,7 @@ struct index {
     uint32_t languages[LANGUAGE_COUNT]; /* live documents of each */
     /* Of the live documents, for the spread of their lengths. */
     double length_sum, log_sum, log_square_sum;
+    size_t list_bytes; /* of the blocks of postings and sessions */
     /* Of the memory that is being added: */
     uint32_t *found; /* its terms, each once */
     uint32_t found_count, found_capacity;

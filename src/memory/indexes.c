@@ -1,15 +1,24 @@
-/* A list of indexes, the last used first. */
+/* A list of indexes, the last used first, and the memory that all of them may take. What an index
+ * takes comes out of a stock while it grows; where there is none left, those that nobody uses go,
+ * the one that was not used for longest first. One index at a time may be larger than that: it
+ * serves its call and goes. */
 #include "memory/indexes.h"
 
 #include "core/limits.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define STEP_BYTES MIB(1) /* that an index grows by before it is counted again */
+#define TRIM_BYTES MIB(4) /* freed at once, that are worth a look at the whole heap */
+
 struct indexes {
     pthread_mutex_t lock;
     struct space_index *first; /* the last used */
+    struct stock *bytes;       /* for all of them */
+    struct stock *large;       /* for the one that finds no place among them */
 };
 
 struct space_index {
@@ -21,17 +30,110 @@ struct space_index {
     int64_t seen; /* the last change that is in it */
     struct index *index;
     pthread_rwlock_t lock;
-    size_t users; /* under the lock of the list; one that is used is not dropped */
+    /* Under the lock of the list: */
+    size_t users; /* one that is used is not dropped */
+    struct holding bytes;
+    struct holding large; /* a place outside of the budget, which it found none in */
 };
 
-static void free_one(struct space_index *one)
+/* ---- dropping ---- */
+
+/* Returns what was freed to the system; the C library would keep most of it. */
+static void trim(size_t freed)
 {
+#ifdef __GLIBC__
+    if (freed >= TRIM_BYTES) {
+        malloc_trim(0);
+    }
+#else
+    (void)freed;
+#endif
+}
+
+static size_t free_one(struct space_index *one)
+{
+    size_t bytes = one->index ? index_bytes(one->index) : 0;
     index_free(one->index);
+    stock_give_all(&one->bytes);
+    stock_give_all(&one->large);
     pthread_rwlock_destroy(&one->lock);
     free(one->owner);
     free(one->name);
     free(one);
+    return bytes;
 }
+
+/* Frees those that were taken out of the list, without its lock. */
+static void free_all(struct space_index *list)
+{
+    size_t freed = 0;
+    while (list) {
+        struct space_index *next = list->next;
+        freed += free_one(list);
+        list = next;
+    }
+    trim(freed);
+}
+
+/* Takes the one out of the list that was not used for longest (NULL: of any owner) and puts it in
+ * front of `dropped`. Whether there was one. Its bytes are free at once, for whoever needs them. */
+static bool drop_oldest(struct indexes *indexes, const char *owner, struct space_index **dropped)
+{
+    struct space_index **oldest = NULL;
+    for (struct space_index **at = &indexes->first; *at; at = &(*at)->next) {
+        bool fits = (*at)->users == 0 && (!owner || strcmp((*at)->owner, owner) == 0);
+        oldest = fits ? at : oldest;
+    }
+    if (!oldest) {
+        return false;
+    }
+    struct space_index *one = *oldest;
+    *oldest = one->next;
+    one->next = *dropped;
+    *dropped = one;
+    stock_give_all(&one->bytes);
+    return true;
+}
+
+/* ---- counting ---- */
+
+/* Takes the bytes by which an index has grown, from those that nobody uses where there are no
+ * others. An owner that has its share gives up indexes of its own. */
+static int take_bytes(struct space_index *one, size_t grown, struct space_index **dropped)
+{
+    struct indexes *indexes = one->indexes;
+    int status;
+    do {
+        status = stock_take(indexes->bytes, one->owner, false, grown, &one->bytes);
+    } while (status != OK && status != ERR_NOMEM &&
+             drop_oldest(indexes, status == ERR_LIMIT ? one->owner : NULL, dropped));
+    return status;
+}
+
+/* Counts what the index takes now. OK; ERR_LIMIT when it finds no place, and another one that found
+ * none is in use. */
+static int count_bytes(struct space_index *one)
+{
+    size_t bytes = index_bytes(one->index);
+    if (one->bytes.units > bytes) {
+        stock_give(&one->bytes, one->bytes.units - bytes);
+    }
+    if (bytes - one->bytes.units < STEP_BYTES && one->bytes.units > 0) {
+        return OK;
+    }
+    struct space_index *dropped = NULL;
+    int status = OK;
+    pthread_mutex_lock(&one->indexes->lock);
+    if (one->large.units == 0 && take_bytes(one, bytes - one->bytes.units, &dropped) != OK) {
+        status = stock_take(one->indexes->large, one->owner, false, 1, &one->large);
+        status = status == ERR_BUSY ? ERR_LIMIT : status;
+    }
+    pthread_mutex_unlock(&one->indexes->lock);
+    free_all(dropped);
+    return status;
+}
+
+/* ---- the list ---- */
 
 static struct space_index *make(struct indexes *indexes, const struct memory_space *space,
                                 int64_t id)
@@ -53,19 +155,14 @@ static struct space_index *make(struct indexes *indexes, const struct memory_spa
     return one;
 }
 
-/* Drops the one that was not used for longest, when there are too many. */
-static void drop_oldest(struct indexes *indexes)
+static void drop_too_many(struct indexes *indexes, struct space_index **dropped)
 {
     size_t count = 0;
-    struct space_index **oldest = NULL;
-    for (struct space_index **at = &indexes->first; *at; at = &(*at)->next) {
+    for (const struct space_index *at = indexes->first; at; at = at->next) {
         count++;
-        oldest = (*at)->users == 0 ? at : oldest;
     }
-    if (count > LIMIT_MEMORY_INDEXES && oldest) {
-        struct space_index *dropped = *oldest;
-        *oldest = dropped->next;
-        free_one(dropped);
+    if (count > LIMIT_MEMORY_INDEXES) {
+        (void)drop_oldest(indexes, NULL, dropped);
     }
 }
 
@@ -73,6 +170,7 @@ static void drop_oldest(struct indexes *indexes)
 static struct space_index *find(struct indexes *indexes, const struct memory_space *space,
                                 int64_t id)
 {
+    struct space_index *dropped = NULL;
     pthread_mutex_lock(&indexes->lock);
     struct space_index **at = &indexes->first;
     while (*at && ((*at)->space != id || strcmp((*at)->owner, space->owner) != 0 ||
@@ -89,17 +187,31 @@ static struct space_index *find(struct indexes *indexes, const struct memory_spa
         found->next = indexes->first;
         indexes->first = found;
         found->users++;
-        drop_oldest(indexes);
+        drop_too_many(indexes, &dropped);
     }
     pthread_mutex_unlock(&indexes->lock);
+    free_all(dropped);
     return found;
 }
 
+/* One that found no place goes with its last user. */
 static void release_user(struct space_index *found)
 {
-    pthread_mutex_lock(&found->indexes->lock);
+    struct indexes *indexes = found->indexes;
+    struct space_index *dropped = NULL;
+    pthread_mutex_lock(&indexes->lock);
     found->users--;
-    pthread_mutex_unlock(&found->indexes->lock);
+    if (found->users == 0 && found->large.units > 0) {
+        struct space_index **at = &indexes->first;
+        while (*at != found) {
+            at = &(*at)->next;
+        }
+        *at = found->next;
+        found->next = NULL;
+        dropped = found;
+    }
+    pthread_mutex_unlock(&indexes->lock);
+    free_all(dropped);
 }
 
 /* ---- catching up ---- */
@@ -128,7 +240,7 @@ static int take_row(void *context, const struct store_row *row)
     };
     int status = index_put(catching->one->index, &entry);
     arena_reset(catching->arena); /* the row is not needed any more */
-    return status;
+    return status == OK ? count_bytes(catching->one) : status;
 }
 
 static int take_removed(void *context, int64_t id)
@@ -146,8 +258,14 @@ static int start_again(struct space_index *one)
     if (!fresh) {
         return ERR_NOMEM;
     }
+    size_t freed = index_bytes(one->index);
     index_free(one->index);
     one->index = fresh;
+    pthread_mutex_lock(&one->indexes->lock);
+    stock_give_all(&one->bytes);
+    stock_give_all(&one->large);
+    pthread_mutex_unlock(&one->indexes->lock);
+    trim(freed);
     return OK;
 }
 
@@ -171,7 +289,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
     }
     if (status != OK) {
         /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
-         * index itself memories may be missing. */
+         * index itself memories may be missing; and one that found no place must not stay. */
         if (status == ERR_NOMEM || status == ERR_LIMIT) {
             start_again(one);
         }
@@ -229,13 +347,22 @@ void indexes_release(struct space_index *found)
     }
 }
 
-struct indexes *indexes_new(void)
+struct indexes *indexes_new(struct stocks *stocks, size_t bytes)
 {
     struct indexes *indexes = calloc(1, sizeof *indexes);
-    if (indexes) {
-        pthread_mutex_init(&indexes->lock, NULL);
+    if (!indexes) {
+        return NULL;
     }
-    return indexes;
+    pthread_mutex_init(&indexes->lock, NULL);
+    indexes->bytes = stock_new(
+        stocks, &(struct stock_rule){.name = "index_bytes",
+                                     .help = "Memory of the indexes over memories' words.",
+                                     .all = bytes});
+    indexes->large = stock_new(
+        stocks, &(struct stock_rule){.name = "large_indexes",
+                                     .help = "Indexes that find no place among index_bytes.",
+                                     .all = 1});
+    return indexes->bytes && indexes->large ? indexes : indexes_free(indexes);
 }
 
 struct indexes *indexes_free(struct indexes *indexes)
@@ -243,9 +370,11 @@ struct indexes *indexes_free(struct indexes *indexes)
     while (indexes && indexes->first) {
         struct space_index *one = indexes->first;
         indexes->first = one->next;
-        free_one(one);
+        (void)free_one(one);
     }
     if (indexes) {
+        stock_free(indexes->bytes);
+        stock_free(indexes->large);
         pthread_mutex_destroy(&indexes->lock);
         free(indexes);
     }

@@ -3,18 +3,21 @@
 #ifndef FORAGE_MEMORY_INDEXES_H
 #define FORAGE_MEMORY_INDEXES_H
 
+#include "core/stock.h"
 #include "memory/index.h"
 #include "memory/store.h"
 
 struct indexes;
 struct space_index;
 
-struct indexes *indexes_new(void);
+/* All of them together take at most so many bytes, besides one that may be larger. `stocks` as of
+ * stock_new(). */
+struct indexes *indexes_new(struct stocks *stocks, size_t bytes);
 struct indexes *indexes_free(struct indexes *indexes);
 
 /* The index of the space, caught up with everything that is committed; it stays as it is until
- * indexes_release(). OK with one, NULL in `found` when the space is empty; a status of the
- * connection or the call. */
+ * indexes_release(). OK with one, NULL in `found` when the space is empty; ERR_LIMIT when it
+ * finds no place in memory now; a status of the connection or the call. */
 int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
                     struct space_index **found);
 const struct index *indexes_of(const struct space_index *found);

@@ -247,7 +247,7 @@ int memories_write(struct memories_job *job)
 
 /* ---- its life ---- */
 
-struct memories *memories_new(const struct places *places)
+struct memories *memories_new(const struct places *places, struct stocks *stocks)
 {
     struct memories *memories = calloc(1, sizeof *memories);
     if (!memories) {
@@ -269,7 +269,7 @@ struct memories *memories_new(const struct places *places)
                                                            .undoes_one = true,
                                                            .most_jobs = LIMIT_MEMORY_GROUP,
                                                            .time_ms = TIME_MEMORY_WRITE_MS});
-    memories->indexes = indexes_new();
+    memories->indexes = indexes_new(stocks, (size_t)config_bytes("FORAGE_MEMORY_INDEXES"));
     return memories->pool && memories->writer && memories->indexes ? memories
                                                                    : memories_free(memories);
 }

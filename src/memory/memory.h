@@ -15,6 +15,7 @@
 
 #include "call/call.h"
 #include "config/places.h"
+#include "core/stock.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +23,8 @@
 
 /* The memories of one program: its connections to the database, its writer and its indexes. It
  * reaches nothing before a call needs it; calls find it in their parts. */
-/* `places` must outlive it. */
-struct memories *memories_new(const struct places *places);
+/* `places` must outlive it; `stocks` as of stock_new() (core/stock.h). */
+struct memories *memories_new(const struct places *places, struct stocks *stocks);
 /* Closes everything; no call may use it any more. */
 struct memories *memories_free(struct memories *memories);
 

@@ -6,17 +6,20 @@
 #include "core/status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_ENTRY_BYTES 10
 #define FIRST_BYTES      8
 
-static void put(struct postings *postings, uint64_t number)
+static size_t put(uint8_t *to, uint64_t number)
 {
+    size_t length = 0;
     while (number >= 128) {
-        postings->bytes[postings->used++] = (uint8_t)(number | 128);
+        to[length++] = (uint8_t)(number | 128);
         number >>= 7;
     }
-    postings->bytes[postings->used++] = (uint8_t)number;
+    to[length++] = (uint8_t)number;
+    return length;
 }
 
 static uint64_t get(struct postings_cursor *cursor)
@@ -31,24 +34,47 @@ static uint64_t get(struct postings_cursor *cursor)
     }
 }
 
+static uint8_t *bytes_of(struct postings *postings)
+{
+    return postings->capacity ? postings->bytes : postings->within;
+}
+
+/* Room for `length` more bytes. Half as much again: most lists are short, and the long ones must
+ * not waste much. */
+static int reserve(struct postings *postings, size_t length)
+{
+    size_t room = postings->capacity ? postings->capacity : sizeof postings->within;
+    if (room - postings->used >= length) {
+        return OK;
+    }
+    uint64_t capacity = (uint64_t)postings->used + postings->used / 2 + length + FIRST_BYTES;
+    if (capacity > UINT32_MAX) {
+        return ERR_LIMIT;
+    }
+    uint8_t *bytes = realloc(postings->capacity ? postings->bytes : NULL, capacity);
+    if (!bytes) {
+        return ERR_NOMEM;
+    }
+    if (!postings->capacity) {
+        memcpy(bytes, postings->within, postings->used);
+    }
+    postings->bytes = bytes;
+    postings->capacity = (uint32_t)capacity;
+    return OK;
+}
+
 int postings_add(struct postings *postings, uint32_t document, uint32_t times)
 {
-    if (postings->capacity - postings->used < MOST_ENTRY_BYTES) {
-        /* Half as much again: most lists are short, and the long ones must not waste much. */
-        uint64_t capacity =
-            postings->capacity + postings->capacity / 2 + MOST_ENTRY_BYTES + FIRST_BYTES;
-        uint8_t *bytes = capacity <= UINT32_MAX ? realloc(postings->bytes, capacity) : NULL;
-        if (!bytes) {
-            return capacity <= UINT32_MAX ? ERR_NOMEM : ERR_LIMIT;
-        }
-        postings->bytes = bytes;
-        postings->capacity = (uint32_t)capacity;
-    }
+    uint8_t entry[MOST_ENTRY_BYTES];
     uint64_t distance = postings->count ? document - postings->last : document;
-    put(postings, distance << 1 | (times == 1));
-    if (times != 1) {
-        put(postings, times);
+    size_t length = put(entry, distance << 1 | (times == 1));
+    length += times != 1 ? put(entry + length, times) : 0;
+    int status = reserve(postings, length);
+    if (status != OK) {
+        return status;
     }
+    memcpy(bytes_of(postings) + postings->used, entry, length);
+    postings->used += (uint32_t)length;
     postings->last = document;
     postings->count++;
     return OK;
@@ -56,16 +82,16 @@ int postings_add(struct postings *postings, uint32_t document, uint32_t times)
 
 void postings_done(struct postings *postings)
 {
-    free(postings->bytes);
+    if (postings->capacity) {
+        free(postings->bytes);
+    }
     *postings = (struct postings){0};
 }
 
 void postings_start(const struct postings *postings, struct postings_cursor *cursor)
 {
-    *cursor = (struct postings_cursor){.at = postings->bytes, .end = postings->bytes};
-    if (postings->used > 0) {
-        cursor->end += postings->used;
-    }
+    const uint8_t *bytes = postings->capacity ? postings->bytes : postings->within;
+    *cursor = (struct postings_cursor){.at = bytes, .end = bytes + postings->used};
 }
 
 bool postings_next(struct postings_cursor *cursor)

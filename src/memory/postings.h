@@ -7,9 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed is empty. */
+/* Zeroed is empty. Most terms of most texts occur once or twice: their entries are in the list
+ * itself, without a block of memory. */
 struct postings {
-    uint8_t *bytes;
+    union {
+        uint8_t *bytes;
+        uint8_t within[sizeof(uint8_t *)]; /* while the capacity is 0 */
+    };
     uint32_t used, capacity;
     uint32_t last; /* document */
     uint32_t count;

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define RETRY_AFTER_S 5 /* that a search with a large index takes */
+
 struct searching {
     struct call *call;
     struct db *db;
@@ -47,6 +49,26 @@ static int finish(struct searching *searching, int status)
 {
     status = memories_return(searching->call, searching->db, status);
     words_free(searching->reader);
+    return status;
+}
+
+/* The index of the space; NULL where the space is empty. */
+static int acquire(struct searching *searching, const struct memory_space *space,
+                   struct space_index **index)
+{
+    struct indexes *indexes = call_parts(searching->call)->memories->indexes;
+    int status = indexes_acquire(indexes, searching->db, space, index);
+    if (status == ERR_LIMIT) {
+        call_fail(searching->call, CODE_BUSY,
+                  "the index of this namespace needs more memory than there is for indexes "
+                  "(FORAGE_MEMORY_INDEXES), and another search has the one place beside it; try "
+                  "again in some seconds");
+        call_fail_retry_after(searching->call, RETRY_AFTER_S);
+        return ERR_FAILED;
+    }
+    if (status == OK && *index) {
+        searching->space = indexes_space(*index);
+    }
     return status;
 }
 
@@ -126,10 +148,9 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     struct index_found found = {0};
     int status = start(&searching, call, filter, limit);
     if (status == OK) {
-        status = indexes_acquire(call_parts(call)->memories->indexes, searching.db, space, &index);
+        status = acquire(&searching, space, &index);
     }
     if (status == OK && index) {
-        searching.space = indexes_space(index);
         status = index_search(indexes_of(index), call_arena(call), query, &searching.filter, limit,
                               offset, &found);
     }
@@ -248,10 +269,9 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     status = start(&searching, call, filter, limit);
     searching.marked = true;
     if (status == OK) {
-        status = indexes_acquire(call_parts(call)->memories->indexes, searching.db, space, &index);
+        status = acquire(&searching, space, &index);
     }
     if (status == OK && index) {
-        searching.space = indexes_space(index);
         status = index_fulltext(indexes_of(index), call_arena(call), &question, &searching.filter,
                                 &candidates, &count);
     }

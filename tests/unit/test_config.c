@@ -184,13 +184,17 @@ static void understands_values(void **state)
         {"FORAGE_CALL_TIMEOUT=1.25S", 1250},
         {"FORAGE_CALL_TIMEOUT=10m", 600000},
         {"FORAGE_CALL_TIMEOUT=0.05h", 180000},
+        {"FORAGE_MEMORY_INDEXES=1000000", 1000000},
+        {"FORAGE_MEMORY_INDEXES=1.5gb", 1500000000},
+        {"FORAGE_MEMORY_INDEXES=2MiB", 2097152},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         load_one(*state, CASES[i].entry);
         char *name = arena_strndup(*state, CASES[i].entry, strcspn(CASES[i].entry, "="));
-        int64_t got = strcmp(name, "FORAGE_PORT") == 0      ? config_int(name)
-                      : strcmp(name, "FORAGE_HISTORY") == 0 ? config_bool(name)
-                                                            : config_duration_ms(name);
+        int64_t got = strcmp(name, "FORAGE_PORT") == 0             ? config_int(name)
+                      : strcmp(name, "FORAGE_HISTORY") == 0        ? config_bool(name)
+                      : strcmp(name, "FORAGE_MEMORY_INDEXES") == 0 ? config_bytes(name)
+                                                                   : config_duration_ms(name);
         if (got != CASES[i].expected) {
             fail_msg("%s: %lld", CASES[i].entry, (long long)got);
         }
@@ -282,6 +286,9 @@ static void refuses_values(void **state)
                              "on/off), but \"2\" came (environment)\n"},
         {"FORAGE_LOG_LEVEL=loud", "FORAGE_LOG_LEVEL must be one of error, warn, info, debug, but "
                                   "\"loud\" came (environment)\n"},
+        {"FORAGE_MEMORY_INDEXES=1KB",
+         "FORAGE_MEMORY_INDEXES must be a size from 1MB to 1TB, such as 100MB or 2GiB (a plain "
+         "number counts bytes), but \"1KB\" came (environment)\n"},
         {"FORAGE_CALL_TIMEOUT=0", DURATION "\"0\" came (environment)\n"},
         {"FORAGE_CALL_TIMEOUT=601", DURATION "\"601\" came (environment)\n"},
         {"FORAGE_CALL_TIMEOUT=600.5", DURATION "\"600.5\" came (environment)\n"},

@@ -21,7 +21,8 @@ static void declares_sound_variables(void **state)
         assert_null(strchr(variable->help, '\n'));
         assert_int_equal(variable->help[strlen(variable->help) - 1], '.');
         assert_true(variable->preset || variable->example);
-        bool numeric = variable->kind == VARIABLE_INTEGER || variable->kind == VARIABLE_DURATION;
+        bool numeric = variable->kind == VARIABLE_INTEGER || variable->kind == VARIABLE_DURATION ||
+                       variable->kind == VARIABLE_SIZE;
         assert_true(!numeric || (variable->preset && variable->least < variable->most));
         assert_true((variable->kind == VARIABLE_DURATION) == (variable->unit_ms > 0));
         assert_true((variable->kind == VARIABLE_CHOICE) == (variable->words != NULL));

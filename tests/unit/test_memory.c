@@ -38,7 +38,7 @@ static int start(void **state)
     assert_int_equal(config_load(environment, NULL, &problem), OK);
     buf_done(&problem);
     parts.places = places_new();
-    parts.memories = memories_new(parts.places);
+    parts.memories = memories_new(parts.places, NULL);
     return parts.memories ? 0 : -1;
 }
 
@@ -639,7 +639,7 @@ static void checks_and_repairs(void **state)
     assert_int_equal(memory_backup(call, path), ERR_FAILED); /* never over another file */
     call_free(call);
     memories_free(parts.memories);
-    parts.memories = memories_new(parts.places);
+    parts.memories = memories_new(parts.places, NULL);
     struct db *db = open_directly("memory.db");
     assert_int_equal(db_run(db, "UPDATE memory SET text = 'forged' WHERE key = 'a';"
                                 "UPDATE space SET change = 0"),

@@ -159,7 +159,7 @@ static void fails_everywhere(int (*work)(struct call *call))
     for (long after = 0; reached && after < 100000; after += 1 + after / 60) {
         /* Connections and indexes are made anew, too. */
         memories_free(parts.memories);
-        parts.memories = memories_new(parts.places);
+        parts.memories = memories_new(parts.places, NULL);
         assert_non_null(parts.memories);
         failed = false;
         fail_after = after;
