@@ -208,6 +208,11 @@ int db_drop_mark(struct db *db)
     return db->mark_is_begin ? OK : db_run(db, "RELEASE one");
 }
 
+int db_empty_log(struct db *db, int64_t *held_at)
+{
+    return db->engine->empty_log ? db->engine->empty_log(db, held_at) : OK;
+}
+
 /* ---- statements ---- */
 
 static struct db_rows *make_statement(struct db *db, const char *sql, size_t place)

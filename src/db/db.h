@@ -92,6 +92,12 @@ MUST_CHECK int db_mark(struct db *db);
 MUST_CHECK int db_back_to_mark(struct db *db);
 MUST_CHECK int db_drop_mark(struct db *db);
 
+/* Empties the write-ahead log of a file without waiting for anybody: contents that were deleted
+ * have left the disk then. Outside of transactions. OK; ERR_BUSY while somebody writes, or reads an
+ * older state: `held_at` tells one such state from another. Where there is no log, there is nothing
+ * to do. */
+MUST_CHECK int db_empty_log(struct db *db, int64_t *held_at);
+
 /* ---- statements ---- */
 
 struct db_value {

@@ -217,6 +217,27 @@ static void make_log_room(struct sqlite *db)
     }
 }
 
+/* Brings everything into the file first, which locks nobody out; only a log that nobody reads any
+ * more is emptied, under the lock for writing, and nothing is waited for with that. */
+static int empty_log(struct db *base, int64_t *held_at)
+{
+    struct sqlite *db = sqlite_of(base);
+    int frames = 0;
+    int brought = 0;
+    sqlite3_busy_handler(db->handle, NULL, NULL);
+    int code =
+        sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &brought);
+    if (code == SQLITE_OK && frames > brought) {
+        code = SQLITE_BUSY;
+    } else if (code == SQLITE_OK) {
+        code =
+            sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    }
+    sqlite3_busy_handler(db->handle, on_busy, db);
+    *held_at = brought;
+    return code == SQLITE_OK ? OK : (code & 0xff) == SQLITE_BUSY ? ERR_BUSY : fail(db, code);
+}
+
 /* The log is not cut where it begins anew, so that it need not grow again. */
 static int set_up_log(struct sqlite *db, int log_kib)
 {
@@ -502,6 +523,7 @@ static const struct db_engine SQLITE = {
     .commit = commit,
     .rollback = rollback,
     .run = run,
+    .empty_log = empty_log,
     .read_version = read_version,
     .lock_tables = lock_tables,
     .write_version = write_version,

@@ -38,7 +38,7 @@ struct writer_hooks {
     /* Does a job inside of the transaction. */
     int (*apply)(void *context, struct db *db, struct writer_job *job);
     /* After a try to write a group: `db` is NULL when there was no connection. */
-    void (*wrote)(void *context, struct db *db, const struct writer_job *jobs, int status);
+    void (*wrote)(void *context, struct db *db, struct writer_job *jobs, int status);
     /* Reports to whoever waits for the job; its status is what writer_run() returns. */
     int (*report)(void *context, struct db *db, struct call *writing, struct writer_job *job,
                   int status);

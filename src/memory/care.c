@@ -1,5 +1,4 @@
-/* Looking after the database of the memories: removing old contents from the disk, copying. */
-#include "core/limits.h"
+/* Looking after the database of the memories: copying it. */
 #include "memory/store.h"
 
 #include <errno.h>
@@ -7,26 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Old contents of pages stay in SQLite's write-ahead log until it is emptied. That has to wait for
- * those who read, so it is tried for a moment only: the next removal tries again. A server vacuums
- * by itself. */
-int store_scrub(struct db *db)
-{
-    if (db_is_postgres(db)) {
-        return OK;
-    }
-    struct call *call = db_call(db);
-    struct call *moment = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_SCRUB_MS});
-    if (!moment) {
-        return ERR_NOMEM;
-    }
-    db_work_for(db, moment);
-    int status = db_run(db, "PRAGMA wal_checkpoint(TRUNCATE)");
-    db_work_for(db, call);
-    call_free(moment);
-    return status;
-}
 
 /* The copy is made for its owner only, and is on the disk when this returns OK. */
 int store_backup(struct db *db, const char *path, char *problem, size_t size)

@@ -275,7 +275,7 @@ static int repair_tables(struct look *look)
     }
     db_rollback(look->db);
     if (status == OK) {
-        store_scrub(look->db); /* what was dropped leaves the disk */
+        memories_scrub(look->call, look->db); /* what was dropped leaves the disk */
     }
     return note_failure(look, "the repair", status);
 }

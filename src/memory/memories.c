@@ -84,8 +84,11 @@ static int fail(struct call *call, const struct db *db, int status)
 int memories_return(struct call *call, struct db *db, int status)
 {
     if (db) {
+        struct memories *memories = memories_of(call);
         status = fail(call, db, status);
-        db_pool_return(memories_of(call)->pool, db);
+        db_rollback(db);
+        scrub_rest(memories->scrub, db);
+        db_pool_return(memories->pool, db);
     }
     return status;
 }
@@ -194,20 +197,26 @@ static int apply(void *context, struct db *db, struct writer_job *job)
     return own->apply(&work, own->context);
 }
 
-static void wrote(void *context, struct db *db, const struct writer_job *jobs, int status)
+static void wrote(void *context, struct db *db, struct writer_job *jobs, int status)
 {
+    struct memories *memories = context;
     if (status == OK && trouble_end(CHANGES_NAME)) {
         log_info(NULL, "memories can be changed again");
     } else if (db && (status == ERR_IO || status == ERR_CLOSED) &&
                trouble_begin(CHANGES_NAME, "they cannot be written; the log says why")) {
         log_error(NULL, "memories cannot be changed: %s", db_problem(db));
     }
-    bool overwrites = status == OK && sweep(context, db);
-    for (const struct writer_job *job = jobs; job; job = job->next) {
-        overwrites |= ((const struct memories_job *)job)->overwrites;
+    if (status != OK) {
+        return;
     }
-    if (status == OK && overwrites) {
-        store_scrub(db);
+    bool overwrites = sweep(memories, db);
+    for (struct writer_job *job = jobs; job; job = job->next) {
+        overwrites |= ((struct memories_job *)job)->overwrites;
+    }
+    uint64_t ticket = overwrites ? scrub_begin(memories->scrub, db) : 0;
+    for (struct writer_job *job = jobs; job; job = job->next) {
+        struct memories_job *own = (struct memories_job *)job;
+        own->scrub = own->overwrites ? ticket : 0;
     }
 }
 
@@ -241,8 +250,20 @@ int memories_write(struct memories_job *job)
     job->job.durable = true;
     call_waits_for(job->call, STORE_NAME);
     int status = writer_run(memories->writer, job->call, &job->job, memories->alone);
+    if (job->scrub) {
+        scrub_wait(memories->scrub, memories->pool, job->call, job->scrub);
+    }
     call_waits_for(job->call, NULL);
     return status;
+}
+
+void memories_scrub(struct call *call, struct db *db)
+{
+    struct memories *memories = memories_of(call);
+    uint64_t ticket = scrub_begin(memories->scrub, db);
+    if (ticket) {
+        scrub_wait(memories->scrub, memories->pool, call, ticket);
+    }
 }
 
 /* ---- its life ---- */
@@ -270,8 +291,9 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
                                                            .most_jobs = LIMIT_MEMORY_GROUP,
                                                            .time_ms = TIME_MEMORY_WRITE_MS});
     memories->indexes = indexes_new(stocks, (size_t)config_bytes("FORAGE_MEMORY_INDEXES"));
-    return memories->pool && memories->writer && memories->indexes ? memories
-                                                                   : memories_free(memories);
+    memories->scrub = scrub_new();
+    bool whole = memories->pool && memories->writer && memories->indexes && memories->scrub;
+    return whole ? memories : memories_free(memories);
 }
 
 struct memories *memories_free(struct memories *memories)
@@ -280,6 +302,7 @@ struct memories *memories_free(struct memories *memories)
         writer_free(memories->writer);
         indexes_free(memories->indexes);
         db_pool_free(memories->pool);
+        scrub_free(memories->scrub);
         free(memories);
     }
     return NULL;

@@ -7,6 +7,7 @@
 #include "db/writer.h"
 #include "memory/indexes.h"
 #include "memory/rules.h"
+#include "memory/scrub.h"
 
 #include <stdatomic.h>
 
@@ -15,6 +16,7 @@ struct memories {
     struct db_pool *pool;
     struct writer *writer;
     struct indexes *indexes;
+    struct scrub *scrub;
     bool alone;   /* the database groups the commits of many connections by itself */
     int versions; /* how many earlier versions of a memory are kept */
     _Atomic int64_t next_sweep_ms;
@@ -41,9 +43,12 @@ struct memories_job {
     int (*apply)(const struct rules_work *work, void *context);
     void *context;
     bool overwrites; /* contents were replaced or removed, and must leave the disk */
+    uint64_t scrub;  /* memories_write()'s own: what is waited for after the commit */
 };
 /* OK when it is on the disk; ERR_FAILED with the call's error set; ERR_CANCELLED or ERR_DEADLINE
  * when it was not begun. */
 MUST_CHECK int memories_write(struct memories_job *job);
+/* What the last commit of the connection removed leaves the disk. */
+void memories_scrub(struct call *call, struct db *db);
 
 #endif

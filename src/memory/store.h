@@ -125,8 +125,6 @@ int store_audit(struct db *db, enum store_audit what, int64_t *total, store_take
 
 /* ---- looking after it (care.c) ---- */
 
-/* Old contents leave the disk after a removal, as far as the database can do that. */
-int store_scrub(struct db *db);
 /* ERR_UNSUPPORTED: the server has its own way. `problem` has the reason of ERR_IO. */
 int store_backup(struct db *db, const char *path, char *problem, size_t size);
 

@@ -193,7 +193,7 @@ static int commit(void *context, struct db *db)
     return status == OK ? records_commit(db, &keeper->turn) : status;
 }
 
-static void wrote(void *context, struct db *db, const struct writer_job *jobs, int status)
+static void wrote(void *context, struct db *db, struct writer_job *jobs, int status)
 {
     (void)jobs;
     struct keeper *keeper = context;

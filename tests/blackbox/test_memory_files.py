@@ -1,5 +1,6 @@
 """The store as files: schemas of other times, what is left of what was deleted, and the commands for people."""
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -223,6 +224,40 @@ def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, kept, size):
         space.do("delete", key="k0")
         wait_until(lambda: occurrences(tmp_path) == [])
     assert occurrences(tmp_path) == []
+
+
+@contextlib.contextmanager
+def reader_of(folder):
+    """Another process that reads the memories as they are now, and goes on doing so."""
+    connection = sqlite3.connect(folder / "memory.db", isolation_level=None)
+    connection.execute("BEGIN")
+    connection.execute("SELECT count(*) FROM memory").fetchone()
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+def test_a_reader_that_stays_is_waited_for_once(tmp_path):
+    """Old contents cannot leave the disk while somebody reads them; whoever overwrites waits for that once, not each time."""
+    changes = 60
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_MEMORY_VERSIONS=0) as server:
+        over_rest(server.port, "memory_add", {"key": "k", "text": "first"})
+        with reader_of(tmp_path):
+            start = time.monotonic()
+            for number in range(changes):
+                assert over_rest(server.port, "memory_add", {"key": "k", "text": f"text {number}"})["success"]
+            assert time.monotonic() - start < changes * 0.2 / 2, "each of them waited"
+
+
+def test_what_a_reader_held_goes_with_it(tmp_path):
+    """The next call is enough, whatever it asks for."""
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_MEMORY_VERSIONS=0) as server:
+        over_rest(server.port, "memory_add", {"key": "k", "text": SECRET})
+        with reader_of(tmp_path):
+            assert over_rest(server.port, "memory_delete", {"key": "k"})["success"]
+            assert occurrences(tmp_path)
+        assert wait_until(lambda: over_rest(server.port, "memory_get", {})["success"] and occurrences(tmp_path) == [])
 
 
 def test_what_expired_is_deleted_from_the_file(tmp_path):
