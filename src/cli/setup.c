@@ -112,6 +112,10 @@ static int check_words(const struct setup *setup)
     if (setup->client && setup->scope == SCOPE_PROJECT && !setup->client->project) {
         return usage_error("%s has no configuration of projects", setup->client->title);
     }
+    if (setup->scope == SCOPE_PROJECT && setup->with_keys) {
+        return usage_error("a project's file is for everybody who has the project: leave "
+                           "--with-keys out, and put keys into ~/.config/forage/forage.env");
+    }
     if (setup->print && setup->with_keys) {
         return usage_error("--print prints no keys: leave --with-keys out");
     }
@@ -284,7 +288,7 @@ static void tell_keys(const struct setup *setup)
         }
         putchar('\n');
     } else if (setup->with_keys) {
-        printf("The values of keys are in the file now.\n");
+        puts("The values of keys are in the file now, which only you can read.");
     }
 }
 
@@ -368,12 +372,23 @@ static int record_change(struct setup *setup)
     return status;
 }
 
+/* A file that holds the values of keys is for its owner alone, and is so before they are in it. */
+static int protect_keys(struct setup *setup)
+{
+    return setup->with_keys && setup->existed && !setup->undo
+               ? files_make_private(setup->path, setup->problem, sizeof setup->problem)
+               : OK;
+}
+
 static int write_file(struct setup *setup)
 {
     const struct buf *before = setup->existed ? &setup->before : NULL;
     char *problem = setup->problem;
     size_t size = sizeof setup->problem;
-    int status = setup->undo ? OK : record_change(setup);
+    int status = protect_keys(setup);
+    if (status == OK && !setup->undo) {
+        status = record_change(setup);
+    }
     if (status == OK) {
         status = setup->remains ? files_write(setup->path, &setup->after, before,
                                               mode_of_new(setup), problem, size)
@@ -450,6 +465,10 @@ static int set_up(struct setup *setup)
     struct document_problem problem = {0};
     enum plan_change change = PLAN_SAME;
     struct plan_file file = plan_file_of(setup, &setup->before);
+    if (setup->with_keys &&
+        files_check_for_keys(setup->path, setup->problem, sizeof setup->problem) != OK) {
+        return fail(setup);
+    }
     int code = make_entry(setup);
     if (code != EXIT_OK) {
         return code;
@@ -463,6 +482,9 @@ static int set_up(struct setup *setup)
     warn_about_comments(setup);
     warn_if_not_found(setup);
     if (change == PLAN_SAME) {
+        if (protect_keys(setup) != OK) {
+            return fail(setup);
+        }
         if (setup->json) {
             return tell_as_json(setup, false);
         }

@@ -77,6 +77,60 @@ int files_read(const char *path, struct buf *text, char *problem, size_t size)
     return status;
 }
 
+/* ---- keys ---- */
+
+/* Whether a folder above the file, or one that it will be made in, is a Git repository. */
+static bool is_in_repository(const char *path)
+{
+    char place[PATH_MAX];
+    snprintf(place, sizeof place, "%s", path);
+    for (char *slash = strrchr(place, '/'); slash; slash = strrchr(place, '/')) {
+        char sign[PATH_MAX + 8];
+        *slash = '\0';
+        snprintf(sign, sizeof sign, "%s/.git", place);
+        if (access(sign, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int files_check_for_keys(const char *path, char *problem, size_t size)
+{
+    char real[PATH_MAX];
+    struct stat about;
+    if (!realpath(path, real)) {
+        snprintf(real, sizeof real, "%s", path);
+    } else if (stat(real, &about) == 0 && about.st_uid != geteuid()) {
+        snprintf(problem, size,
+                 "%s belongs to another user, who could read the keys; nothing was written. Leave "
+                 "--with-keys out, or run this as that user",
+                 real);
+        return ERR_INVALID;
+    }
+    if (is_in_repository(real)) {
+        snprintf(problem, size,
+                 "%s is in a Git repository, where others would get the keys; nothing was written. "
+                 "Leave --with-keys out and put them into ~/.config/forage/forage.env",
+                 real);
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
+int files_make_private(const char *path, char *problem, size_t size)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool done = fd >= 0 && fstat(fd, &about) == 0 &&
+                ((about.st_mode & 077) == 0 || fchmod(fd, about.st_mode & 0700) == 0);
+    int status = done ? OK : explain(path, problem, size);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return status;
+}
+
 /* ---- replacing ---- */
 
 /* A rename is on the disk when its folder is. */

@@ -12,6 +12,13 @@
  * with words. A link that leads nowhere, and what is no file, are not read. */
 int files_read(const char *path, struct buf *text, char *problem, size_t size);
 
+/* Whether the values of keys may stand in that file, which need not be there: it must not be
+ * somebody else's, nor lie in a Git repository, where others get it. OK, or ERR_INVALID with words.
+ */
+int files_check_for_keys(const char *path, char *problem, size_t size);
+/* Takes the permissions of everybody but its owner away. OK, or ERR_IO with words. */
+int files_make_private(const char *path, char *problem, size_t size);
+
 /* Puts `text` in the place of the file, or makes it: written beside it, on the disk, then renamed.
  * Its permissions and its owner stay, and a link to it stays a link. `before` is what the file held
  * when it was read, NULL when there was none: when it has changed since, nothing is done. A new

@@ -588,6 +588,64 @@ def test_a_written_key_is_not_shown(tmp_path):
     assert CANARY in (tmp_path / CLIENTS["claude-desktop"].path).read_text()
 
 
+def with_keys(home, client, *arguments, **more):
+    value = {"SEARXNG_BASE_URL": "http://a-value-that-is-no-secret.example"}
+    return setup(home, client, "--keys", "SEARXNG_BASE_URL", "--with-keys", "--yes", *arguments, **value, **more)
+
+
+def permissions(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("mode, private", [(0o644, 0o600), (0o664, 0o600), (0o640, 0o600), (0o600, 0o600), (0o400, 0o400)])
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_with_keys_is_its_owners_alone(tmp_path, mode, private, linked):
+    """So are the copies for undoing it. A file that had the values already loses the permissions, too."""
+    path = tmp_path / CLIENTS["cursor"].path
+    real = tmp_path / "elsewhere.json" if linked else path
+    write(real, b"{}\n")
+    path.parent.mkdir(exist_ok=True)
+    if linked:
+        path.symlink_to(real)
+    real.chmod(mode)
+    written = with_keys(tmp_path, "cursor")
+    assert written.returncode == 0 and "only you can read" in written.stdout, written.stderr
+    assert path.is_symlink() == linked and "a-value-that-is-no-secret" in real.read_text()
+    assert permissions(real) == private
+    copies = list((tmp_path / ".local/share/forage/setup").iterdir())
+    assert {copy.suffix for copy in copies} == {".json", ".backup"} and {permissions(copy) for copy in copies} == {0o600}
+    assert permissions(copies[0].parent) == 0o700
+    real.chmod(0o644)
+    assert "has forage already" in with_keys(tmp_path, "cursor").stdout and permissions(real) == 0o600
+    # The copy of a file that holds keys is private as well.
+    assert setup(tmp_path, "cursor", "--keys", "", "--yes").returncode == 0
+    assert {permissions(copy) for copy in copies} == {0o600}
+
+
+def test_keys_are_not_written_where_others_get_them(tmp_path):
+    path = tmp_path / CLIENTS["cursor"].path
+    project = with_keys(tmp_path, "cursor", "--scope", "project")
+    assert project.returncode == 2 and "everybody who has the project" in project.stderr
+    (tmp_path / ".git").mkdir()
+    repository = with_keys(tmp_path, "cursor")
+    assert repository.returncode == 1 and "is in a Git repository" in repository.stderr and not path.exists()
+    (tmp_path / ".git").rmdir()
+    dotfiles = tmp_path / "dotfiles" / "mcp.json"
+    write(dotfiles, b"{}\n")
+    (dotfiles.parent / ".git").write_text("gitdir: elsewhere\n")
+    path.parent.mkdir()
+    path.symlink_to(dotfiles)
+    linked = with_keys(tmp_path, "cursor")
+    assert linked.returncode == 1 and str(dotfiles) in linked.stderr and dotfiles.read_bytes() == b"{}\n"
+    assert usual(tmp_path, "cursor", "--yes").returncode == 0, "references may be there"
+    path.unlink()
+    write(path, b"{}\n")
+    if os.geteuid() == 0:  # nobody else can give a file away
+        os.chown(path, 65534, 65534)
+        others = with_keys(tmp_path, "cursor")
+        assert others.returncode == 1 and "belongs to another user" in others.stderr and path.read_bytes() == b"{}\n"
+
+
 def test_a_key_that_is_named_twice_is_one(tmp_path):
     assert setup(tmp_path, "cursor", "--keys", "EXA_API_KEY,,EXA_API_KEY", "--yes").returncode == 0
     assert (tmp_path / ".cursor/mcp.json").read_text().count("EXA_API_KEY") == 2
