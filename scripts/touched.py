@@ -22,7 +22,7 @@ ROOMS = {
     "db": "stuck old_data usage storage postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
-    "connections proxy",
+    "connections bodies proxy",
     "guard": "callers limits ssrf origins",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "

@@ -217,6 +217,9 @@ static enum outcome settle(struct connection *connection)
         connection_close(connection);
         return OUTCOME_OVER;
     }
+    if (state.coming && state.answer != ANSWER_DONE) {
+        return OUTCOME_WAITS; /* for its body, while its handler works on it */
+    }
     if (state.answer == ANSWER_DONE && !state.unsent) {
         if (!state.close) {
             return OUTCOME_COMPLETE;
@@ -244,6 +247,10 @@ static void call_back(struct connection *connection,
 static void refuse(struct connection *connection, int status, const char *problem)
 {
     struct exchange *exchange = connection->exchange;
+    if (exchange_answered(exchange)) {
+        settle(connection);
+        return;
+    }
     exchange_set_unread(exchange, true);
     exchange_tell_gone(exchange);
     exchange->in_callback = true;
@@ -324,20 +331,39 @@ static void await_head(struct connection *connection, const char *data, size_t l
     watch(connection, EPOLLIN | EPOLLRDHUP);
 }
 
-/* Waits for the rest of a body. May close the connection. */
-static void await_body(struct connection *connection, bool nothing_yet)
+/* Refuses a body for which there is no room in memory. May close the connection. */
+static void refuse_body(struct connection *connection, int status)
+{
+    if (status == ERR_LIMIT) {
+        refuse(
+            connection, 503,
+            "you are sending as many bytes at once as one caller may while others can come; wait "
+            "until some of your requests are answered");
+    } else if (status == ERR_BUSY) {
+        refuse(connection, 503,
+               "requests of as many bytes as there may be are on their way; try again in a moment");
+    } else {
+        connection_close(connection);
+    }
+}
+
+/* Waits for the rest of a body. False where that closed the connection. */
+static bool await_body(struct connection *connection, bool nothing_yet)
 {
     char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct exchange *exchange = connection->exchange;
     connection->phase = PHASE_BODY;
+    connection->paused = false;
     allow(connection, connection->reactor->server->options.body_ms);
     watch(connection, EPOLLIN | EPOLLRDHUP);
     if (exchange->head.expect_continue && nothing_yet) {
         struct iovec all = {go_on, sizeof go_on - 1};
         if (socket_send(connection->fd, &all, 1) != (ssize_t)all.iov_len) {
             connection_close(connection);
+            return false;
         }
     }
+    return true;
 }
 
 /* Takes `length` bytes at `data` for the body, where they may be decoded in place. 1 when the body
@@ -359,8 +385,53 @@ static int decode_body(struct exchange *exchange, char *data, size_t length, str
     return *used == missing;
 }
 
+/* Gets ready for the rest of a body of which the first bytes have come. True when the request is to
+ * be handed over already; otherwise the connection may be closed. */
+static bool begin_body(struct connection *connection, struct slice first, bool nothing_yet)
+{
+    struct exchange *exchange = connection->exchange;
+    int64_t length = exchange->head.request.content_length;
+    char *room = NULL;
+    int status;
+    if (exchange->in_pieces) {
+        status = exchange_open_window(exchange);
+        status = status == OK ? exchange_pass_on(exchange, first, false) : status;
+    } else {
+        status = length > 0 ? exchange_reserve(exchange, (size_t)length) : OK;
+        status = status == OK ? exchange_body_room(exchange, first.length, &room) : status;
+    }
+    if (status != OK) {
+        refuse_body(connection, status);
+        return false;
+    }
+    if (room) {
+        memcpy(room, first.data, first.length);
+    }
+    exchange->body_length += first.length;
+    return await_body(connection, nothing_yet) && exchange->in_pieces;
+}
+
+/* What the head's callback, and what is left of the room for connections and bodies, say to a
+ * request with a body. True when it is to be read; otherwise the connection may be closed. */
+static bool may_read(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    if (connection->surplus) {
+        exchange_set_unread(exchange, true);
+        if (!exchange->let_in) {
+            refuse(connection, 503, NULL);
+            return false;
+        }
+    }
+    if (exchange->head.request.content_length > (int64_t)exchange->body_ceiling) {
+        refuse(connection, 413, NULL);
+        return false;
+    }
+    return true;
+}
+
 /* Takes the body from the bytes that came with the head, in place when it is all there. True when
- * the request is complete or answered already; otherwise the connection may be closed. */
+ * the request is to be handed over, or answered already; otherwise the connection may be closed. */
 static bool take_body(struct connection *connection, size_t *from, size_t end)
 {
     struct exchange *exchange = connection->exchange;
@@ -374,38 +445,31 @@ static bool take_body(struct connection *connection, size_t *from, size_t end)
     if (options->head) {
         call_back(connection, options->head, options->context);
     }
-    if (connection->surplus && !exchange_answered(exchange)) {
-        exchange_set_unread(exchange, true);
-        if (!exchange->let_in) {
-            refuse(connection, 503, NULL);
-            return false;
-        }
-    }
-    if (request->content_length == 0 || exchange_answered(exchange)) {
+    if (exchange_answered(exchange)) {
         return true;
     }
-    if (request->content_length > (int64_t)exchange->body_ceiling) {
-        refuse(connection, 413, NULL);
+    if (!may_read(connection)) {
         return false;
+    }
+    if (request->content_length == 0) {
+        return true;
     }
     int result = decode_body(exchange, exchange->bytes + *from, end - *from, &body, &used);
     *from += used;
     if (result < 0) {
         refuse(connection, -result, NULL);
-    } else if (result > 0) {
-        request->body = body;
-        exchange_set_unread(exchange, false);
-    } else {
-        char *room = exchange_body_room(exchange, body.length);
-        if (!room) {
-            connection_close(connection);
-            return false;
-        }
-        memcpy(room, body.data, body.length);
-        exchange->body_length += body.length;
-        await_body(connection, used == 0);
+        return false;
     }
-    return result > 0;
+    if (result == 0) {
+        return begin_body(connection, body, used == 0);
+    }
+    exchange_set_unread(exchange, connection->surplus);
+    request->body = exchange->in_pieces ? request->body : body;
+    if (exchange->in_pieces && exchange_pass_on(exchange, body, true) != OK) {
+        connection_close(connection);
+        return false;
+    }
+    return true;
 }
 
 /* Hands the complete request over. May close the connection. */
@@ -502,18 +566,93 @@ static void read_head(struct connection *connection)
     }
 }
 
-/* May close the connection. */
-static void read_body(struct connection *connection)
+/* How many bytes of the body to read now: none of what comes after it. */
+static size_t body_bytes_to_read(const struct exchange *exchange)
+{
+    int64_t length = exchange->head.request.content_length;
+    size_t missing = length > 0 ? (size_t)length - exchange->body_length : SIZE_MAX;
+    return missing < BODY_READ_BYTES ? missing : BODY_READ_BYTES;
+}
+
+/* The client waits until somebody takes what it sent; that time is not its own. */
+static void pause_body(struct connection *connection)
+{
+    int64_t left = connection->due - connection->reactor->now;
+    connection->paused = true;
+    connection->body_left_ms = left > 0 ? left : 1;
+    connection->due = DEADLINE_NEVER;
+    watch(connection, 0);
+}
+
+static void resume_body(struct connection *connection)
+{
+    connection->paused = false;
+    allow(connection, connection->body_left_ms);
+    watch(connection, EPOLLIN | EPOLLRDHUP);
+}
+
+/* A piece of the body has come, and was put where it belongs. True when that was the last one, and
+ * `rest` behind it is kept; otherwise the connection may be closed. */
+static bool took_last(struct connection *connection, int result, struct slice rest)
+{
+    if (result < 0) {
+        refuse(connection, -result, NULL);
+        return false;
+    }
+    if (result == 0 || !keep(connection, rest.data, rest.length)) {
+        return false;
+    }
+    connection->due = DEADLINE_NEVER;
+    exchange_set_unread(connection->exchange, connection->surplus);
+    return true;
+}
+
+/* Reads some of a body that somebody takes piece by piece. May close the connection. */
+static void pass_body_on(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
-    struct http_request *request = &exchange->head.request;
-    size_t size = BODY_READ_BYTES;
-    if (request->content_length > 0 &&
-        (size_t)request->content_length - exchange->body_length < size) {
-        size = (size_t)request->content_length - exchange->body_length;
+    struct exchange *scratch = reactor_spare(connection->reactor);
+    ssize_t got = scratch
+                      ? socket_receive(connection->fd, scratch->bytes, body_bytes_to_read(exchange))
+                      : ERR_CLOSED;
+    struct slice body;
+    size_t used;
+    if (got == ERR_CLOSED) {
+        connection_close(connection);
     }
-    char *room = exchange_body_room(exchange, size);
-    ssize_t got = room ? socket_receive(connection->fd, room, size) : ERR_CLOSED;
+    if (got <= 0) {
+        return;
+    }
+    int result = decode_body(exchange, scratch->bytes, (size_t)got, &body, &used);
+    exchange->body_length += body.length;
+    /* Before the last piece is there: whoever has it may answer at once. */
+    bool last =
+        took_last(connection, result, (struct slice){scratch->bytes + used, (size_t)got - used});
+    if (!last && result != 0) {
+        return;
+    }
+    int status = exchange_pass_on(exchange, body, last);
+    if (status == ERR_NOMEM) {
+        connection_close(connection);
+    } else if (last && settle(connection) == OUTCOME_COMPLETE) {
+        next_request(connection);
+    } else if (!last && status == ERR_LIMIT) {
+        pause_body(connection);
+    }
+}
+
+/* Reads some of a body that is gathered. May close the connection. */
+static void gather_body(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    size_t size = body_bytes_to_read(exchange);
+    char *room;
+    int status = exchange_body_room(exchange, size, &room);
+    if (status != OK) {
+        refuse_body(connection, status);
+        return;
+    }
+    ssize_t got = socket_receive(connection->fd, room, size);
     if (got < 0) {
         if (got == ERR_CLOSED) {
             connection_close(connection);
@@ -524,18 +663,11 @@ static void read_body(struct connection *connection)
     size_t used;
     int result = decode_body(exchange, room, (size_t)got, &body, &used);
     exchange->body_length += body.length;
-    if (result < 0) {
-        refuse(connection, -result, NULL);
-        return;
-    }
-    if (result == 0 || !keep(connection, room + used, (size_t)got - used)) {
-        return;
-    }
-    request->body = (struct slice){exchange->body, exchange->body_length};
-    connection->due = DEADLINE_NEVER;
-    exchange_set_unread(exchange, false);
-    if (hand_over(connection) == OUTCOME_COMPLETE) {
-        next_request(connection);
+    if (took_last(connection, result, (struct slice){room + used, (size_t)got - used})) {
+        exchange->head.request.body = (struct slice){exchange->body, exchange->body_length};
+        if (hand_over(connection) == OUTCOME_COMPLETE) {
+            next_request(connection);
+        }
     }
 }
 
@@ -554,6 +686,8 @@ void connection_ready(struct connection *connection)
 {
     if (connection->phase == PHASE_ANSWER || exchange_answered(connection->exchange)) {
         write_answer(connection);
+    } else if (connection->paused && exchange_wants_body(connection->exchange)) {
+        resume_body(connection);
     }
 }
 
@@ -614,7 +748,7 @@ void connection_event(struct connection *connection, uint32_t events)
         read_head(connection);
         break;
     case PHASE_BODY:
-        read_body(connection);
+        (connection->exchange->in_pieces ? pass_body_on : gather_body)(connection);
         break;
     case PHASE_ANSWER:
         if (events & connection->wanted & EPOLLRDHUP) {

@@ -32,7 +32,11 @@ struct shares *shares_new(struct stocks *stocks, size_t connections)
                                      .help = "connections of clients that may be open at once",
                                      .all = connections,
                                      .among_others = true});
-    return shares->connections ? shares : shares_free(shares);
+    shares->bodies = stock_new(
+        stocks, &(struct stock_rule){.name = "body_bytes",
+                                     .help = "bytes of requests that may be held in memory",
+                                     .all = LIMIT_HTTP_BODIES_BYTES});
+    return shares->connections && shares->bodies ? shares : shares_free(shares);
 }
 
 struct shares *shares_ref(struct shares *shares)
@@ -45,6 +49,7 @@ struct shares *shares_free(struct shares *shares)
 {
     if (shares && atomic_fetch_sub_explicit(&shares->references, 1, memory_order_acq_rel) == 1) {
         stock_free(shares->connections);
+        stock_free(shares->bodies);
         free(shares);
     }
     return NULL;

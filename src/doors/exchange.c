@@ -1,6 +1,7 @@
 /* Exchanges: a request, its answer, and who still needs them. What the handler writes from its
  * callback goes straight to the socket; what other threads write waits in `out` until the reactor
  * comes. */
+#include "core/event.h"
 #include "core/status.h"
 #include "doors/http_write.h"
 #include "doors/server_internal.h"
@@ -13,6 +14,8 @@
 
 #define BODY_FIRST_CAPACITY KIB(16)
 #define PIECES              4
+#define WINDOW_BYTES        KIB(64)  /* of a body that nobody has taken; then the client waits */
+#define WINDOW_MEMORY       KIB(256) /* the window, and what was taken from it */
 
 struct exchange *exchange_new(struct reactor *reactor)
 {
@@ -25,8 +28,11 @@ struct exchange *exchange_new(struct reactor *reactor)
     pthread_cond_init(&exchange->gone_returned, NULL);
     exchange->references = 1;
     exchange->timer_at = DEADLINE_NEVER;
+    exchange->body_event = -1;
     exchange->reactor = reactor_ref(reactor);
     buf_init(&exchange->out, SIZE_MAX / 4); /* bounded by exchange_stream_send */
+    buf_init(&exchange->window, WINDOW_MEMORY);
+    buf_init(&exchange->taken, WINDOW_MEMORY);
     return exchange;
 }
 
@@ -45,13 +51,28 @@ static void drop_user(struct exchange *exchange)
     exchange->user = NULL;
 }
 
+static void drop_body(struct exchange *exchange)
+{
+    free(exchange->body);
+    exchange->body = NULL;
+    exchange->body_length = 0;
+    exchange->body_capacity = 0;
+    if (exchange->in_pieces) {
+        buf_done(&exchange->window);
+        buf_done(&exchange->taken);
+        exchange->body_event = event_close(exchange->body_event);
+        exchange->in_pieces = exchange->coming = exchange->window_full = false;
+    }
+    stock_give_all(&exchange->body_bytes);
+}
+
 struct exchange *exchange_free(struct exchange *exchange)
 {
     if (exchange &&
         atomic_fetch_sub_explicit(&exchange->references, 1, memory_order_acq_rel) == 1) {
         drop_user(exchange);
         buf_done(&exchange->out);
-        free(exchange->body);
+        drop_body(exchange);
         pthread_cond_destroy(&exchange->gone_returned);
         pthread_mutex_destroy(&exchange->lock);
         reactor_free(exchange->reactor);
@@ -77,10 +98,8 @@ bool exchange_recycle(struct exchange *exchange)
     }
     drop_user(exchange);
     buf_done(&exchange->out);
-    free(exchange->body);
-    exchange->body = NULL;
-    exchange->body_length = 0;
-    exchange->body_capacity = 0;
+    drop_body(exchange);
+    exchange->owner = NULL;
     exchange->chunks = (struct http_chunks){0};
     exchange->answer = ANSWER_NONE;
     exchange->gone = NULL;
@@ -119,6 +138,7 @@ struct slice exchange_header(const struct exchange *exchange, const char *name, 
 
 void exchange_set_owner(struct exchange *exchange, const char *owner)
 {
+    exchange->owner = owner;
     if (exchange->connection->owner != owner) {
         entrance_own(exchange->connection, owner);
     }
@@ -151,12 +171,17 @@ void *exchange_user(const struct exchange *exchange)
     return exchange->user;
 }
 
-void exchange_allow_body(struct exchange *exchange, size_t bytes)
+/* ---- its body ---- */
+
+int exchange_reserve(struct exchange *exchange, size_t bytes)
 {
-    exchange->body_ceiling = bytes < LIMIT_HTTP_UPLOAD_BYTES ? bytes : LIMIT_HTTP_UPLOAD_BYTES;
+    size_t held = exchange->body_bytes.units;
+    return bytes <= held ? OK
+                         : stock_take(exchange->reactor->shares->bodies, exchange->owner, false,
+                                      bytes - held, &exchange->body_bytes);
 }
 
-char *exchange_body_room(struct exchange *exchange, size_t size)
+int exchange_body_room(struct exchange *exchange, size_t size, char **room)
 {
     size_t wanted = exchange->body_length + size;
     if (!exchange->body || wanted > exchange->body_capacity) {
@@ -164,14 +189,61 @@ char *exchange_body_room(struct exchange *exchange, size_t size)
         while (capacity < wanted) {
             capacity *= 2;
         }
-        char *body = realloc(exchange->body, capacity);
+        int64_t length = exchange->head.request.content_length;
+        if (length >= (int64_t)wanted && length < (int64_t)capacity) {
+            capacity = (size_t)length;
+        }
+        int status = exchange_reserve(exchange, capacity);
+        char *body = status == OK ? realloc(exchange->body, capacity) : NULL;
         if (!body) {
-            return NULL;
+            return status == OK ? ERR_NOMEM : status;
         }
         exchange->body = body;
         exchange->body_capacity = capacity;
     }
-    return exchange->body + exchange->body_length;
+    *room = exchange->body + exchange->body_length;
+    return OK;
+}
+
+void exchange_body_in_pieces(struct exchange *exchange)
+{
+    exchange->body_ceiling = LIMIT_HTTP_UPLOAD_BYTES;
+    exchange->in_pieces = true;
+}
+
+int exchange_open_window(struct exchange *exchange)
+{
+    int status = exchange_reserve(exchange, WINDOW_MEMORY);
+    if (status == OK) {
+        exchange->body_event = event_open();
+        exchange->coming = true;
+        status = exchange->body_event < 0 ? ERR_NOMEM : OK;
+    }
+    return status;
+}
+
+int exchange_pass_on(struct exchange *exchange, struct slice piece, bool last)
+{
+    pthread_mutex_lock(&exchange->lock);
+    int status = piece.length ? buf_append(&exchange->window, piece.data, piece.length) : OK;
+    exchange->coming = !last;
+    exchange->window_full = !last && exchange->window.length >= WINDOW_BYTES;
+    if (status == OK && exchange->window_full) {
+        status = ERR_LIMIT;
+    }
+    if (exchange->body_event >= 0) {
+        event_signal(exchange->body_event);
+    }
+    pthread_mutex_unlock(&exchange->lock);
+    return status;
+}
+
+bool exchange_wants_body(struct exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->lock);
+    bool wants = exchange->coming && !exchange->window_full;
+    pthread_mutex_unlock(&exchange->lock);
+    return wants;
 }
 
 void exchange_set_unread(struct exchange *exchange, bool unread)
@@ -340,6 +412,35 @@ static int put_answer(struct exchange *exchange, struct http_answer *head, const
     return put(exchange, pieces, PIECES);
 }
 
+/* ---- taking the body ---- */
+
+int exchange_body_event(const struct exchange *exchange)
+{
+    return exchange->body_event;
+}
+
+int exchange_take_body(struct exchange *exchange, struct slice *piece)
+{
+    int status = OK;
+    bool ring = false;
+    pthread_mutex_lock(&exchange->lock);
+    struct buf old = exchange->taken;
+    buf_clear(&old);
+    exchange->taken = exchange->window;
+    exchange->window = old;
+    if (exchange->taken.length == 0 && exchange->coming) {
+        status = exchange->closed || exchange->answer == ANSWER_DONE ? ERR_CLOSED : ERR_BUSY;
+        event_clear(exchange->body_event);
+    }
+    if (exchange->window_full) {
+        exchange->window_full = false;
+        ring = leave(exchange);
+    }
+    *piece = (struct slice){exchange->taken.data, exchange->taken.length};
+    unlock_and_ring(exchange, ring);
+    return status;
+}
+
 /* ---- answers ---- */
 
 /* Why an answer cannot be in the state that is asked for: a status. */
@@ -457,6 +558,7 @@ struct exchange_state exchange_state(struct exchange *exchange)
         .unsent = exchange->out.length > 0,
         .broken = exchange->broken,
         .close = exchange->close,
+        .coming = exchange->coming,
         .sent_total = exchange->sent_total,
     };
     pthread_mutex_unlock(&exchange->lock);

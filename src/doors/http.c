@@ -266,7 +266,7 @@ static void on_head(struct exchange *exchange, void *context)
         exchange_set_owner(exchange, caller->name);
     }
     if (route->body == BODY_LINES) {
-        exchange_allow_body(exchange, LIMIT_HTTP_UPLOAD_BYTES);
+        exchange_body_in_pieces(exchange);
     }
     bool empty = request->content_length == 0; /* nothing to be of a type */
     if (caller && (empty || check_content_type(exchange, route->body))) {
@@ -357,9 +357,16 @@ int door_http(struct app *app, int signals)
         .head = on_head,
         .request = on_request,
     };
-    struct server *server = server_start(&options, problem, sizeof problem);
+    door.uploads = stock_new(
+        app->parts.stocks,
+        &(struct stock_rule){.name = "upload_bytes",
+                             .help = "bytes of imports that may be in files while they are checked",
+                             .all = LIMIT_UPLOADS_BYTES});
+    snprintf(problem, sizeof problem, "out of memory");
+    struct server *server = door.uploads ? server_start(&options, problem, sizeof problem) : NULL;
     if (!server) {
         log_error(NULL, "cannot serve on %s: %s", host, problem);
+        stock_free(door.uploads);
         return EXIT_FAILURE;
     }
     atomic_store(&door.server, server);
@@ -375,5 +382,6 @@ int door_http(struct app *app, int signals)
     app_finish_calls(app);
     finish_sending(server);
     server_free(server);
+    stock_free(door.uploads);
     return EXIT_SUCCESS;
 }

@@ -14,6 +14,7 @@
 struct http_door {
     struct app *app;
     _Atomic(struct server *) server; /* NULL while it starts */
+    struct stock *uploads;           /* bytes of large bodies in files */
     bool on_loopback;
     const char *host;
 };

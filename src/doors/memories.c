@@ -6,11 +6,14 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "doors/http.h"
+#include "doors/spool.h"
 #include "memory/fields.h"
 #include "memory/lines.h"
 #include "text/text.h"
 #include "text/url.h"
 
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PAUSE_MS 5 /* for a client that does not keep up */
@@ -256,23 +259,68 @@ static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memo
     return body;
 }
 
+/* Waits for the next piece of the body; it is empty when all has come. */
+static int next_piece(struct rest_call *rest, struct slice *piece)
+{
+    int status;
+    while ((status = exchange_take_body(rest->exchange, piece)) == ERR_BUSY) {
+        struct pollfd event = {.fd = exchange_body_event(rest->exchange), .events = POLLIN};
+        int ready = call_wait(rest->call, &event, 1, -1);
+        if (ready < 0) {
+            return ready;
+        }
+    }
+    return status == ERR_CLOSED ? ERR_CANCELLED : status;
+}
+
+/* Checks the body while it comes, and keeps it for taking it then. */
+static int check_body(struct rest_call *rest, struct lines *lines, struct spool *spool)
+{
+    int64_t length = exchange_request(rest->exchange)->content_length;
+    struct slice piece = {0};
+    int status = length > 0 ? spool_expect(spool, (size_t)length) : OK;
+    while (status == OK && (status = next_piece(rest, &piece)) == OK && piece.length > 0) {
+        status = spool_add(spool, piece);
+        status = status == OK ? lines_feed(lines, piece.data, piece.length) : status;
+    }
+    return status;
+}
+
+static int take_spooled(struct lines *lines, struct spool *spool)
+{
+    char *memory = malloc(LIMIT_MEMORY_EXPORT_BYTES);
+    struct slice piece = {0};
+    size_t at = 0;
+    int status = memory ? OK : ERR_NOMEM;
+    while (status == OK && at < spool->length) {
+        status = spool_read(spool, at, memory, LIMIT_MEMORY_EXPORT_BYTES, &piece);
+        status = status == OK ? lines_feed(lines, piece.data, piece.length) : status;
+        at += piece.length;
+    }
+    free(memory);
+    return status;
+}
+
 /* Feeds all of the body: once to check it, once to take it. */
 static int import_body(struct rest_call *rest, struct lines_options *options,
                        struct lines_counts *counts)
 {
-    struct slice body = exchange_request(rest->exchange)->body;
+    struct spool spool;
     int status = OK;
+    spool_init(&spool, rest->call, rest->door->uploads);
     for (int pass = 0; pass < 2 && status == OK; pass++) {
         options->only_checks = pass == 0;
         struct lines *lines = lines_new(rest->call, options);
         if (!lines) {
-            return call_error(rest->call) ? ERR_FAILED : ERR_NOMEM;
+            status = call_error(rest->call) ? ERR_FAILED : ERR_NOMEM;
+            break;
         }
-        status = lines_feed(lines, body.data, body.length);
+        status = pass == 0 ? check_body(rest, lines, &spool) : take_spooled(lines, &spool);
         status = status == OK ? lines_end(lines) : status;
         *counts = options->only_checks ? *counts : lines_count(lines);
         lines_free(lines);
     }
+    spool_done(&spool);
     return status;
 }
 

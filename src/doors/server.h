@@ -81,9 +81,15 @@ const struct http_request *exchange_request(const struct exchange *exchange);
 /* A header by its name in any case; {NULL, 0} when absent. `*count` (may be NULL) tells how many.
  */
 struct slice exchange_header(const struct exchange *exchange, const char *name, size_t *count);
-/* For the head callback: the body may have this many bytes instead of LIMIT_MESSAGE_BYTES, at most
- * LIMIT_HTTP_UPLOAD_BYTES. */
-void exchange_allow_body(struct exchange *exchange, size_t bytes);
+/* For the head callback: the body may have LIMIT_HTTP_UPLOAD_BYTES instead of LIMIT_MESSAGE_BYTES,
+ * and is not gathered. The request is handed over at once, without a body; whoever works on it
+ * takes that piece by piece, and the client waits meanwhile. Its answer is not a stream. */
+void exchange_body_in_pieces(struct exchange *exchange);
+/* The next piece of such a body, valid until the next is taken; empty: that was all. OK, ERR_BUSY
+ * when nothing has come yet (exchange_body_event() becomes readable when something does),
+ * ERR_CLOSED when there will be no more. (one other thread) */
+int exchange_take_body(struct exchange *exchange, struct slice *piece);
+int exchange_body_event(const struct exchange *exchange);
 /* For the head callback: in whose name the request is read and its connection counts from now on;
  * a name that lives as long as the server, of a caller who has proved to be that one. */
 void exchange_set_owner(struct exchange *exchange, const char *owner);

@@ -35,6 +35,7 @@ struct queue {
 struct shares {
     _Atomic unsigned references;
     struct stock *connections;
+    struct stock *bodies; /* bytes of requests that did not come in one piece */
 };
 
 struct reactor {
@@ -94,6 +95,7 @@ struct connection {
     struct buf pending;    /* the beginning of the next request */
     size_t sent_seen;
     size_t drained;
+    int64_t body_left_ms; /* of the time for the body, while nobody takes what has come of it */
     int fd;
     enum phase phase;
     uint32_t wanted;  /* the epoll events that it waits for */
@@ -101,6 +103,7 @@ struct connection {
     bool begun;       /* the first byte of a head has come */
     bool served;      /* it has had a request */
     bool writing;     /* `due` is about unsent bytes */
+    bool paused;      /* the body is not read, since nobody takes what has come of it */
     bool surplus;     /* there is no unit for it: only what must get in is served */
     char peer[INET6_ADDRSTRLEN];
 };
@@ -126,6 +129,9 @@ struct exchange {
     bool closed;       /* the connection is gone */
     bool gone_running; /* on the reactor's thread */
     bool queued;       /* in the reactor's `ready` list */
+    bool coming;       /* the request was handed over while its body was still coming */
+    bool window_full;  /* and the reactor waits until some of it is taken */
+    struct buf window; /* what has come of it and nobody has taken */
     struct exchange *next_ready;
 
     /* The reactor's thread only: */
@@ -139,11 +145,16 @@ struct exchange {
     size_t body_capacity;
     size_t body_ceiling;
     struct http_chunks chunks;
+    struct holding body_bytes;
+    const char *owner; /* who has shown a token; NULL: nobody has to */
+    bool in_pieces;    /* its handler takes the body as it comes */
 
     /* Set before the handler sees it: */
     void *user;
     void (*free_user)(void *user);
-    char *body; /* of a request that did not come in one piece */
+    char *body;       /* of a request that did not come in one piece */
+    int body_event;   /* something has happened to the window; negative: nothing will */
+    struct buf taken; /* from the window, by whoever takes the body */
     bool is_head_method;
     int minor_version;
     char id[ID_SIZE];
@@ -158,6 +169,7 @@ struct exchange_state {
     bool unsent;
     bool broken;
     bool close;
+    bool coming;
     size_t sent_total;
 };
 
@@ -203,8 +215,18 @@ struct exchange *exchange_new(struct reactor *reactor);
 void exchange_begin(struct exchange *exchange, struct connection *connection);
 /* Makes it ready for another request, if nobody else has a reference. */
 bool exchange_recycle(struct exchange *exchange);
-/* Room for `size` more bytes of the body; NULL without memory. */
-char *exchange_body_room(struct exchange *exchange, size_t size);
+/* Takes so many bytes of what bodies may have, in the name of the exchange's owner, where it does
+ * not hold them already. A status of stock_take(). */
+MUST_CHECK int exchange_reserve(struct exchange *exchange, size_t bytes);
+/* Room for `size` more bytes of the body. The same statuses. */
+MUST_CHECK int exchange_body_room(struct exchange *exchange, size_t size, char **room);
+/* Gets ready to hand the request over before its body has come. The same statuses. */
+MUST_CHECK int exchange_open_window(struct exchange *exchange);
+/* Gives a piece of the body, or the last one, to whoever takes it. ERR_LIMIT: that is enough until
+ * some of it is taken; ERR_NOMEM. */
+MUST_CHECK int exchange_pass_on(struct exchange *exchange, struct slice piece, bool last);
+/* Whether the window has room again. */
+bool exchange_wants_body(struct exchange *exchange);
 void exchange_set_unread(struct exchange *exchange, bool unread);
 struct exchange_state exchange_state(struct exchange *exchange);
 /* Sends what waits, as far as the socket takes it. */

@@ -263,7 +263,8 @@ static int take_value(void *context, const struct values_piece *piece)
         return fail(lines, piece->number, status);
     }
     size_t used = arena_used(call_arena(lines->batch));
-    if (used > LIMIT_MEMORY_IMPORT_BYTES) {
+    /* Nobody comes back to what was only checked. */
+    if (used > (lines->options.only_checks ? KIB(64) : LIMIT_MEMORY_IMPORT_BYTES)) {
         status = flush(lines);
     }
     if (status == OK && lines->count == 0 && used > KIB(64)) {
