@@ -29,8 +29,8 @@ ROOMS = {
     "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
     "net": "names get_content ssrf trust",
     "ops": "usage limits kept_answers old_data records_postgres crash",
-    "page": "faithful_markdown omitted get_content page_words encodings generators page_parts quality page_cache loaders "
-    "browser ssrf",
+    "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
+    "loaders browser ssrf",
     "proc": "research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",
     "research": "research research_failures research_end",

@@ -124,6 +124,8 @@
 #define LIMIT_PAGE_DEPTH         200      /* of elements; what would be deeper is hung beside */
 #define LIMIT_MARKDOWN_BYTES     MIB(16)  /* of one page */
 #define LIMIT_HOST_TRANSFERS     6        /* at once to one host and port, over all calls */
+#define LIMIT_PAGE_REVIEWS       10       /* of a product that are written, */
+#define LIMIT_PAGE_REVIEW_TEXT   3000     /* and letters of all of them; the rest is counted */
 #define LIMIT_PAGE_HEADINGS      2000     /* of an outline */
 #define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
 #define LIMIT_CACHE_ENTRIES      20000

@@ -19,7 +19,9 @@ enum {
     MOST_TEXTS = 2000,         /* strings */
     MOST_NESTING = 40,         /* of objects and lists */
     LARGEST_TEXT = KIB(512),   /* bytes of all strings */
-    LARGEST_SCRIPTS = MIB(4),  /* altogether */
+    LONGEST_REVIEW = 4000,     /* what is longer is a text of its own */
+    LONGEST_TITLE = 200,
+    LARGEST_SCRIPTS = MIB(4), /* altogether */
 };
 
 /* ==== JSON-LD, read with more patience than JSON of clients: pages are written by hand ==== */
@@ -419,6 +421,98 @@ const char *embedded_product(struct page *page, const char *markdown)
         if (!strstr(markdown, begin)) {
             put_text(&out, text, length);
         }
+    }
+    return finish(page, &out);
+}
+
+/* The name of a person, who may be an object or a text. */
+static const char *name_in(yyjson_val *person)
+{
+    person = first_of(person);
+    yyjson_val *name = yyjson_is_obj(person) ? yyjson_obj_get(person, "name") : person;
+    return yyjson_get_str(name);
+}
+
+/* A number, written as one or as a text; -1 when it is none. */
+static double number_in(yyjson_val *value)
+{
+    if (yyjson_is_num(value)) {
+        return yyjson_get_num(value);
+    }
+    char *end = NULL;
+    const char *text = yyjson_get_str(value);
+    double number = text ? strtod(text, &end) : -1;
+    return end && end > text ? number : -1;
+}
+
+static void put_rating(struct buf *out, yyjson_val *rating)
+{
+    double value = number_in(yyjson_obj_get(rating, "ratingValue"));
+    double best = number_in(yyjson_obj_get(rating, "bestRating"));
+    best = best > 0 ? best : 5;
+    if (value >= 0 && value <= best && best <= 100) {
+        buf_printf(out, "<p>Rating: %.3g/%.3g</p>", value, best);
+    }
+}
+
+/* Who wrote it, and when. */
+static void put_signature(struct buf *out, yyjson_val *review)
+{
+    const char *author = name_in(yyjson_obj_get(review, "author"));
+    const char *date = yyjson_get_str(yyjson_obj_get(review, "datePublished"));
+    char line[160];
+    size_t day = date ? strcspn(date, "T ") : 0;
+    int length = snprintf(line, sizeof line, "%.100s%s%.*s", author ? author : "",
+                          author && *author && day ? ", " : "", (int)(day < 20 ? day : 20),
+                          date ? date : "");
+    if (length > 0) {
+        put_plain(out, line, strlen(line));
+    }
+}
+
+static bool put_review(struct buf *out, yyjson_val *review)
+{
+    yyjson_val *body = yyjson_obj_get(review, "reviewBody");
+    body = body ? body : yyjson_obj_get(review, "description");
+    yyjson_val *title = yyjson_obj_get(review, "name");
+    if (!yyjson_is_str(body) || !yyjson_get_len(body) || yyjson_get_len(body) > LONGEST_REVIEW) {
+        return false;
+    }
+    buf_puts(out, "<li>");
+    put_rating(out, first_of(yyjson_obj_get(review, "reviewRating")));
+    put_signature(out, review);
+    if (yyjson_is_str(title) && yyjson_get_len(title) < LONGEST_TITLE) {
+        buf_puts(out, "<strong>");
+        put_plain(out, yyjson_get_str(title), yyjson_get_len(title));
+        buf_puts(out, "</strong>");
+    }
+    put_text(out, yyjson_get_str(body), yyjson_get_len(body));
+    buf_puts(out, "</li>");
+    return true;
+}
+
+const char *embedded_reviews(struct page *page)
+{
+    yyjson_val *product = product_in(page->json_ld);
+    yyjson_val *reviews = yyjson_obj_get(product, "review");
+    reviews = reviews ? reviews : yyjson_obj_get(product, "reviews");
+    struct buf out;
+    buf_init(&out, 2 * LARGEST_TEXT);
+    size_t index, count, written = 0;
+    yyjson_val *review;
+    if (yyjson_is_obj(reviews)) {
+        written += put_review(&out, reviews);
+    }
+    yyjson_arr_foreach(reviews, index, count, review)
+    {
+        if (written < LIMIT_PAGE_REVIEWS && out.length < LIMIT_PAGE_REVIEW_TEXT) {
+            written += put_review(&out, review);
+        }
+    }
+    const char *items = finish(page, &out);
+    buf_init(&out, 2 * LARGEST_TEXT);
+    if (items) {
+        buf_printf(&out, "<h2>Reviews</h2><ul>%s</ul>", items);
     }
     return finish(page, &out);
 }

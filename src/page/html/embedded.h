@@ -18,5 +18,7 @@ const char *embedded_text(struct page *page);
 /* What JSON-LD says of a product and `markdown` lacks: its description, price and availability; as
  * HTML in the arena, or NULL. */
 const char *embedded_product(struct page *page, const char *markdown);
+/* The reviews of the product in JSON-LD, as HTML in the arena; NULL where there are none. */
+const char *embedded_reviews(struct page *page);
 
 #endif

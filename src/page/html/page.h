@@ -137,7 +137,11 @@ struct page {
     const struct units *units; /* what choosing decided on, of choose/features.h */
     lxb_dom_node_t **roots;    /* the content, in reading order; none inside another */
     size_t root_count;
-    bool whole; /* everything visible is content: controls, too */
+    lxb_dom_node_t **reviews; /* of a product, which are written behind the content, */
+    size_t review_count;
+    lxb_dom_node_t *review_heading; /* and the page's heading over them, or NULL */
+    bool review_place;              /* a part of the page is called reviews */
+    bool whole;                     /* everything visible is content: controls, too */
 };
 
 /* ---- choose/: sets kind, roots and marks. A status. ---- */

@@ -198,6 +198,9 @@ int choose_content(struct page *page)
     if (status == OK && !PROFILES[choice.kind].keeps_headings) {
         status = clean_repeats(&choice.stats, choice.root);
     }
+    if (status == OK && choice.kind == PAGE_PRODUCT) {
+        status = reviews_find(&choice.stats);
+    }
     if (status != OK) {
         return status;
     }

@@ -38,6 +38,11 @@ void write_heading(struct writer *writer, lxb_dom_node_t *node)
         return;
     }
     flush_block(writer);
+    if (writer->in_review) {
+        write_format(writer, node, FORMAT_STRONG);
+        flush_block(writer);
+        return;
+    }
     char plain[512];
     dom_collect(node, plain, sizeof plain);
     int level = dom_heading_level(node);

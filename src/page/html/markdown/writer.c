@@ -289,7 +289,7 @@ static void write_nothing(struct writer *writer, lxb_dom_node_t *node)
     (void)node;
 }
 
-static void write_format(struct writer *writer, lxb_dom_node_t *node, enum format_kind kind)
+void write_format(struct writer *writer, lxb_dom_node_t *node, enum format_kind kind)
 {
     format_open(writer, kind, NULL);
     write_children(writer, node);
@@ -591,8 +591,9 @@ int markdown_write(struct page *page, struct buf *out)
         write_node(writer, page->roots[i]);
         flush_block(writer);
     }
+    int status = write_reviews(writer);
     write_notes(writer);
-    int status = buf_error(&writer->line);
+    status = status == OK ? buf_error(&writer->line) : status;
     status = status == OK ? buf_error(&writer->pairs) : status;
     status = status == OK ? buf_error(out) : status;
     status = status == OK && arena_failed(page->arena) ? ERR_NOMEM : status;

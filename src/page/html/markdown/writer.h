@@ -9,6 +9,7 @@
  *   language.c  what language code is in
  *   tabs.c      panels of tabs, each under the words of its tab
  *   marks.c     links and buttons of headings that nobody reads
+ *   reviews.c   what customers say of a product, behind the text
  *   table.c, code.c, media.c, math.c, footnote.c (with notes.c)   one kind of thing each */
 #ifndef FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
 #define FORAGE_PAGE_HTML_MARKDOWN_WRITER_H
@@ -90,6 +91,7 @@ struct writer {
     const char *title;         /* of the page, which its result names apart from the text */
     bool title_done;           /* the page's own heading with that title was passed over */
     bool force_display;        /* formulas here are set apart, whatever they say */
+    bool in_review;            /* headings here are titles of reviews, not of the page's parts */
 
     const lxb_dom_node_t *figure; /* that the last picture was in, */
     const char *figure_alt;       /* and what it said of itself */
@@ -146,6 +148,9 @@ void write_block(struct writer *writer, lxb_dom_node_t *node);
 /* The same, each line behind a prefix: `first` on the first one, `rest` on those after. */
 void write_prefixed(struct writer *writer, lxb_dom_node_t *node, const char *first,
                     const char *rest);
+
+/* The children in an emphasis. */
+void write_format(struct writer *writer, lxb_dom_node_t *node, enum format_kind kind);
 
 /* A text of its own, gathered aside from what is being written. */
 struct aside {
@@ -251,6 +256,8 @@ void write_video(struct writer *writer, lxb_dom_node_t *node);
 /* Whether an element of the page's own making shows a film or a picture; then it was written. */
 bool write_player(struct writer *writer, lxb_dom_node_t *node);
 void write_link(struct writer *writer, lxb_dom_node_t *node);
+/* What customers say of a product. A status. */
+MUST_CHECK int write_reviews(struct writer *writer);
 /* The absolute address of a reference on this page, without what only tracks; NULL when it leads
  * nowhere that a reader can follow. "#..." stays as it is. */
 const char *link_resolve(struct writer *writer, const char *reference);
