@@ -110,6 +110,9 @@ static void chosen_done(struct chosen *chosen)
     "<li class='product-card'><a href='/p/" name "'><img src='i.png'>Chair " name                  \
     "</a><span class='price'>$19.90</span></li>"
 
+#define ONE_LINK   "<li><a href='/v'>What happened in the quiet village by the river on Sunday</a>"
+#define FIVE_LINKS ONE_LINK ONE_LINK ONE_LINK ONE_LINK ONE_LINK
+
 static const struct kind_case {
     const char *name, *url, *html;
     enum page_kind kind;
@@ -168,6 +171,14 @@ static const struct kind_case {
      PAGE_LISTING,
      {"News of the valley", "What happened in Ada", "Hull was quiet"},
      {"Older entries", "Sections", "Imprint"}},
+    {"an article that microdata declares, among more links than text",
+     "https://example.org/x",
+     "<div><ul>" FIVE_LINKS FIVE_LINKS FIVE_LINKS FIVE_LINKS
+     "</ul></div><div itemscope itemtype='https://schema.org/NewsArticle'><h1>The bridge is "
+     "gone</h1>" TEXT_1 TEXT_2 "</div>" FOOTER,
+     PAGE_ARTICLE,
+     {"three days", "within a week"},
+     {"quiet village", "Imprint"}},
     {"a product",
      "https://example.org/products/chair",
      "<script type='application/ld+json'>{\"@type\":\"Product\",\"name\":\"Chair\"}</script>" MENU
@@ -229,6 +240,11 @@ static const struct rule_case {
      "three days", "843 partners"},
     {"a panel that a click opens",
      TEXT_1 TEXT_2 TEXT_4 "<div class='accordion-panel' style='display:none'>" TEXT_3 "</div>",
+     "twice a day", NULL},
+    {"what follows the title of a part that is called closed",
+     TEXT_1 TEXT_2 TEXT_4 "<div class='callout is-collapsed'><div class='callout-title'>On ferries"
+                          "</div><div class='callout-content' style='display:none'>" TEXT_3
+                          "</div></div>",
      "twice a day", NULL},
     {"what is hidden for good", TEXT_1 TEXT_2 TEXT_3 "<div style='display:none'>" TEXT_4 "</div>",
      "three days", "The council met"},

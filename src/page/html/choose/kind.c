@@ -162,7 +162,8 @@ struct shape {
     uint32_t permalinks; /* in headings, to themselves */
     uint32_t names;      /* in code, in a sentence */
     uint32_t terms;      /* that can be linked to */
-    uint32_t one_text;   /* the most prose that is in paragraphs beside each other */
+    uint32_t one_text;   /* the most prose that is in paragraphs beside each other, */
+    uint32_t text_at;    /* and the element that they are in */
     /* The row of siblings of one shape, each with a link and a heading, image or date, that holds
      * the most text: */
     uint32_t row, row_text, row_links, row_prices;
@@ -235,6 +236,7 @@ static struct shape shape_of(const struct stats *stats)
         shape.linked_headings += element->own.headings > 0 && link_percent(&element->all) > 80;
         if (element->paragraph_prose > shape.one_text) {
             shape.one_text = element->paragraph_prose;
+            shape.text_at = i;
         }
         if (element->all.links >= 3) {
             find_rows(stats, i, &shape);
@@ -245,6 +247,19 @@ static struct shape shape_of(const struct stats *stats)
     return shape;
 }
 
+/* What microdata says that the text is, or what is around it. */
+static void add_item_type(struct points *points, const struct stats *stats, uint32_t at)
+{
+    for (; at != 0; at = stats->elements[at].parent) {
+        const char *type = dom_attr(stats->elements[at].node, "itemtype");
+        const char *word = type ? strrchr(type, '/') : NULL;
+        if (word) {
+            add_word(points, &page_types, word + 1, strlen(word + 1));
+            return;
+        }
+    }
+}
+
 /* What a page looks like says less than what it says of itself, but more than its address: most
  * rows are worth 2 to 5 points, and only many posts in microdata are as good as a declared type. */
 static void add_shape(struct points *points, const struct stats *stats)
@@ -252,6 +267,7 @@ static void add_shape(struct points *points, const struct stats *stats)
     const struct measures *all = &stats->elements[0].all;
     struct shape shape = shape_of(stats);
     int *of = points->of;
+    add_item_type(points, stats, shape.text_at);
     if (shape.body_property) {
         of[PAGE_ARTICLE] += 3;
     }

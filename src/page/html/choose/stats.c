@@ -356,6 +356,9 @@ static bool waits_for_click(lxb_dom_node_t *node)
     }
     uint32_t hints = words ? hints_of((const unsigned char *)words, strlen(words)) : 0;
     hints |= id ? hints_of((const unsigned char *)id, strlen(id)) : 0;
+    /* What follows the title of a part that is called closed. */
+    const char *around = dom_previous_element(node) ? dom_class(node->parent) : NULL;
+    hints |= around ? hints_of((const unsigned char *)around, strlen(around)) & HINT_PANEL : 0;
     return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
 }
 
