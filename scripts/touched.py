@@ -31,9 +31,9 @@ ROOMS = {
     "ops": "usage limits kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
     "loaders browser ssrf",
-    "proc": "research loaders shutdown",
+    "proc": "children research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",
-    "research": "research research_failures research_end",
+    "research": "children research research_failures research_end",
     "setup": "setup client_pages old_data",
     "text": "get_content page_parts cli",
     "tools": "tool_list tool_choice openapi rest protocol_stdio cli",

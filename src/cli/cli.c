@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/redact.h"
+#include "proc/proc.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -265,6 +266,7 @@ static int run_other_name(size_t which, int count, char **values)
 int cli_main(int argc, char **argv)
 {
     static char VERSION[] = "version";
+    proc_begin(argc, argv);
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *program = slash ? slash + 1 : argc > 0 ? argv[0] : "forage";
     int count = argc > 1 ? argc - 1 : 0;

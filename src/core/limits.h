@@ -95,6 +95,8 @@
 #define LIMIT_CHILD_OUTPUT_BYTES MIB(16)
 #define TIME_NAME_SERVER_MS      1000  /* a name server's first try; then twice that, then again */
 #define TIME_LOOK_UP_MS          15000 /* one name, whatever is tried */
+#define LIMIT_PROCESSES_SEEN     65536 /* of a machine, when one looks for those of a child */
+#define TIME_CHILD_WEIGH_MS      200   /* between looks at the memory of a child's processes */
 
 /* What is kept across restarts */
 #define LIMIT_DB_STATEMENTS     64    /* that one connection keeps ready */

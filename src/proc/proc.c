@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READ_BYTES  KIB(16)
-#define POLL_END_MS 20 /* between looks where the system cannot tell that a child ended */
+#define READ_BYTES KIB(16)
 #define DRAIN_TIME_MS                                                                              \
     250 /* for what is still in the pipes of a child that has ended: somebody it left              \
            behind may hold them open for ever */
@@ -40,6 +39,7 @@ struct proc {
     bool collects; /* nobody takes lines */
     bool ended;
     struct proc_exit exit;
+    unsigned confinement;
     int64_t drain_until_ms;
 };
 
@@ -193,16 +193,11 @@ static bool is_over(const struct proc *proc)
 /* The wait's own limit: the caller's, shortened by what has to be looked at again. */
 static int64_t wait_time(const struct proc *proc, int64_t timeout_ms)
 {
-    int64_t own = -1;
-    if (proc->ended) {
-        own = proc->drain_until_ms - clock_now_ms();
-        own = own > 0 ? own : 0;
-    } else if (child_end_fd(proc->child) < 0) {
-        own = POLL_END_MS;
-    }
-    if (own < 0) {
+    if (!proc->ended) {
         return timeout_ms;
     }
+    int64_t own = proc->drain_until_ms - clock_now_ms();
+    own = own > 0 ? own : 0;
     return timeout_ms < 0 || own < timeout_ms ? own : timeout_ms;
 }
 
@@ -250,7 +245,7 @@ int proc_start(const struct proc_options *options, struct proc **proc)
     buf_init(&new_proc->pending, options->input_length + 1);
     int status = buf_append(&new_proc->pending, options->input, options->input_length);
     if (status == OK) {
-        status = child_start(options, &new_proc->child, &pipes);
+        status = child_start(options, &new_proc->child, &pipes, &new_proc->confinement);
     }
     if (status != OK) {
         buf_done(&new_proc->pending);
@@ -366,6 +361,7 @@ int proc_run(struct call *call, const struct proc_options *options, struct proc_
     }
     if (status == OK || status == ERR_LIMIT) {
         result->exit = proc->exit;
+        result->confinement = proc->confinement;
         result->output = keep(call_arena(call), &proc->output, &result->output_length);
         result->errors = keep(call_arena(call), &proc->errors, &result->errors_length);
         if (!result->output || !result->errors) {

@@ -1,15 +1,11 @@
-/* Child processes: started without a shell, in a process group of their own, with exactly the
- * environment that they are given and no descriptor of ours but their pipes.
+/* Child processes: started without a shell, with exactly the environment that they are given and
+ * nothing of ours: no descriptor but their pipes, no terminal, no mask of signals or files.
  *
- * Ending a child never waits: its whole group gets SIGTERM at once, a thread of ours that comes and
- * goes as it is needed gives it PROC_GRACE_MS, then sends SIGKILL, and reaps. So a cancelled call
- * is over at once and leaves no zombie behind. What a child has left running in its group when it
- * exits is ended the same way.
- *
- * When forage itself is killed (SIGKILL, out of memory) nothing of it is left to end its children.
- * They notice by their pipes: reading stdin gives end of file, writing stdout SIGPIPE; the browser
- * leaves when its pipe closes. A death signal (PR_SET_PDEATHSIG) would not be better: posix_spawn
- * cannot set it, and it follows the thread that started the child, while our threads come and go.
+ * Between forage and each child stands a warden (proc/warden.h), a small process of the same
+ * program. Ending a child never waits: the warden sends SIGTERM to it and to everybody who came of
+ * it, whatever sessions and groups they made, gives them PROC_GRACE_MS, then sends SIGKILL. So a
+ * cancelled call is over at once and leaves nobody behind. The same happens when the child exits,
+ * and when forage itself is killed: the socket between them closes.
  *
  * A child belongs to one thread at a time. */
 #ifndef FORAGE_PROC_PROC_H
@@ -23,7 +19,36 @@
 
 #define PROC_GRACE_MS 5000
 
+/* The first thing in main(), for programs that start children: it does not return in a process that
+ * was started as a warden. */
+void proc_begin(int argc, char **argv);
+
 enum proc_stream { PROC_OUTPUT, PROC_ERRORS };
+
+/* What a child may take; 0: as much as we. */
+struct proc_bounds {
+    size_t address_bytes; /* of each process: all that it maps */
+    size_t data_bytes;    /* of each process: what it maps to write to */
+    size_t tree_bytes;    /* of it and all that came of it: above that the largest is killed */
+    unsigned seconds;     /* of the processor */
+    unsigned descriptors;
+};
+
+/* What a confined child has lost (see `confined`), as far as the system allows it. */
+enum {
+    PROC_NO_FILES = 1, /* all but programs, libraries and fonts; not a byte can be written */
+    PROC_NO_CALLS = 2, /* sockets, new processes, signals to others and looks into them */
+    PROC_CONFINED_ALL = PROC_NO_FILES | PROC_NO_CALLS,
+};
+
+/* A temporary folder that is lent to a child, and goes after all that came of the child have gone.
+ * A lock beside it tells that it is in use. */
+#define PROC_LOCK_SUFFIX  ".lock"
+#define PROC_SCRATCH_SIZE 256
+struct proc_scratch {
+    char path[PROC_SCRATCH_SIZE];
+    int lock; /* -1: it is not, or no longer, ours */
+};
 
 /* What is not given (0 or NULL) has a default. It is used only while the child is started. */
 struct proc_options {
@@ -40,6 +65,9 @@ struct proc_options {
      * output is a failure; too much on stderr is dropped, or comes in pieces. */
     size_t max_output_bytes;
     size_t max_errors_bytes;
+    struct proc_bounds bounds;
+    bool confined;                /* it only computes: it is left its pipes and no more */
+    struct proc_scratch *scratch; /* the warden's from its start on: scratch_remove() leaves it */
 };
 
 /* How a child came to its end. */
@@ -56,6 +84,7 @@ struct proc_result {
     size_t output_length;
     const char *errors;
     size_t errors_length;
+    unsigned confinement; /* what of PROC_CONFINED_ALL held */
 };
 
 /* Runs a child to its end. OK, whatever its exit code; ERR_NOTFOUND when there is no such program,
@@ -86,7 +115,7 @@ struct proc_event {
  * of call_wait. */
 MUST_CHECK int proc_next(struct call *call, struct proc *proc, int64_t timeout_ms,
                          struct proc_event *event);
-/* Sends a signal to its group. */
+/* Sends a signal to it and all that came of it. */
 void proc_signal(struct proc *proc, int number);
 /* Ends it, if it still runs. */
 struct proc *proc_end(struct proc *proc);

@@ -1,78 +1,87 @@
-/* Children from posix_spawn to the end of their process group.
+/* Children, from the start of their warden to its end.
  *
- * Every child is in one list until it and its group are gone. Children belong to the process, not
- * to one program in it, so the list does too. A child that is released and not gone yet is tended
- * by the reaper: a thread that looks after them every few milliseconds and leaves with the last
- * one. It needs no SIGCHLD, which belongs to the program and is one for all.
- *
- * A leader that has ended is reaped only after its group got its signal: until then its number,
- * which is the group's, cannot be given to a stranger. */
+ * Every child is in one list until its warden is gone, and with it everybody who came of the child
+ * (proc/warden.c). Children belong to the process, not to one program in it, so the list does too.
+ * A child that is released and not gone yet is tended by the reaper: a thread that looks after them
+ * every few milliseconds and leaves with the last one. It needs no SIGCHLD, which belongs to the
+ * program and is one for all, and waits for wardens by their numbers alone: other children of the
+ * process are somebody else's. */
 #include "proc/proc_child.h"
 
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/files.h"
+#include "proc/warden.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* The program may run with an older C library than it was built with, so what came to glibc late
- * is looked for when it is used. */
-#ifdef __GLIBC__
-#include <dlfcn.h>
-#define FIND(name) dlsym(RTLD_DEFAULT, #name)
-#define HAS_CLOSEFROM
-#else
-#define FIND(name) (void *)(name)
-#endif
-
 #define REAPER_STACK_BYTES ((size_t)64 * 1024)
 #define REAPER_PAUSE_MS    10
-#define AFTER_KILL_MS      1000 /* for a killed group to leave the process table */
-#define FIRST_FREE         10 /* no descriptor below it can collide with those that a child gets */
+#define WARDEN_SLACK_MS    4000 /* for a warden to kill, to remove a folder and to leave */
+#define START_PATIENCE_MS  20000
+#define FIRST_FREE         10 /* no descriptor below it can collide with those that a warden gets */
+#define OWN_PROGRAM        "/proc/self/exe" /* also when its file was replaced meanwhile */
 
 struct child {
-    pid_t pid; /* also the number of its group */
-    int end_fd;
+    pid_t warden;
+    int talk; /* our end of the socket between us */
     struct child *next;
     bool released;
-    bool killed;
     bool reaped;
-    int wait_status;     /* once reaped */
-    int64_t deadline_ms; /* for SIGKILL, once it is told to end */
+    bool ended;
+    struct proc_exit exit; /* once it has ended */
+    int64_t deadline_ms;   /* for the warden itself, once it is told to end */
 };
 
 /* Guards the list and everything that changes in its children. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct child *children;
 static bool reaper_runs;
+static bool can_start; /* proc_begin() was called: the program can be its own warden */
+
+void proc_begin(int argc, char **argv)
+{
+    if (argc > 0 && strcmp(argv[0], WARDEN_NAME) == 0) {
+        warden_run(argc, argv);
+    }
+    can_start = true;
+}
 
 /* ---- starting ---- */
 
-/* Our ends of the pipes and the child's; -1 where there is none. */
+/* Our ends of the pipes and the warden's; -1 where there is none. */
 struct pipes {
     struct child_pipes ours;
     struct child_pipes theirs;
+    int our_talk;
+    int their_talk;
+    int their_lock;
 };
+
+static void close_fd(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
 
 static void close_ends(const struct child_pipes *ends)
 {
-    const int fds[] = {ends->input, ends->output, ends->errors};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
-        if (fds[i] >= 0) {
-            close(fds[i]);
-        }
-    }
+    close_fd(ends->input);
+    close_fd(ends->output);
+    close_fd(ends->errors);
 }
 
 /* Opens a pipe; the child reads or writes its end. */
@@ -89,10 +98,29 @@ static int open_pipe(int *ours, int *theirs, bool child_reads)
     return *theirs >= 0 && fcntl(*ours, F_SETFL, O_NONBLOCK) == 0 ? OK : ERR_IO;
 }
 
-static int open_pipes(struct pipes *pipes, bool with_input)
+/* The socket between us and the warden, and the lock that it is lent. */
+static int open_talk(struct pipes *pipes, int lock_fd)
 {
-    *pipes = (struct pipes){{-1, -1, -1}, {-1, -1, -1}};
-    int status = with_input ? open_pipe(&pipes->ours.input, &pipes->theirs.input, true) : OK;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        return ERR_IO;
+    }
+    pipes->our_talk = ends[0];
+    pipes->their_talk = fcntl(ends[1], F_DUPFD_CLOEXEC, FIRST_FREE);
+    close(ends[1]);
+    if (lock_fd >= 0) {
+        pipes->their_lock = fcntl(lock_fd, F_DUPFD_CLOEXEC, FIRST_FREE);
+    }
+    return pipes->their_talk >= 0 && (lock_fd < 0 || pipes->their_lock >= 0) ? OK : ERR_IO;
+}
+
+static int open_pipes(struct pipes *pipes, const struct proc_options *options)
+{
+    *pipes = (struct pipes){{-1, -1, -1}, {-1, -1, -1}, -1, -1, -1};
+    int status = open_talk(pipes, options->scratch ? options->scratch->lock : -1);
+    if (status == OK && (options->input || options->keep_input_open)) {
+        status = open_pipe(&pipes->ours.input, &pipes->theirs.input, true);
+    }
     if (status == OK) {
         status = open_pipe(&pipes->ours.output, &pipes->theirs.output, false);
     }
@@ -102,69 +130,38 @@ static int open_pipes(struct pipes *pipes, bool with_input)
     return status;
 }
 
-#ifdef HAS_CLOSEFROM
-/* All of ours are close-on-exec; libraries do not always take that care. From glibc 2.34 on. */
-static int close_from(posix_spawn_file_actions_t *actions, int first)
+/* What happens to descriptors before the warden runs. 0 or an error number. */
+static int describe_files(posix_spawn_file_actions_t *actions, const struct pipes *pipes)
 {
-    int (*function)(posix_spawn_file_actions_t *, int) = NULL;
-    void *found = FIND(posix_spawn_file_actions_addclosefrom_np);
-    memcpy(&function, &found, sizeof function);
-    return function ? function(actions, first) : 0;
-}
-#endif
-
-/* ENOSYS before glibc 2.29: then spawn_there() does it. */
-static int change_directory(posix_spawn_file_actions_t *actions, const char *path)
-{
-    int (*function)(posix_spawn_file_actions_t *, const char *) = NULL;
-    void *found = FIND(posix_spawn_file_actions_addchdir_np);
-    memcpy(&function, &found, sizeof function);
-    return function ? function(actions, path) : ENOSYS;
-}
-
-/* What happens to descriptors and the directory between fork and exec. 0 or an error number. */
-static int describe_files(posix_spawn_file_actions_t *actions, const struct proc_options *options,
-                          const struct child_pipes *theirs)
-{
-    bool apart = options->on_descriptors_3_4;
-    int input = apart ? 3 : STDIN_FILENO;
-    int output = apart ? 4 : STDOUT_FILENO;
+    const struct {
+        int from;
+        int to;
+    } moves[] = {
+        {pipes->theirs.input, STDIN_FILENO},   {pipes->theirs.output, STDOUT_FILENO},
+        {pipes->theirs.errors, STDERR_FILENO}, {pipes->their_talk, WARDEN_TALK},
+        {pipes->their_lock, WARDEN_LOCK},
+    };
     int error = 0;
-    if (apart || theirs->input < 0) {
+    if (pipes->theirs.input < 0) {
         error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     }
-    if (!error && apart) {
-        error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    for (size_t i = 0; !error && i < sizeof moves / sizeof *moves; i++) {
+        if (moves[i].from >= 0) {
+            error = posix_spawn_file_actions_adddup2(actions, moves[i].from, moves[i].to);
+        }
     }
-    if (!error && theirs->input >= 0) {
-        error = posix_spawn_file_actions_adddup2(actions, theirs->input, input);
-    }
-    if (!error) {
-        error = posix_spawn_file_actions_adddup2(actions, theirs->output, output);
-    }
-    if (!error) {
-        error = posix_spawn_file_actions_adddup2(actions, theirs->errors, STDERR_FILENO);
-    }
-#ifdef HAS_CLOSEFROM
-    if (!error) {
-        error = close_from(actions, apart ? 5 : 3);
-    }
-#endif
     return error;
 }
 
-/* A group of its own, no signal blocked, ignored or handled. 0 or an error number. */
+/* No signal blocked, ignored or handled. 0 or an error number. */
 static int describe_process(posix_spawnattr_t *attributes)
 {
-    short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     sigset_t none;
     sigset_t all;
     sigemptyset(&none);
     sigfillset(&all);
-    int error = posix_spawnattr_setflags(attributes, flags);
-    if (!error) {
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    }
+    int error =
+        posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!error) {
         error = posix_spawnattr_setsigmask(attributes, &none);
     }
@@ -182,76 +179,17 @@ static char **as_vector(const char *const *texts)
     return vector.taken;
 }
 
-struct start {
-    const struct proc_options *options;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    pid_t pid;
-    int error;
-};
-
-static void spawn_here(struct start *start)
+/* A status for what kept a child from being started. */
+static int status_of(int error)
 {
-    const struct proc_options *options = start->options;
-    start->error =
-        posix_spawnp(&start->pid, options->arguments[0], &start->actions, &start->attributes,
-                     as_vector(options->arguments), as_vector(options->environment));
-}
-
-/* A thread can have a directory of its own, which its children begin in. */
-static void *spawn_there(void *argument)
-{
-    struct start *start = argument;
-    if (unshare(CLONE_FS) != 0 || chdir(start->options->directory) != 0) {
-        start->error = errno;
-    } else {
-        spawn_here(start);
-    }
-    return NULL;
-}
-
-static void spawn_in_directory(struct start *start)
-{
-    start->error = change_directory(&start->actions, start->options->directory);
-    if (start->error == 0) {
-        spawn_here(start);
-    }
-    pthread_t thread;
-    if (start->error == ENOSYS) {
-        start->error = pthread_create(&thread, NULL, spawn_there, start);
-        if (start->error == 0) {
-            pthread_join(thread, NULL);
-        }
-    }
-}
-
-static int spawn(const struct proc_options *options, const struct child_pipes *theirs, pid_t *pid)
-{
-    struct start start = {.options = options};
-    if (posix_spawn_file_actions_init(&start.actions) != 0) {
-        return ERR_NOMEM;
-    }
-    if (posix_spawnattr_init(&start.attributes) != 0) {
-        posix_spawn_file_actions_destroy(&start.actions);
-        return ERR_NOMEM;
-    }
-    start.error = describe_files(&start.actions, options, theirs);
-    if (!start.error) {
-        start.error = describe_process(&start.attributes);
-    }
-    if (!start.error) {
-        (options->directory ? spawn_in_directory : spawn_here)(&start);
-    }
-    posix_spawn_file_actions_destroy(&start.actions);
-    posix_spawnattr_destroy(&start.attributes);
-    *pid = start.pid;
-    switch (start.error) {
+    switch (error) {
     case 0:
         return OK;
     case ENOENT:
     case ENOTDIR:
         return ERR_NOTFOUND;
     case EACCES:
+    case EPERM:
     case ENOEXEC:
     case EISDIR:
     case E2BIG:
@@ -263,34 +201,129 @@ static int spawn(const struct proc_options *options, const struct child_pipes *t
     }
 }
 
-/* posix_spawn does not say which of the two was not found, the program or its directory. */
+/* Starts the warden with what its child is to get. */
+static int spawn(const struct proc_options *options, const char *path, const struct pipes *pipes,
+                 pid_t *pid)
+{
+    const struct warden_task task = {
+        .apart = options->on_descriptors_3_4,
+        .confined = options->confined,
+        .has_lock = pipes->their_lock >= 0,
+        .bounds = options->bounds,
+    };
+    char what[WARDEN_TASK_SIZE];
+    size_t count = 0;
+    while (options->arguments[count]) {
+        count++;
+    }
+    const char **arguments = calloc(WARDEN_ARGUMENTS + count + 1, sizeof *arguments);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    if (!arguments || posix_spawn_file_actions_init(&actions) != 0) {
+        free(arguments);
+        return ERR_NOMEM;
+    }
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        free(arguments);
+        return ERR_NOMEM;
+    }
+    warden_write_task(&task, what);
+    arguments[0] = WARDEN_NAME;
+    arguments[1] = what;
+    arguments[2] = options->directory ? options->directory : "";
+    arguments[3] = options->scratch ? options->scratch->path : "";
+    arguments[4] = path;
+    memcpy(arguments + WARDEN_ARGUMENTS, options->arguments, count * sizeof *arguments);
+    int error = describe_files(&actions, pipes);
+    if (!error) {
+        error = describe_process(&attributes);
+    }
+    if (!error) {
+        error = posix_spawn(pid, OWN_PROGRAM, &actions, &attributes, as_vector(arguments),
+                            as_vector(options->environment));
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    free(arguments);
+    return error == E2BIG ? ERR_INVALID : error == ENOMEM ? ERR_NOMEM : error ? ERR_IO : OK;
+}
+
+/* Waits for the warden's first word. */
+static int await_start(struct child *child, unsigned *confinement)
+{
+    struct warden_report report = {.error = EIO};
+    int64_t end = clock_now_ms() + START_PATIENCE_MS;
+    struct pollfd talk = {.fd = child->talk, .events = POLLIN};
+    while (clock_now_ms() < end && poll(&talk, 1, (int)(end - clock_now_ms())) < 0 &&
+           errno == EINTR) {
+    }
+    ssize_t got = recv(child->talk, &report, sizeof report, MSG_DONTWAIT);
+    if (got != (ssize_t)sizeof report || report.word != WARDEN_STARTED) {
+        kill(child->warden, SIGKILL); /* not reaped yet, so the number is its own */
+        while (waitpid(child->warden, NULL, 0) < 0 && errno == EINTR) {
+        }
+        return got == (ssize_t)sizeof report ? status_of(report.error) : ERR_IO;
+    }
+    *confinement = report.confinement;
+    return OK;
+}
+
 static bool is_directory(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-int child_start(const struct proc_options *options, struct child **child, struct child_pipes *pipes)
+static int start(const struct proc_options *options, struct child *child, struct pipes *pipes,
+                 unsigned *confinement)
 {
-    struct pipes both;
-    if (options->directory && !is_directory(options->directory)) {
+    const char *program = options->arguments[0];
+    char path[OWN_PATH_SIZE];
+    if (!can_start || (options->directory && !is_directory(options->directory))) {
         return ERR_INVALID;
     }
+    if (!strchr(program, '/')) {
+        if (!find_on_path(program, path, sizeof path)) {
+            return ERR_NOTFOUND;
+        }
+        program = path;
+    }
+    int status = open_pipes(pipes, options);
+    if (status == OK) {
+        status = spawn(options, program, pipes, &child->warden);
+    }
+    close_ends(&pipes->theirs);
+    close_fd(pipes->their_talk);
+    close_fd(pipes->their_lock);
+    if (status == OK) {
+        child->talk = pipes->our_talk;
+        status = await_start(child, confinement);
+    }
+    if (status != OK) {
+        close_ends(&pipes->ours);
+        close_fd(pipes->our_talk);
+    }
+    return status;
+}
+
+int child_start(const struct proc_options *options, struct child **child, struct child_pipes *pipes,
+                unsigned *confinement)
+{
+    struct pipes both;
     struct child *new_child = calloc(1, sizeof *new_child);
     if (!new_child) {
         return ERR_NOMEM;
     }
-    int status = open_pipes(&both, options->input || options->keep_input_open);
-    if (status == OK) {
-        status = spawn(options, &both.theirs, &new_child->pid);
-    }
-    close_ends(&both.theirs);
+    int status = start(options, new_child, &both, confinement);
     if (status != OK) {
-        close_ends(&both.ours);
         free(new_child);
         return status;
     }
-    new_child->end_fd = (int)syscall(SYS_pidfd_open, new_child->pid, 0);
+    if (options->scratch) {
+        close(options->scratch->lock);
+        options->scratch->lock = -1;
+    }
     new_child->deadline_ms = INT64_MAX;
     *pipes = both.ours;
     *child = new_child;
@@ -305,77 +338,50 @@ int child_start(const struct proc_options *options, struct child **child, struct
 
 int child_end_fd(const struct child *child)
 {
-    return child->end_fd;
-}
-
-static struct proc_exit exit_of(int code, int value)
-{
-    return code == CLD_EXITED ? (struct proc_exit){.code = value, .signal = 0}
-                              : (struct proc_exit){.code = -1, .signal = value};
+    return child->talk;
 }
 
 bool child_has_ended(struct child *child, struct proc_exit *exit)
 {
-    bool ended = false;
+    struct warden_report report;
     pthread_mutex_lock(&lock);
-    if (child->reaped) {
-        int status = child->wait_status;
-        *exit = WIFEXITED(status) ? exit_of(CLD_EXITED, WEXITSTATUS(status))
-                                  : exit_of(CLD_KILLED, WTERMSIG(status));
-        ended = true;
-    } else {
-        siginfo_t info = {.si_pid = 0};
-        int found = waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT);
-        ended = found == 0 && info.si_pid == child->pid;
-        if (ended) {
-            *exit = exit_of(info.si_code, info.si_status);
+    if (!child->ended) {
+        ssize_t got = recv(child->talk, &report, sizeof report, MSG_DONTWAIT);
+        if (got == (ssize_t)sizeof report) {
+            child->exit = report.exit;
+            child->ended = true;
+        } else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+            /* Somebody killed the warden, and so the child. */
+            child->exit = (struct proc_exit){.code = -1, .signal = SIGKILL};
+            child->ended = true;
         }
     }
+    if (child->ended) {
+        *exit = child->exit;
+    }
+    bool ended = child->ended;
     pthread_mutex_unlock(&lock);
     return ended;
 }
 
 /* ---- ending; all of this with the lock held ---- */
 
-/* Whether anybody is left in the group. A leader that is not reaped counts. */
-static bool group_exists(const struct child *child)
+static void order(const struct child *child, int number, int64_t grace_ms)
 {
-    return kill(-child->pid, 0) == 0 || errno == EPERM;
+    const struct warden_order order = {.signal = number, .grace_ms = (int)grace_ms};
+    ssize_t sent = send(child->talk, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)sent; /* a warden that has gone has nobody left to signal */
 }
 
-static void signal_group(const struct child *child, int number)
-{
-    if (!child->reaped || group_exists(child)) {
-        kill(-child->pid, number);
-    }
-}
-
-/* Reaps the leader, and members of its group that became ours because we are their init process. */
-static void reap(struct child *child)
-{
-    int status;
-    pid_t pid;
-    while ((pid = waitpid(-child->pid, &status, WNOHANG)) > 0) {
-        if (pid == child->pid) {
-            child->reaped = true;
-            child->wait_status = status;
-        }
-    }
-}
-
-/* Whether the child and its group are gone, after what can be done about it now. */
+/* Whether everybody is gone, after what can be done about it now. */
 static bool is_gone(struct child *child, int64_t now)
 {
-    reap(child);
-    if (child->reaped && !group_exists(child)) {
-        return true;
+    if (!child->reaped && now >= child->deadline_ms) {
+        kill(child->warden, SIGKILL); /* it hangs, for whatever reason */
+        child->deadline_ms = INT64_MAX;
     }
-    if (now >= child->deadline_ms && !child->killed) {
-        signal_group(child, SIGKILL);
-        child->killed = true;
-        reap(child);
-    }
-    return child->reaped && child->killed && now >= child->deadline_ms + AFTER_KILL_MS;
+    child->reaped = child->reaped || waitpid(child->warden, NULL, WNOHANG) != 0;
+    return child->reaped;
 }
 
 static void remove_child(struct child *child)
@@ -385,16 +391,14 @@ static void remove_child(struct child *child)
         link = &(*link)->next;
     }
     *link = child->next;
-    if (child->end_fd >= 0) {
-        close(child->end_fd);
-    }
+    close(child->talk);
     free(child);
 }
 
 static void tell_to_end(struct child *child, int64_t grace_ms)
 {
-    int64_t deadline = clock_now_ms() + grace_ms;
-    signal_group(child, SIGTERM);
+    int64_t deadline = clock_now_ms() + grace_ms + WARDEN_SLACK_MS;
+    order(child, SIGTERM, grace_ms);
     if (deadline < child->deadline_ms) {
         child->deadline_ms = deadline;
     }
@@ -443,7 +447,7 @@ static void *run_reaper(void *unused)
 void child_signal(struct child *child, int number)
 {
     pthread_mutex_lock(&lock);
-    signal_group(child, number);
+    order(child, number, -1);
     pthread_mutex_unlock(&lock);
 }
 
@@ -458,12 +462,8 @@ struct child *child_release(struct child *child)
     if (is_gone(child, clock_now_ms())) {
         remove_child(child);
     } else if (!reaper_runs) {
+        /* Where no thread is to be had, the next one that starts finds it. */
         reaper_runs = thread_start(NULL, REAPER_STACK_BYTES, run_reaper, NULL) == OK;
-        if (!reaper_runs) {
-            /* No thread to be had: the next one that starts finds it, killed already. */
-            child->deadline_ms = 0;
-            is_gone(child, clock_now_ms());
-        }
     }
     pthread_mutex_unlock(&lock);
     return NULL;
@@ -488,7 +488,7 @@ void proc_shutdown(int64_t grace_ms)
     }
     /* A process that the kernel itself holds up cannot even be killed: the program ends without it.
      */
-    int64_t end = clock_now_ms() + grace_ms + AFTER_KILL_MS;
+    int64_t end = clock_now_ms() + grace_ms + WARDEN_SLACK_MS;
     while (!all_gone() && clock_now_ms() < end) {
         pause_unlocked();
     }

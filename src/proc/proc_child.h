@@ -14,15 +14,15 @@ struct child_pipes {
     int errors;
 };
 
-/* As proc_start. */
+/* As proc_start; `confinement` is what of PROC_CONFINED_ALL holds. */
 MUST_CHECK int child_start(const struct proc_options *options, struct child **child,
-                           struct child_pipes *pipes);
-/* Readable when the child has ended; -1 where the system cannot say. */
+                           struct child_pipes *pipes, unsigned *confinement);
+/* Readable when the child has ended. */
 int child_end_fd(const struct child *child);
-/* Whether it has ended, and how. It stays in the process table until it is released. */
+/* Whether it has ended, and how. */
 bool child_has_ended(struct child *child, struct proc_exit *exit);
 void child_signal(struct child *child, int number);
-/* Ends what is left of it and its group, without waiting. */
+/* Ends it and all that came of it, without waiting. */
 struct child *child_release(struct child *child);
 
 #endif

@@ -4,21 +4,18 @@
 #include "call/errors.h"
 #include "config/config.h"
 #include "core/clock.h"
-#include "core/files.h"
-#include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "proc/scratch.h"
 #include "text/text.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#define TEMPORARY_SIZE 4096
-#define REMOVE_TRIES   10
-#define TIME_LONG_MS   120000 /* from then on a progress line is a warning */
+#define TIME_LONG_MS 120000 /* from then on a progress line is a warning */
 
 struct watching {
     struct call *call;
@@ -179,22 +176,6 @@ static int watch(struct watching *watching, struct proc *child, struct run_end *
 
 /* ---- from its start to its end ---- */
 
-/* A worker that fails writes its whole conversation to a file of its own, the question with it. So
- * it gets a folder for such things that goes when it does. */
-static int make_temporary(char path[TEMPORARY_SIZE])
-{
-    char id[ID_SECRET_SIZE];
-    const char *parent = getenv("TMPDIR");
-    if (id_make_secret(id) != OK) {
-        return ERR_IO;
-    }
-    if (!parent || parent[0] != '/') {
-        parent = "/tmp";
-    }
-    int written = snprintf(path, TEMPORARY_SIZE, "%s/forage-research-%s", parent, id);
-    return written > 0 && written < TEMPORARY_SIZE && mkdir(path, 0700) == 0 ? OK : ERR_IO;
-}
-
 static int run_in(struct watching *watching, const struct worker_job *job, struct run_end *end)
 {
     struct proc *child;
@@ -231,14 +212,17 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
         .next_sign_ms = now + TIME_RESEARCH_SIGN_MS,
     };
     struct worker_job own_job = *job;
-    char temporary[TEMPORARY_SIZE];
-    own_job.temporary = temporary;
+    /* A worker that fails writes its whole conversation to a file of its own, the question with it.
+     * So it gets a folder for such things that goes when it does. */
+    struct proc_scratch temporary = {.lock = -1};
+    own_job.temporary = &temporary;
     *end = (struct run_end){.errors = ""};
     buf_init(&watching.errors, LIMIT_RESEARCH_ERRORS_BYTES * 2);
-    int status = watching.scratch ? make_temporary(temporary) : ERR_NOMEM;
+    int status =
+        watching.scratch ? scratch_make(&temporary, "research", geteuid(), getegid()) : ERR_NOMEM;
     if (status == OK) {
         status = run_in(&watching, &own_job, end);
-        remove_folder(temporary, call_cancelled(call) ? 2 : REMOVE_TRIES);
+        scratch_remove(&temporary); /* where it did not start */
     }
     buf_done(&watching.errors);
     arena_free(watching.scratch);

@@ -167,7 +167,7 @@ static void add_declared(struct environment *environment, const struct worker *w
 static void collect(struct environment *environment, const struct worker *worker,
                     const struct worker_job *job)
 {
-    add(environment, arena_printf(environment->arena, "TMPDIR=%s", job->temporary));
+    add(environment, arena_printf(environment->arena, "TMPDIR=%s", job->temporary->path));
     for (const char *const *setting = worker->settings; *setting; setting++) {
         add(environment, *setting);
     }
@@ -217,6 +217,7 @@ int worker_start(struct call *call, const struct worker *worker, const struct wo
         .directory = job->folder,
         .input = job->prompt,
         .input_length = job->prompt_length,
+        .scratch = job->temporary,
     };
     return proc_start(&options, child);
 }

@@ -15,9 +15,9 @@
 
 /* What a worker is started for. */
 struct worker_job {
-    const char *program;   /* its path */
-    const char *folder;    /* where it runs */
-    const char *temporary; /* a folder for what it leaves behind, of its own */
+    const char *program;            /* its path */
+    const char *folder;             /* where it runs */
+    struct proc_scratch *temporary; /* a folder for what it leaves behind, of its own */
     const char *model;
     const char *question; /* as it was asked, for a log that may hold it */
     const char *prompt;

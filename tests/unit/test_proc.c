@@ -78,6 +78,14 @@ static size_t child_count(void)
     return count;
 }
 
+/* The warden of a child that has ended leaves a moment later. */
+static void await_no_children(void)
+{
+    while (child_count()) {
+        sleep_ms(2);
+    }
+}
+
 /* ---- what it gets and what it says ---- */
 
 static void reports_how_it_ended(void **state)
@@ -132,7 +140,7 @@ static void says_why_it_did_not_start(void **state)
         assert_int_equal(proc_run(*state, &options, &result), CASES[i].status);
         assert_string_equal(result.output, "");
     }
-    assert_int_equal(child_count(), 0);
+    await_no_children();
 }
 
 static size_t open_descriptors(void)
@@ -154,6 +162,7 @@ static void starts_nothing_without_descriptors(void **state)
     struct proc_result result;
     struct rlimit before;
     assert_int_equal(proc_run(*state, &options, &result), OK);
+    proc_shutdown(1000);
     size_t count = open_descriptors();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     int failures = 0;
@@ -164,6 +173,7 @@ static void starts_nothing_without_descriptors(void **state)
         setrlimit(RLIMIT_NOFILE, &before);
         failures += status == ERR_IO;
         assert_true(status == ERR_IO || status == OK);
+        proc_shutdown(1000);
         assert_int_equal(open_descriptors(), count);
     }
     assert_true(failures > 0 && failures < 20);
@@ -412,13 +422,6 @@ static int64_t await_gone(pid_t pid, int64_t start_us)
     return clock_now_us() - start_us;
 }
 
-static void await_no_children(void)
-{
-    while (child_count()) {
-        sleep_ms(2);
-    }
-}
-
 static pid_t read_pid(struct call *call, struct proc *proc)
 {
     struct proc_event event;
@@ -637,8 +640,9 @@ static void leaves_nothing_behind(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_call, free_call)
 
-int main(void)
+int main(int argc, char **argv)
 {
+    proc_begin(argc, argv);
     const struct CMUnitTest tests[] = {
         TEST(reports_how_it_ended),
         TEST(says_why_it_did_not_start),

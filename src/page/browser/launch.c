@@ -4,33 +4,23 @@
 
 #include "config/config.h"
 #include "core/files.h"
-#include "core/id.h"
 #include "core/status.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define INSTALL                                                                                    \
     "install chromium-headless-shell, chromium or Google Chrome, or name a "                       \
     "browser in FORAGE_BROWSER_PATH"
-#define PREFIX          "forage-browser-"
-#define LOCK_SUFFIX     ".lock"
-#define LOCK_PATH_SIZE  (LAUNCH_PROFILE_SIZE + sizeof LOCK_SUFFIX)
-#define REMOVE_TRIES    20 /* the last of a browser's processes may still write while it dies */
 #define OTHER_NAME      "nobody"
 #define SETPRIV         "/usr/bin/setpriv"
 #define SETPRIV_REFUSED 126 /* and above: it could not change the user or run the program */
-#define END_WAIT_MS     2000
 #define TEXT_SIZE       384
 #define PASSWD_ROOM     4096
 #define COUNT(array)    (sizeof(array) / sizeof *(array))
@@ -123,122 +113,6 @@ int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size)
         }
     }
     return status;
-}
-
-/* ---- its folder ---- */
-
-/* The browser keeps its things in a folder that only its user can read, and that is removed with
- * it. That user is not trusted once the browser shows pages. A lock beside the folder marks it as
- * in use, so that the next process finds and removes the folders of those that were killed. */
-
-/* Whether any user may pass through the folder and all that it lies in. */
-static bool is_open(const char *path)
-{
-    char part[LAUNCH_PROFILE_SIZE];
-    struct stat found;
-    for (size_t length = 1; length <= strlen(path); length++) {
-        if (path[length] && path[length] != '/') {
-            continue;
-        }
-        snprintf(part, sizeof part, "%.*s", (int)length, path);
-        if (stat(part, &found) != 0 || !(found.st_mode & S_IXOTH)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Where the folder is made: $TMPDIR, unless the browser's user could not reach it there. */
-static const char *parent_folder(uid_t user)
-{
-    const char *named = getenv("TMPDIR");
-    bool fits = named && *named == '/' && strlen(named) < LAUNCH_PROFILE_SIZE / 2 &&
-                (user == geteuid() || is_open(named));
-    return fits ? named : "/tmp";
-}
-
-static int take_lock(const char *path, int flags)
-{
-    int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* Whoever used it is gone. */
-static void remove_profile(struct profile *profile)
-{
-    char lock[LOCK_PATH_SIZE];
-    if (profile->path[0]) {
-        remove_folder(profile->path, REMOVE_TRIES);
-        snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, profile->path);
-        unlink(lock);
-        close(profile->lock);
-        profile->path[0] = '\0';
-    }
-}
-
-static int make_profile(struct profile *profile, uid_t user, gid_t group)
-{
-    char id[ID_SECRET_SIZE];
-    char lock[LOCK_PATH_SIZE];
-    if (id_make_secret(id) != OK) {
-        return ERR_IO;
-    }
-    snprintf(profile->path, sizeof profile->path, "%s/" PREFIX "%s", parent_folder(user), id);
-    snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, profile->path);
-    profile->lock = take_lock(lock, O_CREAT | O_EXCL);
-    if (profile->lock < 0) {
-        profile->path[0] = '\0';
-        return ERR_IO;
-    }
-    if (mkdir(profile->path, 0700) != 0 ||
-        (user != geteuid() && chown(profile->path, user, group) != 0)) {
-        remove_profile(profile);
-        return ERR_IO;
-    }
-    return OK;
-}
-
-/* A lock file of ours that can be locked belongs to a process that is gone. */
-static void remove_if_stale(const char *parent, const char *lock_name)
-{
-    struct profile left;
-    char lock[LOCK_PATH_SIZE];
-    struct stat found;
-    int length = (int)(strlen(lock_name) - strlen(LOCK_SUFFIX));
-    snprintf(left.path, sizeof left.path, "%s/%.*s", parent, length, lock_name);
-    snprintf(lock, sizeof lock, "%s" LOCK_SUFFIX, left.path);
-    left.lock = take_lock(lock, 0);
-    if (left.lock < 0) {
-        return;
-    }
-    if (fstat(left.lock, &found) == 0 && found.st_uid == geteuid() && found.st_nlink == 1) {
-        remove_profile(&left);
-    } else {
-        close(left.lock);
-    }
-}
-
-static void remove_stale_profiles(uid_t user)
-{
-    const char *parent = parent_folder(user);
-    DIR *listing = opendir(parent);
-    if (!listing) {
-        return;
-    }
-    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        const char *name = entry->d_name;
-        size_t length = strlen(name);
-        if (length == strlen(PREFIX LOCK_SUFFIX) + ID_SECRET_SIZE - 1 &&
-            strncmp(name, PREFIX, strlen(PREFIX)) == 0 &&
-            strcmp(name + length - strlen(LOCK_SUFFIX), LOCK_SUFFIX) == 0) {
-            remove_if_stale(parent, name);
-        }
-    }
-    closedir(listing);
 }
 
 /* ---- how it is run ---- */
@@ -387,8 +261,10 @@ static int start(struct launched *launched, const char *program, uint16_t proxy_
         .directory = "/",
         .keep_input_open = true,
         .on_descriptors_3_4 = true,
+        .scratch = &launched->profile,
     };
-    return child_start(&options, &launched->child, &launched->pipes);
+    unsigned confinement_by_us;
+    return child_start(&options, &launched->child, &launched->pipes, &confinement_by_us);
 }
 
 int launch_browser(struct launched *launched, const char *program, uint16_t proxy_port,
@@ -400,20 +276,18 @@ int launch_browser(struct launched *launched, const char *program, uint16_t prox
     if (CONFINEMENTS[confinement].other_user && !find_other_user(&user, &group)) {
         return ERR_IO;
     }
-    remove_stale_profiles(user);
-    int status = make_profile(&launched->profile, user, group);
+    int status = scratch_make(&launched->profile, "browser", user, group);
     if (status == OK) {
         status = start(launched, program, proxy_port, confinement, user, group);
     }
     if (status != OK) {
-        remove_profile(&launched->profile);
+        scratch_remove(&launched->profile);
     }
     return status;
 }
 
 void launch_end(struct launched *launched)
 {
-    struct proc_exit exit;
     if (!launched->child) {
         return;
     }
@@ -424,10 +298,5 @@ void launch_end(struct launched *launched)
             close(pipes[i]);
         }
     }
-    struct pollfd ended = {.fd = child_end_fd(launched->child), .events = POLLIN};
-    if (ended.fd >= 0 && !child_has_ended(launched->child, &exit)) {
-        poll(&ended, 1, END_WAIT_MS);
-    }
     launched->child = child_release(launched->child);
-    remove_profile(&launched->profile);
 }

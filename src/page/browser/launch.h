@@ -3,11 +3,11 @@
 #define FORAGE_PAGE_BROWSER_LAUNCH_H
 
 #include "proc/proc_child.h"
+#include "proc/scratch.h"
 
 #include <stdint.h>
 
-#define LAUNCH_PATH_SIZE    1024
-#define LAUNCH_PROFILE_SIZE 256
+#define LAUNCH_PATH_SIZE 1024
 
 /* The program to start: what FORAGE_BROWSER_PATH or CHROME_BIN name, else the first one
  * on PATH. OK, or ERR_NOTFOUND with what is wrong and what to do in `problem`. */
@@ -31,16 +31,13 @@ const char *launch_words(enum confinement confinement);
 struct launched {
     struct child *child;
     struct child_pipes pipes;
-    struct profile {
-        char path[LAUNCH_PROFILE_SIZE]; /* empty: none */
-        int lock;                       /* -1: none */
-    } profile;
+    struct proc_scratch profile; /* the folder that it keeps its things in */
 };
 
 /* A status as of proc_start. */
 int launch_browser(struct launched *launched, const char *program, uint16_t proxy_port,
                    enum confinement confinement);
-/* Ends it at once, with everything that it started, and removes its folder. */
+/* Ends it at once, with everything that it started; its folder goes with it. */
 void launch_end(struct launched *launched);
 
 #endif

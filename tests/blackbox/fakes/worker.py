@@ -51,6 +51,10 @@ SCRIPT = textwrap.dedent(
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
         elif verb == "child":
             subprocess.Popen(["sleep", "1000"])
+        elif verb == "orphan":  # in a session of its own, and its parent is gone
+            path = os.path.join(HERE, value)
+            script = "trap '' HUP; echo $$ > '%s.new'; mv '%s.new' '%s'; exec sleep 1000" % (path, path, path)
+            subprocess.run(["sh", "-c", 'setsid sh -c "$0" </dev/null >/dev/null 2>&1 &', script])
         elif verb == "gate":
             while not os.path.exists(os.path.join(HERE, value)):
                 time.sleep(0.005)

@@ -1,0 +1,138 @@
+"""What becomes of the children that forage starts, and of theirs: sessions of their own do not save them, nor does a
+forage that is killed; and no folder stays behind."""
+
+import os
+import pathlib
+import signal
+
+import pytest
+from fakes import worker as play
+from fakes.worker import Worker
+from messages import cancelled
+from programs import Stdio, wait_until
+from research import Place, start_call
+
+ORPHAN = "gate-orphan"
+RUNS_ON = [*play.begin(), ["orphan", ORPHAN], ["child", None], *play.search(1, "q"), play.hang()]
+LEAVES = play.answer(play.result(), [["orphan", ORPHAN], ["gate", ORPHAN]])
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def parent_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def group_of(pid):
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def members(group):
+    pids = [int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*")]
+    return [pid for pid in pids if is_alive(pid) and group_of(pid) == group]
+
+
+def orphan_of(worker):
+    """The number of the process that a worker has left in a session of its own."""
+    path = worker.folder / ORPHAN
+    wait_until(path.exists)
+    return int(path.read_text())
+
+
+def folders(place):
+    return list(place.temporary.glob("forage-*"))
+
+
+def begin(place, actions, name="worker"):
+    """A client with a worker at work; both, and the id of the call."""
+    worker = Worker(place.folder / name, actions)
+    client = Stdio(**place.settings(GEMINI_CLI_PATH=worker.path))
+    client.handshake()
+    id = start_call(client, "search", {"query": "anything"})
+    return client, worker, id
+
+
+def test_an_orphan_ends_with_a_call_that_ends_well(place):
+    client, worker, id = begin(place, LEAVES)
+    with client:
+        assert client.answer(id)["result"]["structuredContent"]["success"]
+        orphan = orphan_of(worker)
+        wait_until(lambda: not is_alive(orphan) and not folders(place), 10)
+
+
+def test_an_orphan_ends_with_a_cancelled_call(place):
+    client, worker, id = begin(place, RUNS_ON)
+    with client:
+        orphan = orphan_of(worker)
+        assert is_alive(orphan)
+        client.send(cancelled(id))
+        wait_until(lambda: not is_alive(orphan) and not folders(place), 10)
+
+
+def test_an_orphan_ends_with_the_server(place):
+    client, worker, _ = begin(place, RUNS_ON)
+    with client:
+        orphan = orphan_of(worker)
+        client.signal(signal.SIGTERM)
+        assert client.wait() == 0
+        assert not is_alive(orphan) and not folders(place)
+
+
+def kill(client, *more):
+    """Kills forage and whoever else is named at once."""
+    os.kill(client.pid, signal.SIGSTOP)
+    for pid in more:
+        os.kill(pid, signal.SIGKILL)
+    os.kill(client.pid, signal.SIGKILL)
+    client.process.wait()
+    client.end = lambda: None
+
+
+def test_everybody_ends_with_a_forage_that_is_killed(place):
+    client, worker, _ = begin(place, RUNS_ON)
+    with client:
+        everybody = [orphan_of(worker), *(run["pid"] for run in worker.wait_runs(1))]
+        assert folders(place)
+        kill(client)
+    wait_until(lambda: not any(map(is_alive, everybody)) and not folders(place), 10)
+
+
+def test_folders_that_nobody_has_any_more(place):
+    """Where the warden was killed as well, the next run removes what is left, and nothing that is in use."""
+    client, worker, _ = begin(place, RUNS_ON)
+    with client:
+        orphan = orphan_of(worker)
+        run = worker.wait_runs(1)[0]
+        wait_until(lambda: len(members(run["group"])) == 2)
+        kill(client, parent_of(run["pid"]))
+        wait_until(lambda: not is_alive(run["pid"]))
+        for pid in (orphan, *members(run["group"])):
+            os.kill(pid, signal.SIGKILL)
+        left = folders(place)
+        assert len(left) == 2, "a folder and its lock"
+    strangers = place.temporary / "forage-research-of-somebody-else"
+    strangers.mkdir()
+    client, worker, id = begin(place, RUNS_ON)
+    with client:
+        orphan_of(worker)
+        assert not [path for path in left if path.exists()]
+        in_use = set(folders(place)) - {strangers}
+        other, _, other_id = begin(place, LEAVES, "other")
+        with other:
+            assert other.answer(other_id)["result"]["structuredContent"]["success"]
+        assert set(folders(place)) == {strangers, *in_use} and len(in_use) == 2
+        client.send(cancelled(id))
+    assert folders(place) == [strangers]
