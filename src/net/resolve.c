@@ -428,9 +428,9 @@ const char *resolve_refusal(int status)
 {
     switch (status) {
     case ERR_BUSY:
-        return "too many names are being looked up; try again in a moment";
+        return "too many names are being looked up";
     case ERR_LIMIT:
-        return "too many names are being looked up for one caller or page; try again in a moment";
+        return "too many names are being looked up for one caller or page";
     default:
         return "there is no memory or descriptor for the look-up";
     }

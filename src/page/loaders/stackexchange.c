@@ -28,15 +28,19 @@ static const struct {
  * written. */
 static bool is_network_site(const char *host, size_t length)
 {
-    const char *dot = memchr(host, '.', length);
-    if (!dot) {
-        return !words_text(&stackexchange_others, host, length);
+    static const char BEFORE[] = "meta.";
+    static const char AFTER[] = ".meta";
+    size_t meta = sizeof BEFORE - 1;
+    if (slice_is((struct slice){host, length}, "meta")) {
+        return true;
     }
-    size_t first = (size_t)(dot - host);
-    size_t rest = length - first - 1;
-    bool meta_first = first == 4 && memcmp(host, "meta", 4) == 0;
-    bool meta_last = rest == 4 && memcmp(dot + 1, "meta", 4) == 0;
-    return meta_first != meta_last && !memchr(dot + 1, '.', rest);
+    if (length > meta && memcmp(host, BEFORE, meta) == 0) {
+        host += meta;
+        length -= meta;
+    } else if (length > meta && memcmp(host + length - meta, AFTER, meta) == 0) {
+        length -= meta;
+    }
+    return words_text(&stackexchange_sites, host, length) != NULL;
 }
 
 static bool find_site(const char *host, char site[URL_HOST_SIZE])
