@@ -69,7 +69,7 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
-    parts->net = net_new();
+    parts->net = net_new(config_bool("FORAGE_PROXY_NAMES"));
     parts->source = source_new();
     parts->reader = reader_new();
     parts->loaders = loaders_new();

@@ -11,12 +11,13 @@ static const char *const NAMES[] = {"libcurl.so.4", "libcurl-gnutls.so.4", NULL}
     }
 
 static const struct library_function SYMBOLS[] = {
-    SYMBOL(global_init),    SYMBOL(version_info),     SYMBOL(easy_init),
-    SYMBOL(easy_cleanup),   SYMBOL(easy_setopt),      SYMBOL(slist_append),
-    SYMBOL(slist_free_all), SYMBOL(multi_init),       SYMBOL(multi_cleanup),
-    SYMBOL(multi_setopt),   SYMBOL(multi_add_handle), SYMBOL(multi_remove_handle),
-    SYMBOL(multi_perform),  SYMBOL(multi_poll),       SYMBOL(multi_info_read),
-    SYMBOL(share_init),     SYMBOL(share_setopt),     SYMBOL(share_cleanup),
+    SYMBOL(global_init),         SYMBOL(version_info),   SYMBOL(easy_init),
+    SYMBOL(easy_cleanup),        SYMBOL(easy_setopt),    SYMBOL(easy_getinfo),
+    SYMBOL(slist_append),        SYMBOL(slist_free_all), SYMBOL(multi_init),
+    SYMBOL(multi_cleanup),       SYMBOL(multi_setopt),   SYMBOL(multi_add_handle),
+    SYMBOL(multi_remove_handle), SYMBOL(multi_perform),  SYMBOL(multi_poll),
+    SYMBOL(multi_info_read),     SYMBOL(share_init),     SYMBOL(share_setopt),
+    SYMBOL(share_cleanup),
 };
 
 static struct curl_api table;

@@ -16,6 +16,7 @@ struct curl_api {
     CURL *(*easy_init)(void);
     void (*easy_cleanup)(CURL *easy);
     CURLcode (*easy_setopt)(CURL *easy, CURLoption option, ...);
+    CURLcode (*easy_getinfo)(CURL *easy, CURLINFO info, ...);
     struct curl_slist *(*slist_append)(struct curl_slist *list, const char *text);
     void (*slist_free_all)(struct curl_slist *list);
     CURLM *(*multi_init)(void);

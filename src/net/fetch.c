@@ -31,6 +31,7 @@ struct transfer {
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *pins;
+    struct curl_slist *route; /* through a proxy: to the address that was checked */
     char curl_error[CURL_ERROR_SIZE];
 
     struct fetch_header *received;
@@ -213,30 +214,58 @@ static int make_headers(struct transfer *transfer, const struct curl_api *api)
     return status;
 }
 
+/* Whether the URL has an address, which nobody looks up. */
+static bool has_address(const struct url *url)
+{
+    uint8_t literal[16];
+    return inet_pton(AF_INET, url->host, literal) == 1 || url_host_is_ipv6(url->host);
+}
+
+/* As it stands in an option of libcurl. */
+static void put_address(struct buf *out, const struct sockaddr_storage *address)
+{
+    char text[INET6_ADDRSTRLEN] = "";
+    if (address->ss_family == AF_INET) {
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof text);
+        buf_puts(out, text);
+    } else {
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text, sizeof text);
+        buf_printf(out, "[%s]", text);
+    }
+}
+
+/* "host:port:address:port", with one of IPv4 where there is one: few proxies have no IPv4. libcurl
+ * asks for a tunnel then, also for plain HTTP, and Host and TLS still say the name. */
+static int make_route(struct transfer *transfer, const struct curl_api *api,
+                      const struct resolve_result *resolved)
+{
+    struct buf route;
+    const struct url *url = transfer->request->url;
+    size_t chosen = 0;
+    while (chosen < resolved->count && resolved->addresses[chosen].ss_family != AF_INET) {
+        chosen++;
+    }
+    chosen = chosen < resolved->count ? chosen : 0;
+    buf_init(&route, KIB(1));
+    buf_printf(&route, "%s:%d:", url->host, url->port);
+    put_address(&route, &resolved->addresses[chosen]);
+    buf_printf(&route, ":%d", url->port);
+    int status = buf_error(&route) ? ERR_NOMEM : append(api, &transfer->route, route.data);
+    buf_done(&route);
+    return status;
+}
+
 /* "+host:port:address,address": the plus lets the entry go after a minute, so that a warm multi
  * does not collect the names of its whole life. */
 static int make_pins(struct transfer *transfer, const struct curl_api *api,
                      const struct resolve_result *resolved)
 {
     struct buf pin;
-    uint8_t literal[16];
-    const char *host = transfer->request->url->host;
-    if (!resolved || inet_pton(AF_INET, host, literal) == 1 || url_host_is_ipv6(host)) {
-        return OK; /* an address needs no pin */
-    }
     buf_init(&pin, KIB(4));
-    buf_printf(&pin, "+%s:%d:", host, transfer->request->url->port);
+    buf_printf(&pin, "+%s:%d:", transfer->request->url->host, transfer->request->url->port);
     for (size_t i = 0; i < resolved->count; i++) {
-        const struct sockaddr_storage *address = &resolved->addresses[i];
-        char text[INET6_ADDRSTRLEN] = "";
-        if (address->ss_family == AF_INET) {
-            inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof text);
-            buf_printf(&pin, "%s%s", i ? "," : "", text);
-        } else {
-            inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text,
-                      sizeof text);
-            buf_printf(&pin, "%s[%s]", i ? "," : "", text);
-        }
+        buf_puts(&pin, i ? "," : "");
+        put_address(&pin, &resolved->addresses[i]);
     }
     int status = buf_error(&pin) ? ERR_NOMEM : append(api, &transfer->pins, pin.data);
     buf_done(&pin);
@@ -281,15 +310,20 @@ static void set_behaviour(struct curl_options *options, struct transfer *transfe
     curl_set_pointer(options, CURLOPT_WRITEDATA, transfer);
 }
 
-/* Hands the request to the lane; `resolved` are the addresses to pin, NULL to pin none. */
+/* Hands the request to the lane; `resolved` are the addresses to go to, none where libcurl or the
+ * proxy may look the name up. */
 static int start(struct transfer *transfer, const struct resolve_result *resolved)
 {
     struct lane *lane = transfer->lane;
     const struct curl_api *api = lane->api;
     transfer->easy = api->easy_init();
-    if (!transfer->easy || make_headers(transfer, api) != OK ||
-        make_pins(transfer, api, resolved) != OK) {
-        return ERR_NOMEM;
+    int status = transfer->easy ? make_headers(transfer, api) : ERR_NOMEM;
+    if (status == OK && resolved->count && !has_address(transfer->request->url)) {
+        status = transfer->proxy ? make_route(transfer, api, resolved)
+                                 : make_pins(transfer, api, resolved);
+    }
+    if (status != OK) {
+        return status;
     }
     struct curl_options options = {.api = api, .easy = transfer->easy};
     set_protocol(&options, transfer);
@@ -302,6 +336,7 @@ static int start(struct transfer *transfer, const struct resolve_result *resolve
     }
     curl_set_pointer(&options, CURLOPT_HTTPHEADER, transfer->headers);
     curl_set_pointer(&options, CURLOPT_RESOLVE, transfer->pins);
+    curl_set_pointer(&options, CURLOPT_CONNECT_TO, transfer->route);
     curl_set_pointer(&options, CURLOPT_SHARE, lane->share);
     curl_set_pointer(&options, CURLOPT_COOKIEFILE, "");
     if (options.error != CURLE_OK ||
@@ -320,6 +355,7 @@ static void stop(struct transfer *transfer)
     }
     api->slist_free_all(transfer->headers);
     api->slist_free_all(transfer->pins);
+    api->slist_free_all(transfer->route);
 }
 
 /* ---- what it means ---- */
@@ -369,6 +405,16 @@ static int fail(struct transfer *transfer, enum fetch_failure failure, const cha
     return ERR_FAILED;
 }
 
+/* Whether the proxy answered that it makes no tunnel. */
+static bool tunnel_refused(const struct transfer *transfer, long *status)
+{
+    *status = 0;
+    return transfer->route &&
+           transfer->lane->api->easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, status) ==
+               CURLE_OK &&
+           *status >= 300;
+}
+
 /* What libcurl's last word means. */
 static int judge(struct transfer *transfer, CURLcode code)
 {
@@ -379,6 +425,15 @@ static int judge(struct transfer *transfer, CURLcode code)
         if (VERDICTS[i].failure == transfer->verdict) {
             return fail(transfer, transfer->verdict, VERDICTS[i].words);
         }
+    }
+    long proxy_status;
+    if (tunnel_refused(transfer, &proxy_status)) {
+        const char *words = arena_printf(
+            call_arena(transfer->call),
+            "the proxy answered HTTP %ld to the address that was checked; one that takes names "
+            "alone needs FORAGE_PROXY_NAMES=yes",
+            proxy_status);
+        return fail(transfer, FETCH_PROXY, words ? words : "the proxy refused");
     }
     for (size_t i = 0; i < sizeof RESULTS / sizeof *RESULTS; i++) {
         if (RESULTS[i].code != code) {
@@ -552,18 +607,43 @@ static int keep_body(struct transfer *transfer)
     return response->failure == FETCH_OK ? OK : ERR_FAILED;
 }
 
+/* Where the proxy gets names, it may know one that we do not. */
+static bool is_proxys_affair(const struct transfer *transfer)
+{
+    enum fetch_failure failure = transfer->response->failure;
+    return transfer->proxy && net_sends_names(call_parts(transfer->call)->net) &&
+           (failure == FETCH_NO_NAME || failure == FETCH_NAME_ERROR);
+}
+
+/* Finds and checks the addresses to go to. Without a policy a proxy looks the name up itself. */
+static int find_addresses(struct transfer *transfer, struct resolve_result *resolved)
+{
+    resolved->count = 0;
+    transfer->proxy = proxy_for(transfer->request->url);
+    if (transfer->proxy && !transfer->request->allow) {
+        return OK;
+    }
+    int status = look_up(transfer, resolved);
+    if (status == ERR_FAILED && is_proxys_affair(transfer)) {
+        transfer->response->failure = FETCH_OK;
+        transfer->response->error = NULL;
+        status = OK;
+    }
+    if (transfer->proxy && net_sends_names(call_parts(transfer->call)->net)) {
+        resolved->count = 0;
+    }
+    return status;
+}
+
 static int run(struct transfer *transfer)
 {
     struct resolve_result resolved;
     int status = call_check(transfer->call);
-    transfer->proxy = proxy_for(transfer->request->url);
-    /* Without a policy a proxy looks the name up itself. */
-    bool looks_up = !transfer->proxy || transfer->request->allow;
-    if (status == OK && looks_up) {
-        status = look_up(transfer, &resolved);
+    if (status == OK) {
+        status = find_addresses(transfer, &resolved);
     }
     if (status == OK) {
-        status = start(transfer, looks_up ? &resolved : NULL);
+        status = start(transfer, &resolved);
         status = status == OK ? carry(transfer) : status;
     }
     stop(transfer);

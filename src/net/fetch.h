@@ -6,10 +6,12 @@
  * asked once more about the address that really is connected to, also on connections that are used
  * again. Redirects are answers like any other: page/source/redirects.h follows them.
  *
- * The usual proxy variables hold (http_proxy, https_proxy, all_proxy, no_proxy). Through a proxy
- * the target is still resolved and checked first where there is a policy; the proxy itself is the
- * operator's choice and exempt. CURL_CA_BUNDLE or SSL_CERT_FILE name certificates other than the
- * system's.
+ * The usual proxy variables hold (http_proxy, https_proxy, all_proxy, no_proxy). Where there is a
+ * policy the target is still resolved and checked first, and the proxy is asked for a tunnel to an
+ * address that was checked, not for the name, which it could find somewhere else. Where the
+ * operator wants it to get names (net_sends_names), what we find is checked, and what the proxy
+ * finds is its own affair. The proxy itself is the operator's choice and exempt. CURL_CA_BUNDLE or
+ * SSL_CERT_FILE name certificates other than the system's.
  *
  * SIGPIPE must be ignored or blocked in the threads that fetch. */
 #ifndef FORAGE_NET_FETCH_H
@@ -55,6 +57,7 @@ enum fetch_failure {
     FETCH_NO_NAME,     /* the host does not exist */
     FETCH_NAME_ERROR,  /* nobody could say whether it does */
     FETCH_CONNECT,     /* nobody answers there */
+    FETCH_PROXY,       /* the proxy does not connect to the address that was checked */
     FETCH_TLS,         /* no secure connection; the certificate */
     FETCH_TIMEOUT,
     FETCH_BROKEN,      /* reset, cut off or not HTTP */

@@ -17,6 +17,7 @@
 struct net {
     pthread_mutex_t lock;
     struct lane *idle; /* the newest first */
+    bool names_to_proxy;
 };
 
 static void close_lanes(struct lane *lane)
@@ -34,10 +35,11 @@ static void close_lanes(struct lane *lane)
     }
 }
 
-struct net *net_new(void)
+struct net *net_new(bool names_to_proxy)
 {
     struct net *net = calloc(1, sizeof *net);
     if (net) {
+        net->names_to_proxy = names_to_proxy;
         pthread_mutex_init(&net->lock, NULL);
     }
     return net;
@@ -51,6 +53,11 @@ struct net *net_free(struct net *net)
         free(net);
     }
     return NULL;
+}
+
+bool net_sends_names(const struct net *net)
+{
+    return net && net->names_to_proxy;
 }
 
 static struct lane *open_lane(const struct curl_api *api)

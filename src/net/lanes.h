@@ -11,8 +11,12 @@
 /* The idle lanes of one program. */
 struct net;
 
-struct net *net_new(void);
+/* `names_to_proxy`: a proxy gets the names of pages, and looks them up again itself; otherwise it
+ * gets an address that was checked. */
+struct net *net_new(bool names_to_proxy);
 struct net *net_free(struct net *net);
+/* False where `net` is NULL. */
+bool net_sends_names(const struct net *net);
 
 struct lane {
     struct net *net; /* where it goes when it is returned; NULL: it is closed */

@@ -56,6 +56,7 @@ static const struct {
     {FETCH_NO_NAME, {"DNSError", "the host does not exist"}},
     {FETCH_NAME_ERROR, {"DNSError", "the name of the host could not be looked up"}},
     {FETCH_CONNECT, {"ConnectionError", "nobody answers at this address"}},
+    {FETCH_PROXY, {"ProxyError", NULL}},
     {FETCH_TLS, {"TLSError", NULL}},
     {FETCH_TIMEOUT, {"Timeout", "there was no answer in time"}},
     {FETCH_BROKEN, {"ConnectionError", NULL}},

@@ -1,6 +1,7 @@
 """A name server on loopback that lies, hangs and misbehaves as the names that it is asked for say.
 
     ok...        has the address 127.0.0.1
+    public...    has the address 11.22.33.44
     hang...      is never answered
     half...      has an address of IPv4; whether it has one of IPv6 is never said
     many...      has two hundred addresses, which only TCP can carry
@@ -27,6 +28,7 @@ A, CNAME, AAAA = 1, 5, 28
 FAILURE, MISSING, REFUSED = 2, 3, 5
 TRUNCATED = 0x0200
 HERE = bytes([127, 0, 0, 1])
+PUBLIC = "11.22.33.44"
 HANGING = ("hang", "cut")
 
 
@@ -56,6 +58,8 @@ def records_of(name, kind):
     """The records of a name; None: there is no such name."""
     here = [record(b"\xc0\x0c", A, HERE)] if kind == A else []
     first = name.split(".")[0].rstrip("0123456789").rstrip("-")
+    if first == "public":
+        return [record(b"\xc0\x0c", A, socket.inet_aton(PUBLIC))] if kind == A else []
     if first == "many":
         return [record(b"\xc0\x0c", A, bytes([127, 0, 0, 1 + n])) for n in range(200)] if kind == A else []
     if first == "chain":
@@ -97,16 +101,25 @@ def answers(question, over_tcp):
     return [message(question, end, found or (), code or (0 if found is not None else MISSING))]
 
 
+def two_sockets():
+    """One for UDP and one for TCP, at the same port; somebody else may have one of the two."""
+    while True:
+        datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        datagrams.bind(("127.0.0.1", 0))
+        try:
+            return datagrams, socket.create_server(datagrams.getsockname())
+        except OSError:
+            datagrams.close()
+
+
 class NameServer:
     """A context manager; `asked` holds each (name, kind) that came."""
 
     def __init__(self):
         self.asked = []
-        self.datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.datagrams, self.listener = two_sockets()
         self.datagrams.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        self.datagrams.bind(("127.0.0.1", 0))
         self.port = self.datagrams.getsockname()[1]
-        self.listener = socket.create_server(("127.0.0.1", self.port))
         self.address = f"127.0.0.1:{self.port}"
 
     def serve_datagrams(self):

@@ -80,7 +80,7 @@ static struct parts parts;
 static void forget_connections(void)
 {
     net_free(parts.net);
-    parts.net = net_new();
+    parts.net = net_new(false);
     assert_non_null(parts.net);
 }
 
@@ -329,7 +329,7 @@ int main(void)
     for (size_t i = 0; i < COUNT(WAYS); i++) {
         unsetenv(WAYS[i]);
     }
-    parts.net = net_new();
+    parts.net = net_new(false);
     int failed = cmocka_run_group_tests_name("fetch_cancel", tests, NULL, NULL);
     net_free(parts.net);
     return failed;

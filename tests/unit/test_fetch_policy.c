@@ -169,7 +169,8 @@ static void exempts_ranges_from_the_proxy(void **state)
     unsetenv("http_proxy");
 }
 
-/* Through a proxy the target is resolved and checked first; the proxy itself may be anywhere. */
+/* Through a proxy the target is resolved and checked first, and the proxy gets the address; the
+ * proxy itself may be anywhere. */
 static void checks_the_target_behind_a_proxy(void **state)
 {
     struct fixture *fixture = *state;
@@ -182,10 +183,36 @@ static void checks_the_target_behind_a_proxy(void **state)
     assert_int_equal(loopback_connections(fixture->closed), 0);
     struct fetch_response response = run(fixture, request, "http://a.at-192-0-2-1.test/echo");
     assert_failure(response, FETCH_OK);
-    assert_memory_equal(response.body, "GET http://a.at-192-0-2-1.test/echo", 35);
+    assert_string_equal(last_tunnel, "192.0.2.1:80");
+    assert_memory_equal(response.body, "GET /echo HTTP/1.1\r\nHost: a.at-192-0-2-1.test\r\n", 46);
+    /* Of two it is the one of IPv4. */
+    assert_failure(run(fixture, request, "http://two.test:81/echo"), FETCH_OK);
+    assert_string_equal(last_tunnel, "127.0.0.1:81");
     /* Without a policy the proxy resolves. */
     request.allow = NULL;
     assert_failure(run(fixture, request, "http://nothing.test/echo"), FETCH_OK);
+    assert_memory_equal(run(fixture, request, "http://nothing.test/echo").body,
+                        "GET http://nothing.test/echo", 28);
+    unsetenv("http_proxy");
+}
+
+/* Where the operator says so, the proxy gets names: those that we do not know, and those whose
+ * addresses we may reach. */
+static void sends_names_to_the_proxy(void **state)
+{
+    struct fixture *fixture = *state;
+    char proxy[100];
+    snprintf(proxy, sizeof proxy, "http://127.0.0.66:%d", fixture->closed->port);
+    setenv("http_proxy", proxy, 1);
+    net_free(fixture->parts.net);
+    fixture->parts.net = net_new(true);
+    struct fetch_request request = {.allow = forbid_66};
+    assert_failure(run(fixture, request, "http://a.at-127-0-0-66.test/echo"), FETCH_FORBIDDEN);
+    assert_failure(run(fixture, request, "http://127.0.0.66/echo"), FETCH_FORBIDDEN);
+    assert_memory_equal(run(fixture, request, "http://nothing.test/echo").body,
+                        "GET http://nothing.test/echo", 28);
+    assert_memory_equal(run(fixture, request, "http://a.at-192-0-2-1.test/echo").body,
+                        "GET http://a.at-192-0-2-1.test/echo", 35);
     unsetenv("http_proxy");
 }
 
@@ -200,6 +227,7 @@ int main(void)
         TEST(chooses_the_proxy),
         TEST(exempts_ranges_from_the_proxy),
         TEST(checks_the_target_behind_a_proxy),
+        TEST(sends_names_to_the_proxy),
     };
     forget_proxies();
     return cmocka_run_group_tests_name("fetch_policy", tests, NULL, NULL);
