@@ -27,6 +27,7 @@
 #include "tools/tools.h"
 #include "websearch/websearch.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -197,31 +198,49 @@ struct app *app_free(struct app *app)
     return NULL;
 }
 
-static void wait_for_calls(struct app *app, int64_t time_ms)
+/* Waits for the running calls to end; not for long, and no longer than somebody hears them. */
+static void wait_for_calls(struct app *app, const atomic_bool *unheard)
 {
     static const struct timespec PAUSE = {.tv_nsec = 5 * 1000 * 1000};
-    int64_t end = clock_now_ms() + time_ms;
-    while (pool_running(app->pool) && clock_now_ms() < end) {
+    int64_t end = clock_now_ms() + TIME_SHUTDOWN_GRACE_MS;
+    while (pool_running(app->pool) && clock_now_ms() < end && !(unheard && atomic_load(unheard))) {
         nanosleep(&PAUSE, NULL);
     }
 }
 
-void app_finish_calls(struct app *app)
+static void cancel_calls(struct app *app)
 {
-    research_cancel_all(app->parts.research); /* minutes of work that nobody would wait for */
-    wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
     mcp_cancel_all(app->mcp);
     pool_cancel_all(app->pool);
-    wait_for_calls(app, TIME_SHUTDOWN_GRACE_MS);
-    browser_stop(app->parts.browser);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    wait_for_calls(app, NULL);
+}
+
+/* What cannot be stopped must not keep the program from stopping. */
+static void leave_what_runs(struct app *app, bool stopped)
+{
     bool calls_run = pool_running(app->pool) > 0;
     if (calls_run) {
         log_warn(NULL, "calls are still running; leaving them");
     }
-    /* What cannot be stopped must not keep the program from stopping. */
-    if (calls_run || !meter_stop(app->meter, TIME_SHUTDOWN_GRACE_MS)) {
+    if (calls_run || !stopped) {
         log_finish();
         _exit(EXIT_SUCCESS);
     }
+}
+
+void app_finish_calls(struct app *app, const atomic_bool *unheard)
+{
+    research_cancel_all(app->parts.research); /* minutes of work that nobody would wait for */
+    wait_for_calls(app, unheard);
+    cancel_calls(app);
+    browser_stop(app->parts.browser);
+    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    leave_what_runs(app,
+                    pool_running(app->pool) == 0 && meter_stop(app->meter, TIME_SHUTDOWN_GRACE_MS));
+}
+
+void app_end_calls(struct app *app)
+{
+    cancel_calls(app);
+    leave_what_runs(app, true);
 }

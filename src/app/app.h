@@ -11,6 +11,8 @@
 #include "mcp/mcp.h"
 #include "ops/status.h"
 
+#include <stdatomic.h>
+
 /* For everybody to read; app.c makes it and frees it. */
 struct app {
     struct parts parts; /* what its calls get as call_options.parts */
@@ -40,7 +42,10 @@ struct app *app_free(struct app *app);
 /* Ends what runs; new calls must not come any more. In this order: research is cancelled at once,
  * because it would take minutes; other calls get TIME_SHUTDOWN_GRACE_MS to finish; those that are
  * left are cancelled and get as long again; then the browser and every other child process end.
- * Children belong to the process: of two programs, the one that ends first takes all. */
-void app_finish_calls(struct app *app);
+ * Children belong to the process: of two programs, the one that ends first takes all. `unheard`
+ * (may be NULL) becomes true when nobody hears the answers any more: then nothing is waited for. */
+void app_finish_calls(struct app *app, const atomic_bool *unheard);
+/* Cancels what runs again since then, and waits for its end. */
+void app_end_calls(struct app *app);
 
 #endif

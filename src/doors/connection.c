@@ -209,10 +209,22 @@ static void time_writing(struct connection *connection, const struct exchange_st
     connection->sent_seen = state->sent_total;
 }
 
+static void call_back(struct connection *connection,
+                      void (*function)(struct exchange *exchange, void *context), void *context)
+{
+    connection->exchange->in_callback = true;
+    function(connection->exchange, context);
+    connection->exchange->in_callback = false;
+}
+
 /* Looks at what the exchange has come to and waits for what it needs. May close the connection. */
 static enum outcome settle(struct connection *connection)
 {
     struct exchange_state state = exchange_state(connection->exchange);
+    if (state.wants_more) {
+        call_back(connection, exchange_tell_drained, NULL);
+        state = exchange_state(connection->exchange);
+    }
     if (state.broken) {
         connection_close(connection);
         return OUTCOME_OVER;
@@ -232,14 +244,6 @@ static enum outcome settle(struct connection *connection)
     watch(connection,
           (state.answer == ANSWER_DONE ? 0u : EPOLLRDHUP) | (state.unsent ? EPOLLOUT : 0u));
     return OUTCOME_WAITS;
-}
-
-static void call_back(struct connection *connection,
-                      void (*function)(struct exchange *exchange, void *context), void *context)
-{
-    connection->exchange->in_callback = true;
-    function(connection->exchange, context);
-    connection->exchange->in_callback = false;
 }
 
 /* Answers with the server's own words and ends the connection. A handler that has seen the head is

@@ -103,6 +103,7 @@ bool exchange_recycle(struct exchange *exchange)
     exchange->chunks = (struct http_chunks){0};
     exchange->answer = ANSWER_NONE;
     exchange->gone = NULL;
+    exchange->drained = NULL;
     exchange->out_sent = 0;
     exchange->sent_total = 0;
     exchange->unread = exchange->close = exchange->broken = exchange->closed = false;
@@ -543,6 +544,28 @@ void exchange_stream_end(struct exchange *exchange, const char *data, size_t len
     unlock_and_ring(exchange, ring);
 }
 
+void exchange_on_drained(struct exchange *exchange,
+                         void (*drained)(struct exchange *exchange, void *context), void *context)
+{
+    pthread_mutex_lock(&exchange->lock);
+    exchange->drained = drained;
+    exchange->drained_context = context;
+    unlock_and_ring(exchange, leave(exchange));
+}
+
+void exchange_tell_drained(struct exchange *exchange, void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&exchange->lock);
+    void (*drained)(struct exchange * exchange, void *context) = exchange->drained;
+    void *context = exchange->drained_context;
+    exchange->drained = NULL;
+    pthread_mutex_unlock(&exchange->lock);
+    if (drained) {
+        drained(exchange, context);
+    }
+}
+
 bool exchange_answered(const struct exchange *exchange)
 {
     return atomic_load_explicit(&exchange->answer, memory_order_acquire) != ANSWER_NONE;
@@ -559,6 +582,8 @@ struct exchange_state exchange_state(struct exchange *exchange)
         .broken = exchange->broken,
         .close = exchange->close,
         .coming = exchange->coming,
+        .wants_more = exchange->drained && exchange->answer == ANSWER_STREAM &&
+                      exchange->out.length == 0 && !exchange->broken,
         .sent_total = exchange->sent_total,
     };
     pthread_mutex_unlock(&exchange->lock);

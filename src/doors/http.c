@@ -379,9 +379,10 @@ int door_http(struct app *app, int signals)
     log_info(NULL, "ending: running calls get %d seconds", TIME_SHUTDOWN_GRACE_MS / 1000);
     server_stop_accepting(server);
     mcp_close_listeners(app->mcp);
-    app_finish_calls(app);
+    app_finish_calls(app, NULL);
     finish_sending(server);
     server_free(server);
+    app_end_calls(app); /* steps of exports, which a client could still take */
     stock_free(door.uploads);
     return EXIT_SUCCESS;
 }

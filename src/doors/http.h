@@ -105,6 +105,9 @@ struct rest_call {
     const struct entry *entry; /* the tool */
     yyjson_val *arguments;     /* NULL: none */
     void (*work)(struct rest_call *rest);
+    void (*left)(
+        struct rest_call *rest); /* it ends without having been worked off; NULL: nothing */
+    void *own;                   /* what the work remembers, in the call's arena */
 };
 
 /* NULL after answering that there is no memory. */
@@ -116,6 +119,9 @@ void rest_run(struct rest_call *rest);
 /* Lets a thread of the pool do the work, which answers; when the client leaves the call is
  * cancelled. */
 void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest));
+/* The same for work that is done in steps, from the reactor's thread: where no thread can be had it
+ * answers nothing. A status of pool_run(). */
+MUST_CHECK int rest_try_work(struct rest_call *rest, void (*work)(struct rest_call *rest));
 /* Answers with the error that `status` stands for, or with the one that the call already has. */
 void rest_refuse(struct rest_call *rest, int status);
 /* Answers with a body that lives in the call's arena. */

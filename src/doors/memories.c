@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAUSE_MS 5 /* for a client that does not keep up */
+#define RETRY_MS 50 /* until an export asks for a thread again, where there was none */
 
 /* ---- arguments ---- */
 
@@ -353,14 +353,17 @@ void serve_memory_import(const struct visit *visit)
     serve_lines(visit, run_import);
 }
 
-/* ---- export ---- */
+/* ---- export: a step each time that the client has taken the one before, so that one who reads
+ * slowly, or never, holds neither a thread nor more than a step in memory ---- */
 
 struct export
 {
     struct rest_call *rest;
+    struct memory_space space;
+    struct memory_scope scope;
+    struct memory_position position;
     struct arena *arena; /* of one line */
-    struct buf lines;
-    size_t count;
+    struct buf lines;    /* of one step */
     bool started;
 };
 
@@ -387,12 +390,8 @@ static int send_lines(struct export *export)
         export->started = true;
     }
     redact_buf(&export->lines, 0, WORDS_OF_CALLER);
-    while (status == OK && export->lines.length > 0) {
+    if (status == OK && export->lines.length > 0) {
         status = exchange_stream_send(exchange, export->lines.data, export->lines.length);
-        if (status != ERR_LIMIT) {
-            break;
-        }
-        status = call_sleep(export->rest->call, PAUSE_MS);
     }
     buf_clear(&export->lines);
     return status;
@@ -403,10 +402,6 @@ static int export_one(void *context, const struct memory_space *space, const str
     struct export *export = context;
     int status = fields_write_line(&export->lines, export->arena, space->name, NULL, memory);
     arena_reset(export->arena);
-    export->count++;
-    if (status == OK && export->lines.length >= LIMIT_MEMORY_EXPORT_BYTES) {
-        status = send_lines(export);
-    }
     return status;
 }
 
@@ -422,37 +417,85 @@ static void end_with_error(struct export *export)
     }
 }
 
+static void end_export(struct export *export, int status)
+{
+    struct rest_call *rest = export->rest;
+    rest->left = NULL;
+    log_end(rest, "export", status, (size_t) export->position.memories);
+    if (!export->started) {
+        rest_refuse(rest, status);
+        return;
+    }
+    if (status != OK) {
+        call_fail_status(rest->call, status);
+        end_with_error(export);
+    }
+    exchange_stream_end(rest->exchange, export->lines.data ? export->lines.data : "",
+                        export->lines.length);
+}
+
+static void export_step(struct rest_call *rest);
+
+/* The client has taken all of the last step. */
+static void export_more(struct exchange *exchange, void *context)
+{
+    struct rest_call *rest = context;
+    if (rest_try_work(rest, export_step) != OK) {
+        exchange_set_timer(exchange, RETRY_MS, export_more, rest);
+    }
+}
+
+/* The client is gone, and nobody was at work for it. */
+static void export_left(struct rest_call *rest)
+{
+    const struct export *export = rest->own;
+    log_end(rest, "export", ERR_CANCELLED, (size_t) export->position.memories);
+}
+
+static void export_step(struct rest_call *rest)
+{
+    struct export *export = rest->own;
+    rest->left = NULL;
+    export->arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4);
+    buf_init(&export->lines, LIMIT_HTTP_OUT_BYTES);
+    int status = export->arena ? OK : ERR_NOMEM;
+    while (status == OK && !export->position.over && export->lines.length == 0) {
+        status =
+            memory_export_some(rest->call, &export->scope, &export->position, export_one, export);
+    }
+    if (status == OK) {
+        status = send_lines(export);
+    }
+    bool over = status != OK || export->position.over;
+    if (over) {
+        end_export(export, status);
+    }
+    buf_done(&export->lines);
+    export->arena = arena_free(export->arena);
+    if (!over) {
+        rest->left = export_left;
+        exchange_on_drained(rest->exchange, export_more, rest);
+    }
+}
+
 static void run_export(struct rest_call *rest)
 {
     static const char *const NAMES[] = {"namespace", NULL};
-    struct memory_space space = {NULL, NULL};
+    struct export *export = arena_zalloc(call_arena(rest->call), sizeof *export);
     const char *name = json_string(rest->arguments, NAMES[0]);
-    struct memory_scope scope = {.space = name ? &space : NULL};
-    struct export export = {.rest = rest, .arena = arena_new(LIMIT_MEMORY_LINE_BYTES * 4)};
-    buf_init(&export.lines, LIMIT_MEMORY_EXPORT_BYTES + LIMIT_MEMORY_LINE_BYTES);
-    int status = export.arena ? admit(rest, NAMES) : ERR_NOMEM;
+    int status = export ? admit(rest, NAMES) : ERR_NOMEM;
     if (status == OK) {
-        status = memory_space_of(rest->call, name, &space);
+        status = memory_space_of(rest->call, name, &export->space);
     }
-    if (status == OK) {
-        status = memory_export(rest->call, &scope, export_one, &export, NULL);
-    }
-    if (status == OK) {
-        status = send_lines(&export);
-    }
-    log_end(rest, "export", status, export.count);
-    if (!export.started) {
+    if (status != OK) {
+        log_end(rest, "export", status, 0);
         rest_refuse(rest, status);
-    } else {
-        if (status != OK) {
-            call_fail_status(rest->call, status);
-            end_with_error(&export);
-        }
-        exchange_stream_end(rest->exchange, export.lines.data ? export.lines.data : "",
-                            export.lines.length);
+        return;
     }
-    buf_done(&export.lines);
-    arena_free(export.arena);
+    export->rest = rest;
+    export->scope.space = name ? &export->space : NULL;
+    rest->own = export;
+    export_step(rest);
 }
 
 void serve_memory_export(const struct visit *visit)

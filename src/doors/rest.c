@@ -35,6 +35,9 @@ static void respond_json(struct exchange *exchange, struct arena *arena, int sta
 static void rest_call_free(void *context)
 {
     struct rest_call *rest = context;
+    if (rest->left) {
+        rest->left(rest);
+    }
     call_free(rest->call);
     free(rest);
 }
@@ -94,7 +97,7 @@ static void client_gone(void *context)
     call_cancel(rest->call);
 }
 
-void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
+int rest_try_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
 {
     rest->work = work;
     exchange_ref(rest->exchange);
@@ -102,9 +105,17 @@ void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
     bool local = rest->entry && !rest->entry->outside;
     int status = pool_run(rest->door->app->pool, rest->call, local, run_rest_call, rest);
     if (status != OK) {
+        exchange_free(rest->exchange);
+    }
+    return status;
+}
+
+void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
+{
+    int status = rest_try_work(rest, work);
+    if (status != OK) {
         respond_error_status(rest->exchange, 503, "Retry-After: 1\r\n", CODE_BUSY,
                              pool_refusal(status));
-        exchange_free(rest->exchange);
     }
 }
 

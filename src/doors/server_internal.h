@@ -120,6 +120,8 @@ struct exchange {
     /* Under the lock: */
     void (*gone)(void *context);
     void *gone_context;
+    void (*drained)(struct exchange *exchange, void *context);
+    void *drained_context;
     struct buf out;
     size_t out_sent;
     size_t sent_total;
@@ -170,6 +172,7 @@ struct exchange_state {
     bool broken;
     bool close;
     bool coming;
+    bool wants_more; /* somebody waits until the client has taken everything, and it has */
     size_t sent_total;
 };
 
@@ -231,6 +234,8 @@ void exchange_set_unread(struct exchange *exchange, bool unread);
 struct exchange_state exchange_state(struct exchange *exchange);
 /* Sends what waits, as far as the socket takes it. */
 void exchange_flush(struct exchange *exchange);
+/* Calls what waits until the client has taken everything. */
+void exchange_tell_drained(struct exchange *exchange, void *unused);
 /* Calls `gone`, if the answer is not complete. */
 void exchange_tell_gone(struct exchange *exchange);
 /* The connection is gone. */

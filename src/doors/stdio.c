@@ -272,7 +272,7 @@ int door_stdio(struct app *app, int signals)
     read_messages(&door);
     mcp_close_listeners(app->mcp);
     drop_listening(&door, true);
-    app_finish_calls(app);
+    app_finish_calls(app, &door.output_closed);
     buf_done(&door.line);
     pthread_mutex_destroy(&door.write_lock);
     mcp_client_free(door.client);

@@ -1,5 +1,8 @@
-/* Walks over namespaces: the export of one or of all, and what namespaces there are. Each walk
- * sees one state of the store. */
+/* Walks over namespaces: the export of one or of all, and what namespaces there are.
+ *
+ * An export is read in steps, each from one state of the store, which is let go before anybody
+ * looks at what was read: a reader that stalls, over HTTP or at the end of a pipe, would otherwise
+ * keep that state, and what others overwrite and delete could not leave the disk. */
 #include "call/errors.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -10,32 +13,39 @@
 
 #define SPACES_AT_ONCE 64
 
+#define FIRST_ROWS 16 /* of a step; a server would send all that were asked for */
+
+/* A memory that was read. */
+struct item {
+    struct memory_space space;
+    struct memory memory;
+};
+
 struct walk {
     struct call *call;
     struct db *db;
-    struct arena *arena; /* of what is read for one space */
+    struct arena *arena; /* of all that is read */
     int64_t now_ms;
-    int (*take)(void *context, const struct memory_space *space, const struct memory *memory);
-    void *context;
-    struct memory_extent extent;
-    /* The space at hand. */
-    const struct memory_space *space;
-    char last[LIMIT_MEMORY_KEY_BYTES + 1]; /* key that was taken */
-    size_t taken;
+    /* Of a step of an export: */
+    struct memory_position *position;
+    struct memory_space space; /* at hand */
+    struct item *items;
+    size_t count, capacity;
 };
 
 static int start(struct walk *walk, struct call *call)
 {
     *walk = (struct walk){.call = call, .now_ms = clock_wall_ms()};
-    walk->arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
+    walk->arena = arena_new(2 * LIMIT_MEMORY_ROW_BYTES);
     int status = walk->arena ? memories_borrow(call, &walk->db) : ERR_NOMEM;
     return status == OK ? db_begin_reading(walk->db) : status;
 }
 
 static int finish(struct walk *walk, int status)
 {
-    arena_free(walk->arena);
-    return memories_return(walk->call, walk->db, status);
+    status = memories_return(walk->call, walk->db, status);
+    walk->arena = arena_free(walk->arena);
+    return status;
 }
 
 /* Calls `visit` for each space of the owner and each shared one, or for all of them (NULL). */
@@ -81,83 +91,153 @@ static const char *owner_of(struct call *call, const struct memory_scope *scope)
 
 /* ---- export ---- */
 
-static int export_row(void *context, const struct store_row *row)
+/* Whether a step has read enough. */
+static bool is_full(const struct walk *walk)
+{
+    return arena_used(walk->arena) >= LIMIT_MEMORY_EXPORT_BYTES;
+}
+
+static bool copy_name(char *into, size_t size, const char *name)
+{
+    size_t length = strlen(name);
+    if (length < size) {
+        memcpy(into, name, length + 1);
+    }
+    return length < size;
+}
+
+/* Remembers where the walk is, and the memory. ERR_LIMIT: that is enough for one step. */
+static int read_row(void *context, const struct store_row *row)
 {
     struct walk *walk = context;
-    size_t length = strlen(row->memory.key);
-    memcpy(walk->last, row->memory.key, length < sizeof walk->last ? length + 1 : 0);
-    walk->taken++;
-    walk->extent.memories++;
+    struct memory_position *position = walk->position;
     struct store_row marked = *row;
+    struct item *items =
+        arena_grow(walk->arena, walk->items, walk->count, &walk->capacity, sizeof *items);
+    if (!items || !copy_name(position->key, sizeof position->key, row->memory.key)) {
+        return items ? ERR_INVALID : ERR_NOMEM;
+    }
     store_mark(walk->arena, &marked);
-    int status = walk->take(walk->context, walk->space, &marked.memory);
-    arena_reset(walk->arena);
-    return status;
+    walk->items = items;
+    items[walk->count++] = (struct item){.space = walk->space, .memory = marked.memory};
+    position->memories++;
+    position->namespaces += !position->has_memories;
+    position->has_memories = true;
+    return is_full(walk) ? ERR_LIMIT : OK;
 }
 
-static int export_space(struct walk *walk, int64_t id, const struct memory_space *space)
+/* Reads on in the space at hand. */
+static int read_space(struct walk *walk)
 {
-    int status = OK;
-    walk->space = space;
-    walk->last[0] = '\0';
-    do {
-        walk->taken = 0;
-        status = store_each(walk->db, walk->arena, id, walk->last, walk->now_ms,
-                            LIMIT_MEMORY_CATCH_UP, export_row, walk);
-        status = status == OK ? call_check(walk->call) : status;
-    } while (status == OK && walk->taken > 0);
-    return status;
-}
-
-static int export_visited(struct walk *walk, const struct store_named_space *found)
-{
-    if (is_hidden(&found->space)) {
-        return OK;
-    }
-    int64_t before = walk->extent.memories;
-    int status = export_space(walk, found->id, &found->space);
-    walk->extent.namespaces += walk->extent.memories > before;
-    return status;
-}
-
-static int count_visited(struct walk *walk, const struct store_named_space *found)
-{
-    int64_t count = 0;
-    int status = store_count(walk->db, found->id, walk->now_ms, &count);
-    walk->extent.all_memories += count;
-    walk->extent.all_namespaces += count > 0;
-    return status;
-}
-
-static int export_named(struct walk *walk, const struct memory_space *space)
-{
+    struct memory_position *position = walk->position;
+    struct memory_space space = {position->owner, position->space};
     struct store_space found;
-    int status = store_space_of(walk->db, space, false, &found);
-    if (status == OK && found.id != 0) {
-        status = export_space(walk, found.id, space);
+    size_t before = walk->count;
+    size_t rows = position->rows ? position->rows : FIRST_ROWS;
+    int status = store_space_of(walk->db, &space, false, &found);
+    if (status != OK || found.id == 0) {
+        position->in_space = false;
+        return status;
     }
-    walk->extent.namespaces = walk->extent.memories > 0;
-    return status;
+    walk->space = (struct memory_space){arena_strdup(walk->arena, space.owner),
+                                        arena_strdup(walk->arena, space.name)};
+    if (!walk->space.owner || !walk->space.name) {
+        return ERR_NOMEM;
+    }
+    status = store_each(walk->db, walk->arena, found.id, position->key, walk->now_ms, rows,
+                        read_row, walk);
+    size_t came = walk->count - before;
+    bool full = status == ERR_LIMIT && is_full(walk);
+    position->in_space = full || came == rows;
+    rows = full ? came + 1 : 2 * rows;
+    position->rows = rows < LIMIT_MEMORY_CATCH_UP ? rows : LIMIT_MEMORY_CATCH_UP;
+    return full ? OK : status;
 }
 
-int memory_export(struct call *call, const struct memory_scope *scope,
-                  int (*take)(void *context, const struct memory_space *space,
-                              const struct memory *memory),
-                  void *context, struct memory_extent *extent)
+/* Goes on to the next space of the scope. */
+static int enter_next(struct walk *walk, const struct memory_scope *scope)
+{
+    struct memory_position *position = walk->position;
+    struct memory_space after = {position->owner, position->space};
+    struct store_named_space found = {.id = 0};
+    size_t count = scope->space && !*position->space;
+    int status = OK;
+    if (scope->space) {
+        found.space = *scope->space;
+    } else {
+        status = store_spaces(walk->db, walk->arena, owner_of(walk->call, scope), &after, 1, &found,
+                              &count);
+    }
+    if (status != OK || count == 0) {
+        position->over = status == OK;
+        return status;
+    }
+    bool fits = copy_name(position->owner, sizeof position->owner, found.space.owner) &&
+                copy_name(position->space, sizeof position->space, found.space.name);
+    position->key[0] = '\0';
+    position->has_memories = false;
+    position->in_space = scope->space || !is_hidden(&found.space);
+    return fits ? OK : ERR_INVALID;
+}
+
+int memory_export_some(struct call *call, const struct memory_scope *scope,
+                       struct memory_position *position, memory_take take, void *context)
 {
     struct walk walk;
     int status = start(&walk, call);
-    walk.take = take;
-    walk.context = context;
+    walk.position = position;
+    while (status == OK && !position->over && !is_full(&walk)) {
+        status = position->in_space ? read_space(&walk) : enter_next(&walk, scope);
+        status = status == OK ? call_check(call) : status;
+    }
+    status = memories_return(call, walk.db, status);
+    for (size_t i = 0; i < walk.count && status == OK; i++) {
+        status = take(context, &walk.items[i].space, &walk.items[i].memory);
+    }
+    arena_free(walk.arena);
+    return status;
+}
+
+struct counting {
+    struct walk walk;
+    struct memory_extent *extent;
+};
+
+static int count_visited(struct walk *walk, const struct store_named_space *found)
+{
+    struct memory_extent *extent = ((struct counting *)walk)->extent;
+    int64_t count = 0;
+    int status = store_count(walk->db, found->id, walk->now_ms, &count);
+    extent->all_memories += count;
+    extent->all_namespaces += count > 0;
+    return status;
+}
+
+static int count_all(struct call *call, struct memory_extent *extent)
+{
+    struct counting counting;
+    int status = start(&counting.walk, call);
+    counting.extent = extent;
     if (status == OK) {
-        status = scope->space ? export_named(&walk, scope->space)
-                              : each_space(&walk, owner_of(call, scope), export_visited);
+        status = each_space(&counting.walk, NULL, count_visited);
+    }
+    return finish(&counting.walk, status);
+}
+
+int memory_export(struct call *call, const struct memory_scope *scope, memory_take take,
+                  void *context, struct memory_extent *extent)
+{
+    struct memory_position position = {.over = false};
+    int status = OK;
+    while (status == OK && !position.over) {
+        status = memory_export_some(call, scope, &position, take, context);
     }
     if (status == OK && extent) {
-        status = each_space(&walk, NULL, count_visited);
-        *extent = walk.extent;
+        *extent = (struct memory_extent){.memories = position.memories,
+                                         .namespaces = position.namespaces};
+        status = count_all(call, extent);
     }
-    return finish(&walk, status);
+    return status;
 }
 
 /* ---- namespaces ---- */

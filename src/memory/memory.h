@@ -15,6 +15,7 @@
 
 #include "call/call.h"
 #include "config/places.h"
+#include "core/limits.h"
 #include "core/stock.h"
 
 #include <stdbool.h>
@@ -182,12 +183,31 @@ struct memory_extent {
     int64_t all_memories, all_namespaces; /* that the store holds, of all callers */
 };
 
-/* Every memory of the scope, one namespace after the other, each in the order of keys, from one
- * view of the store. Anything but OK from `take` ends it. `extent` may be NULL. */
-int memory_export(struct call *call, const struct memory_scope *scope,
-                  int (*take)(void *context, const struct memory_space *space,
-                              const struct memory *memory),
+typedef int (*memory_take)(void *context, const struct memory_space *space,
+                           const struct memory *memory);
+
+/* Every memory of the scope, one namespace after the other, each in the order of keys. Each is
+ * whole, as it was at one moment; what others change meanwhile may be in it or not. No view of the
+ * store is held while `take` works, however long it takes. Anything but OK from it ends the export.
+ * `extent` may be NULL. */
+int memory_export(struct call *call, const struct memory_scope *scope, memory_take take,
                   void *context, struct memory_extent *extent);
+
+/* Where an export that is made in steps has come to. All zero: at its beginning. */
+struct memory_position {
+    char owner[LIMIT_CALLER_NAME_CHARS * 4 + 1];
+    char space[LIMIT_MEMORY_NAMESPACE_CHARS * 4 + 1];
+    char key[LIMIT_MEMORY_KEY_BYTES + 1];
+    size_t rows;                  /* to ask for at a time; they differ in size */
+    int64_t memories, namespaces; /* that were handed out */
+    bool in_space;                /* there may be more in this space */
+    bool has_memories;            /* and there were some */
+    bool over;
+};
+/* The next memories of the scope: so many that they have LIMIT_MEMORY_EXPORT_BYTES, or are the
+ * last; there may be none in a step. The same otherwise. */
+int memory_export_some(struct call *call, const struct memory_scope *scope,
+                       struct memory_position *position, memory_take take, void *context);
 
 struct memory_namespace {
     struct memory_space space;

@@ -78,7 +78,7 @@ static void start(struct program *program)
 
 static void end(struct program *program)
 {
-    app_finish_calls(program->app);
+    app_finish_calls(program->app, NULL);
     program->app = app_free(program->app);
 }
 
