@@ -52,6 +52,20 @@ def found(port, query):
     return [{**one, "url": f"http://127.0.0.{n + 1}:{port}/page/{query}/{n}"} for n in range(3)]
 
 
+class NameServer(asyncio.DatagramProtocol):
+    """Knows that page.test is on loopback, and never answers a question about another name."""
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, address):
+        question = data[12 : data.index(b"\0", 12) + 5]
+        if question.lower().startswith(b"\4page\4test\0"):
+            count = 1 if question[-4:] == b"\0\1\0\1" else 0  # it has no other address than this
+            answer = b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4\x7f\0\0\1" * count
+            self.transport.sendto(data[:2] + b"\x81\x80\0\1\0" + bytes([count]) + b"\0\0\0\0" + question + answer, address)
+
+
 async def serve_web(told):
     async def one(reader, writer):
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -72,7 +86,8 @@ async def serve_web(told):
 
     server = await asyncio.start_server(one, "0.0.0.0", 0, backlog=1024)
     port = server.sockets[0].getsockname()[1]
-    told.send(port)
+    names, _ = await asyncio.get_running_loop().create_datagram_endpoint(NameServer, ("127.0.0.1", 0))
+    told.send((port, names.get_extra_info("sockname")[1]))
     await server.serve_forever()
 
 
@@ -98,13 +113,15 @@ def server(tokens):
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
     ours, theirs = multiprocessing.Pipe()
     with measure.scratch() as (home, environment), process_of(serve_web, theirs):
-        web = ours.recv()
+        web, names = ours.recv()
         settings = {
             "FORAGE_TOKENS": ",".join(f"{name}:{token}" for name, token in tokens.items()),
             "FORAGE_DATA_DIR": os.path.join(home, "data"),
             "FORAGE_CACHE_TTL": "0",
-            "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8",
+            "FORAGE_NAME_SERVERS": f"127.0.0.1:{names}",
+            "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8,page.test",
             "FORAGE_LIMITS": "*=1000000000/24h",
+            "FORAGE_SEARCH_PROVIDERS": "searxng",
             "SEARXNG_BASE_URL": f"http://127.0.0.1:{web}",
         }
         command = [measure.FORAGE, "serve", "--port", "0"]
@@ -159,7 +176,7 @@ class Caller:
             name = f"{os.getpid()}-{self.number}"
             for _ in range(20):
                 times["quick"].append(self.ask("forage_status", {"tool": "forage_status"}))
-            times["read"].append(self.ask("get_content", {"url": f"http://127.0.0.1:{self.web}/page/v/{name}"}))
+            times["read"].append(self.ask("get_content", {"url": f"http://page.test:{self.web}/page/v/{name}"}))
             times["search"].append(self.ask("web_search", {"query": f"q{name}", "num_results": 3}))
             times["memory"].append(self.ask("memory_search", {"query": "something that was noted"}))
         return times
