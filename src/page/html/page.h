@@ -6,6 +6,7 @@
  *   stream.c    the pieces of a streamed page, in their places
  *   hidden.c    what a reader cannot see
  *   metadata.c  title, authors, dates, ... from JSON-LD, OpenGraph, microdata, bylines
+ *   callout.c   which boxes are notes and warnings
  *   choose/     what kind of page it is, and which nodes are its content
  *   markdown/   the chosen nodes as Markdown
  *   embedded.c  what a page carries as data: JSON-LD, text for its scripts

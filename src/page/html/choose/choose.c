@@ -195,6 +195,9 @@ int choose_content(struct page *page)
     }
     uint32_t lead = choice.kind == PAGE_ARTICLE ? lead_find(&choice.stats, choice.root) : 0;
     status = judge_units(&choice.stats, choice.kind, &choice.root);
+    if (status == OK) {
+        guard_text(&choice.stats, choice.root);
+    }
     if (status == OK && !PROFILES[choice.kind].keeps_headings) {
         status = clean_repeats(&choice.stats, choice.root);
     }

@@ -54,6 +54,11 @@ MUST_CHECK int clean_repeats(struct stats *stats, uint32_t root);
  * the rules' before it and the model's after it. A status. */
 MUST_CHECK int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root);
 
+/* ---- guards.c ---- */
+
+/* Takes back what was dropped below the root and is part of the text by where it stands. */
+void guard_text(struct stats *stats, uint32_t root);
+
 /* ---- reviews.c ---- */
 
 /* Finds what customers say of a product and takes it out of the content, for the writer. A status.

@@ -580,9 +580,6 @@ int markdown_write(struct page *page, struct buf *out)
     buf_init(&writer->pairs, LIMIT_MARKDOWN_BYTES);
     buf_init(&writer->prefix, LIMIT_MARKDOWN_BYTES);
     buf_init(&writer->first, LIMIT_MARKDOWN_BYTES);
-    for (size_t i = 0; i < page->root_count; i++) {
-        keep_parts_of_text(page->roots[i]);
-    }
     footnotes_find(writer);
     marks_drop(writer);
     tabs_find(writer);

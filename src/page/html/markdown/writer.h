@@ -5,7 +5,6 @@
  *   inline.c    text, escapes, links, code spans
  *   emphasis.c  emphasis that CommonMark reads as it was meant
  *   blocks.c    headings, quotes, callouts, lists
- *   kept.c      what is written though choosing dropped it
  *   language.c  what language code is in
  *   tabs.c      panels of tabs, each under the words of its tab
  *   marks.c     links and buttons of headings that nobody reads
@@ -228,8 +227,6 @@ void write_list(struct writer *writer, lxb_dom_node_t *node);
 void write_item(struct writer *writer, lxb_dom_node_t *node);
 void write_table(struct writer *writer, lxb_dom_node_t *node);
 bool write_callout(struct writer *writer, lxb_dom_node_t *node);
-/* Which kind of callout an element is: "note", ...; NULL when it is none. */
-const char *callout_kind(lxb_dom_node_t *node);
 void write_code_block(struct writer *writer, lxb_dom_node_t *node);
 void write_code_span(struct writer *writer, lxb_dom_node_t *node);
 /* Whether an element that is no <pre> stands for a block of code. */
@@ -263,10 +260,6 @@ MUST_CHECK int write_reviews(struct writer *writer);
 const char *link_resolve(struct writer *writer, const char *reference);
 /* Whether the element is a formula; then it was written. */
 bool write_math(struct writer *writer, lxb_dom_node_t *node);
-
-/* Takes back what choosing dropped below `root` for its names, where its place says that it is a
- * part of the text. */
-void keep_parts_of_text(lxb_dom_node_t *root);
 
 void footnotes_find(struct writer *writer);
 void write_note_reference(struct writer *writer, lxb_dom_node_t *node);

@@ -1,7 +1,10 @@
-/* What choosing dropped for its names, and what is yet a part of the text: words in the middle of a
- * sentence, a block of code, the source of a quote, a callout or a table between two paragraphs.
- * Where such a thing stands says more than how it is called. */
-#include "page/html/markdown/writer.h"
+/* Guards over what was dropped, for its names or by the model: words in the middle of a sentence, a
+ * block of code, the source of a quote, a callout or a table between two paragraphs are parts of
+ * the text. Where such a thing stands says more than how it is called. */
+#include "page/html/choose/choose.h"
+
+#include "page/html/callout.h"
+#include "page/html/dom.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -65,7 +68,7 @@ static bool is_text_block(const lxb_dom_node_t *node)
     lxb_tag_id_t tag = node ? dom_tag(node) : LXB_TAG__UNDEF;
     return (tag == LXB_TAG_P || tag == LXB_TAG_PRE || tag == LXB_TAG_UL || tag == LXB_TAG_OL ||
             (tag >= LXB_TAG_H1 && tag <= LXB_TAG_H6)) &&
-           !node_is_left_out(node);
+           !(node_marks(node) & (NODE_DROPPED | NODE_HIDDEN));
 }
 
 static bool is_part_of_text(lxb_dom_node_t *node)
@@ -82,15 +85,29 @@ static bool is_part_of_text(lxb_dom_node_t *node)
            is_text_block(dom_next_element(node));
 }
 
-void keep_parts_of_text(lxb_dom_node_t *root)
+/* An element and all below it that was not dropped by itself. */
+static void take_back(struct stats *stats, uint32_t number)
 {
-    bool below = true;
-    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
-        uintptr_t dropped = node_marks(node) & (NODE_DROPPED | NODE_HIDDEN);
-        if (dropped == NODE_DROPPED && is_part_of_text(node)) {
-            node_unmark(node, NODE_DROPPED);
-            dropped = 0;
-        }
-        below = !dropped;
+    uint32_t end = stats->elements[number].end;
+    node_restore(stats->elements[number].node);
+    stats->elements[number].dropped = false;
+    for (uint32_t i = number + 1; i < end;) {
+        bool marked = (node_marks(stats->elements[i].node) & NODE_DROPPED) != 0;
+        stats->elements[i].dropped = marked;
+        i = marked ? stats->elements[i].end : i + 1;
     }
+}
+
+void guard_text(struct stats *stats, uint32_t root)
+{
+    for (uint32_t i = root; i < stats->elements[root].end;) {
+        lxb_dom_node_t *node = stats->elements[i].node;
+        bool dropped = (node_marks(node) & NODE_DROPPED) != 0;
+        if (dropped && is_part_of_text(node)) {
+            take_back(stats, i);
+            dropped = false;
+        }
+        i = dropped ? stats->elements[i].end : i + 1;
+    }
+    stats_sum(stats);
 }
