@@ -3,7 +3,8 @@ what menus and windows are called. All of the text stays, and all of what is aro
 
 A file of tests/pages has parts, each after a line "=== NAME": the page, and how the generator writes a section, code, a
 warning and so on; what it leaves out is written as plain HTML. "kept" lists what stands around the text and may stay,
-"extra headings" the headings among that and of the generator's own parts."""
+"extra headings" the headings among that and of the generator's own parts. "reference" is how it writes signatures,
+parameters and tables of properties, behind the text; "reference says" has a line for each piece of it, in order."""
 
 import html
 import re
@@ -184,6 +185,7 @@ class Generator:
     def page(self):
         toc = "".join(self.write("toc", id=name, title=title) for _, name, title, _ in SECTIONS)
         content = self.write("preamble", body=self.blocks(PREAMBLE)) + self.sections(2, SECTIONS)
+        content += self.given.get("reference", "")
         return self.write("page", title=TITLE, toc=toc, content=content)
 
     def headings(self):
@@ -249,3 +251,13 @@ def test_what_is_around_it_goes(read, name):
     titles = set() if listed else {title for _, _, title, _ in SECTIONS}
     left += [line for line in text.splitlines() if not line.startswith("#") and plain(line).strip("- 0123456789.¶") in titles]
     assert not left, text
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "reference" in Generator(name).given])
+def test_reference_stays(read, name):
+    generator, text = read[name]
+    at = text.index("Break the ice")
+    for piece in generator.given["reference says"].splitlines():
+        at = text.find(piece, at)
+        assert at >= 0, f"{piece}\n{text}"
+        at += len(piece)

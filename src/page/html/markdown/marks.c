@@ -124,6 +124,25 @@ static bool is_mark(const lxb_dom_node_t *link)
     return place && says_nothing && (labels || called || leads_here(link, place + 1));
 }
 
+/* Whether brackets are all that an element around it says beside it: "[src]". */
+static bool is_bracket_around(const lxb_dom_node_t *around, const lxb_dom_node_t *mark)
+{
+    if (!around || dom_tag(around) != LXB_TAG_SPAN) {
+        return false;
+    }
+    for (const lxb_dom_node_t *node = around->first_child; node;
+         node = dom_next(node, around, node != mark)) {
+        size_t length = 0;
+        const char *text = dom_is_text(node) && node != mark ? dom_text(node, &length) : "";
+        for (size_t i = 0; i < length; i++) {
+            if (!strchr("[]() \t\r\n", text[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 void marks_drop(struct writer *writer)
 {
     for (size_t i = 0; i < writer->page->root_count; i++) {
@@ -134,7 +153,8 @@ void marks_drop(struct writer *writer)
                         (tag == LXB_TAG_BUTTON && stands_beside_text(node)) ||
                         (tag == LXB_TAG_SPAN && dom_has_word(dom_class(node), "mw-editsection"));
             if (drop && !(node_marks(node) & (NODE_DROPPED | NODE_NOTE | NODE_NOTE_REFERENCE))) {
-                node_drop(node, OMIT_CONTROLS);
+                node_drop(is_bracket_around(node->parent, node) ? node->parent : node,
+                          OMIT_CONTROLS);
             }
         }
     }

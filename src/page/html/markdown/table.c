@@ -9,6 +9,7 @@
 #define MOST_COLUMNS 64
 #define MOST_ROWS    20000
 #define LARGE_CELL   400
+#define LONGEST_LINE 120
 
 /* ---- what kind of table ---- */
 
@@ -313,6 +314,25 @@ static void write_inner(struct writer *writer, lxb_dom_node_t *table)
     flush_block(writer);
 }
 
+/* A table of one row with a few words in each cell: a name and its value. */
+static bool is_line(lxb_dom_node_t *table, const struct shape *shape)
+{
+    char text[LONGEST_LINE + 8];
+    if (shape->rows != 1 || shape->columns < 2 || shape->blocks || sets_formulas(table) ||
+        dom_collect(table, text, sizeof text) > LONGEST_LINE) {
+        return false;
+    }
+    lxb_dom_node_t *row = next_row(table, table);
+    for (lxb_dom_node_t *cell = row ? dom_first_element(row) : NULL; cell;
+         cell = dom_next_element(cell)) {
+        bool plain = !node_is_left_out(cell) && !dom_holds_block(cell) && dom_has_text(cell);
+        if (is_shown_cell(cell) && !plain) {
+            return false;
+        }
+    }
+    return row && !dom_find(table, LXB_TAG_IMG);
+}
+
 void write_table(struct writer *writer, lxb_dom_node_t *table)
 {
     flush_block(writer);
@@ -326,6 +346,11 @@ void write_table(struct writer *writer, lxb_dom_node_t *table)
     }
     if (shape.code) {
         write_code_block(writer, table);
+        return;
+    }
+    if (writer->mode == MODE_BLOCKS && is_line(table, &shape)) {
+        write_captions(writer, table);
+        write_inner(writer, table);
         return;
     }
     if (writer->mode != MODE_BLOCKS || is_for_layout(table, &shape)) {
