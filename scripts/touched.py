@@ -22,7 +22,7 @@ ROOMS = {
     "db": "stuck old_data usage storage postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
-    "connections bodies exports proxy",
+    "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares memory_doors memory_care memory_versions memory_parity memory_scripts memory_callers "
@@ -43,8 +43,8 @@ ROOMS = {
 
 # Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
 SLOW = frozenset(
-    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_servers research_end shutdown "
-    "storage".split()
+    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_servers "
+    "research_end shutdown storage unread".split()
 )
 
 

@@ -3,8 +3,10 @@
  * protocol: nothing else writes to it.
  *
  * When standard input ends or a signal comes, what runs gets a few seconds to finish, so that
- * `echo '...' | forage mcp` shows its answer. */
+ * `echo '...' | forage mcp` shows its answer. A client that has closed it and takes nothing more
+ * for a few seconds has left. */
 #include "app/app.h"
+#include "core/clock.h"
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
@@ -21,12 +23,17 @@
 
 #define READ_BYTES KIB(64)
 
+#define LOOK_MS   500 /* between two looks whether standard input has ended, where it cannot tell */
+#define CHANCE_MS 250 /* that each answer has to be taken, however late it is */
+
 struct stdio_door {
     struct app *app;
     struct mcp_client *client;
     int signals;
     pthread_mutex_t write_lock;
+    int64_t moved_ms; /* when the client last took something; under the lock */
     atomic_bool output_closed;
+    _Atomic int64_t input_ended_ms; /* 0: it has not */
     struct buf line;
     bool skipping; /* inside a line that is too long */
     struct job *listening;
@@ -38,25 +45,64 @@ struct job {
     struct job *next; /* of the listening ones */
 };
 
-/* Writes as much as standard output takes without blocking: a client that does not read must not
- * keep us from hearing a signal. A pipe that is ready takes PIPE_BUF bytes. */
+static void note_end_of_input(struct stdio_door *door)
+{
+    int64_t not_yet = 0;
+    atomic_compare_exchange_strong(&door->input_ended_ms, &not_yet, clock_now_ms());
+}
+
+/* How long to wait for a client that takes nothing now; 0: no longer. While it can still ask
+ * something it may take its time. */
+static int patience(const struct stdio_door *door, int64_t began_ms)
+{
+    int64_t ended = atomic_load(&door->input_ended_ms);
+    if (ended == 0) {
+        return LOOK_MS;
+    }
+    int64_t end = (ended > door->moved_ms ? ended : door->moved_ms) + TIME_SHUTDOWN_SEND_MS;
+    end = end > began_ms + CHANCE_MS ? end : began_ms + CHANCE_MS;
+    int64_t left = end - clock_now_ms();
+    return left <= 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
+}
+
+/* Writes what standard output takes at once. False when nobody reads it any more. A pipe that is
+ * ready takes PIPE_BUF bytes. */
+static bool write_some(struct stdio_door *door, const char **data, size_t *length)
+{
+    ssize_t written = write(STDOUT_FILENO, *data, *length < PIPE_BUF ? *length : PIPE_BUF);
+    if (written > 0) {
+        *data += written;
+        *length -= (size_t)written;
+        door->moved_ms = clock_now_ms();
+    }
+    return written > 0 || errno == EINTR || errno == EAGAIN;
+}
+
+/* Writes without blocking, under the lock: a client that does not read must not keep us from
+ * hearing a signal, nor from seeing that it has left. */
 static void write_all(struct stdio_door *door, const char *data, size_t length)
 {
     struct pollfd watched[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
-                               {.fd = door->signals, .events = POLLIN}};
+                               {.fd = door->signals, .events = POLLIN},
+                               {.fd = STDIN_FILENO, .events = POLLRDHUP}};
+    int64_t began_ms = clock_now_ms();
     while (length && !atomic_load(&door->output_closed)) {
-        if (poll(watched, 2, -1) < 0 && errno != EINTR) {
+        watched[2].fd = atomic_load(&door->input_ended_ms) ? -1 : STDIN_FILENO;
+        int wait_ms = patience(door, began_ms);
+        int ready = poll(watched, 3, wait_ms);
+        bool gone = ready < 0 && errno != EINTR;
+        if (ready > 0 && watched[0].revents & POLLOUT) {
+            gone = !write_some(door, &data, &length);
+        } else if (ready > 0 && watched[2].revents) {
+            note_end_of_input(door);
+        } else if (ready > 0) {
+            gone = true; /* nobody reads, or we are told to end */
+        } else if (ready == 0 && wait_ms == 0) {
+            log_warn(NULL, "the client has closed standard input and takes no answers; ending");
+            gone = true;
+        }
+        if (gone) {
             atomic_store(&door->output_closed, true);
-        } else if (watched[0].revents & POLLOUT) {
-            ssize_t written = write(STDOUT_FILENO, data, length < PIPE_BUF ? length : PIPE_BUF);
-            if (written > 0) {
-                data += written;
-                length -= (size_t)written;
-            } else if (errno != EINTR && errno != EAGAIN) {
-                atomic_store(&door->output_closed, true);
-            }
-        } else if (watched[0].revents || watched[1].revents) {
-            atomic_store(&door->output_closed, true); /* nobody reads, or we are told to end */
         }
     }
 }
@@ -253,6 +299,7 @@ static void read_messages(struct stdio_door *door)
             take_bytes(door, bytes, (size_t)got);
         } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
             /* A last line without its newline is still a message. */
+            note_end_of_input(door);
             end_line(door, "", 0);
             break;
         }
