@@ -162,7 +162,8 @@ static int show_units(struct arena *arena, const struct extract_input *input, FI
     int status = charset_decode(arena, input->bytes, input->length, &hints, &text);
     struct page page = {.arena = arena,
                         .url = input->url && *input->url ? input->url : NULL,
-                        .model = input->model};
+                        .model = input->model,
+                        .learning = true};
     status = status == OK ? parse_html(&page, text.bytes, text.length) : status;
     if (status != OK) {
         return status;

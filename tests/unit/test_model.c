@@ -33,7 +33,7 @@ static struct read_page read_page(const char *html, const struct model *model)
 {
     struct read_page read = {.arena = arena_new(MIB(64))};
     assert_non_null(read.arena);
-    read.page = (struct page){.arena = read.arena, .model = model};
+    read.page = (struct page){.arena = read.arena, .model = model, .learning = true};
     assert_int_equal(parse_html(&read.page, html, strlen(html)), OK);
     hidden_mark(&read.page);
     jsonld_read(&read.page);

@@ -132,10 +132,11 @@ struct page {
     bool templates; /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
     const struct model *model; /* that choosing asks (choose/model.h); NULL: the program's own */
+    bool learning;             /* all that could be asked is told of every unit */
     yyjson_val *json_ld;       /* an array of all JSON-LD objects (graphs flattened), or NULL */
     /* Set by choosing: */
     enum page_kind kind;
-    const struct units *units; /* what choosing decided on, of choose/features.h */
+    const struct units *units; /* what choosing decided on (choose/units.h), where it had to */
     lxb_dom_node_t **roots;    /* the content, in reading order; none inside another */
     size_t root_count;
     lxb_dom_node_t **reviews; /* of a product, which are written behind the content, */

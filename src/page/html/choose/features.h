@@ -5,7 +5,7 @@
 #ifndef FORAGE_PAGE_HTML_CHOOSE_FEATURES_H
 #define FORAGE_PAGE_HTML_CHOOSE_FEATURES_H
 
-#include "page/html/choose/stats.h"
+#include "page/html/choose/units.h"
 
 /* Shares are in percent, counts of letters as stats.h counts them. What is "near" is the share of
  * the page's text that is in the nearest element around with such a name: a small one means it, a
@@ -132,34 +132,21 @@ enum {
     LANES = 16, /* units whose features stand together, so that they are compared at once */
 };
 
-/* What is decided as one: a block of text, or a list or table of short ones. */
-struct unit {
-    uint32_t host;   /* the element around it, and only it */
-    uint32_t marked; /* the element that the rules dropped with it, plus one; or 0 */
-    uint32_t letters, link_letters, commas, stops, prose;
-    uint32_t blocks;
-    uint32_t flow_hash;
-    uint16_t like; /* the place of those that look like it */
-    uint8_t tag, heading, label;
-    uint8_t omission; /* the rules' reason */
-};
+/* The bit of a name in units->groups. */
+static inline uint32_t unit_group(enum feature feature)
+{
+    return 1u << (feature - FEATURE_NEAR_NAVIGATION);
+}
 
-struct units {
-    struct unit *list; /* in the order of the page */
-    uint32_t count;
-    uint32_t *of; /* of each element, the number of the unit that its text is in plus one; or 0 */
-    uint32_t *first; /* of each element, how many units come before it; at the end, all */
-    int16_t *features;
-};
+/* Writes the features of the units that have a row, which are told apart from 1 on. `root` is where
+ * the rules say that the content is. A status. */
+MUST_CHECK int units_describe(struct units *units, uint32_t root, enum page_kind kind);
 
-/* The units of a page that the rules have read, and all that is known of them. `root` is where the
- * rules say that the content is. A status. */
-MUST_CHECK int units_collect(const struct stats *stats, uint32_t root, enum page_kind kind,
-                             struct units *units);
-
+/* A unit's, which has a row. */
 static inline int16_t *unit_feature(const struct units *units, uint32_t unit, enum feature feature)
 {
-    return &units->features[(unit / LANES * FEATURE_COUNT + feature) * LANES + unit % LANES];
+    uint32_t row = units->list[unit].row - 1;
+    return &units->features[(row / LANES * FEATURE_COUNT + feature) * LANES + row % LANES];
 }
 
 #endif

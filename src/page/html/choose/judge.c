@@ -1,6 +1,6 @@
-/* What the rules did not drop is judged by the model, unit by unit; then by a few guards that hold
+/* What the rules leave open is judged by the model, unit by unit; then by a few guards that hold
  * whatever was learned; then the tree is marked, since what is left out is left out as whole
- * elements. */
+ * elements. The model is asked only where its word may count. */
 #include "page/html/choose/choose.h"
 
 #include "core/status.h"
@@ -22,8 +22,9 @@ enum {
 
 struct judging {
     struct stats *stats;
-    const struct units *units;
+    struct units *units;
     bool *kept;        /* of each unit */
+    bool *open;        /* whether the model decides on it */
     uint32_t *content; /* of each element, how many blocks of kept units are in it */
     uint32_t *text;    /* and how many letters, kept or not */
     uint32_t root;
@@ -90,29 +91,55 @@ static bool is_guarded(const struct judging *judging, uint32_t number)
     return judging->kind == PAGE_DOCUMENTATION || is_code(judging, number) ||
            is_code_title(judging, number) || is_summary(judging, number) ||
            (judging->kind == PAGE_PRODUCT &&
-            *unit_feature(judging->units, number, FEATURE_PRICES) > 0);
+            sums_of(judging->units, judging->units->list[number].host).prices > 0);
 }
 
 /* Whether a small part of the page around the unit is named as what is seldom content. */
 static bool is_named(const struct judging *judging, uint32_t number)
 {
-    for (int i = FEATURE_NEAR_NAVIGATION; i <= FEATURE_NEAR_DETAILS; i++) {
-        if (*unit_feature(judging->units, number, (enum feature)i) < SMALL_PERCENT) {
-            return true;
-        }
-    }
-    return false;
+    static const uint32_t SELDOM_CONTENT =
+        (2u << (FEATURE_NEAR_DETAILS - FEATURE_NEAR_NAVIGATION)) - 1;
+    return unit_is_near(judging->units, number, SELDOM_CONTENT, SMALL_PERCENT);
 }
 
-/* What the rules dropped stays dropped, and what they left outside of their frame comes in only
- * where nothing but its place speaks against it. */
-static bool is_content(const struct judging *judging, uint32_t number, int32_t score)
+enum verdict { DROPPED, KEPT, OPEN };
+
+/* What is known of a unit without the model. What the rules dropped stays dropped, and what they
+ * left outside of their frame comes in only where nothing but its place speaks against it. */
+static enum verdict verdict_of(const struct judging *judging, uint32_t number)
 {
     const struct unit *unit = &judging->units->list[number];
-    if (!kept_by_rules(judging, unit)) {
-        return unit->marked == 0 && score > 0 && !is_named(judging, number);
+    if (kept_by_rules(judging, unit)) {
+        return is_guarded(judging, number) ? KEPT : OPEN;
     }
-    return is_guarded(judging, number) || score + LEANINGS[judging->kind] > 0;
+    return unit->marked == 0 && !is_named(judging, number) ? OPEN : DROPPED;
+}
+
+/* Gives rows of features to the units that are open. */
+static void open_units(struct judging *judging)
+{
+    struct units *units = judging->units;
+    for (uint32_t i = 0; i < units->count; i++) {
+        enum verdict verdict = verdict_of(judging, i);
+        judging->kept[i] = verdict == KEPT;
+        if (verdict == OPEN || judging->stats->page->learning) {
+            units->list[i].row = ++units->row_count;
+        }
+        judging->open[i] = verdict == OPEN;
+    }
+}
+
+/* What the model says of the units that are open. */
+static void ask_model(struct judging *judging, const int32_t *scores)
+{
+    const struct units *units = judging->units;
+    for (uint32_t i = 0; i < units->count; i++) {
+        const struct unit *unit = &units->list[i];
+        int leaning = kept_by_rules(judging, unit) ? LEANINGS[judging->kind] : 0;
+        if (judging->open[i]) {
+            judging->kept[i] = scores[unit->row - 1] + leaning > 0;
+        }
+    }
 }
 
 /* A heading stays where text under it does, and goes where all of that goes. */
@@ -232,63 +259,103 @@ static uint32_t frame(const struct judging *judging)
     return at;
 }
 
-/* Whether to go by the model: it knows pages that have both content and furniture. Of manuals
- * nothing may be lost, and their makers name their parts: those are the rules' alone. */
-static bool weigh(struct judging *judging, const int32_t *scores)
+/* Of a page without furniture the rules keep nearly all, and little of it leads elsewhere. */
+static bool is_bare(const struct judging *judging)
 {
     const struct units *units = judging->units;
-    uint64_t letters = 0, all = 0, by_rules = 0, prose = 0, prose_by_rules = 0;
+    uint64_t all = 0, by_rules = 0;
     for (uint32_t i = 0; i < units->count; i++) {
         const struct unit *unit = &units->list[i];
-        judging->kept[i] = is_content(judging, i, scores[i]);
-        bool ours = kept_by_rules(judging, unit);
-        letters += judging->kept[i] ? unit->letters : 0;
-        prose += judging->kept[i] ? unit->prose : 0;
-        by_rules += ours ? unit->letters : 0;
-        prose_by_rules += ours ? unit->prose : 0;
         all += unit->letters;
+        by_rules += kept_by_rules(judging, unit) ? unit->letters : 0;
     }
-    guard_headings(judging);
-    judging->first = UINT32_MAX;
-    for (uint32_t i = 0; i < units->count; i++) {
-        if (judging->kept[i]) {
-            judging->first = judging->first == UINT32_MAX ? i : judging->first;
-            judging->last = i;
-        }
-    }
-    bool bare = by_rules * 100 >= all * BARE_PERCENT &&
-                link_percent(&judging->stats->elements[0].all) < BARE_LINK_PERCENT;
-    return letters >= LEAST_KEPT && judging->first != UINT32_MAX && !bare &&
-           prose * 100 >= prose_by_rules * LEAST_PROSE_PERCENT &&
-           judging->kind != PAGE_DOCUMENTATION;
+    return by_rules * 100 >= all * BARE_PERCENT &&
+           link_percent(&judging->stats->elements[0].all) < BARE_LINK_PERCENT;
 }
 
-int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)
+/* Whether what is kept so far is enough to go by. */
+static bool is_enough(const struct judging *judging)
 {
-    struct arena *arena = stats->page->arena;
-    const struct model *model = stats->page->model ? stats->page->model : &page_model;
-    struct units *units = arena_alloc(arena, sizeof *units);
-    int status = units ? units_collect(stats, *root, kind, units) : ERR_NOMEM;
+    const struct units *units = judging->units;
+    uint64_t letters = 0, prose = 0, prose_by_rules = 0;
+    for (uint32_t i = 0; i < units->count; i++) {
+        const struct unit *unit = &units->list[i];
+        letters += judging->kept[i] ? unit->letters : 0;
+        prose += judging->kept[i] ? unit->prose : 0;
+        prose_by_rules += kept_by_rules(judging, unit) ? unit->prose : 0;
+    }
+    return letters >= LEAST_KEPT && prose * 100 >= prose_by_rules * LEAST_PROSE_PERCENT;
+}
+
+/* Whether any unit is kept, and which are the first and the last. */
+static bool find_ends(struct judging *judging)
+{
+    bool some = false;
+    for (uint32_t i = 0; i < judging->units->count; i++) {
+        if (judging->kept[i]) {
+            judging->first = some ? judging->first : i;
+            judging->last = i;
+            some = true;
+        }
+    }
+    return some;
+}
+
+/* Sets `kept` of each unit; whether to go by it is in `heeded`. */
+static int decide(struct judging *judging, const struct model *model, bool *heeded)
+{
+    struct units *units = judging->units;
+    struct arena *arena = judging->stats->page->arena;
+    judging->kept = arena_zalloc(arena, 2 * ((size_t)units->count + 1));
+    int status = judging->kept ? units_relate(units) : ERR_NOMEM;
     if (status != OK) {
         return status;
     }
-    stats->page->units = units;
+    judging->open = judging->kept + units->count + 1;
+    open_units(judging);
+    status = units_describe(units, judging->root, judging->kind);
     int32_t *scores = arena_alloc(arena, (model_room(units) + 1) * sizeof *scores);
-    uint32_t *numbers = arena_zalloc(arena, 2 * (size_t)stats->count * sizeof *numbers);
-    struct judging judging = {.stats = stats,
-                              .units = units,
-                              .kept = arena_zalloc(arena, (size_t)units->count + 1),
-                              .content = numbers,
-                              .root = *root,
-                              .kind = kind};
-    if (!scores || !judging.kept || !numbers) {
+    if (status != OK || !scores) {
         return ERR_NOMEM;
     }
-    judging.text = numbers + stats->count;
     model_score(model, units, scores);
-    if (model->count == 0 || !weigh(&judging, scores)) {
+    ask_model(judging, scores);
+    *heeded = *heeded && is_enough(judging);
+    guard_headings(judging);
+    *heeded = find_ends(judging) && *heeded;
+    return OK;
+}
+
+/* The model knows pages that have both content and furniture. Of manuals nothing may be lost, and
+ * their makers name their parts: those are the rules' alone. */
+int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)
+{
+    struct page *page = stats->page;
+    const struct model *model = page->model ? page->model : &page_model;
+    bool heeded = model->count > 0 && kind != PAGE_DOCUMENTATION;
+    if (!heeded && !page->learning) {
         return OK;
     }
+    struct units *units = arena_alloc(page->arena, sizeof *units);
+    struct judging judging = {.stats = stats, .units = units, .root = *root, .kind = kind};
+    int status = units ? units_collect(stats, units) : ERR_NOMEM;
+    if (status != OK) {
+        return status;
+    }
+    page->units = units;
+    heeded = heeded && !is_bare(&judging);
+    if (heeded || page->learning) {
+        status = decide(&judging, model, &heeded);
+    }
+    if (status != OK || !heeded) {
+        return status;
+    }
+    uint32_t *numbers = arena_zalloc(page->arena, 2 * (size_t)stats->count * sizeof *numbers);
+    if (!numbers) {
+        return ERR_NOMEM;
+    }
+    judging.content = numbers;
+    judging.text = numbers + stats->count;
     count_content(&judging);
     *root = judging.root = frame(&judging);
     mark_elements(&judging);

@@ -5,9 +5,9 @@ typedef int16_t lanes_of_numbers __attribute__((vector_size(LANES * sizeof(int16
 
 void model_score(const struct model *model, const struct units *units, int32_t *scores)
 {
-    for (uint32_t first = 0; first < units->count; first += LANES) {
+    for (uint32_t first = 0; first < units->row_count; first += LANES) {
         const lanes_of_numbers *features =
-            (const lanes_of_numbers *)unit_feature(units, first, (enum feature)0);
+            (const lanes_of_numbers *)(units->features + (size_t)first * FEATURE_COUNT);
         for (int lane = 0; lane < LANES; lane++) {
             scores[first + (uint32_t)lane] = model->start;
         }

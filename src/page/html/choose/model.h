@@ -24,14 +24,14 @@ struct model {
 /* The one of data/page-model.txt, which scripts/model.py makes C of. */
 extern const struct model page_model;
 
-/* How many scores model_score() writes: one for each unit, and the last tile is full. */
+/* How many scores model_score() writes: one for each row, and the last tile is full. */
 static inline size_t model_room(const struct units *units)
 {
-    return ((size_t)units->count + LANES - 1) / LANES * LANES;
+    return ((size_t)units->row_count + LANES - 1) / LANES * LANES;
 }
 
-/* A score for each unit: at 0, it is as likely content as not; each 1000 more multiply the odds by
- * e. */
+/* A score for each row of features: at 0, it is as likely content as not; each 1000 more multiply
+ * the odds by e. */
 void model_score(const struct model *model, const struct units *units, int32_t *scores);
 
 #endif
