@@ -240,6 +240,7 @@ int parse_html(struct page *page, const char *bytes, size_t length)
     page->document = parser->document;
     page->cut = page->cut || parser->full;
     page->templates = parser->templates;
+    page->elements = parser->elements;
     give_back(parser);
     if (status != OK) {
         parse_done(page);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { USER_SHIFT = 4, FIRST_ELEMENTS = 1024, LARGE_PART = 1000, WIDEST_BLANK = 6 };
+enum { USER_SHIFT = 4, SPARE_ELEMENTS = 16, LARGE_PART = 1000, WIDEST_BLANK = 6 };
 
 /* ---- what tags are ---- */
 
@@ -232,6 +232,81 @@ static void read_text(struct element *element, struct element *block, const lxb_
     if (element_has(element, FLAG_IN_CODE)) {
         element->own.code += letters;
     }
+}
+
+/* ---- sums ---- */
+
+static void add_measures(struct measures *to, const struct measures *from)
+{
+    to->text += from->text;
+    to->link_text += from->link_text;
+    to->prose += from->prose;
+    to->code += from->code;
+    to->links += from->links;
+    to->headings += from->headings;
+    to->images += from->images;
+    to->prices += from->prices;
+    to->times += from->times;
+    to->landmarks += from->landmarks;
+    to->sections += from->sections;
+    to->parts += from->parts;
+}
+
+/* A block reads like prose when it is long enough, is not mostly links, and has sentences. */
+static uint32_t prose_of(const struct element *element)
+{
+    uint32_t plain = element->flow - element->link_flow;
+    if (element->flow < 40 || plain * 2 < element->flow || element_has(element, FLAG_IN_HEADING)) {
+        return 0;
+    }
+    if (element->stops == 0 && element->commas < 2 && element->flow < 120) {
+        return 0;
+    }
+    return plain;
+}
+
+/* What an element holds without those below it. */
+static void begin_sum(struct element *element)
+{
+    element->all = element->own;
+    element->paragraph_prose = 0;
+    element->text_hash = element->flow == 0 ? 0 : element->flow_hash * 2654435761u;
+}
+
+/* From the last element to the first, so that each is whole when it is added to the one around it;
+ * that one begins with the last that is in it. */
+void stats_sum(struct stats *stats)
+{
+    struct element *elements = stats->elements;
+    if (!stats->stale) {
+        return;
+    }
+    stats->stale = false;
+    for (uint32_t i = 1; i < stats->count; i++) {
+        elements[i].dropped = elements[i].dropped || elements[elements[i].parent].dropped;
+    }
+    for (uint32_t i = stats->count - 1; i > 0; i--) {
+        struct element *element = &elements[i], *parent = &elements[element->parent];
+        if (element->end == i + 1) {
+            begin_sum(element);
+        }
+        if (parent->end == element->end) {
+            begin_sum(parent);
+        }
+        if (element->dropped) {
+            continue;
+        }
+        add_measures(&parent->all, &element->all);
+        parent->text_hash += element->text_hash;
+        parent->paragraph_prose += element->tag == LXB_TAG_P ? element->own.prose : 0;
+    }
+}
+
+void stats_drop(struct stats *stats, uint32_t number, enum omission what)
+{
+    struct element *element = &stats->elements[number];
+    element->dropped = stats->stale = true;
+    node_drop(element->node, what);
 }
 
 /* ---- the walk ---- */
@@ -473,7 +548,7 @@ int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach
                   .itemtype = dom_attr_number(page, "itemtype"),
                   .expanded = dom_attr_number(page, "aria-expanded"),
                   .controls = dom_attr_number(page, "aria-controls")},
-        .room = FIRST_ELEMENTS,
+        .room = page->elements + page->elements / 16 + SPARE_ELEMENTS,
         .reach = reach,
     };
     stats->elements = arena_alloc(page->arena, walk.room * sizeof *stats->elements);
@@ -491,70 +566,13 @@ int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach
             return ERR_NOMEM;
         }
     }
+    for (uint32_t i = 0; i < stats->count; i++) {
+        stats->elements[i].own.prose = prose_of(&stats->elements[i]);
+    }
+    begin_sum(&stats->elements[0]);
+    stats->stale = true;
     stats_sum(stats);
     return OK;
-}
-
-/* ---- sums ---- */
-
-static void add_measures(struct measures *to, const struct measures *from)
-{
-    to->text += from->text;
-    to->link_text += from->link_text;
-    to->prose += from->prose;
-    to->code += from->code;
-    to->links += from->links;
-    to->headings += from->headings;
-    to->images += from->images;
-    to->prices += from->prices;
-    to->times += from->times;
-    to->landmarks += from->landmarks;
-    to->sections += from->sections;
-    to->parts += from->parts;
-}
-
-/* A block reads like prose when it is long enough, is not mostly links, and has sentences. */
-static uint32_t prose_of(const struct element *element)
-{
-    uint32_t plain = element->flow - element->link_flow;
-    if (element->flow < 40 || plain * 2 < element->flow || element_has(element, FLAG_IN_HEADING)) {
-        return 0;
-    }
-    if (element->stops == 0 && element->commas < 2 && element->flow < 120) {
-        return 0;
-    }
-    return plain;
-}
-
-void stats_sum(struct stats *stats)
-{
-    struct element *elements = stats->elements;
-    for (uint32_t i = 0; i < stats->count; i++) {
-        if (i > 0 && elements[elements[i].parent].dropped) {
-            elements[i].dropped = true;
-        }
-        elements[i].own.prose = prose_of(&elements[i]);
-        elements[i].paragraph_prose = 0;
-        if (elements[i].tag == LXB_TAG_P && !elements[i].dropped) {
-            elements[elements[i].parent].paragraph_prose += elements[i].own.prose;
-        }
-        elements[i].all = elements[i].own;
-        elements[i].text_hash = elements[i].flow == 0 ? 0 : elements[i].flow_hash * 2654435761u;
-    }
-    for (uint32_t i = stats->count - 1; i > 0; i--) {
-        if (elements[i].dropped) {
-            continue;
-        }
-        add_measures(&elements[elements[i].parent].all, &elements[i].all);
-        elements[elements[i].parent].text_hash += elements[i].text_hash;
-    }
-}
-
-void stats_drop(struct stats *stats, uint32_t number, enum omission what)
-{
-    struct element *element = &stats->elements[number];
-    element->dropped = true;
-    node_drop(element->node, what);
 }
 
 /* ---- labels ---- */

@@ -77,6 +77,7 @@ struct stats {
     struct element *elements; /* 0 is the body */
     uint32_t count;
     uint32_t scripts; /* in the body */
+    bool stale;       /* `all` is: something was dropped since */
 };
 
 /* How far the walk goes beyond what a reader sees. What is there but could never be read (tiny, off
@@ -92,7 +93,7 @@ enum stats_reach {
  * and not counted, like what is hidden; what is within reach is hidden no longer. Forgets what an
  * earlier walk dropped. A status. */
 MUST_CHECK int stats_collect(struct page *page, struct stats *stats, enum stats_reach reach);
-/* Computes `all` anew, after elements were dropped. */
+/* Computes `all` anew, if it is stale. */
 void stats_sum(struct stats *stats);
 /* Marks an element as dropped, here and for the writer, and as what. */
 void stats_drop(struct stats *stats, uint32_t number, enum omission what);
