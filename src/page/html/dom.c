@@ -169,15 +169,19 @@ bool dom_holds_any(const char *text, const char *const *parts)
     return false;
 }
 
-uint32_t dom_class_values(const lxb_dom_node_t *node, const struct word_table *table)
+uint32_t dom_word_values(const char *list, const struct word_table *table)
 {
-    const char *list = dom_class(node);
     uint32_t values = 0;
     struct slice word = {NULL, 0};
     while (list && (word = next_word(&list)).length) {
         values |= words_value(table, word.data, word.length);
     }
     return values;
+}
+
+uint32_t dom_class_values(const lxb_dom_node_t *node, const struct word_table *table)
+{
+    return dom_word_values(dom_class(node), table);
 }
 
 /* ---- relatives ---- */

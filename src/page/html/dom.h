@@ -69,7 +69,9 @@ bool dom_has_word(const char *list, const char *word);
 /* Whether `text` holds one of the parts, which end with NULL; case does not count. No text, no
  * part. */
 bool dom_holds_any(const char *text, const char *const *parts);
-/* The values that a table gives to the words of the element's class, together. */
+/* The values that a table gives to the words of a list, together; to those of the element's class.
+ */
+uint32_t dom_word_values(const char *list, const struct word_table *table);
 uint32_t dom_class_values(const lxb_dom_node_t *node, const struct word_table *table);
 
 /* Whether `ancestor` is above `node` or is it. */

@@ -2,8 +2,8 @@
  * style sheet gives the same meaning. */
 #include "page/html/hidden.h"
 
+#include "page/html/classes.h"
 #include "page/html/dom.h"
-#include "tables.h"
 #include "text/slice.h"
 
 #include <ctype.h>
@@ -170,6 +170,7 @@ static bool belongs_to_formula(const lxb_dom_node_t *element)
 
 /* Names that lexbor does not know have numbers of their own in each document. */
 struct attribute_names {
+    const struct page *page;
     lxb_dom_attr_id_t hidden, aria_hidden;
 };
 
@@ -181,7 +182,8 @@ static enum hiding attribute_hides(const lxb_dom_node_t *element, const lxb_dom_
         return style_hides(value);
     }
     if (attr->node.local_name == LXB_DOM_ATTR_CLASS) {
-        return dom_class_values(element, &reader_classes) ? UNREADABLE : VISIBLE;
+        size_t length = attr->value ? attr->value->length : 0;
+        return class_facts(names->page, element, value, length).unreadable ? UNREADABLE : VISIBLE;
     }
     if (attr->node.local_name == names->hidden) {
         return strcasecmp(value, "until-found") != 0 ? CLOSED : VISIBLE;
@@ -219,7 +221,11 @@ static size_t count_text(lxb_dom_node_t *root)
  * what holds most of the page's text is not hidden for that reason. */
 void hidden_mark(struct page *page)
 {
+    if (!page->classes) {
+        classes_remember(page);
+    }
     const struct attribute_names names = {
+        .page = page,
         .hidden = dom_attr_number(page, "hidden"),
         .aria_hidden = dom_attr_number(page, "aria-hidden"),
     };

@@ -3,6 +3,7 @@
 
 #include "core/limits.h"
 #include "page/html/choose/stats.h"
+#include "page/html/classes.h"
 #include "page/html/dom.h"
 #include "tables.h"
 #include "text/text.h"
@@ -169,17 +170,12 @@ static bool is_root(const struct page *page, const lxb_dom_node_t *node)
     return false;
 }
 
-static uint32_t hints_of_attribute(const char *value)
-{
-    return value ? hints_of((const unsigned char *)value, strlen(value)) : 0;
-}
-
-static enum omission omission_by_names(const lxb_dom_node_t *node)
+static enum omission omission_by_names(const struct page *page, const lxb_dom_node_t *node)
 {
     const char *role = dom_attr(node, "role");
     return omission_of(node->local_name,
                        role ? (uint8_t)words_value(&page_roles, role, strlen(role)) : ROLE_NONE,
-                       hints_of_attribute(dom_class(node)) | hints_of_attribute(dom_id(node)));
+                       hints_of_names(page, node));
 }
 
 /* ---- what no name tells ---- */
@@ -285,7 +281,7 @@ static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, stru
     if (above.content || holds_root(walk->page, node)) {
         return above;
     }
-    enum omission what = omission_by_names(node);
+    enum omission what = omission_by_names(walk->page, node);
     what = what != OMIT_OTHER            ? what
            : above.beside < MOST_GUESSES ? guess(walk, node, above.beside == 0)
                                          : OMIT_OTHER;

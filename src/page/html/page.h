@@ -5,6 +5,7 @@
  *   parse.c     bytes to a tree: lexbor, ceilings on nodes and depth; skim.c passes over scripts
  *   stream.c    the pieces of a streamed page, in their places
  *   hidden.c    what a reader cannot see
+ *   classes.c   what the class of an element says
  *   metadata.c  title, authors, dates, ... from JSON-LD, OpenGraph, microdata, bylines
  *   callout.c   which boxes are notes and warnings
  *   choose/     what kind of page it is, and which nodes are its content
@@ -132,9 +133,10 @@ struct page {
     bool cut;        /* a ceiling was reached: the tree is the beginning of the page */
     bool templates;  /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
-    const struct model *model; /* that choosing asks (choose/model.h); NULL: the program's own */
-    bool learning;             /* all that could be asked is told of every unit */
-    yyjson_val *json_ld;       /* an array of all JSON-LD objects (graphs flattened), or NULL */
+    const struct model *model;    /* that choosing asks (choose/model.h); NULL: the program's own */
+    bool learning;                /* all that could be asked is told of every unit */
+    struct class_memory *classes; /* that were looked up (classes.h); NULL: none are kept */
+    yyjson_val *json_ld;          /* an array of all JSON-LD objects (graphs flattened), or NULL */
     /* Set by choosing: */
     enum page_kind kind;
     const struct units *units; /* what choosing decided on (choose/units.h), where it had to */

@@ -3,6 +3,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "page/html/classes.h"
 #include "page/html/dom.h"
 #include "tables.h"
 
@@ -88,21 +89,8 @@ static uint16_t property_flags(const lxb_char_t *value, size_t length)
     return (uint16_t)words_value(&page_properties, word, length);
 }
 
-static uint32_t shape_of_name(uint32_t shape, const lxb_char_t *value, size_t length)
-{
-    size_t at = 0;
-    while (at < length && LETTER_CLASSES[value[at]] == SPACE) {
-        at++;
-    }
-    for (; at < length && LETTER_CLASSES[value[at]] != SPACE; at++) {
-        if (LETTER_CLASSES[value[at]] != DIGIT) {
-            shape = (shape ^ value[at]) * 16777619u;
-        }
-    }
-    return shape;
-}
-
-static void read_attributes(struct element *element, const struct attribute_names *names)
+static void read_attributes(struct element *element, const struct page *page,
+                            const struct attribute_names *names)
 {
     const lxb_dom_element_t *dom = lxb_dom_interface_element(element->node);
     for (const lxb_dom_attr_t *attr = dom->first_attr; attr; attr = attr->next) {
@@ -113,9 +101,11 @@ static void read_attributes(struct element *element, const struct attribute_name
         const lxb_char_t *value = attr->value->data;
         size_t length = attr->value->length;
         if (name == LXB_DOM_ATTR_CLASS) {
-            element->shape = shape_of_name(element->shape, value, length);
-        }
-        if (name == LXB_DOM_ATTR_CLASS || name == LXB_DOM_ATTR_ID) {
+            struct class_facts facts =
+                class_facts(page, element->node, (const char *)value, length);
+            element->shape = facts.shape;
+            element->hints |= facts.hints;
+        } else if (name == LXB_DOM_ATTR_ID) {
             element->hints |= hints_of(value, length);
         } else if (name < LXB_DOM_ATTR__LAST_ENTRY) {
             continue;
@@ -351,20 +341,6 @@ static void read_tag(struct element *element)
     }
 }
 
-/* What elements of one tag have in common. Names that HTML does not know have no number but an
- * address, which is another one each time: their letters count. */
-static uint32_t shape_of_tag(const lxb_dom_node_t *node)
-{
-    if (node->local_name < LXB_TAG__LAST_ENTRY) {
-        return (uint32_t)node->local_name;
-    }
-    uint32_t shape = 2166136261u;
-    for (const char *name = dom_name(node); *name; name++) {
-        shape = (shape ^ (unsigned char)*name) * 16777619u;
-    }
-    return shape;
-}
-
 static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_node_t *node,
                                    uint32_t parent)
 {
@@ -418,9 +394,9 @@ static bool waits_for_script(lxb_dom_node_t *node)
 
 /* Tabs and accordions hide what a click opens: that is content which waits, not content which
  * hides. */
-static bool waits_for_click(lxb_dom_node_t *node)
+static bool waits_for_click(const struct page *page, lxb_dom_node_t *node)
 {
-    const char *words = dom_class(node), *id = dom_id(node);
+    const char *id = dom_id(node);
     /* A page that a server streams comes in hidden pieces, which a script puts in place. */
     if (id && id[0] == 'S' && id[1] == ':' && id[2]) {
         return true;
@@ -429,11 +405,11 @@ static bool waits_for_click(lxb_dom_node_t *node)
     if (role && strcasecmp(role, "tabpanel") == 0) {
         return true;
     }
-    uint32_t hints = words ? hints_of((const unsigned char *)words, strlen(words)) : 0;
-    hints |= id ? hints_of((const unsigned char *)id, strlen(id)) : 0;
+    uint32_t hints = hints_of_names(page, node);
     /* What follows the title of a part that is called closed. */
     const char *around = dom_previous_element(node) ? dom_class(node->parent) : NULL;
-    hints |= around ? hints_of((const unsigned char *)around, strlen(around)) & HINT_PANEL : 0;
+    hints |=
+        around ? class_facts(page, node->parent, around, strlen(around)).hints & HINT_PANEL : 0;
     return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
 }
 
@@ -463,8 +439,8 @@ static bool is_within_reach(const struct walk *walk, lxb_dom_node_t *node)
     if ((node_marks(node) & NODE_UNREADABLE) != 0) {
         return walk->reach == REACH_CLOSED && holds_landmark(node);
     }
-    return walk->reach == REACH_CLOSED || waits_for_click(node) || waits_for_script(node) ||
-           (walk->reach == REACH_LANDMARKS && holds_landmark(node));
+    return walk->reach == REACH_CLOSED || waits_for_click(walk->stats->page, node) ||
+           waits_for_script(node) || (walk->reach == REACH_LANDMARKS && holds_landmark(node));
 }
 
 static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
@@ -512,7 +488,7 @@ static int visit(struct walk *walk, lxb_dom_node_t *node, bool *enter)
     if (!element) {
         return ERR_NOMEM;
     }
-    read_attributes(element, &walk->names);
+    read_attributes(element, stats->page, &walk->names);
     walk->at = stats->count - 1;
     *enter = true;
     return OK;
