@@ -1,5 +1,6 @@
 /* Text: UTF-8 that is and is not, messages that are cut between code points, quoting, and guesses.
  */
+#include "text/count.h"
 #include "text/text.h"
 
 #include <setjmp.h>
@@ -192,12 +193,65 @@ static void mends_what_is_no_utf8(void **state)
     }
 }
 
+/* ---- words ---- */
+
+static void counts_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t words, between_blanks, dense;
+    } CASES[] = {
+        {"", 0, 0, 0},
+        {" ", 0, 0, 0},
+        {"a", 1, 1, 0},
+        {"It's 3.5\n\nkm\t-  far", 6, 5, 0},
+        {"one two three four five six seven eight nine ten", 10, 10, 0},
+        {"sixteen bytes...seventeen bytes.x", 5, 3, 0},
+        {"\u00e9t\u00e9 na\u00efve", 2, 2, 0},
+        {"\u4e2d\u6587 \u304b\u306a, \ud55c\uae00", 3, 3, 6},
+        {"/:@[`{ A Z a z 0 9", 6, 7, 0},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        size_t length = strlen(CASES[i].text);
+        assert_int_equal(count_words(CASES[i].text, length), CASES[i].words);
+        assert_int_equal(count_between_blanks(CASES[i].text, length), CASES[i].between_blanks);
+        assert_int_equal(count_dense(CASES[i].text, length), CASES[i].dense);
+    }
+}
+
+/* Every length, beginning and end of word in every place of a block, and sums of more than a byte
+ * holds. */
+static void counts_words_wherever_they_are(void **state)
+{
+    (void)state;
+    static char text[3 * 255 * 16];
+    for (size_t length = 0; length < 70; length++) {
+        for (size_t at = 0; at < length; at++) {
+            memset(text, ' ', sizeof text);
+            text[at] = 'x';
+            text[(at * 7 + 5) % length] = 'y';
+            size_t gap = (at * 7 + 5) % length, near = gap > at ? gap - at : at - gap;
+            assert_int_equal(count_words(text, length), near > 1 ? 2 : 1);
+            assert_int_equal(count_between_blanks(text, length), near > 1 ? 2 : 1);
+        }
+    }
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = i % 2 ? ' ' : 'x';
+    }
+    assert_int_equal(count_words(text, sizeof text), sizeof text / 2);
+    memset(text, 0xE4, sizeof text);
+    assert_int_equal(count_dense(text, sizeof text), sizeof text);
+    assert_int_equal(count_words(text, sizeof text), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mends_what_is_no_utf8), cmocka_unit_test(tells_utf8),
         cmocka_unit_test(takes_code_points),     cmocka_unit_test(cuts_between_code_points),
         cmocka_unit_test(quotes_safely),         cmocka_unit_test(guesses_what_was_meant),
+        cmocka_unit_test(counts_words),          cmocka_unit_test(counts_words_wherever_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

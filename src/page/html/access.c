@@ -5,8 +5,10 @@
 #include "page/html/access.h"
 
 #include "page/html/choose/hints.h"
+#include "page/html/classes.h"
 #include "page/html/dom.h"
 #include "tables.h"
+#include "text/count.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -28,21 +30,11 @@ enum {
 
 /* ---- counting ---- */
 
-/* Words between blanks; two characters of a script that has no blanks are one. Beyond `most` the
- * count may stop. */
-static size_t count_text(const char *text, size_t length, size_t most)
+/* Words between blanks; two characters of a script that has no blanks are one. */
+static size_t count_text(const char *text, size_t length)
 {
-    size_t words = 0, dense = 0;
-    bool inside = false;
-    for (size_t i = 0; i < length && words <= most; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        bool space = byte <= ' ';
-        words += !space && !inside;
-        inside = !space;
-        dense +=
-            byte >= 0xE3 && byte <= 0xED; /* what begins a letter of Chinese, Japanese, Korean */
-    }
-    return words > dense / 2 ? words : dense / 2;
+    size_t words = count_between_blanks(text, length), dense = count_dense(text, length) / 2;
+    return words > dense ? words : dense;
 }
 
 static bool is_skipped(const lxb_dom_node_t *node)
@@ -69,7 +61,7 @@ static size_t count_visible(const lxb_dom_node_t *root)
         if (dom_is_text(node)) {
             size_t length = 0;
             const char *text = dom_text(node, &length);
-            words += count_text(text, length, SIZE_MAX);
+            words += count_text(text, length);
         }
     }
     return words;
@@ -179,19 +171,17 @@ static void read_label(struct look *look, const lxb_dom_node_t *node)
 /* ---- forms ---- */
 
 /* Beside the page's text: a sign-in that many pages have, in a menu or a window. */
-static bool is_beside(const lxb_dom_node_t *node, const lxb_dom_node_t *body)
+static bool is_beside(const struct page *page, const lxb_dom_node_t *node)
 {
     static const uint32_t BESIDE = HINT_POPUP | HINT_NAVIGATION | HINT_SIDEBAR | HINT_HEADER |
                                    HINT_FOOTER | HINT_COMMENT | HINT_UNSEEN;
-    for (; node && node != body; node = node->parent) {
+    for (; node && node != page->body; node = node->parent) {
         lxb_tag_id_t tag = dom_tag(node);
-        const char *class = dom_class(node), *id = dom_id(node);
         if (tag == LXB_TAG_NAV || tag == LXB_TAG_ASIDE || tag == LXB_TAG_FOOTER ||
             tag == LXB_TAG_HEADER || tag == LXB_TAG_DIALOG) {
             return true;
         }
-        uint32_t hints = class ? hints_of((const unsigned char *)class, strlen(class)) : 0;
-        hints |= id ? hints_of((const unsigned char *)id, strlen(id)) : 0;
+        uint32_t hints = hints_of_names(page, node);
         /* What holds the page's title is not beside it: "has-sidebar" stands on everything. */
         if ((hints & BESIDE) != 0 && !dom_find(node, LXB_TAG_H1) && !dom_find(node, LXB_TAG_MAIN)) {
             return true;
@@ -218,7 +208,7 @@ static void read_field(struct look *look, const lxb_dom_node_t *node)
     bool email = type && strcasecmp(type, "email") == 0;
     bool user = dom_has_word(fills, "username") || dom_holds_any(name, access_names) || email;
     bool hidden = type && strcasecmp(type, "hidden") == 0;
-    if (hidden || (!password && !user) || is_beside(node, look->page->body)) {
+    if (hidden || (!password && !user) || is_beside(look->page, node)) {
         return;
     }
     look->new_password |= password && (look->password || dom_has_word(fills, "new-password"));
@@ -479,7 +469,7 @@ const char *access_find(const struct page *page, const char *markdown, size_t le
     struct declared declared = {.paid = false};
     read_declared(page, &declared);
     size_t most = declared.paid ? MOST_PAID : LITTLE;
-    struct look look = {.page = page, .text = count_text(markdown, length, most)};
+    struct look look = {.page = page, .text = count_text(markdown, length)};
     if (look.text > most) {
         return NULL;
     }

@@ -13,6 +13,7 @@
 #include "page/html/page.h"
 #include "page/html/parse.h"
 #include "page/html/stream.h"
+#include "text/count.h"
 
 #include <string.h>
 
@@ -22,22 +23,6 @@
 #define LITTLE_WORDS  50  /* fewer than this and what it carries as data is looked at */
 #define PRODUCT_WORDS 100 /* the same of a product */
 #define WHOLE_WORDS   150 /* as many in its data are its text, and no script is needed */
-
-/* The words of a text; the count may stop at `most`. No jump depends on the letters, since nobody
- * foresees where words end. */
-static size_t count_words(const struct buf *text, size_t most)
-{
-    static const uint8_t OF_WORD[256] = {
-        ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, [0x80 ... 0xff] = 1};
-    size_t words = 0;
-    uint8_t inside = 0;
-    for (size_t i = 0; i < text->length && words < most; i++) {
-        uint8_t word = OF_WORD[(unsigned char)text->data[i]];
-        words += word > inside;
-        inside = word;
-    }
-    return words;
-}
 
 /* Bytes that no page has: what was sent is some other kind of file. */
 static bool is_binary(const char *bytes, size_t length)
@@ -73,7 +58,7 @@ static int fill_result(struct arena *arena, const struct page *page, const struc
     result->canonical = keep(arena, metadata->canonical);
     result->language = keep(arena, metadata->language);
     result->description = keep(arena, metadata->description);
-    result->words = count_words(out, SIZE_MAX);
+    result->words = count_words(result->markdown, out->length);
     result->cut = page->cut;
     return arena_failed(arena) ? ERR_NOMEM : OK;
 }
@@ -152,7 +137,7 @@ static int extract_tree(struct arena *arena, struct page *page, const struct ext
     struct buf out;
     buf_init(&out, LIMIT_MARKDOWN_BYTES);
     status = markdown_write(page, &out);
-    size_t words = status == OK ? count_words(&out, WHOLE_WORDS) : WHOLE_WORDS;
+    size_t words = status != OK ? WHOLE_WORDS : out.length ? count_words(out.data, out.length) : 0;
     if (words < PRODUCT_WORDS) {
         status = add_embedded(page, &out, words);
     }

@@ -5,6 +5,7 @@
 #include "page/html/dom.h"
 #include "page/html/embedded.h"
 #include "tables.h"
+#include "text/count.h"
 #include "text/url.h"
 
 #include <ctype.h>
@@ -263,15 +264,6 @@ static const char *read_date(struct arena *arena, const char *text)
 static const char *const SEPARATORS[] = {" | ", " - ", " – ", " — ", " · ", " :: ", " » ",
                                          " / ", " > ", " • ", " < ", " « ", NULL};
 
-static size_t count_words(const char *text, size_t length)
-{
-    size_t words = 0;
-    for (size_t i = 0; i < length; i++) {
-        words += text[i] != ' ' && (i == 0 || text[i - 1] == ' ');
-    }
-    return words;
-}
-
 static bool same_words(const char *one, size_t one_length, const char *other)
 {
     size_t i = 0;
@@ -323,8 +315,8 @@ static const char *cut_site(struct arena *arena, const char *title, const char *
     bool is_site = site && (same_words(tail, strlen(tail), site) || strcasestr(site, tail) ||
                             strcasestr(tail, site));
     /* Without its name: a few words behind the last sign, fewer than stand before it. */
-    size_t tail_words = count_words(tail, strlen(tail));
-    size_t head_words = count_words(title, head);
+    size_t tail_words = count_between_blanks(tail, strlen(tail));
+    size_t head_words = count_between_blanks(title, head);
     bool bar = *last == ' ' && last[1] == '|'; /* which hardly anyone uses within a title */
     bool looks_so = tail_words <= 4 && head_words + bar > tail_words;
     if (!is_site && !looks_so) {
@@ -395,8 +387,8 @@ static const char *strip_by(const char *text)
 static bool is_name(const char *text)
 {
     size_t length = text ? strlen(text) : 0;
-    return length > 2 && length < 80 && count_words(text, length) <= 10 && !strstr(text, "://") &&
-           !strchr(text, '@') && !isdigit((unsigned char)*text);
+    return length > 2 && length < 80 && count_between_blanks(text, length) <= 10 &&
+           !strstr(text, "://") && !strchr(text, '@') && !isdigit((unsigned char)*text);
 }
 
 struct body_facts {
