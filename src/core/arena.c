@@ -189,6 +189,11 @@ size_t arena_used(const struct arena *arena)
     return arena->taken;
 }
 
+size_t arena_left(const struct arena *arena)
+{
+    return arena->ceiling - arena->taken;
+}
+
 static void free_blocks(struct arena *arena, struct block *keep)
 {
     struct block *block = arena->newest;

@@ -32,6 +32,8 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 bool arena_failed(const struct arena *arena);
 size_t arena_used(const struct arena *arena);
+/* What the ceiling still leaves. */
+size_t arena_left(const struct arena *arena);
 /* Forgets every piece and keeps the first block, ready for the next call. */
 void arena_reset(struct arena *arena);
 struct arena *arena_free(struct arena *arena);

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -377,6 +378,7 @@ static const struct {
     {CURLE_SSL_CIPHER, FETCH_TLS, "no secure connection could be made"},
     {CURLE_FILESIZE_EXCEEDED, FETCH_TOO_LARGE, "the answer is too large"},
     {CURLE_OUT_OF_MEMORY, FETCH_NOMEM, "out of memory"},
+    {(CURLcode)100 /* CURLE_TOO_LARGE, since 8.6 */, FETCH_TOO_LARGE, "the answer is too large"},
     {CURLE_GOT_NOTHING, FETCH_BROKEN, "the server closed the connection without an answer"},
     {CURLE_PARTIAL_FILE, FETCH_BROKEN, "the answer was cut off"},
     {CURLE_RECV_ERROR, FETCH_BROKEN, "the connection broke"},
@@ -405,6 +407,16 @@ static int fail(struct transfer *transfer, enum fetch_failure failure, const cha
     return ERR_FAILED;
 }
 
+/* libcurl says "out of memory" also of a line that is longer than it takes; only newer versions
+ * have a code of its own for it. */
+static bool has_memory(void)
+{
+    void *volatile probe = malloc(4 * LIMIT_FETCH_HEAD_BYTES); /* really asked for */
+    bool had = probe != NULL;
+    free(probe);
+    return had;
+}
+
 /* Whether the proxy answered that it makes no tunnel. */
 static bool tunnel_refused(const struct transfer *transfer, long *status)
 {
@@ -425,6 +437,9 @@ static int judge(struct transfer *transfer, CURLcode code)
         if (VERDICTS[i].failure == transfer->verdict) {
             return fail(transfer, transfer->verdict, VERDICTS[i].words);
         }
+    }
+    if (code == CURLE_OUT_OF_MEMORY && has_memory()) {
+        return fail(transfer, FETCH_TOO_LARGE, "a line of the answer's head is too large");
     }
     long proxy_status;
     if (tunnel_refused(transfer, &proxy_status)) {

@@ -32,6 +32,25 @@ static yyjson_alc allocator(struct arena *arena)
     return (yyjson_alc){arena_malloc, arena_resize, arena_forget, arena};
 }
 
+/* For reading: a text of a few megabytes may hold more values than an arena has room for. It is
+ * refused while the arena is sound, so that whoever asked can still say so. Half of what is left,
+ * because an array that grows leaves its smaller self behind. An arena that has no room for a small
+ * text fails as ever. */
+static bool is_too_much(const struct arena *arena, size_t size)
+{
+    return size > MIB(1) && size > arena_left(arena) / 2;
+}
+
+static void *careful_malloc(void *context, size_t size)
+{
+    return is_too_much(context, size) ? NULL : arena_alloc(context, size);
+}
+
+static void *careful_resize(void *context, void *old, size_t old_size, size_t size)
+{
+    return is_too_much(context, size) ? NULL : arena_realloc(context, old, old_size, size);
+}
+
 /* ---- reading ---- */
 
 /* Where the text is nested too deeply, which may be text that is no JSON; false: nowhere. */
@@ -156,7 +175,7 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
 {
     size_t offset = 0;
     yyjson_val *twice = NULL;
-    yyjson_alc alc = allocator(arena);
+    yyjson_alc alc = {careful_malloc, careful_resize, arena_forget, arena};
     yyjson_read_err error = {0};
     /* Without YYJSON_READ_INSITU the reader copies the text, so its type is only const in spirit.
      * It does not recurse. */
@@ -171,6 +190,8 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
         tell(problem, 0, message);
     } else if (!fine && find_too_deep(text, length, &offset)) {
         tell(problem, offset, "nested deeper than 64 levels");
+    } else if (!doc && error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) {
+        tell(problem, 0, "more values than there is memory for");
     } else if (!doc) {
         tell(problem, error.pos, error.msg ? error.msg : "not JSON");
     } else {

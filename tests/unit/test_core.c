@@ -303,6 +303,25 @@ static void json_has_a_deepest_level(void **state)
     arena_free(arena);
 }
 
+/* More values than there is room for are refused, and the arena stays good for the words. */
+static void json_leaves_the_arena_sound(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new(MIB(8));
+    struct json_problem problem = {0};
+    struct buf text;
+    buf_init(&text, MIB(2));
+    buf_putc(&text, '[');
+    put_times(&text, "0,", 500000);
+    buf_puts(&text, "0]");
+    assert_null(json_parse(arena, text.data, text.length, &problem));
+    assert_string_equal(problem.text, "more values than there is memory for");
+    assert_false(arena_failed(arena));
+    assert_non_null(json_parse(arena, "[0]", 3, &problem));
+    buf_done(&text);
+    arena_free(arena);
+}
+
 static void json_finds_duplicates_among_many(void **state)
 {
     (void)state;
@@ -433,6 +452,7 @@ int main(void)
         cmocka_unit_test(time_and_names),
         cmocka_unit_test(json_is_strict),
         cmocka_unit_test(json_has_a_deepest_level),
+        cmocka_unit_test(json_leaves_the_arena_sound),
         cmocka_unit_test(json_finds_duplicates_among_many),
         cmocka_unit_test(json_writes_what_was_built),
         cmocka_unit_test(redaction_finds_every_spelling),
