@@ -277,6 +277,21 @@ static void reads_whole_pages(void **state)
          "class=image2-inset><picture><img src=/a.png alt=Boat></picture></div></a><figcaption "
          "class=image-caption>The Ann.</figcaption></figure></div>" SENTENCES "</article>",
          "![Boat](https://example.org/a.png \"The Ann.\")", NULL},
+        {"a picture that is all an item of a list shows, on a page with furniture",
+         "<nav><ul><li><a href=/>Home</a><li><a href=/n>News</a></ul></nav><main><article><h1>The "
+         "week</h1>" SENTENCES
+         "<ul><li>We have just opened <a href=/b>bridge 12</a>, which aims to "
+         "carry twice as many people as the old one did, which fell last week.<ul><li><div "
+         "class=wp-caption><a href=/big.png><img src=/a.png alt=Bridge></a><p "
+         "class=wp-caption-text>People who cross it twice a day will see this less!</p></div></li>"
+         "</ul></li><li>Also about to open is <a href=/c>bridge 13</a>, which provides some "
+         "support "
+         "for carts when there is already a cart on it, and for those who wait for "
+         "one.</li></ul>" OTHER_SENTENCES
+         "</article></main><aside><h2>Recent posts</h2><ul><li><a href=/1>One of "
+         "the older ones</a><li><a href=/2>Another of them</a></ul></aside><footer><p>Imprint and "
+         "terms of use, published by the Valley Press.</p></footer>",
+         "![Bridge](https://example.org/a.png", "Recent posts"},
         {"words in the middle of a sentence, whatever they are called",
          "<article>" SENTENCES "<p>They meant <span class=tooltip-trigger><a href=/b>the new "
          "bridge</a></span> and not the ferry, as everybody knew by then.</p>" SENTENCES

@@ -18,6 +18,7 @@ enum {
     CODE_BOX_LEVELS = 4, /* of elements around code and its title, at most */
     SMALL_PERCENT = 60,  /* of the page */
     LEVELS = 7,          /* of headings, and one for those without a level */
+    NEAR_UNITS = 4,      /* dates, names and captions between a picture and the text */
 };
 
 struct judging {
@@ -26,7 +27,8 @@ struct judging {
     bool *kept;        /* of each unit */
     bool *open;        /* whether the model decides on it */
     uint32_t *content; /* of each element, how many blocks of kept units are in it */
-    uint32_t *text;    /* and how many letters, kept or not */
+    uint32_t *text;    /* how many letters, kept or not, */
+    uint32_t *images;  /* and how many pictures */
     uint32_t root;
     enum page_kind kind;
     uint32_t first, last; /* kept units */
@@ -183,11 +185,30 @@ static void count_content(const struct judging *judging)
     for (uint32_t i = judging->stats->count; i-- > 0;) {
         judging->content[i] += elements[i].block == i && is_kept(judging, i);
         judging->text[i] += elements[i].own.text;
+        judging->images[i] += elements[i].own.images;
         if (i > 0) {
             judging->content[elements[i].parent] += judging->content[i];
             judging->text[elements[i].parent] += judging->text[i];
+            judging->images[elements[i].parent] += judging->images[i];
         }
     }
+}
+
+/* Whether text is kept from a unit on, backwards or forwards, with no more than scraps before it.
+ */
+static bool is_text_near(const struct judging *judging, uint32_t from, int step)
+{
+    const struct units *units = judging->units;
+    for (int looked = 0; looked < NEAR_UNITS && from < units->count; looked++) {
+        if (judging->kept[from]) {
+            return true;
+        }
+        if (units->list[from].letters > LONGEST_DETAIL) {
+            return false;
+        }
+        from += (uint32_t)step; /* before the first one there is none: a number out of range */
+    }
+    return false;
 }
 
 /* A picture between kept texts stays, and only its caption goes. */
@@ -195,10 +216,10 @@ static bool frames_picture(const struct judging *judging, uint32_t number)
 {
     const struct element *element = &judging->stats->elements[number];
     const struct units *units = judging->units;
-    uint32_t before = units->first[number], after = units->first[element->end];
-    return element->all.images > 0 && judging->text[number] < LONGEST_CAPTION &&
-           !element_has(element, FLAG_IN_LINK) && element->all.links < 2 && before > 0 &&
-           judging->kept[before - 1] && after < units->count && judging->kept[after];
+    return judging->images[number] > 0 && judging->text[number] < LONGEST_CAPTION &&
+           !element_has(element, FLAG_IN_LINK) && element->all.links < 2 &&
+           is_text_near(judging, units->first[number] - 1, -1) &&
+           is_text_near(judging, units->first[element->end], 1);
 }
 
 /* What an element is that the rules kept and the model does not. */
@@ -350,12 +371,13 @@ int judge_units(struct stats *stats, enum page_kind kind, uint32_t *root)
     if (status != OK || !heeded) {
         return status;
     }
-    uint32_t *numbers = arena_zalloc(page->arena, 2 * (size_t)stats->count * sizeof *numbers);
+    uint32_t *numbers = arena_zalloc(page->arena, 3 * (size_t)stats->count * sizeof *numbers);
     if (!numbers) {
         return ERR_NOMEM;
     }
     judging.content = numbers;
     judging.text = numbers + stats->count;
+    judging.images = judging.text + stats->count;
     count_content(&judging);
     *root = judging.root = frame(&judging);
     mark_elements(&judging);
