@@ -19,20 +19,22 @@
 #define LIMIT_SESSION_LABEL_CHARS 128    /* an Mcp-Session-Id */
 
 /* HTTP */
-#define LIMIT_HTTP_HEAD_BYTES   KIB(32)
-#define LIMIT_HTTP_HEADERS      64
-#define LIMIT_HTTP_TARGET_BYTES KIB(8)
-#define LIMIT_HTTP_CONNECTIONS  4096
-#define LIMIT_HTTP_UPLOAD_BYTES MIB(64)   /* a body of many lines, where a path takes one */
-#define LIMIT_HTTP_OUT_BYTES    MIB(8)    /* unsent bytes of one connection */
-#define LIMIT_HTTP_BODIES_BYTES MIB(64)   /* of requests in memory, over all connections */
-#define LIMIT_UPLOADS_BYTES     MIB(1024) /* of large bodies in files while they are checked */
-#define TIME_HTTP_HEAD_MS       10000     /* first byte of a request to the end of its head */
-#define TIME_HTTP_BODY_MS       30000     /* end of the head to the end of the body */
-#define TIME_HTTP_IDLE_MS       120000    /* between requests */
-#define TIME_HTTP_WRITE_MS      30000     /* a client that takes no byte of its answer */
-#define TIME_SSE_OPEN_MS        5000      /* an answer that takes longer becomes a stream */
-#define TIME_SSE_COMMENT_MS     15000     /* a sign of life on a quiet stream */
+#define LIMIT_HTTP_HEAD_BYTES    KIB(32)
+#define LIMIT_HTTP_HEADERS       64
+#define LIMIT_HTTP_TARGET_BYTES  KIB(8)
+#define LIMIT_HTTP_CONNECTIONS   4096
+#define LIMIT_HTTP_UPLOAD_BYTES  MIB(64)   /* a body of many lines, where a path takes one */
+#define LIMIT_HTTP_OUT_BYTES     MIB(8)    /* unsent bytes of one connection */
+#define LIMIT_HTTP_BODIES_BYTES  MIB(64)   /* of requests in memory, over all connections */
+#define LIMIT_HTTP_ANSWERS_BYTES MIB(128)  /* that clients have not taken, over all connections */
+#define LIMIT_HTTP_SOCKET_BYTES  KIB(128)  /* of them, that the system keeps for one connection */
+#define LIMIT_UPLOADS_BYTES      MIB(1024) /* of large bodies in files while they are checked */
+#define TIME_HTTP_HEAD_MS        10000     /* first byte of a request to the end of its head */
+#define TIME_HTTP_BODY_MS        30000     /* end of the head to the end of the body */
+#define TIME_HTTP_IDLE_MS        120000    /* between requests */
+#define TIME_HTTP_WRITE_MS       30000     /* a client that takes no byte of its answer */
+#define TIME_SSE_OPEN_MS         5000      /* an answer that takes longer becomes a stream */
+#define TIME_SSE_COMMENT_MS      15000     /* a sign of life on a quiet stream */
 
 /* Calls */
 #define LIMIT_CALL_ARENA_BYTES MIB(64)

@@ -183,6 +183,18 @@ static int decide(const struct stock *stock, size_t held, size_t units, bool fro
     return has_owner && stock->shared && !first_unit && held + units > left ? ERR_LIMIT : OK;
 }
 
+/* Under the lock. */
+static void hand_out(struct stock *stock, struct stock_owner *owner, bool from_kept, size_t units,
+                     struct holding *holding)
+{
+    stock->used += units;
+    if (owner) {
+        owner->units += units;
+    }
+    *holding = (struct holding){
+        .stock = stock, .owner = owner, .units = holding->units + units, .from_kept = from_kept};
+}
+
 int stock_take(struct stock *stock, const char *name, bool from_kept, size_t units,
                struct holding *holding)
 {
@@ -197,20 +209,26 @@ int stock_take(struct stock *stock, const char *name, bool from_kept, size_t uni
         status = decide(stock, owner ? owner->units : 0, units, from_kept, owner != NULL);
     }
     if (status == OK) {
-        stock->used += units;
-        if (owner) {
-            owner->units += units;
-        }
-        *holding = (struct holding){.stock = stock,
-                                    .owner = owner,
-                                    .units = holding->units + units,
-                                    .from_kept = from_kept};
+        hand_out(stock, owner, from_kept, units, holding);
     } else {
         stock->refused++;
         drop_owner(stock, owner);
     }
     pthread_mutex_unlock(&stock->lock);
     return status;
+}
+
+void stock_charge(struct stock *stock, const char *name, size_t units, struct holding *holding)
+{
+    pthread_mutex_lock(&stock->lock);
+    struct stock_owner *owner = holding->owner;
+    if (name && !owner) {
+        owner = find_owner(stock, name);
+    }
+    if (owner || !name) {
+        hand_out(stock, owner, false, units, holding);
+    }
+    pthread_mutex_unlock(&stock->lock);
 }
 
 void stock_give(struct holding *holding, size_t units)

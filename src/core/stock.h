@@ -62,6 +62,9 @@ size_t stock_used(struct stock *stock);
  * then `holding` is as it was. */
 MUST_CHECK int stock_take(struct stock *stock, const char *owner, bool from_kept, size_t units,
                           struct holding *holding);
+/* Takes `units` more whatever is left, for what is there already and cannot be undone: it counts
+ * when somebody asks next. Without memory nothing is taken. */
+void stock_charge(struct stock *stock, const char *owner, size_t units, struct holding *holding);
 /* Gives `units` of it back; at most what it holds. */
 void stock_give(struct holding *holding, size_t units);
 /* Gives all of it back; it holds nothing then. */

@@ -20,6 +20,8 @@
 #define LINGER_BYTES (4 * LIMIT_MESSAGE_BYTES)
 #define LINGER_MS    2000
 
+#define RELEASE_MS 10
+
 /* For whom there is no connection left has this long to say what it wants. */
 #define SURPLUS_MS 1000
 
@@ -217,6 +219,17 @@ static void call_back(struct connection *connection,
     connection->exchange->in_callback = false;
 }
 
+/* The answer is complete, and its client has not taken all of it yet: what it was made from goes,
+ * as soon as whoever made it has let go, which is in a moment. */
+static void release(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    if (!exchange_release(exchange)) {
+        exchange->timer_at = connection->reactor->now + RELEASE_MS;
+        connection_schedule(connection);
+    }
+}
+
 /* Looks at what the exchange has come to and waits for what it needs. May close the connection. */
 static enum outcome settle(struct connection *connection)
 {
@@ -238,6 +251,10 @@ static enum outcome settle(struct connection *connection)
         }
         linger(connection);
         return OUTCOME_OVER;
+    }
+    exchange_count_unread(connection->exchange, state.kept);
+    if (state.answer == ANSWER_DONE) {
+        release(connection);
     }
     connection->phase = PHASE_ANSWER;
     time_writing(connection, &state);
@@ -426,6 +443,13 @@ static bool may_read(struct connection *connection)
             refuse(connection, 503, NULL);
             return false;
         }
+    }
+    if (!exchange->let_in &&
+        shares_check_unread(connection->reactor->shares, exchange->owner) != OK) {
+        refuse(connection, 503,
+               "you have not read as many bytes of answers as one caller may leave unread while "
+               "others can come; read them, or close those connections");
+        return false;
     }
     if (exchange->head.request.content_length > (int64_t)exchange->body_ceiling) {
         refuse(connection, 413, NULL);

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define SURPLUS_CONNECTIONS 64
-#define ROOM_TO_KEEP        8  /* one in so many connections should be free for whoever comes */
+#define ROOM_TO_KEEP        8      /* one in so many connections should be free for whoever comes */
+#define FEW_UNREAD_BYTES    MIB(4) /* of all answers: nobody can have too many */
 #define NETWORK_BYTES       8u /* of an IPv6 address: what one subscriber is given is a network */
 #define OWNER_SIZE          (INET6_ADDRSTRLEN + 16)
 
@@ -36,7 +37,11 @@ struct shares *shares_new(struct stocks *stocks, size_t connections)
         stocks, &(struct stock_rule){.name = "body_bytes",
                                      .help = "bytes of requests that may be held in memory",
                                      .all = LIMIT_HTTP_BODIES_BYTES});
-    return shares->connections && shares->bodies ? shares : shares_free(shares);
+    shares->answers =
+        stock_new(stocks, &(struct stock_rule){.name = "answer_bytes",
+                                               .help = "bytes of answers that clients do not take",
+                                               .all = LIMIT_HTTP_ANSWERS_BYTES});
+    return shares->connections && shares->bodies && shares->answers ? shares : shares_free(shares);
 }
 
 struct shares *shares_ref(struct shares *shares)
@@ -50,9 +55,21 @@ struct shares *shares_free(struct shares *shares)
     if (shares && atomic_fetch_sub_explicit(&shares->references, 1, memory_order_acq_rel) == 1) {
         stock_free(shares->connections);
         stock_free(shares->bodies);
+        stock_free(shares->answers);
         free(shares);
     }
     return NULL;
+}
+
+int shares_check_unread(struct shares *shares, const char *owner)
+{
+    struct holding one = {0};
+    int status = OK;
+    if (atomic_load_explicit(&shares->unread, memory_order_relaxed) > FEW_UNREAD_BYTES) {
+        status = stock_take(shares->answers, owner, false, 1, &one);
+        stock_give_all(&one);
+    }
+    return status;
 }
 
 /* ---- queues ---- */

@@ -51,6 +51,22 @@ static void drop_user(struct exchange *exchange)
     exchange->user = NULL;
 }
 
+void exchange_count_unread(struct exchange *exchange, size_t bytes)
+{
+    struct shares *shares = exchange->reactor->shares;
+    struct holding *unread = &exchange->unread_bytes;
+    size_t before = unread->units;
+    if (bytes == before) {
+        return;
+    }
+    if (bytes > before) {
+        stock_charge(shares->answers, exchange->owner, bytes - before, unread);
+    } else {
+        stock_give(unread, before - bytes);
+    }
+    atomic_fetch_add_explicit(&shares->unread, unread->units - before, memory_order_relaxed);
+}
+
 static void drop_body(struct exchange *exchange)
 {
     free(exchange->body);
@@ -72,6 +88,7 @@ struct exchange *exchange_free(struct exchange *exchange)
         atomic_fetch_sub_explicit(&exchange->references, 1, memory_order_acq_rel) == 1) {
         drop_user(exchange);
         buf_done(&exchange->out);
+        exchange_count_unread(exchange, 0);
         drop_body(exchange);
         pthread_cond_destroy(&exchange->gone_returned);
         pthread_mutex_destroy(&exchange->lock);
@@ -91,6 +108,16 @@ void exchange_begin(struct exchange *exchange, struct connection *connection)
     memcpy(exchange->peer, connection->peer, sizeof exchange->peer);
 }
 
+bool exchange_release(struct exchange *exchange)
+{
+    bool alone = atomic_load_explicit(&exchange->references, memory_order_acquire) == 1;
+    if (alone) {
+        drop_user(exchange);
+        drop_body(exchange);
+    }
+    return alone;
+}
+
 bool exchange_recycle(struct exchange *exchange)
 {
     if (atomic_load_explicit(&exchange->references, memory_order_acquire) != 1) {
@@ -98,6 +125,7 @@ bool exchange_recycle(struct exchange *exchange)
     }
     drop_user(exchange);
     buf_done(&exchange->out);
+    exchange_count_unread(exchange, 0);
     drop_body(exchange);
     exchange->owner = NULL;
     exchange->chunks = (struct http_chunks){0};
@@ -296,6 +324,7 @@ void exchange_leave(struct exchange *exchange)
     exchange->out_sent = 0;
     run_gone(exchange);
     pthread_mutex_unlock(&exchange->lock);
+    exchange_count_unread(exchange, 0);
     exchange->connection = NULL;
 }
 
@@ -579,6 +608,7 @@ struct exchange_state exchange_state(struct exchange *exchange)
     struct exchange_state state = {
         .answer = (enum answer)exchange->answer,
         .unsent = exchange->out.length > 0,
+        .kept = exchange->out.length > 0 ? exchange->out.capacity : 0,
         .broken = exchange->broken,
         .close = exchange->close,
         .coming = exchange->coming,

@@ -35,7 +35,9 @@ struct queue {
 struct shares {
     _Atomic unsigned references;
     struct stock *connections;
-    struct stock *bodies; /* bytes of requests that did not come in one piece */
+    struct stock *bodies;  /* bytes of requests that did not come in one piece */
+    struct stock *answers; /* bytes of answers that clients do not take */
+    _Atomic size_t unread; /* the same, to look at for each request */
 };
 
 struct reactor {
@@ -148,6 +150,7 @@ struct exchange {
     size_t body_ceiling;
     struct http_chunks chunks;
     struct holding body_bytes;
+    struct holding unread_bytes;
     const char *owner; /* who has shown a token; NULL: nobody has to */
     bool in_pieces;    /* its handler takes the body as it comes */
 
@@ -169,6 +172,7 @@ struct exchange {
 struct exchange_state {
     enum answer answer;
     bool unsent;
+    size_t kept; /* memory that unsent bytes take */
     bool broken;
     bool close;
     bool coming;
@@ -205,6 +209,8 @@ void entrance_own(struct connection *connection, const char *owner);
 /* On the first reactor, for a new surplus connection: the oldest one goes where there are too many.
  */
 void entrance_add_surplus(struct server *server, struct connection *connection);
+/* Whether the owner has so many unread answers that it gets no more. A status of stock_take(). */
+MUST_CHECK int shares_check_unread(struct shares *shares, const char *owner);
 /* Where connections are short: lets go of the reactor's one that has been idle longest. */
 void entrance_make_room(struct reactor *reactor);
 void queue_add(struct queue *queue, struct connection *connection);
@@ -216,6 +222,8 @@ void queue_leave(struct connection *connection);
 struct exchange *exchange_new(struct reactor *reactor);
 /* Begins a request of `connection`. */
 void exchange_begin(struct exchange *exchange, struct connection *connection);
+/* Lets go of everything but what is left to send, if nobody else has a reference. */
+bool exchange_release(struct exchange *exchange);
 /* Makes it ready for another request, if nobody else has a reference. */
 bool exchange_recycle(struct exchange *exchange);
 /* Takes so many bytes of what bodies may have, in the name of the exchange's owner, where it does
@@ -234,6 +242,8 @@ void exchange_set_unread(struct exchange *exchange, bool unread);
 struct exchange_state exchange_state(struct exchange *exchange);
 /* Sends what waits, as far as the socket takes it. */
 void exchange_flush(struct exchange *exchange);
+/* Counts the memory of what its client has not taken. */
+void exchange_count_unread(struct exchange *exchange, size_t bytes);
 /* Calls what waits until the client has taken everything. */
 void exchange_tell_drained(struct exchange *exchange, void *unused);
 /* Calls `gone`, if the answer is not complete. */

@@ -1,6 +1,7 @@
 /* The socket calls of the server. */
 #include "doors/sockets.h"
 
+#include "core/limits.h"
 #include "core/status.h"
 
 #include <arpa/inet.h>
@@ -96,6 +97,9 @@ int socket_accept(int listening, char peer[INET6_ADDRSTRLEN])
         return -1;
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* Bytes that a client does not take wait with us, where they are counted. */
+    int most = (int)LIMIT_HTTP_SOCKET_BYTES;
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
     write_peer(&address, peer);
     return fd;
 }

@@ -7,10 +7,11 @@ import subprocess
 import time
 
 import pytest
+from conftest import ALICE, BOB
 from http_client import Connection, exchange, request, running_calls
 from messages import initialize, tool_call
 from programs import CONFORMANCE, SANITIZED, Server, environment, wait_until
-from test_bodies import MIB, proportional_bytes
+from test_bodies import MIB, by, proportional_bytes, stock
 
 QUICK = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 SLOW = tool_call("test_big", {"chars": 200_000})
@@ -106,3 +107,27 @@ def test_events_that_nobody_reads():
         wait_until(lambda: running_calls(server, "test_progress") == 0)
         assert SANITIZED or proportional_bytes(server) - before < 32 * MIB
         assert exchange(server.port, request("GET", "/health")).status == 200
+
+
+def test_answers_that_nobody_reads():
+    """Large ones are counted; who leaves too many unread gets no more until it reads, and nobody else notices."""
+    big = request(headers=by(ALICE), body=tool_call("test_big", {"chars": 4_000_000}))
+    with Server(CONFORMANCE, FORAGE_TOKENS=f"alice:{ALICE},bob:{BOB}") as server, contextlib.ExitStack() as stack:
+        before = proportional_bytes(server)
+        unread = []
+        for _ in range(40):
+            connection = stack.enter_context(Connection(server.port, receive_bytes=65536))
+            connection.send(big)
+            response = connection.head()
+            if response.status != 200:
+                break
+            unread.append((connection, response))
+        assert response.status == 503 and response.header("Retry-After") == "1"
+        assert b"read them" in b"".join(connection.pieces(response))
+        assert 4 < len(unread) < 20 and stock(server, "answer_bytes")[0] > 50 * MIB
+        assert SANITIZED or proportional_bytes(server) - before < 100 * MIB
+        assert exchange(server.port, request(headers=by(BOB), body=tool_call("test_big", {"chars": 10}))).status == 200
+        assert exchange(server.port, request("GET", "/health")).status == 200
+        for connection, response in unread[:2]:
+            assert len(b"".join(connection.pieces(response))) > 4_000_000
+        assert exchange(server.port, big).status == 200

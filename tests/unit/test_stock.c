@@ -134,10 +134,31 @@ static void test_many_owners(void **state)
     stock_free(stock);
 }
 
+/* What is there already is counted, beyond everything, and whoever asks next feels it. */
+static void test_charge(void **state)
+{
+    (void)state;
+    struct holding owed = {0};
+    struct holding more = {0};
+    struct stock *stock = stock_new(NULL, &(struct stock_rule){.name = "bytes", .all = 100});
+    stock_charge(stock, "greedy", 60, &owed);
+    assert_int_equal(stock_take(stock, "greedy", false, 1, &more), ERR_LIMIT);
+    assert_int_equal(stock_take(stock, "other", false, 1, &more), OK);
+    stock_charge(stock, "greedy", 60, &owed);
+    assert_int_equal(owed.units, 120);
+    assert_int_equal(stock_used(stock), 121);
+    assert_int_equal(stock_take(stock, "other", false, 1, &more), ERR_BUSY);
+    stock_give_all(&owed);
+    stock_give_all(&more);
+    assert_int_equal(stock_used(stock), 0);
+    stock_free(stock);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_takes_more_than_it_leaves),
+        cmocka_unit_test(test_charge),
         cmocka_unit_test(test_a_share_grows_when_others_leave),
         cmocka_unit_test(test_what_is_kept),
         cmocka_unit_test(test_a_lone_caller_has_everything),
