@@ -15,7 +15,7 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 ROOMS = {
     "answer": "search_web answer_contract kept_answers search_fakes",
     "app": "protocol_stdio rest",
-    "call": "shares protocol_stdio rest progress stuck cancel",
+    "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
     "core": "log protocol_stdio rest secrets",

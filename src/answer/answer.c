@@ -99,6 +99,8 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
 {
     struct arena *arena = call_arena(call);
     const char *setting = config_text("FORAGE_GUARDRAILS");
+    setting =
+        strchr(setting, '/') ? "a file" : setting; /* where it is, is the operator's to know */
     call_fail(
         call, CODE_VALIDATION,
         "Use the %s MCP server for this: the query looks like it is about %s (\"%s\"%s%s%s). "

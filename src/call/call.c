@@ -47,6 +47,7 @@ struct call {
     bool takes_any_size;
     bool asks_anew;
     bool takes_text;
+    bool for_operator;
     atomic_uint references;
     atomic_bool cancelled;
     pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
@@ -70,6 +71,7 @@ struct call *call_new(const struct call_options *options)
     call->takes_any_size = options->takes_any_size;
     call->asks_anew = options->asks_anew;
     call->takes_text = options->takes_text;
+    call->for_operator = options->for_operator;
     call->started_ms = clock_now_ms();
     call->said_ms = call->said_first_ms = call->started_ms;
     call->said_done = call->said_base = -1;
@@ -144,6 +146,11 @@ bool call_takes_any_size(const struct call *call)
 bool call_asks_anew(const struct call *call)
 {
     return call->asks_anew;
+}
+
+bool call_is_for_operator(const struct call *call)
+{
+    return call->for_operator;
 }
 
 bool call_takes_text(const struct call *call)

@@ -60,6 +60,7 @@ struct call_options {
     bool takes_any_size;       /* see call_takes_any_size() */
     bool asks_anew;            /* see call_asks_anew() */
     bool takes_text;           /* see call_takes_text() */
+    bool for_operator;         /* see call_is_for_operator() */
     struct call_hooks hooks;
 };
 
@@ -82,6 +83,8 @@ bool call_takes_any_size(const struct call *call);
 bool call_asks_anew(const struct call *call);
 /* Whether a long text in the result goes out as it is, and not escaped inside JSON: more fits. */
 bool call_takes_text(const struct call *call);
+/* Whether whoever runs forage asks, over stdio or on the command line, and may know its machine. */
+bool call_is_for_operator(const struct call *call);
 /* Shortens the deadline to `timeout_ms` from now; it is never extended. */
 void call_limit_time(struct call *call, int64_t timeout_ms);
 /* Milliseconds until the deadline, never negative; INT64_MAX without one. */
@@ -161,6 +164,10 @@ bool call_may_keep(const struct call *call);
 /* Sets the error and returns ERR_FAILED. The first error stays. */
 int call_fail(struct call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* What something of this machine said, for the words of an error: for the operator as it is, for
+ * others with "[path]" in place of each absolute path, and then the whole is in the log. In the
+ * call's arena. */
+const char *call_without_paths(struct call *call, const char *text);
 /* Adds details as JSON text, copied; NULL: there are none. */
 void call_fail_details(struct call *call, const char *json);
 void call_fail_retry_after(struct call *call, int seconds);

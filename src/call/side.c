@@ -133,6 +133,7 @@ static int start_piece(struct side *side, struct piece *piece)
         .request_id = call_request_id(side->parent),
         .caller = call_caller(side->parent),
         .parts = call_parts(side->parent),
+        .for_operator = call_is_for_operator(side->parent),
     };
     struct pool *pool = call_parts(side->parent)->side_threads;
     piece->keep = piece->keep ? piece->keep : arena_new(side->keep_bytes);

@@ -35,7 +35,7 @@ static int open_records(struct opened *opened)
     if (code != EXIT_OK) {
         return code;
     }
-    struct call_options options = {.caller = caller_local()};
+    struct call_options options = {.caller = caller_local(), .for_operator = true};
     *opened = (struct opened){.places = places_new(), .call = call_new(&options)};
     opened->doc = opened->call ? json_new(call_arena(opened->call)) : NULL;
     opened->db = opened->doc && opened->places

@@ -71,7 +71,7 @@ static void *watch_signals(void *context)
 
 struct call_options run_options(run_progress progress)
 {
-    struct call_options options = {.caller = caller_local()};
+    struct call_options options = {.caller = caller_local(), .for_operator = true};
     if (terminal_has_progress()) {
         options.hooks.progress = progress ? progress : show_progress;
         options.hooks.shows_time = true;

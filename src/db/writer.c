@@ -202,7 +202,9 @@ static void write_group(struct writer *writer, struct writer_job *jobs, struct c
     struct call *writing = NULL;
     if (options->time_ms) {
         writing = call_new(&(struct call_options){
+            .request_id = leader ? call_request_id(leader) : NULL,
             .timeout_ms = options->time_ms,
+            .for_operator = leader && call_is_for_operator(leader),
             .hooks = {.context = leader, .progress = leader ? report_leader : NULL}});
         if (!writing) {
             finish(writer, NULL, NULL, jobs, ERR_NOMEM);

@@ -122,6 +122,7 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
                                    .caller = peer->caller,
                                    .parts = mcp->options.parts,
                                    .takes_text = form_is_text(),
+                                   .for_operator = peer->client != NULL,
                                    .hooks = WORK_HOOKS};
     options.hooks.context = work;
     work->call = call_new(&options);

@@ -252,7 +252,8 @@ static int take_value(void *context, const struct values_piece *piece)
     if (!lines->batch) {
         struct call_options options = {.request_id = call_request_id(lines->call),
                                        .caller = call_caller(lines->call),
-                                       .parts = call_parts(lines->call)};
+                                       .parts = call_parts(lines->call),
+                                       .for_operator = call_is_for_operator(lines->call)};
         lines->batch = call_new(&options);
     }
     if (!lines->batch) {

@@ -51,7 +51,8 @@ static int borrow(struct memories *memories, struct call *call, struct db **db)
     if (trouble_begin(STORE_NAME, "it cannot be opened; the log says why")) {
         log_error(NULL, "the memory store cannot be opened: %s", problem);
     }
-    return call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s", problem);
+    return call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s",
+                     call_without_paths(call, problem));
 }
 
 int memories_borrow(struct call *call, struct db **db)
@@ -65,13 +66,13 @@ static int fail(struct call *call, const struct db *db, int status)
         return call_fail(call, CODE_PROVIDER,
                          "the memory store went away while it confirmed the change, so it is not "
                          "known whether the change was made; look before you repeat it: %s",
-                         db_problem(db));
+                         call_without_paths(call, db_problem(db)));
     }
     switch (status) {
     case ERR_IO:
     case ERR_CLOSED:
         return call_fail(call, CODE_PROVIDER, "the memory store failed, nothing was changed: %s",
-                         db_problem(db));
+                         call_without_paths(call, db_problem(db)));
     case ERR_BUSY:
         call_fail(call, CODE_BUSY, "the memory store is busy with other writers; try again");
         call_fail_retry_after(call, 1);
@@ -180,7 +181,7 @@ static int apply(void *context, struct db *db, struct writer_job *job)
     const struct memories *memories = context;
     struct memories_job *own = (struct memories_job *)job;
     struct store_space found;
-    int status = store_space_of(db, own->space, true, &found);
+    int status = store_space_of(db, own->space, own->adds, &found);
     if (status == OK) {
         status = store_lock(db, &found);
     }

@@ -57,6 +57,7 @@ static int run_one(struct call *call, const struct memory_space *space, struct o
         .space = space,
         .apply = apply_one,
         .context = one,
+        .adds = adds,
     };
     return memories_write(&job);
 }
@@ -159,8 +160,11 @@ int memory_import(struct call *call, const struct memory_space *space,
                   struct memory_import_counts *counts, size_t *wrong)
 {
     int status = OK;
+    bool adds = false;
+    int64_t now_ms = clock_wall_ms();
     for (size_t i = 0; i < count && status == OK; i++) {
         *wrong = i;
+        adds |= changes[i].expires_ms <= 0 || changes[i].expires_ms > now_ms;
         status = rules_check(call, &changes[i], true);
     }
     if (status != OK) {
@@ -168,7 +172,7 @@ int memory_import(struct call *call, const struct memory_space *space,
     }
     struct import import = {changes, count, counts, wrong};
     struct memories_job job = {
-        .call = call, .space = space, .apply = apply_import, .context = &import};
+        .call = call, .space = space, .apply = apply_import, .context = &import, .adds = adds};
     return memories_write(&job);
 }
 

@@ -413,7 +413,8 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
         return true;
     }
     const char *said = arena_printf(call_arena(reading->call),
-                                    "scripts fill this page, and there is no browser: %s", words);
+                                    "scripts fill this page, and there is no browser: %s",
+                                    call_without_paths(reading->call, words));
     *lacks = said ? said : WHY;
     return false;
 }

@@ -60,7 +60,8 @@ static void add_details(struct call *call, const char *words)
             : NULL;
     if (copy) {
         text_repair(copy);
-        call_fail_details(call, json_text(arena, yyjson_mut_str(json_new(arena), copy), NULL));
+        const char *told = call_without_paths(call, copy);
+        call_fail_details(call, json_text(arena, yyjson_mut_str(json_new(arena), told), NULL));
     }
 }
 
@@ -129,8 +130,9 @@ static int fail_run(const struct task *task, const struct sightings *sightings, 
     case ERR_NOTFOUND:
     case ERR_INVALID:
         return call_fail(task->call, CODE_CLI_NOT_FOUND,
-                         "%s cannot be run (%s); %s, or name it in %s", title, task->job.program,
-                         task->worker->install, task->worker->path_variable);
+                         "%s cannot be run (%s); %s, or name it in %s", title,
+                         call_without_paths(task->call, task->job.program), task->worker->install,
+                         task->worker->path_variable);
     case ERR_LIMIT:
         return fail_limit(task, sightings);
     case ERR_DEADLINE:
@@ -311,11 +313,13 @@ static int find_worker(struct task *task)
 {
     char problem[1024];
     if (worker_find(task->worker, task->program, problem, sizeof problem) != OK) {
-        return call_fail(task->call, CODE_CLI_NOT_FOUND, "%s", problem);
+        return call_fail(task->call, CODE_CLI_NOT_FOUND, "%s",
+                         call_without_paths(task->call, problem));
     }
     if (folder_find(task->folder, problem, sizeof problem) != OK ||
         folder_make(task->folder, task->worker->name, problem, sizeof problem) != OK) {
-        return call_fail(task->call, CODE_CONFIG_ERROR, "%s", problem);
+        return call_fail(task->call, CODE_CONFIG_ERROR, "%s",
+                         call_without_paths(task->call, problem));
     }
     return OK;
 }
@@ -446,7 +450,12 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
 bool research_is_ready(char *lacks, size_t size)
 {
     char path[WORKER_PATH_SIZE];
-    return worker_find(worker_chosen(), path, lacks, size) == OK;
+    char words[1024];
+    struct text_out told;
+    bool found = worker_find(worker_chosen(), path, words, sizeof words) == OK;
+    text_start(&told, lacks, size);
+    text_put_without_paths(&told, found ? "" : words); /* every caller may read it */
+    return found;
 }
 
 int research_prepare(char *problem, size_t size)

@@ -3,6 +3,7 @@
 
 #include "core/buf.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +113,44 @@ void text_start(struct text_out *out, char *data, size_t size)
     *out = (struct text_out){.data = data, .size = size, .cut = size == 0};
     if (size) {
         data[0] = '\0';
+    }
+}
+
+static bool begins_path(const char *text, const char *at)
+{
+    bool named = isalnum((unsigned char)at[1]) || (at[1] && strchr("._~-+@", at[1]));
+    bool free = at == text || strchr(" \t\r\n\"'`([{<=,;|:", at[-1]) ||
+                (at - text >= 3 && memcmp(at - 3, "://", 3) == 0);
+    return *at == '/' && named && free;
+}
+
+/* How long the path is that begins there. A blank ends it unless a name follows that has a slash
+ * behind it: it is better to hide a word too many. */
+static size_t path_length(const char *at)
+{
+    static const char ENDS[] = " \t\r\n\"'`()[]{}<>,;|:";
+    size_t length = strcspn(at, ENDS);
+    while (at[length] == ' ') {
+        size_t next = strcspn(at + length + 1, ENDS);
+        size_t slash = strcspn(at + length + 1, "/");
+        if (slash == 0 || slash >= next) {
+            break;
+        }
+        length += 1 + next;
+    }
+    return length;
+}
+
+void text_put_without_paths(struct text_out *out, const char *text)
+{
+    const char *at = text;
+    while (*at) {
+        if (begins_path(text, at)) {
+            at += path_length(at);
+            text_put(out, "[path]");
+        } else {
+            text_put_bytes(out, at++, 1);
+        }
     }
 }
 

@@ -37,6 +37,9 @@ struct text_out {
 
 void text_start(struct text_out *out, char *data, size_t size);
 void text_put(struct text_out *out, const char *text);
+/* The text, with "[path]" in place of each absolute path of a file, blanks between its names
+ * included. URLs stay, but for file:. */
+void text_put_without_paths(struct text_out *out, const char *text);
 void text_put_bytes(struct text_out *out, const char *text, size_t length);
 void text_putf(struct text_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* In double quotes, at most `most` code points and then an ellipsis; whatever is not plainly

@@ -170,6 +170,35 @@ static void guesses_what_was_meant(void **state)
     }
 }
 
+static void hides_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *told;
+    } CASES[] = {
+        {"", ""},
+        {"no path and/or 1/2 / here", "no path and/or 1/2 / here"},
+        {"/srv/data/x.db: cannot be opened", "[path]: cannot be opened"},
+        {"cannot open '/srv/data/x' (gone)", "cannot open '[path]' (gone)"},
+        {"at f (/usr/lib/node_modules/x.js:12:3)", "at f ([path]:12:3)"},
+        {"at file:///usr/lib/x.mjs:1", "at file://[path]:1"},
+        {"PATH=/bin:/usr/bin", "PATH=[path]:[path]"},
+        {"see https://example.org/a/b?c=/d", "see https://example.org/a/b?c=[path]"},
+        {"~/.config/forage/forage.env", "~/.config/forage/forage.env"},
+        {"/", "/"},
+        {"/srv/My Data/x y/z.db: gone", "[path]: gone"},
+        {"/srv/a /srv/b and more", "[path] [path] and more"},
+        {"//x /.ssh", "//x [path]"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char told[200];
+        struct text_out out;
+        text_start(&out, told, sizeof told);
+        text_put_without_paths(&out, CASES[i].text);
+        assert_string_equal(told, CASES[i].told);
+    }
+}
+
 static void mends_what_is_no_utf8(void **state)
 {
     (void)state;
@@ -248,10 +277,15 @@ static void counts_words_wherever_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mends_what_is_no_utf8), cmocka_unit_test(tells_utf8),
-        cmocka_unit_test(takes_code_points),     cmocka_unit_test(cuts_between_code_points),
-        cmocka_unit_test(quotes_safely),         cmocka_unit_test(guesses_what_was_meant),
-        cmocka_unit_test(counts_words),          cmocka_unit_test(counts_words_wherever_they_are),
+        cmocka_unit_test(hides_paths),
+        cmocka_unit_test(mends_what_is_no_utf8),
+        cmocka_unit_test(tells_utf8),
+        cmocka_unit_test(takes_code_points),
+        cmocka_unit_test(cuts_between_code_points),
+        cmocka_unit_test(quotes_safely),
+        cmocka_unit_test(guesses_what_was_meant),
+        cmocka_unit_test(counts_words),
+        cmocka_unit_test(counts_words_wherever_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -451,6 +451,9 @@ static int take_tab(struct browser *browser, struct place *place, struct tab *ta
                                 browser->stopped ? "forage ends" : browser->problem);
     }
     pthread_mutex_unlock(&browser->lock);
+    if (status == ERR_FAILED && *problem) {
+        *problem = call_without_paths(place->call, *problem);
+    }
     if (status != OK) {
         give_tab(browser, place, tab);
     }
