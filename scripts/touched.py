@@ -30,8 +30,8 @@ ROOMS = {
     "net": "names way_out hostile_answers get_content ssrf trust",
     "ops": "usage limits kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
-    "loaders browser ssrf",
-    "proc": "children research loaders shutdown",
+    "loaders confined browser ssrf",
+    "proc": "children confined research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",
     "research": "children research research_failures research_end",
     "setup": "setup client_pages old_data",

@@ -173,8 +173,10 @@
 #define LIMIT_FEED_ITEMS         200
 #define LIMIT_FEED_SUMMARY_CHARS 600
 #define LIMIT_PDF_LINES          200000
-#define LIMIT_PDF_OUTPUT_BYTES   MIB(24)   /* what Poppler writes about one document */
-#define LIMIT_PDF_MEMORY_BYTES   MIB(1024) /* address space of its child */
+#define LIMIT_PDF_OUTPUT_BYTES   MIB(24)  /* what Poppler writes about one document */
+#define LIMIT_PDF_MEMORY_BYTES   MIB(192) /* address space of its child; 1,500 pages take 130 */
+#define LIMIT_PDF_DESCRIPTORS    32
+#define LIMIT_PDFS_AT_ONCE       4
 #define TIME_PDF_MS              30000
 #define TIME_SERVICE_PATIENCE_MS                                                                   \
     10000                        /* for a service that asks to wait before the next request        \

@@ -166,10 +166,11 @@ static bool find_version(const char *text, char *out, size_t size)
     return false;
 }
 
-/* Runs "PROGRAM ARGUMENT" and takes the first version number that it prints, "20.11.1". A status as
- * of proc_run; ERR_FAILED when it ends badly, with its words in `out`. */
-static int ask_version(struct look *look, const char *program, const char *argument, char *out,
-                       size_t size)
+/* Runs "PROGRAM ARGUMENT", confined where `confinement` asks how far that goes, and takes the first
+ * version number that it prints, "20.11.1". A status as of proc_run; ERR_FAILED when it ends badly,
+ * with its words in `out`. */
+static int ask_version_of(struct look *look, const char *program, const char *argument,
+                          unsigned *confinement, char *out, size_t size)
 {
     const char *const arguments[] = {program, argument, NULL};
     const char *path = getenv("PATH");
@@ -182,7 +183,8 @@ static int ask_version(struct look *look, const char *program, const char *argum
                                    .environment = environment,
                                    .directory = "/",
                                    .max_output_bytes = KIB(64),
-                                   .max_errors_bytes = KIB(64)};
+                                   .max_errors_bytes = KIB(64),
+                                   .confined = confinement != NULL};
     struct proc_result result;
     if (arena_failed(arena)) {
         return ERR_NOMEM;
@@ -190,6 +192,9 @@ static int ask_version(struct look *look, const char *program, const char *argum
     int status = proc_run(look->call, &options, &result);
     if (status != OK) {
         return status;
+    }
+    if (confinement) {
+        *confinement = result.confinement;
     }
     /* Some versions of pdftotext end with 99 after saying which they are. */
     bool fine = result.exit.code == 0 || result.exit.code == 99;
@@ -200,6 +205,12 @@ static int ask_version(struct look *look, const char *program, const char *argum
     const char *words = *result.errors ? result.errors : result.output;
     snprintf(out, size, "%.*s", (int)strcspn(words, "\n"), *words ? words : "it says nothing");
     return ERR_FAILED;
+}
+
+static int ask_version(struct look *look, const char *program, const char *argument, char *out,
+                       size_t size)
+{
+    return ask_version_of(look, program, argument, NULL, out, size);
 }
 
 /* ---- pages ---- */
@@ -238,9 +249,14 @@ void look_at_browser(struct look *look)
 void look_at_pdf(struct look *look)
 {
     char version[200];
-    int status = ask_version(look, "pdftotext", "-v", version, sizeof version);
-    if (status == OK) {
-        report(look, FINDING_OK, "pdftotext %s", version);
+    unsigned confinement = 0;
+    int status = ask_version_of(look, "pdftotext", "-v", &confinement, version, sizeof version);
+    if (status == OK && confinement == PROC_CONFINED_ALL) {
+        report(look, FINDING_OK, "pdftotext %s, %s", version, confinement_words(confinement));
+    } else if (status == OK) {
+        report(look, FINDING_WARNING, "pdftotext %s runs %s: the system has no Landlock, %s",
+               version, confinement_words(confinement),
+               "no user namespaces or no seccomp; read strange PDFs in a container");
     } else if (status == ERR_NOTFOUND) {
         report(look, FINDING_MISSING, "pdftotext is not on PATH");
         suggest(look, "apt-get install poppler-utils");

@@ -39,6 +39,17 @@
 #define PASSWD_ROOM  4096
 #define MOST_OWN     16 /* paths that a program outside of the system's folders adds */
 
+const char *confinement_words(unsigned confinement)
+{
+    static const char *const WORDS[PROC_CONFINED_ALL + 1] = {
+        [0] = "with files, network and other programs in reach",
+        [PROC_NO_FILES] = "without files, but with network and other programs in reach",
+        [PROC_NO_CALLS] = "without network, but with files in reach",
+        [PROC_CONFINED_ALL] = "without files, network and other programs",
+    };
+    return WORDS[confinement & PROC_CONFINED_ALL];
+}
+
 /* ---- who it is ---- */
 
 static bool drop_root(void)

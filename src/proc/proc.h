@@ -41,6 +41,9 @@ enum {
     PROC_CONFINED_ALL = PROC_NO_FILES | PROC_NO_CALLS,
 };
 
+/* How such a child runs, in words: "without files, but with network ...". */
+const char *confinement_words(unsigned confinement);
+
 /* A temporary folder that is lent to a child, and goes after all that came of the child have gone.
  * A lock beside it tells that it is in use. */
 #define PROC_LOCK_SUFFIX  ".lock"

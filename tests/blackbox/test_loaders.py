@@ -5,10 +5,8 @@ is not there, so that the outcome is the same with and without a network.
 """
 
 import os
-import pathlib
 import shutil
 import subprocess
-import tempfile
 
 import pytest
 from fake_web import Answer, Web, closed_port
@@ -611,39 +609,6 @@ def test_pdf_without_poppler(web):
     web.answers["/a.pdf"] = Answer(PAPER, kind="application/pdf")
     with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, PATH="/proc/nonexistent") as forage:
         assert "install poppler-utils" in note(forage, web.url("/a.pdf"))
-
-
-# Answers as Poppler does, with what it sees of its surroundings as the text.
-STAND_IN = """#!/bin/sh
-[ "$1" = -v ] && exit 0
-words="memory $(ulimit -v), seconds $(ulimit -t), files $(ulimit -n), written $(ulimit -f)"
-words="$words, interfaces $(tail -n +3 /proc/net/dev | wc -l), folder $(pwd), variables $(env | cut -d= -f1 | sort | tr '\\n' ' ')"
-echo "<html><doc><page width='600' height='800'><flow><block>"
-echo "<line yMin='100' yMax='110'><word yMin='100' yMax='110'>$words</word></line>"
-echo "</block></flow></page></doc></html>"
-"""
-
-
-@pytest.fixture
-def open_folder():
-    """A folder that every user may look into: in a namespace of its own a child is nobody."""
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        yield pathlib.Path(folder)
-
-
-def test_pdfs_are_read_in_a_confined_child(web, open_folder):
-    tool = open_folder / "pdftotext"
-    tool.write_text(STAND_IN)
-    tool.chmod(0o755)
-    web.answers["/a.pdf"] = Answer(PAPER, kind="application/pdf")
-    path = f"{open_folder}:{os.environ['PATH']}"
-    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, PATH=path, SOME_SECRET="x") as forage:
-        text = read(forage, web.url("/a.pdf"), "pdf")["page_content"]
-    assert "memory 1048576, seconds 30, files 32, written 0" in text
-    assert "folder /, variables LC_ALL PATH PWD" in text
-    if subprocess.run(["unshare", "--user", "--net", "--ipc", "true"], capture_output=True, check=False).returncode == 0:
-        assert "interfaces 1," in text, "only the namespace's own loopback"
 
 
 def test_feed(plain_forage, web):

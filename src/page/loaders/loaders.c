@@ -1,19 +1,31 @@
 /* The table of loaders: whose a URL is by its host and path, and whose a body is by what it is. */
 #include "page/loaders/loaders.h"
 
+#include "core/limits.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct loaders *loaders_new(void)
 {
-    return calloc(1, sizeof(struct loaders));
+    struct loaders *loaders = calloc(1, sizeof *loaders);
+    if (loaders) {
+        /* As many as there are processors, and two at least, so that one caller cannot have all. */
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        size_t most = processors > 2 ? (size_t)processors : 2;
+        line_init(&loaders->pdfs, most < LIMIT_PDFS_AT_ONCE ? most : LIMIT_PDFS_AT_ONCE);
+    }
+    return loaders;
 }
 
 struct loaders *loaders_free(struct loaders *loaders)
 {
-    free(loaders);
+    if (loaders) {
+        line_done(&loaders->pdfs);
+        free(loaders);
+    }
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 #ifndef FORAGE_PAGE_LOADERS_LOADERS_H
 #define FORAGE_PAGE_LOADERS_LOADERS_H
 
-#include "call/call.h"
+#include "call/line.h"
 #include "page/document.h"
 #include "page/source/source.h"
 #include "text/url.h"
@@ -13,11 +13,13 @@
 
 #define STACKEXCHANGE_METHODS 5 /* that its loader asks for */
 
-/* When the services that limit how often they are asked may be asked again, as of clock_now_ms(),
- * over all calls of a program. */
+/* What loaders share over all calls of a program: when the services that limit how often they are
+ * asked may be asked again, as of clock_now_ms(), and turns at reading PDFs. */
 struct loaders {
     _Atomic int64_t arxiv_next_ms;
     _Atomic int64_t stackexchange_ready_ms[STACKEXCHANGE_METHODS];
+    struct line pdfs;
+    _Atomic bool told_of_pdf; /* that it is not as confined as it could be */
 };
 
 struct loaders *loaders_new(void);
