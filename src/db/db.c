@@ -106,6 +106,11 @@ bool db_alive(struct db *db)
     return db->engine->alive(db);
 }
 
+bool db_moved(struct db *db)
+{
+    return db->engine->moved && db->engine->moved(db);
+}
+
 void db_work_for(struct db *db, struct call *call)
 {
     db->call = call;

@@ -62,6 +62,10 @@ struct db *db_open(const struct db_options *options, struct call *call, char *pr
 struct db *db_close(struct db *db);
 /* Whether a connection that nobody uses is still of use. Does not wait. */
 bool db_alive(struct db *db);
+/* Whether the file is no longer where it was opened: its folder was moved or deleted, or another
+ * file has its name. Then db_problem() says so, db_begin() and db_begin_reading() fail, and
+ * db_commit() reports a commit that went there as one that is in doubt. */
+bool db_moved(struct db *db);
 /* For whom the connection works from now on; NULL: nobody. */
 void db_work_for(struct db *db, struct call *call);
 struct call *db_call(const struct db *db);
@@ -83,7 +87,8 @@ MUST_CHECK int db_begin_reading(struct db *db);
 /* It goes on whether or not the call still lasts. When it fails, everything since db_begin() is
  * undone, unless db_in_doubt(). */
 MUST_CHECK int db_commit(struct db *db);
-/* The server went away while it committed: nobody knows whether it did. */
+/* The server went away while it committed, or the file was moved: nobody knows whether what was
+ * committed will be found. */
 bool db_in_doubt(const struct db *db);
 /* Undoes; nothing when there is no transaction. */
 void db_rollback(struct db *db);

@@ -30,6 +30,7 @@ struct db {
     bool only_looks;
     bool unsynced;
     bool in_doubt;
+    bool told;      /* a transaction failed because the file was moved */
     bool untouched; /* the transaction has just begun */
     bool mark_is_begin;
     uint64_t uses;
@@ -46,6 +47,7 @@ struct db_engine {
     bool is_postgres;
     void (*close)(struct db *db);
     bool (*alive)(struct db *db);
+    bool (*moved)(struct db *db); /* NULL: it cannot */
     int (*begin)(struct db *db, bool durable);
     int (*begin_reading)(struct db *db);
     int (*commit)(struct db *db);

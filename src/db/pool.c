@@ -81,6 +81,26 @@ static int take_turn(struct db_pool *pool, struct call *call, struct place **pla
     return OK;
 }
 
+/* One that nobody uses and that is of use. A server that went away is asked again without a word; a
+ * file that was `moved` is told to one call, and the next one opens what is there then. */
+static struct db *take_usable(struct db_pool *pool, bool *moved, char *problem, size_t size)
+{
+    struct db *db;
+    *moved = false;
+    while ((db = take_idle(pool)) != NULL) {
+        bool was_moved = db_moved(db);
+        if (!was_moved && db_alive(db)) {
+            return db;
+        }
+        if (was_moved) {
+            *moved = true;
+            snprintf(problem, size, "%s", db_problem(db));
+        }
+        db_close(db);
+    }
+    return NULL;
+}
+
 int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char *problem,
                    size_t size)
 {
@@ -92,10 +112,9 @@ int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char
         call_waits_for(call, NULL);
         return status;
     }
-    while ((*db = take_idle(pool)) && !db_alive(*db)) {
-        db_close(*db);
-    }
-    if (!*db) {
+    bool moved;
+    *db = take_usable(pool, &moved, problem, size);
+    if (!*db && !moved) {
         *db = pool->options.open(pool->options.context, call, problem, size);
     }
     if (!*db) {
@@ -110,6 +129,31 @@ int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char
     return OK;
 }
 
+/* One call has been told that the file was moved; the next one is not told again. */
+static void drop_moved(struct db_pool *pool)
+{
+    struct db *moved = NULL;
+    pthread_mutex_lock(&pool->lock);
+    struct db **at = &pool->idle;
+    while (*at) {
+        struct db *db = *at;
+        if (db_moved(db)) {
+            *at = db->next_idle;
+            db->next_idle = moved;
+            moved = db;
+            pool->idle_count--;
+        } else {
+            at = &db->next_idle;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    while (moved) {
+        struct db *next = moved->next_idle;
+        db_close(moved);
+        moved = next;
+    }
+}
+
 void db_pool_return(struct db_pool *pool, struct db *db)
 {
     if (!db) {
@@ -122,7 +166,10 @@ void db_pool_return(struct db_pool *pool, struct db *db)
         call_waits_for(call, NULL);
     }
     db_work_for(db, NULL);
-    bool usable = db_alive(db);
+    bool usable = db_alive(db) && !db->told;
+    if (db->told) {
+        drop_moved(pool);
+    }
     pthread_mutex_lock(&pool->lock);
     bool stays = usable && pool->idle_count < pool->options.idle;
     if (stays) {

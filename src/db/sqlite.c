@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,8 +23,17 @@
 #define LOG_FIRST_BYTES  (int64_t) KIB(256) /* that it is made with */
 #define LOG_ROOM_BYTES   (int64_t) KIB(64)  /* more than nearly every transaction writes */
 
+/* Which file a name stands for. */
+struct identity {
+    dev_t device;
+    ino_t number;
+};
+
 struct sqlite {
     struct db base;
+    char *path; /* NULL: nobody asks whether the file was moved */
+    struct identity file;
+    struct identity log; /* 0: it was not written to yet, and need not be there */
     sqlite3 *handle;
     int64_t patience_ms;
     int64_t waits_since_ms; /* for a lock; 0: it does not wait */
@@ -169,6 +179,45 @@ static int run_patiently(struct sqlite *db, const char *sql)
             return fail(db, code);
         }
     }
+}
+
+/* ---- files that were moved ---- */
+
+/* All zero where there is no such file. */
+static struct identity identify(const char *path, const char *end)
+{
+    char name[4096];
+    struct stat about;
+    int length = snprintf(name, sizeof name, "%s%s", path, end);
+    bool there = length > 0 && length < (int)sizeof name && stat(name, &about) == 0;
+    return there ? (struct identity){about.st_dev, about.st_ino} : (struct identity){0};
+}
+
+static bool is(struct identity a, struct identity b)
+{
+    return a.number != 0 && a.number == b.number && a.device == b.device;
+}
+
+/* SQLite goes on with the files that it opened, wherever they are: what it writes there nobody will
+ * find under the name. */
+static bool has_moved(struct db *base)
+{
+    struct sqlite *db = sqlite_of(base);
+    bool there = !db->path || (is(identify(db->path, ""), db->file) &&
+                               (db->log.number == 0 || is(identify(db->path, "-wal"), db->log)));
+    if (there) {
+        return false;
+    }
+    snprintf(base->problem, sizeof base->problem,
+             "the data folder was moved, deleted or replaced while it was used; put it back, or "
+             "repeat the call, which goes on with what is there then");
+    return true;
+}
+
+static bool tell_moved(struct db *db)
+{
+    db->told = has_moved(db);
+    return db->told;
 }
 
 /* ---- the write-ahead log ---- */
@@ -348,6 +397,7 @@ static int open_file(struct sqlite *db, const struct db_options *options)
 static void close_file(struct db *db)
 {
     sqlite3_close(sqlite_of(db)->handle);
+    free(sqlite_of(db)->path);
     free(db);
 }
 
@@ -367,6 +417,15 @@ static int run(struct db *base, const char *sql)
     return code == SQLITE_OK ? OK : fail(db, code);
 }
 
+static void rollback(struct db *db)
+{
+    /* SQLite itself may have undone everything already. */
+    sqlite3 *handle = sqlite_of(db)->handle;
+    if (handle && !sqlite3_get_autocommit(handle)) {
+        sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL);
+    }
+}
+
 static int begin(struct db *base, bool durable)
 {
     struct sqlite *db = sqlite_of(base);
@@ -378,24 +437,23 @@ static int begin(struct db *base, bool durable)
     if (status == OK) {
         status = run_patiently(db, "BEGIN IMMEDIATE");
     }
-    if (status == OK) {
-        make_log_room(db);
+    if (status != OK) {
+        return status;
     }
-    return status;
+    if (db->path && db->log.number == 0) {
+        db->log = identify(db->path, "-wal"); /* from now on nobody else removes it */
+    }
+    if (tell_moved(base)) {
+        rollback(base);
+        return ERR_IO;
+    }
+    make_log_room(db);
+    return OK;
 }
 
 static int begin_reading(struct db *db)
 {
-    return run_patiently(sqlite_of(db), "BEGIN");
-}
-
-static void rollback(struct db *db)
-{
-    /* SQLite itself may have undone everything already. */
-    sqlite3 *handle = sqlite_of(db)->handle;
-    if (handle && !sqlite3_get_autocommit(handle)) {
-        sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL);
-    }
+    return tell_moved(db) ? ERR_IO : run_patiently(sqlite_of(db), "BEGIN");
 }
 
 static int commit(struct db *db)
@@ -403,6 +461,9 @@ static int commit(struct db *db)
     int status = run_patiently(sqlite_of(db), "COMMIT");
     if (status != OK) {
         rollback(db);
+    } else if (tell_moved(db)) {
+        db->in_doubt = true;
+        return ERR_IO;
     }
     return status;
 }
@@ -518,6 +579,7 @@ static const struct db_engine SQLITE = {
     .name = "sqlite",
     .close = close_file,
     .alive = is_alive,
+    .moved = has_moved,
     .begin = begin,
     .begin_reading = begin_reading,
     .commit = commit,
@@ -557,5 +619,10 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
     int code = open_file(db, options);
     pthread_mutex_unlock(&opening);
     *status = code == SQLITE_OK ? set_up(db, options) : fail(db, code);
+    if (*status == OK && options->schema && !options->only_looks) {
+        db->path = strdup(options->path);
+        *status = db->path ? OK : ERR_NOMEM;
+        db->file = identify(options->path, "");
+    }
     return &db->base;
 }

@@ -112,6 +112,11 @@ static int borrow(void *context, struct call *call, struct db **db)
     char problem[640] = "";
     unsigned char key[SHA256_SIZE];
     atomic_store(&keeper->busy_since_ms, clock_now_ms());
+    if (keeper->db && db_moved(keeper->db)) {
+        log_error(NULL, "usage and history go to another file from now on: %s",
+                  db_problem(keeper->db));
+        keeper->db = db_close(keeper->db);
+    }
     if (!keeper->db) {
         keeper->db = keeper->open(keeper->places, call, problem, sizeof problem);
         if (keeper->db && records_secret(keeper->db, key) == OK) {

@@ -1,0 +1,135 @@
+"""A data folder that somebody moves, deletes or replaces under a running server: nothing is acknowledged that nobody will find."""
+
+import shutil
+import threading
+
+import pytest
+from http_client import exchange, request
+from memory_world import over_rest
+from programs import Server, run
+from records import spend, spending_server, usage_of
+
+AWAY = "away"
+
+
+def move(folder):
+    folder.rename(folder.with_name(AWAY))
+
+
+def delete(folder):
+    shutil.rmtree(folder)
+
+
+def replace(folder):
+    """By a copy of itself, as a restored backup is."""
+    move(folder)
+    shutil.copytree(folder.with_name(AWAY), folder)
+
+
+def replace_file(folder):
+    """Only the file, by another."""
+    for name in ("memory.db", "memory.db-wal", "memory.db-shm"):
+        (folder / name).unlink()
+
+
+def lose_the_log(folder):
+    (folder / "memory.db-wal").unlink()
+
+
+def put_back(folder):
+    """Moved away and back: it is the same file, so nothing has happened."""
+    move(folder)
+    folder.with_name(AWAY).rename(folder)
+
+
+WAYS = [move, delete, replace, replace_file, lose_the_log]
+
+
+def add(server, key):
+    return over_rest(server.port, "memory_add", {"key": key, "text": f"text of {key}"})
+
+
+def health(server):
+    return exchange(server.port, request("GET", "/health")).json()["status"]
+
+
+def keys_in(folder):
+    """What another process finds there."""
+    completed = run("memory", "export", "-", FORAGE_DATA_DIR=folder)
+    assert completed.returncode == 0, completed.stderr
+    return {line.split('"key":"')[1].split('"')[0] for line in completed.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("asks", ["memory_add", "memory_get", "memory_search", "memory_stats"])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_folder_that_is_gone_is_told(tmp_path, way, asks):
+    folder = tmp_path / "data"
+    given = {"memory_add": {"key": "lost", "text": "lost"}, "memory_search": {"query": "text"}}.get(asks, {})
+    with Server(FORAGE_DATA_DIR=folder) as server:
+        assert add(server, "before")["success"] and health(server) == "ok"
+        way(folder)
+        body = over_rest(server.port, asks, given)
+        assert body["success"] is False and body["error"]["code"] == "PROVIDER", body
+        assert "moved, deleted or replaced" in body["error"]["message"] and "put it back, or" in body["error"]["message"]
+        assert str(tmp_path) not in body["error"]["message"]
+        assert health(server) == "degraded"
+        assert add(server, "after")["success"] and health(server) == "ok"
+        found = keys_in(folder)
+        assert "after" in found and "lost" not in found
+        assert ("before" in found) == (way in (replace, lose_the_log))
+
+
+def test_a_folder_that_comes_back_was_never_gone(tmp_path):
+    folder = tmp_path / "data"
+    with Server(FORAGE_DATA_DIR=folder) as server:
+        assert add(server, "before")["success"]
+        put_back(folder)
+        assert add(server, "after")["success"]
+    assert keys_in(folder) == {"before", "after"}
+
+
+def test_what_is_acknowledged_while_it_moves_is_found(tmp_path):
+    """Four clients write all the while. What one hears of after the move is in the folder that is there then."""
+    folder = tmp_path / "data"
+    acknowledged = {"before": set(), "after": set()}
+    stage = ["before"]
+    ends = threading.Event()
+
+    def write(server, client):
+        number = 0
+        while not ends.is_set():
+            number += 1
+            key, asked = f"{client} {number}", stage[0]
+            if add(server, key)["success"]:
+                acknowledged[asked].add(key)
+
+    with Server(FORAGE_DATA_DIR=folder) as server:
+        assert add(server, "first")["success"]
+        threads = [threading.Thread(target=write, args=(server, client)) for client in range(4)]
+        for thread in threads:
+            thread.start()
+        for way in (move, delete, delete):
+            while len(acknowledged[stage[0]]) < 40:
+                ends.wait(0.01)
+            way(folder)
+            if way is delete:
+                acknowledged["after"] = set()  # those before are gone with the folder
+            stage[0] = "after"
+        while len(acknowledged["after"]) < 40:
+            ends.wait(0.01)
+        ends.set()
+        for thread in threads:
+            thread.join()
+    assert acknowledged["before"] <= keys_in(tmp_path / AWAY) | keys_in(folder)
+    assert len(acknowledged["after"] - keys_in(folder)) <= 4, "each client may have heard of one before the folder went"
+
+
+@pytest.mark.parametrize("way", [move, delete, replace])
+def test_records_follow(tmp_path, way):
+    folder = tmp_path / "data"
+    with spending_server(folder) as server:
+        assert spend(server.port, query="one").status == 200
+        way(folder)
+        assert spend(server.port, query="two").status == 200
+        server.wait_log("usage and history go to another file")
+        assert usage_of(folder)["total"]["calls"] == (2 if way is replace else 1)
