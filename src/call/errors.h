@@ -12,6 +12,7 @@
 #define CODE_NOT_FOUND    "NOT_FOUND"
 #define CODE_CONFLICT     "CONFLICT"
 #define CODE_TOO_LARGE    "TOO_LARGE"
+#define CODE_QUOTA        "QUOTA" /* what a caller may store is used up */
 #define CODE_RATE_LIMIT   "RATE_LIMIT"
 #define CODE_PROVIDER     "PROVIDER" /* an upstream failed */
 #define CODE_PARSE        "PARSE"    /* an upstream answered with something else */

@@ -219,6 +219,10 @@ static void print_stats(struct buf *out, yyjson_mut_val *data)
     if (number_of(data, "file_bytes") > 0) {
         buf_printf(out, ", a file of %lld bytes", (long long)number_of(data, "file_bytes"));
     }
+    buf_printf(out, "\n%lld bytes with earlier versions", (long long)number_of(data, "used_bytes"));
+    if (number_of(data, "quota_bytes") > 0) {
+        buf_printf(out, " of %lld", (long long)number_of(data, "quota_bytes"));
+    }
     buf_putc(out, '\n');
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(data, "namespaces"), index, max, item)
     {

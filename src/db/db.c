@@ -373,9 +373,14 @@ static int upgrade(struct db *db, const char *const *versions, int newest)
         status = db->engine->read_version(db, &db->version);
     }
     bool behind = db->version < newest; /* nobody was faster */
-    for (; status == OK && db->version < newest; db->version++) {
-        status = db->engine->run(db, versions[db->version]);
+    struct call *call = db->call;
+    if (!db->engine->is_postgres) {
+        db->call = NULL; /* one that a deadline interrupts would begin anew with each call */
     }
+    for (; status == OK && db->version < newest; db->version++) {
+        status = db_run(db, versions[db->version]);
+    }
+    db->call = call;
     if (status == OK && behind) {
         status = db->engine->write_version(db, db->version);
     }

@@ -35,7 +35,8 @@ struct db_rows; /* a statement that runs, and the row that it stands at */
 
 /* The tables of one part of the program. Of each list the first script makes the tables of version
  * 1, and each further one makes the next version of the one before; a NULL ends it. Data of an
- * older version is brought up to date when it is opened, data of a newer one is refused. */
+ * older version is brought up to date when it is opened, data of a newer one is refused. Scripts
+ * may use `{windows}` and `{this|that}` like statements. */
 struct db_schema {
     const char *part; /* whose tables they are, where parts share a database */
     const char *const *sqlite;

@@ -13,8 +13,12 @@
 #include <sys/stat.h>
 
 #define WITH_VERSIONS 2
+#define WITH_BYTES    3
 #define ORPHANED      "id NOT IN (SELECT id FROM {memory})"
 #define LAGS          "change < (SELECT max(change) FROM {memory} WHERE space = {space}.id)"
+
+#define MISCOUNTED                                                                                 \
+    "n <> coalesce((SELECT bytes FROM {owner} WHERE {owner}.owner = counted.owner), -1)"
 
 /* Each row is one check of the tables: a query that lists what is wrong, and the statement that
  * repairs it (NULL where nothing can). */
@@ -24,17 +28,24 @@ static const struct {
     const char *find;
     const char *repair;
     const char *words;
+    bool of_sound; /* memories: where one is damaged, it tells nothing */
 } CHECKS[] = {
     {ON_SQLITE, 1,
      "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "REINDEX",
-     "the file"},
+     "the file", false},
     {ON_BOTH, 1, "SELECT name FROM {space} WHERE " LAGS " ORDER BY name",
      "UPDATE {space} SET change = (SELECT max(change) FROM {memory} WHERE space = {space}.id) "
      "WHERE " LAGS,
-     "the change counter lags behind in namespace"},
+     "the change counter lags behind in namespace", false},
     {ON_BOTH, WITH_VERSIONS,
      "SELECT CAST(count(*) AS TEXT) FROM {memory_version} WHERE " ORPHANED " HAVING count(*) > 0",
-     "DELETE FROM {memory_version} WHERE " ORPHANED, "earlier versions of memories that are gone"},
+     "DELETE FROM {memory_version} WHERE " ORPHANED, "earlier versions of memories that are gone",
+     false},
+    {ON_BOTH, WITH_BYTES, "SELECT owner FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED,
+     "{|LOCK TABLE forage_owner IN EXCLUSIVE MODE; }INSERT INTO {owner} (owner, bytes) SELECT "
+     "owner, n FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED
+     " ON CONFLICT (owner) DO UPDATE SET bytes = excluded.bytes",
+     "the bytes that memories take are miscounted for caller", true},
 };
 #define CHECK_COUNT (sizeof CHECKS / sizeof *CHECKS)
 
@@ -47,6 +58,7 @@ struct look {
     size_t count;              /* of all problems, listed or not */
     size_t found[CHECK_COUNT]; /* by each check of the tables */
     int64_t memories;
+    size_t damaged;   /* memories and versions */
     bool at_versions; /* the rows that come are earlier versions */
 };
 
@@ -114,6 +126,7 @@ static int note_row(void *context, const struct store_row *row, const struct mem
     if (!what) {
         return OK;
     }
+    look->damaged++;
     what = look->at_versions ? arena_printf(arena, "an earlier version: %s", what) : what;
     struct memory_problem problem = {
         .what = what,
@@ -168,6 +181,18 @@ static int look_at_rows(struct look *look)
     return note_failure(look, "the memories", status);
 }
 
+static int look_at_tables(struct look *look, bool of_sound)
+{
+    int status = OK;
+    for (size_t i = 0; i < CHECK_COUNT && status == OK; i++) {
+        if (CHECKS[i].since <= db_version(look->db) && CHECKS[i].of_sound == of_sound &&
+            (CHECKS[i].where == ON_BOTH || !db_is_postgres(look->db))) {
+            status = look_with(look, i);
+        }
+    }
+    return status;
+}
+
 /* All of it, in one view of the data. */
 static int look_around(struct look *look)
 {
@@ -175,14 +200,14 @@ static int look_around(struct look *look)
         return OK; /* nothing was ever stored */
     }
     int status = db_begin_reading(look->db);
-    for (size_t i = 0; i < CHECK_COUNT && status == OK; i++) {
-        if (CHECKS[i].since <= db_version(look->db) &&
-            (CHECKS[i].where == ON_BOTH || !db_is_postgres(look->db))) {
-            status = look_with(look, i);
-        }
+    if (status == OK) {
+        status = look_at_tables(look, false);
     }
     if (status == OK) {
         status = look_at_rows(look);
+    }
+    if (status == OK && look->damaged == 0) {
+        status = look_at_tables(look, true);
     }
     if (status == OK) {
         status = look_at_indexes(look);

@@ -123,6 +123,7 @@ static int remove_expired(struct db *db, struct arena *arena, int64_t id, int64_
     }
     if (status == OK && row.memory.expires_ms > 0 && row.memory.expires_ms <= now_ms) {
         status = store_remove(db, &space, &row);
+        status = status == OK ? store_settle(db, &space) : status;
     }
     return status == ERR_NOTFOUND ? OK : status;
 }
@@ -194,8 +195,11 @@ static int apply(void *context, struct db *db, struct writer_job *job)
                               .space = &found,
                               .now_ms = clock_wall_ms(),
                               .versions = memories->versions,
+                              .quota = memories->quota,
+                              .shared = *own->space->owner == '\0',
                               .overwrites = &own->overwrites};
-    return own->apply(&work, own->context);
+    status = own->apply(&work, own->context);
+    return status == OK ? store_settle(db, &found) : status;
 }
 
 static void wrote(void *context, struct db *db, struct writer_job *jobs, int status)
@@ -278,6 +282,7 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
     const char *url = config_text("FORAGE_DATABASE_URL");
     memories->places = places;
     memories->versions = (int)config_int("FORAGE_MEMORY_VERSIONS");
+    memories->quota = config_bytes("FORAGE_MEMORY_QUOTA");
     memories->alone = url && *url;
     size_t most = memories->alone ? (size_t)config_int("FORAGE_DATABASE_CONNECTIONS") : 0;
     memories->pool =

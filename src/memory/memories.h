@@ -17,8 +17,9 @@ struct memories {
     struct writer *writer;
     struct indexes *indexes;
     struct scrub *scrub;
-    bool alone;   /* the database groups the commits of many connections by itself */
-    int versions; /* how many earlier versions of a memory are kept */
+    bool alone;    /* the database groups the commits of many connections by itself */
+    int versions;  /* how many earlier versions of a memory are kept */
+    int64_t quota; /* bytes that an owner's memories may take; 0: any number */
     _Atomic int64_t next_sweep_ms;
 };
 

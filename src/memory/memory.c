@@ -2,6 +2,7 @@
 #include "memory/memory.h"
 
 #include "call/errors.h"
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -420,6 +421,7 @@ int memory_stats(struct call *call, struct memory_stats *stats)
         status = store_stats(reading.db, call_arena(call), owner, stats);
     }
     if (status == OK) {
+        stats->quota_bytes = call_parts(call)->memories->quota;
         hide_unshared(call_arena(call), stats);
         status = arena_failed(call_arena(call)) ? ERR_NOMEM : OK;
     }

@@ -269,6 +269,9 @@ struct memory_stats {
     const char *backend; /* "sqlite" or "postgresql" */
     int64_t file_bytes;  /* 0 where it is not a file */
     int schema_version;
+    int64_t used_bytes;   /* that the caller's own namespaces take, earlier versions counted */
+    int64_t shared_bytes; /* the same of all shared ones */
+    int64_t quota_bytes;  /* that each of the two may be; 0: any number */
     const struct memory_namespace_stats *namespaces; /* that the caller may see */
     size_t namespace_count;
 };

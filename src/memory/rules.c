@@ -294,6 +294,28 @@ static int versions_to_keep(const struct rules_work *work, const struct store_ro
     return outcome == MEMORY_RENAMED || marked.memory.damage ? STORE_ALL_VERSIONS : work->versions;
 }
 
+/* A change that makes what there is smaller is welcome however much there is. */
+static int check_quota(const struct rules_work *work, int64_t before)
+{
+    int64_t bytes = work->space->bytes;
+    if (work->quota == 0 || bytes <= work->quota || bytes <= before) {
+        return OK;
+    }
+    call_fail(work->call, CODE_QUOTA,
+              "%s take %lld bytes, earlier versions counted, and would take %lld with this; %lld "
+              "are allowed (FORAGE_MEMORY_QUOTA): delete memories that are no longer needed, which "
+              "takes their earlier versions along, or store less; the operator can allow more, or "
+              "keep fewer versions (FORAGE_MEMORY_VERSIONS)",
+              work->shared ? "all shared namespaces together" : "your memories", (long long)before,
+              (long long)bytes, (long long)work->quota);
+    call_fail_details(work->call,
+                      arena_printf(call_arena(work->call),
+                                   "{\"used_bytes\":%lld,\"wanted_bytes\":%lld,"
+                                   "\"quota_bytes\":%lld}",
+                                   (long long)before, (long long)bytes, (long long)work->quota));
+    return ERR_FAILED;
+}
+
 /* Writes the row unless it says what is there already. A row whose text the change did not give has
  * the digest of the old one, so that a damaged text stays what it is; one that says the same as a
  * damaged one says it anew, and has another digest. */
@@ -312,7 +334,11 @@ static int write(const struct rules_work *work, struct store_row *row, const str
     /* What is kept need not leave the disk; the key of before, and what is one too many, must. */
     *work->overwrites |= row->id != 0 && (versions <= 0 || old->memory.version > versions ||
                                           !same_text(row->memory.key, old->memory.key));
+    int64_t before = work->space->bytes;
     int status = store_put(work->db, work->space, row, versions);
+    if (status == OK) {
+        status = check_quota(work, before);
+    }
     answer(result, outcome, &row->memory);
     if (old && outcome != MEMORY_RENAMED) {
         result->replaced_version = old->memory.version;

@@ -14,6 +14,8 @@ struct rules_work {
     struct store_space *space; /* locked */
     int64_t now_ms;
     int versions;     /* how many earlier versions of a memory are kept */
+    int64_t quota;    /* bytes that the memories of an owner may take; 0: any number */
+    bool shared;      /* the owner is everybody */
     bool *overwrites; /* set when contents were replaced or removed, and must leave the disk */
 };
 

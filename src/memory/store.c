@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT_ALL "INSERT INTO {owner} (owner, bytes) " STORE_COUNTED
+
 static const char *const SQLITE_VERSIONS[] = {
     "CREATE TABLE space ("
     " id INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL,"
@@ -33,10 +35,12 @@ static const char *const SQLITE_VERSIONS[] = {
     " tags TEXT, metadata TEXT, session TEXT, place INTEGER NOT NULL, role TEXT,"
     " created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,"
     " digest BLOB NOT NULL, PRIMARY KEY (id, version)) WITHOUT ROWID;",
+    "CREATE TABLE owner (owner TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;" COUNT_ALL,
     NULL,
 };
 
-/* A space's row changes with every memory: it gets room to do so in place. */
+/* The rows of a space and of its owner change with every memory: they get room to do so in place.
+ */
 static const char *const POSTGRES_VERSIONS[] = {
     "CREATE TABLE forage_space ("
     " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
@@ -64,6 +68,8 @@ static const char *const POSTGRES_VERSIONS[] = {
     " tags JSONB, metadata TEXT, session TEXT COLLATE \"C\", place BIGINT NOT NULL,"
     " role TEXT COLLATE \"C\", created BIGINT NOT NULL, updated BIGINT NOT NULL,"
     " expires BIGINT NOT NULL, digest BYTEA NOT NULL, PRIMARY KEY (id, version));",
+    "CREATE TABLE forage_owner (owner TEXT COLLATE \"C\" PRIMARY KEY, bytes BIGINT NOT NULL)"
+    " WITH (fillfactor = 50);" COUNT_ALL,
     NULL,
 };
 
@@ -129,7 +135,7 @@ static int find_space(struct db *db, const struct memory_space *space, struct st
         db_ask(db, "SELECT id, change, horizon FROM {space} WHERE owner = ?1 AND name = ?2",
                DB_TEXT(space->owner), DB_TEXT(space->name)),
         numbers, 3);
-    *found = (struct store_space){numbers[0], numbers[1], numbers[2]};
+    *found = (struct store_space){.id = numbers[0], .change = numbers[1], .horizon = numbers[2]};
     return status < 0 ? status : OK;
 }
 
@@ -141,18 +147,35 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
         return status;
     }
     /* Another server may be faster; then its row counts. */
+    status = db_do(db, "INSERT INTO {owner} (owner, bytes) VALUES (?1, 0) ON CONFLICT DO NOTHING",
+                   DB_TEXT(space->owner));
+    if (status != OK) {
+        return status;
+    }
     status = db_do(db, "INSERT INTO {space} (owner, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                    DB_TEXT(space->owner), DB_TEXT(space->name));
     return status == OK ? find_space(db, space, found) : status;
 }
 
-/* Whoever changes a space holds its row until the end of the transaction (PostgreSQL), or the whole
- * file (SQLite). */
+/* Whoever changes a space holds its row and its owner's until the end of the transaction
+ * (PostgreSQL), or the whole file (SQLite). */
 int store_lock(struct db *db, struct store_space *space)
 {
-    int status = db_numbers(
-        db_ask(db, "SELECT change FROM {space} WHERE id = ?1{| FOR UPDATE}", DB_INT(space->id)),
-        &space->change, 1);
+    static const char LOCK[] =
+        "SELECT {space}.change, {owner}.bytes FROM {owner} JOIN {space} ON {space}.owner = "
+        "{owner}.owner WHERE {space}.id = ?1{| FOR UPDATE}";
+    int64_t numbers[2];
+    int status = db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 2);
+    if (status == 0) { /* the owner's row is lost, which a check tells and repairs */
+        status = db_do(db,
+                       "INSERT INTO {owner} (owner, bytes) SELECT owner, 0 FROM {space} WHERE id = "
+                       "?1 ON CONFLICT DO NOTHING",
+                       DB_INT(space->id));
+        status =
+            status == OK ? db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 2) : status;
+    }
+    space->change = numbers[0];
+    space->bytes = numbers[1];
     return status < 0 ? status : OK;
 }
 
@@ -209,6 +232,18 @@ static int read_stats(struct db_rows *rows, struct arena *arena, struct memory_s
     return arena_failed(arena) ? ERR_NOMEM : status;
 }
 
+static int read_owned(struct db *db, const char *owner, struct memory_stats *stats)
+{
+    struct db_rows *rows =
+        db_ask(db, "SELECT owner, bytes FROM {owner} WHERE owner IN (?1, '')", DB_TEXT(owner));
+    int status;
+    while ((status = db_step(rows)) > 0) {
+        *(*db_text(rows, 0) ? &stats->used_bytes : &stats->shared_bytes) = db_int(rows, 1);
+    }
+    db_end(rows);
+    return status;
+}
+
 int store_stats(struct db *db, struct arena *arena, const char *owner, struct memory_stats *stats)
 {
     struct memory_namespace_stats *items =
@@ -228,6 +263,9 @@ int store_stats(struct db *db, struct arena *arena, const char *owner, struct me
                " GROUP BY spaces.id ORDER BY spaces.name, owner LIMIT ?2",
                DB_TEXT(owner), DB_INT(LIMIT_MEMORY_NAMESPACES));
     int status = read_stats(rows, arena, stats, items);
+    if (status == OK && owner) {
+        status = read_owned(db, owner, stats);
+    }
     if (status != OK || db_is_postgres(db)) {
         return status;
     }
@@ -458,31 +496,52 @@ int store_last_place(struct db *db, int64_t space, const char *session, int64_t 
 }
 
 /* A server is asked once for all of a change, since every question is a way there and back; a file
- * is asked for one thing after the other. */
+ * is asked for one thing after the other. Whatever is written or dropped says how many bytes that
+ * is; the owner's row follows at the end of the transaction (store_settle), once for all of them.
+ */
 #define MOVE_SPACE "UPDATE {space} SET change = ?2 WHERE id = ?1"
-#define DELETE_ROW "DELETE FROM {memory} WHERE id = ?3 AND space = ?1"
-#define DROP(ID)   "DELETE FROM {memory_version} WHERE id = " ID
+#define DELETE_ROW                                                                                 \
+    "DELETE FROM {memory} WHERE id = ?3 AND space = ?1 RETURNING " STORE_MEMORY_BYTES("") " AS n"
+#define DROP(ID)    "DELETE FROM {memory_version} WHERE id = " ID
+#define SAY_VERSION " RETURNING " STORE_VERSION_BYTES("") " AS n"
 #define KEPT                                                                                       \
     "id, version, summary, text, tags, metadata, session, place, role, created, updated, "         \
     "expires, digest"
 #define KEEP(ID)                                                                                   \
     "INSERT INTO {memory_version} (" KEPT ") SELECT " KEPT " FROM {memory} WHERE id = " ID         \
-    " ON CONFLICT DO NOTHING"
+    " ON CONFLICT DO NOTHING" SAY_VERSION
 #define TRIM(ID, MOST)                                                                             \
     DROP(ID)                                                                                       \
     " AND version NOT IN (SELECT version FROM {memory_version} WHERE id = " ID                     \
-    " ORDER BY version DESC LIMIT " MOST ")"
-#define WITH_MOVE "{|WITH moved AS (" MOVE_SPACE ") }"
-#define WITH_DROP "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?16") ") }"
-#define WITH_KEEP                                                                                  \
-    "{|WITH moved AS (" MOVE_SPACE                                                                 \
-    "), kept AS (" KEEP("?16") "), trimmed AS (" TRIM("?16", "?17") ") }"
-#define WITH_REMOVAL                                                                               \
-    "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?3") "), gone AS (" DELETE_ROW ") }"
+    " ORDER BY version DESC LIMIT " MOST ")" SAY_VERSION
+#define SIZE_OF(ID) "SELECT " STORE_MEMORY_BYTES("") " AS n FROM {memory} WHERE id = " ID
+
+/* For a server: all parts in one statement, which says the id and the bytes that come of it. */
+#define SUM(PART) "coalesce((SELECT sum(n) FROM " PART "), 0)"
+#define TOGETHER(PARTS, CHANGE, BYTES)                                                             \
+    "{|WITH moved AS (" MOVE_SPACE ")" PARTS ", written AS (}" CHANGE "{|) SELECT id, CAST(" BYTES \
+    " AS BIGINT) FROM written}"
+#define SAY_MEMORY " RETURNING id, " STORE_MEMORY_BYTES("") " AS n"
+#define INSERT_ROW                                                                                 \
+    "INSERT INTO {memory} (space, change, key, summary, text, tags, metadata, session, place, "    \
+    "role, created, updated, expires, version, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "   \
+    "?9, ?10, ?11, ?12, ?13, ?14, ?15)" SAY_MEMORY
 #define UPDATE_ROW                                                                                 \
     "UPDATE {memory} SET change = ?2, key = ?3, summary = ?4, text = ?5, tags = ?6, metadata = "   \
     "?7, session = ?8, place = ?9, role = ?10, created = ?11, updated = ?12, expires = ?13, "      \
-    "version = ?14, digest = ?15 WHERE space = ?1 AND id = ?16 RETURNING id"
+    "version = ?14, digest = ?15 WHERE space = ?1 AND id = ?16" SAY_MEMORY
+#define OLD "(" SIZE_OF("?16") ")" /* as the statement finds it */
+
+static const char PUT_NEW[] = TOGETHER("", INSERT_ROW, "n");
+static const char PUT_RENAMED[] = TOGETHER("", UPDATE_ROW, "n - " OLD);
+static const char PUT_OVER[] = TOGETHER(", dropped AS (" DROP("?16") SAY_VERSION ")", UPDATE_ROW,
+                                        "n - " OLD " - " SUM("dropped"));
+static const char PUT_KEEPING[] =
+    TOGETHER(", kept AS (" KEEP("?16") "), trimmed AS (" TRIM("?16", "?17") ")", UPDATE_ROW,
+             "n - " OLD " + " SUM("kept") " - " SUM("trimmed"));
+static const char REMOVE[] = "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?3") SAY_VERSION
+    "), gone AS (" DELETE_ROW ") }INSERT INTO {removed} (space, change, id) VALUES (?1, ?2, ?3)"
+    "{| RETURNING CAST(-" SUM("dropped") " - " SUM("gone") " AS BIGINT)}";
 
 static int move_file_space(struct db *db, const struct store_space *space)
 {
@@ -490,32 +549,64 @@ static int move_file_space(struct db *db, const struct store_space *space)
                               : db_do(db, MOVE_SPACE, DB_INT(space->id), DB_INT(space->change));
 }
 
-/* Keeps the row as it is now as an earlier version, and the last `versions` of these. A server does
- * both with the change itself. */
-static int keep_file_version(struct db *db, int64_t id, int versions)
+/* Adds the first numbers of all rows of a statement, `sign` times each, and ends it. */
+static int add_up(struct db_rows *rows, int sign, int64_t *sum)
 {
-    if (db_is_postgres(db) || versions == STORE_ALL_VERSIONS) {
+    int status;
+    while ((status = db_step(rows)) > 0) {
+        *sum += sign * db_int(rows, 0);
+    }
+    db_end(rows);
+    return status;
+}
+
+static void note_bytes(struct store_space *space, int64_t grown)
+{
+    space->uncounted += grown;
+    space->bytes += grown;
+}
+
+int store_settle(struct db *db, struct store_space *space)
+{
+    int64_t grown = space->uncounted;
+    space->uncounted = 0;
+    return grown == 0 ? OK
+                      : db_do(db,
+                              "UPDATE {owner} SET bytes = bytes + ?2 WHERE owner = (SELECT owner "
+                              "FROM {space} WHERE id = ?1)",
+                              DB_INT(space->id), DB_INT(grown));
+}
+
+/* Keeps the row as it is now as an earlier version, and the last `versions` of these; `grown` gets
+ * the bytes that the change adds before the row itself is written. A server does all of it with the
+ * change. */
+static int keep_file_version(struct db *db, int64_t id, int versions, int64_t *grown)
+{
+    if (db_is_postgres(db)) {
         return OK;
     }
-    if (versions == 0) {
-        return db_do(db, DROP("?1"), DB_INT(id));
+    int status = add_up(db_ask(db, SIZE_OF("?1"), DB_INT(id)), -1, grown);
+    if (status != OK || versions == STORE_ALL_VERSIONS) {
+        return status;
     }
-    int status = db_do(db, KEEP("?1"), DB_INT(id));
-    return status == OK ? db_do(db, TRIM("?1", "?2"), DB_INT(id), DB_INT(versions)) : status;
+    if (versions == 0) {
+        return add_up(db_ask(db, DROP("?1") SAY_VERSION, DB_INT(id)), -1, grown);
+    }
+    status = add_up(db_ask(db, KEEP("?1"), DB_INT(id)), 1, grown);
+    return status == OK
+               ? add_up(db_ask(db, TRIM("?1", "?2"), DB_INT(id), DB_INT(versions)), -1, grown)
+               : status;
 }
 
 int store_put(struct db *db, struct store_space *space, struct store_row *row, int versions)
 {
-    static const char INSERT[] = WITH_MOVE
-        "INSERT INTO {memory} (space, change, key, summary, text, tags, metadata, session, place, "
-        "role, created, updated, expires, version, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-        "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id";
     const struct memory *memory = &row->memory;
     char *tags;
+    int64_t grown = 0;
     row->change = ++space->change;
     int status = move_file_space(db, space);
     if (status == OK && row->id) {
-        status = keep_file_version(db, row->id, versions);
+        status = keep_file_version(db, row->id, versions, &grown);
     }
     if (status == OK) {
         status = write_tags(memory->tags, memory->tag_count, &tags);
@@ -523,7 +614,7 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
     if (status != OK) {
         return status;
     }
-    const struct db_value values[] = {
+    struct db_value values[17] = {
         DB_INT(space->id),
         DB_INT(row->change),
         DB_TEXT(memory->key),
@@ -539,18 +630,28 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
         DB_INT(memory->expires_ms),
         DB_INT(memory->version),
         DB_BYTES(row->digest, sizeof row->digest),
-        DB_INT(row->id),
-        DB_INT(versions - 1), /* a server trims what was there before this one came to it */
     };
+    size_t count = 15;
     bool keeps = versions > 0 && db_is_postgres(db);
-    const char *sql = !row->id                         ? INSERT
-                      : versions == STORE_ALL_VERSIONS ? WITH_MOVE UPDATE_ROW
-                      : keeps                          ? WITH_KEEP UPDATE_ROW
-                                                       : WITH_DROP UPDATE_ROW;
-    size_t count = row->id ? keeps ? 17 : 16 : 15;
-    status = db_numbers(db_query(db, sql, values, count), &row->id, 1);
+    const char *sql = !row->id                         ? PUT_NEW
+                      : versions == STORE_ALL_VERSIONS ? PUT_RENAMED
+                      : keeps                          ? PUT_KEEPING
+                                                       : PUT_OVER;
+    if (row->id) {
+        values[count++] = DB_INT(row->id);
+    }
+    if (keeps) { /* a server trims what was there before this one came to it */
+        values[count++] = DB_INT(versions - 1);
+    }
+    int64_t written[2];
+    status = db_numbers(db_query(db, sql, values, count), written, 2);
     free(tags);
-    return status > 0 ? OK : status == 0 ? ERR_NOTFOUND : status;
+    if (status <= 0) {
+        return status == 0 ? ERR_NOTFOUND : status;
+    }
+    row->id = written[0];
+    note_bytes(space, grown + written[1]);
+    return OK;
 }
 
 /* Old removals are forgotten. */
@@ -568,16 +669,18 @@ static int forget_removals(struct db *db, int64_t space, int64_t horizon)
 int store_remove(struct db *db, struct store_space *space, const struct store_row *row)
 {
     struct db_value values[] = {DB_INT(space->id), DB_INT(++space->change), DB_INT(row->id)};
+    int64_t grown = 0;
     int status = move_file_space(db, space);
     if (status == OK && !db_is_postgres(db)) {
-        status = db_finish(db_query(db, DELETE_ROW, values, 3));
-        status = status == OK ? db_do(db, DROP("?1"), DB_INT(row->id)) : status;
+        status = add_up(db_query(db, DELETE_ROW, values, 3), -1, &grown);
+        status = status == OK
+                     ? add_up(db_ask(db, DROP("?1") SAY_VERSION, DB_INT(row->id)), -1, &grown)
+                     : status;
     }
     if (status == OK) {
-        status = db_finish(db_query(
-            db, WITH_REMOVAL "INSERT INTO {removed} (space, change, id) VALUES (?1, ?2, ?3)",
-            values, 3));
+        status = add_up(db_query(db, REMOVE, values, 3), 1, &grown);
     }
+    note_bytes(space, grown);
     if (status == OK && space->change > LIMIT_MEMORY_REMOVALS) {
         status = forget_removals(db, space->id, space->change - LIMIT_MEMORY_REMOVALS);
     }

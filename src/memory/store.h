@@ -27,10 +27,34 @@ struct store_row {
 
 /* What is known of a space. */
 struct store_space {
-    int64_t id;      /* 0: there is none yet */
-    int64_t change;  /* the number of its last change */
-    int64_t horizon; /* removals up to this number are no longer listed */
+    int64_t id;        /* 0: there is none yet */
+    int64_t change;    /* the number of its last change */
+    int64_t horizon;   /* removals up to this number are no longer listed */
+    int64_t bytes;     /* that all spaces of its owner take; known once it is locked */
+    int64_t uncounted; /* the store's own: of them, what the owner's row does not know of yet */
 };
+
+/* What a memory or an earlier version counts: its texts and 200 bytes, about what the tables need
+ * besides. T is its table's name with a dot, or nothing. */
+#define STORE_AND(COLUMN)                                                                          \
+    " + coalesce({length(CAST(" COLUMN " AS BLOB))|octet_length(" COLUMN ")}, 0)"
+#define STORE_TEXTS(T)         STORE_AND(T "summary") STORE_AND(T "text") STORE_AND(T "metadata")
+#define STORE_TAGS(T)          STORE_AND("{" T "tags|" T "tags::text}")
+#define STORE_REST(T)          STORE_AND(T "session") STORE_AND(T "role") STORE_TAGS(T)
+#define STORE_VERSION_BYTES(T) "(200" STORE_TEXTS(T) STORE_REST(T) ")"
+#define STORE_MEMORY_BYTES(T)  "(200" STORE_AND(T "key") STORE_TEXTS(T) STORE_REST(T) ")"
+/* Each owner with the bytes (n) of its memories and their versions, counted anew. */
+#define STORE_OF_MEMORIES                                                                          \
+    "SELECT s.owner, " STORE_MEMORY_BYTES("m.") " FROM {memory} AS m JOIN {space} AS s ON s.id = " \
+                                                "m.space"
+#define STORE_OF_VERSIONS                                                                          \
+    "SELECT s.owner, " STORE_VERSION_BYTES("v.") " FROM {memory_version} AS v JOIN {memory} AS m " \
+                                                 "ON m.id = v.id JOIN {space} AS s ON s.id = "     \
+                                                 "m.space"
+#define STORE_COUNTED                                                                              \
+    "SELECT owner, CAST(sum(n) AS BIGINT) AS n FROM (SELECT owner, 0 AS n FROM {space} UNION ALL " \
+    "SELECT owner, 0 FROM {owner} UNION ALL " STORE_OF_MEMORIES " UNION ALL " STORE_OF_VERSIONS    \
+    ") AS items GROUP BY owner"
 
 /* Takes one row; anything but OK ends the walk and is what the walk returns. */
 typedef int (*store_take)(void *context, const struct store_row *row);
@@ -48,8 +72,9 @@ char *store_file(const struct places *places);
 
 int store_space_of(struct db *db, const struct memory_space *space, bool make,
                    struct store_space *found);
-/* No other transaction changes the space before this one ends, and what is read from now on, the
- * number of its last change included, is what the last one left. */
+/* No other transaction changes a space of this owner before this one ends, and what is read from
+ * now on, the number of the space's last change and the owner's bytes included, is what the last
+ * one left. */
 MUST_CHECK int store_lock(struct db *db, struct store_space *space);
 /* A space with its name. */
 struct store_named_space {
@@ -63,7 +88,7 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
                  size_t *count);
 /* How many memories of a space have not expired. */
 int store_count(struct db *db, int64_t space, int64_t now_ms, int64_t *count);
-/* Of the owner's namespaces and the shared ones; NULL: of all owners. */
+/* Of the owner's namespaces and the shared ones; NULL: of all owners, without their bytes. */
 int store_stats(struct db *db, struct arena *arena, const char *owner, struct memory_stats *stats);
 
 /* ---- rows; ERR_NOTFOUND where there is none ---- */
@@ -87,6 +112,8 @@ MUST_CHECK int store_put(struct db *db, struct store_space *space, struct store_
                          int versions);
 /* With its earlier versions. */
 MUST_CHECK int store_remove(struct db *db, struct store_space *space, const struct store_row *row);
+/* After the last change of a locked space: the owner's bytes are counted. */
+MUST_CHECK int store_settle(struct db *db, struct store_space *space);
 
 /* ---- walks ---- */
 

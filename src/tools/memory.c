@@ -556,6 +556,13 @@ static int run_stats(struct call *call, yyjson_val *arguments, struct reply *rep
     yyjson_mut_val *data = answer_with_data(reply);
     yyjson_mut_obj_add_str(doc, data, "backend", stats.backend);
     yyjson_mut_obj_add_int(doc, data, "schema_version", stats.schema_version);
+    yyjson_mut_obj_add_sint(doc, data, "used_bytes", stats.used_bytes);
+    if (stats.shared_bytes > 0) {
+        yyjson_mut_obj_add_sint(doc, data, "shared_bytes", stats.shared_bytes);
+    }
+    if (stats.quota_bytes > 0) {
+        yyjson_mut_obj_add_sint(doc, data, "quota_bytes", stats.quota_bytes);
+    }
     /* How much all callers keep together is nobody's business but the operator's. */
     if (stats.file_bytes > 0 && call_caller(call) == caller_local()) {
         yyjson_mut_obj_add_sint(doc, data, "file_bytes", stats.file_bytes);

@@ -39,7 +39,7 @@ class Store:
         self.do("import", "--namespace", SPACE, stdin=text.encode())
 
     def damage_a_text(self, key="k3"):
-        self.tamper(f"UPDATE {{memory}} SET text = text || '!' WHERE key = '{key}'")
+        self.tamper(f"UPDATE {{memory}} SET text = substr(text, 1, length(text) - 1) || '!' WHERE key = '{key}'")
 
 
 def tamper_with_file(folder):
@@ -98,6 +98,8 @@ def test_check_lists_each_damaged_memory(store):
 OTHER_DAMAGES = {
     "a lost namespace": ("DELETE FROM {space}", "its namespace is gone", False),
     "a lagging counter": ("UPDATE {space} SET change = 2", "the change counter lags behind", True),
+    "miscounted bytes": ("UPDATE {owner} SET bytes = bytes + 1", "the bytes that memories take are miscounted", True),
+    "a lost owner": ("DELETE FROM {owner}", "the bytes that memories take are miscounted", True),
     "damaged metadata": ("UPDATE {memory} SET metadata = '[1' WHERE key = 'k3'", "its metadata cannot be read", False),
 }
 
@@ -118,7 +120,7 @@ def test_check_finds_other_damage(store, damage):
 def test_tags_that_cannot_be_read_stay_what_they_are(tmp_path):
     store = Store({"FORAGE_DATA_DIR": tmp_path}, tamper_with_file(tmp_path))
     store.fill()
-    store.tamper("UPDATE memory SET tags = '[1' WHERE key = 'k3'")
+    store.tamper("UPDATE memory SET tags = '[1,2,' WHERE key = 'k3'")
     for words in (["check"], ["check", "--repair"]):
         assert "key k3" in store.do(*words, code=1).stdout
     with Server(**store.settings) as server:

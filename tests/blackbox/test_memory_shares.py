@@ -1,10 +1,14 @@
 """What callers share of the memories: the memory that word indexes take, and room in the store."""
 
+import contextlib
+import itertools
 import random
+from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from conftest import ALICE, BOB
-from memory_world import PATH, ask, over_rest
-from programs import FORAGE, Server
+from memory_world import PATH, ask, check_store, over_rest, postgres, world_of  # noqa: F401 (a fixture)
+from programs import FORAGE, Server, run
 from storage import runtime_of
 from test_shares import stock
 
@@ -75,3 +79,120 @@ def test_the_oldest_indexes_go_first(tmp_path):
             seen.append((used, refused))
         assert seen[0][0] < seen[1][0] and seen[1][1] == 0, "two find a place"
         assert all(used <= INDEXES for used, _refused in seen) and seen[-1][1] > 0
+
+
+# ---- the quota ----
+
+QUOTA = 20_000
+EACH = 200  # bytes that a memory counts besides its texts
+
+
+@contextlib.contextmanager
+def quota_world(kind, folder, request, **settings):
+    """Alice and Bob, a quota, and as many servers as the kind has; what is counted is right at the end."""
+    settings = {"FORAGE_DATA_DIR": folder, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_SHARED_NAMESPACES": "team", **settings}
+    if kind == "postgresql":
+        settings["FORAGE_DATABASE_URL"] = request.getfixturevalue("postgres").database()
+    with world_of(kind, {"FORAGE_MEMORY_QUOTA": QUOTA, "FORAGE_MEMORY_VERSIONS": 2, **settings}) as world:
+        yield Asking(world, ALICE), Asking(world, BOB)
+    check_store(settings)
+
+
+class Asking:
+    """A caller of a world, whose calls any server answers."""
+
+    def __init__(self, world, token):
+        self._ports = itertools.cycle([server.port for server in world.servers])
+        self._token = token
+
+    def ask(self, tool, **arguments):
+        return over_rest(next(self._ports), f"memory_{tool}", arguments, token=self._token)
+
+    def do(self, tool, **arguments):
+        body = self.ask(tool, **arguments)
+        assert body["success"], body
+        return body["data"]
+
+    def refused(self, tool, **arguments):
+        body = self.ask(tool, **arguments)
+        assert not body["success"] and body["error"]["code"] == "QUOTA", body
+        return body["error"]
+
+    def load(self, lines):
+        return ask(next(self._ports), "POST", PATH + "/import", lines=lines, token=self._token)
+
+    def used(self):
+        return self.do("stats")["used_bytes"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sqlite-four", "postgresql"])
+def test_quota(tmp_path, request, kind):
+    with quota_world(kind, tmp_path, request) as (alice, bob):
+        alice.do("add", key="one", text="x" * 9000, summary="s", namespace="here")
+        assert alice.used() == EACH + len("one") + 9000 + len("s") and alice.do("stats")["quota_bytes"] == QUOTA
+        alice.do("add", key="two", text="y" * 9400, summary="s", namespace="there")
+        used = alice.used()
+        error = alice.refused("add", key="three", text="z" * 3000)
+        assert error["details"] == {"used_bytes": used, "wanted_bytes": used + EACH + 5 + 3000 + 123, "quota_bytes": QUOTA}
+        for words in (str(used), str(QUOTA), "FORAGE_MEMORY_QUOTA", "delete memories", "earlier versions"):
+            assert words in error["message"]
+        assert not alice.ask("get", key="three")["success"] and alice.used() == used
+        # Everything that takes more is refused, whatever it is called.
+        alice.refused("update", key="one", text="x" * 9001, namespace="here")
+        alice.refused("update", key="one", metadata={"x": "y" * 2000}, namespace="here")
+        alice.do("add", key="k" * 400, text="small")
+        alice.refused("rename", key="k" * 400, new_key="k" * 1000)
+        before = alice.used()
+        answer = alice.load([{"key": "few", "text": "few words"}, {"key": "many", "text": "many " * 400}])
+        assert answer.status == 507 and answer.json()["error"]["code"] == "QUOTA" and alice.used() == before
+        assert not alice.ask("get", key="few")["success"]
+        # Who is over it may still make less of it; others and what is shared have their own.
+        bob.do("add", key="mine", text="b" * 15000)
+        alice.do("add", key="ours", text="c" * 15000, namespace="team")
+        assert "shared namespaces" in bob.refused("add", key="ours too", text="c" * 9000, namespace="team")["message"]
+        assert bob.do("stats")["shared_bytes"] > 15000
+        alice.do("delete", key="two", namespace="there")
+        assert alice.used() == before - 9400 - EACH - len("two") - len("s")
+        alice.do("update", key="one", text="x" * 100, namespace="here")
+        alice.do("update", key="one", text="x" * 50, namespace="here")
+        alice.do("update", key="one", text="x" * 25, namespace="here")
+        # Two earlier versions are kept, of 100 and 50 characters; the long one is gone.
+        assert alice.used() == EACH + 400 + 2 * len("small") + 3 * (EACH + len("s")) + len("one") + 175
+        alice.do("add", key="long", text="z" * 9000)
+        alice.do("update", key="long", text="short")
+        alice.refused("update", key="long", version=1, summary="x" * 2000)
+        alice.do("delete", keys=["long", "k" * 400])
+        alice.do("delete", key="one", namespace="here")
+        assert alice.used() == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite-four", "postgresql"])
+def test_quota_of_many_at_once(tmp_path, request, kind):
+    """Eight clients in four namespaces: together they fill it, and not a byte more."""
+    size = 700
+    with quota_world(kind, tmp_path, request) as (alice, _bob):
+        taken = []
+
+        def fill(client):
+            for number in range(10):
+                body = alice.ask("add", key=f"{client} {number}", text="x" * size, summary="s", namespace=f"n{client % 4}")
+                assert body["success"] or body["error"]["code"] == "QUOTA", body
+                taken.append(body["success"])
+
+        with ThreadPoolExecutor(8) as clients:
+            list(clients.map(fill, range(8)))
+        each = EACH + len("0 0") + size + len("s")
+        assert sum(taken) == QUOTA // each and alice.used() == QUOTA // each * each
+
+
+def test_a_lower_quota_takes_nothing(tmp_path):
+    """What is there stays and is read; it can be deleted and made smaller, and nothing can be added."""
+    settings = {"FORAGE_DATA_DIR": tmp_path}
+    assert run("memory", "add", "a text " * 100, "--key", "old", **settings).returncode == 0
+    settings["FORAGE_MEMORY_QUOTA"] = "500B"
+    refused = run("memory", "add", "more", **settings)
+    assert refused.returncode == 1 and "your memories take " in refused.stderr
+    assert " of 500\n" in run("memory", "stats", **settings).stdout
+    assert run("memory", "get", "old", **settings).stdout.startswith("a text")
+    assert run("memory", "update", "old", "less", FORAGE_MEMORY_VERSIONS=0, **settings).returncode == 0
+    assert run("memory", "add", "more", **settings).returncode == 0
