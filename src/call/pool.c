@@ -31,8 +31,9 @@ struct worker {
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t all_gone;
-    struct stock *stock; /* a unit is a thread with a job */
+    struct stock *stock; /* a unit is a thread with work to do */
     size_t threads;
+    size_t running; /* threads with a job */
     bool closing;
     struct worker *idle;
     struct worker *all;
@@ -85,15 +86,20 @@ static bool wait_for_job(struct worker *worker)
     return true;
 }
 
+static _Thread_local struct worker *this_worker; /* while it has a job */
+
 static void do_job(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     pthread_mutex_unlock(&pool->lock);
+    this_worker = worker;
     worker->job(worker->context);
+    this_worker = NULL;
     pthread_mutex_lock(&pool->lock);
     worker->call = call_free(worker->call);
     worker->job = NULL;
     stock_give_all(&worker->unit);
+    pool->running--;
 }
 
 static void add_worker(struct pool *pool, struct worker *worker)
@@ -212,8 +218,16 @@ int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
             stock_give_all(&errand.unit);
         }
     }
+    pool->running += status == OK;
     pthread_mutex_unlock(&pool->lock);
     return status;
+}
+
+void pool_work_is_done(void)
+{
+    if (this_worker) {
+        stock_give_all(&this_worker->unit);
+    }
 }
 
 const char *pool_refusal(int status)
@@ -232,7 +246,10 @@ const char *pool_refusal(int status)
 
 size_t pool_running(struct pool *pool)
 {
-    return stock_used(pool->stock);
+    pthread_mutex_lock(&pool->lock);
+    size_t running = pool->running;
+    pthread_mutex_unlock(&pool->lock);
+    return running;
 }
 
 void pool_look(struct pool *pool, void (*look)(void *context, const struct call *call),

@@ -22,6 +22,9 @@ struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule);
  * owner has its share of them, ERR_NOMEM when no thread could be had. */
 MUST_CHECK int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
                         void *context);
+/* The job on this thread has done its work and only hands over what came of it: what it took of the
+ * stock is free again, so that whoever gets the answer can ask the next question at once. */
+void pool_work_is_done(void);
 /* What whoever asked is told when pool_run() did not return OK. */
 const char *pool_refusal(int status);
 size_t pool_running(struct pool *pool);

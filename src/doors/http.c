@@ -55,6 +55,7 @@ void respond(struct exchange *exchange, int status, const char *headers, const c
 {
     struct buf lines;
     answer_headers(&lines, exchange, type, headers);
+    pool_work_is_done();
     exchange_respond(exchange, status, lines.data, body, length);
     buf_done(&lines);
 }

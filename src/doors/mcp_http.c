@@ -118,6 +118,7 @@ static void send_answer(struct post *post)
 {
     struct mcp_answer answer = mcp_work_answer(post->work);
     const char *label = mcp_work_new_label(post->work);
+    pool_work_is_done();
     pthread_mutex_lock(&post->lock);
     post->ended = true;
     if (!post->streaming && post->wants_events_only && answer.text && answer.http_status == 200) {

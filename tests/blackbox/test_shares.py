@@ -65,6 +65,15 @@ def test_workers(tmp_path):
                 assert ask(server, BOB, "memory_search", {"query": "anything"}).status == 200
 
 
+def test_one_call_after_the_other(tmp_path):
+    """Whoever has an answer may ask at once: a worker that hands it over is not counted any more."""
+    settings = {"FORAGE_WORKERS": 2, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    with Server(**settings) as server, Connection(server.port) as connection:
+        for _ in range(300):
+            asked = connection.exchange(request("POST", "/api/v1/tools/memory_search", by(ALICE), {"query": "anything"}))
+            assert asked.status == 200
+
+
 def test_a_lone_caller_has_all_workers(tmp_path):
     """But for those that are kept for what asks nobody outside."""
     settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE}", "FORAGE_DATA_DIR": tmp_path}

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "doors/doors.h"
 #include "fixture.h"
+#include "proc/proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static int open_door(int (*door)(struct app *app, int signals), size_t page_size
 
 int main(int argc, char **argv)
 {
+    proc_begin(argc, argv);
     const char *door = argc == 2 || argc == 3 ? argv[1] : "";
     size_t page_size = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
     if (strcmp(door, "serve") == 0) {
