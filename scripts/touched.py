@@ -18,7 +18,7 @@ ROOMS = {
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
-    "core": "log protocol_stdio rest secrets",
+    "core": "log protocol_stdio rest secrets surroundings",
     "db": "data_folder stuck old_data usage storage postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "

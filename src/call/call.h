@@ -165,9 +165,9 @@ bool call_may_keep(const struct call *call);
 int call_fail(struct call *call, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* What something of this machine said, for the words of an error: for the operator as it is, for
- * others with "[path]" in place of each absolute path, and then the whole is in the log. In the
- * call's arena. */
-const char *call_without_paths(struct call *call, const char *text);
+ * others with "[path]" in place of each absolute path, and then the whole is in the log, unless it
+ * may hold private words. In the call's arena. */
+const char *call_without_paths(struct call *call, const char *text, bool may_log);
 /* Adds details as JSON text, copied; NULL: there are none. */
 void call_fail_details(struct call *call, const char *json);
 void call_fail_retry_after(struct call *call, int seconds);

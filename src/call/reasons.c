@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-const char *call_without_paths(struct call *call, const char *text)
+const char *call_without_paths(struct call *call, const char *text, bool may_log)
 {
     if (call_is_for_operator(call)) {
         return text;
@@ -19,7 +19,7 @@ const char *call_without_paths(struct call *call, const char *text)
     struct text_out out;
     text_start(&out, words, room);
     text_put_without_paths(&out, text);
-    if (strcmp(words, text) != 0) {
+    if (may_log && strcmp(words, text) != 0) {
         log_warn(call_request_id(call), "told without its paths: %s", text);
     }
     return words;

@@ -3,6 +3,7 @@
 
 #include "cli/terminal.h"
 #include "config/config.h"
+#include "core/dumps.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/redact.h"
@@ -54,6 +55,9 @@ int read_configuration(struct buf *problem)
         buf_puts(problem, status_name(status));
     }
     redact_buf(problem, 0, WORDS_OURS);
+    if (status == OK && !config_bool("FORAGE_CORE_DUMPS") && dumps_forbid() != OK) {
+        log_warn(NULL, "core dumps cannot be forbidden: a crash may write keys to the disk");
+    }
     return status == OK ? EXIT_OK : EXIT_USAGE;
 }
 

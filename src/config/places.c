@@ -2,12 +2,14 @@
 #include "config/places.h"
 
 #include "config/config.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Makes the folders of `path` that begin after its first `given` bytes. */
 static int make_folders(char *path, size_t given)
@@ -100,6 +102,14 @@ static char *data_folder(const struct places *places, bool make, char *problem, 
     if (make && make_folders(folder, places->given) != 0) {
         snprintf(problem, size, "%s: %s; set FORAGE_DATA_DIR to a folder that can be written to",
                  folder, strerror(errno));
+        free(folder);
+        return NULL;
+    }
+    if (geteuid() != 0 && file_is_foreign(folder)) {
+        snprintf(problem, size,
+                 "%s belongs to another user, who could read and forge what is kept there; set "
+                 "FORAGE_DATA_DIR to a folder of your own",
+                 folder);
         free(folder);
         return NULL;
     }

@@ -46,6 +46,22 @@ bool own_file(const char *folder, const char *name, char *path, size_t size)
     return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
 }
 
+/* ---- other users ---- */
+
+bool file_is_foreign(const char *path)
+{
+    struct stat about;
+    struct stat above;
+    char folder[OWN_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    if (lstat(path, &about) != 0 || about.st_uid == geteuid() || about.st_uid == 0) {
+        return false;
+    }
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    return geteuid() != 0 || stat(folder, &above) != 0 || above.st_uid != about.st_uid;
+}
+
 /* ---- programs by their names ---- */
 
 bool is_program(const char *path)

@@ -28,6 +28,10 @@ bool is_program(const char *path);
  * with a whole path count: a name must not mean whatever lies in the current one. */
 bool find_on_path(const char *name, char *path, size_t size);
 
+/* Whether somebody else made what is there, a link itself and not what it leads to: its owner is
+ * neither we nor root, nor, where root asks, whoever the folder around it belongs to. */
+bool file_is_foreign(const char *path);
+
 /* Writes every byte, whatever interrupts it. OK, or ERR_IO with errno saying why. */
 MUST_CHECK int write_all(int fd, const char *data, size_t length);
 /* Appends all of a file. OK; ERR_IO with errno saying why; an error of the buffer when it does not

@@ -3,6 +3,7 @@
  * it begins, so that it never has to be repeated because another process was faster. */
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/files.h"
 #include "db/engine.h"
 
 #include <errno.h>
@@ -323,6 +324,21 @@ static void make_file(const char *path)
     }
 }
 
+/* In a folder that others may write to, one of them may have left a file or a link under a name of
+ * ours. */
+static bool is_foreign(const char *path)
+{
+    static const char *const SUFFIXES[] = {"", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof SUFFIXES / sizeof *SUFFIXES; i++) {
+        char name[4096];
+        int length = snprintf(name, sizeof name, "%s%s", path, SUFFIXES[i]);
+        if (length > 0 && (size_t)length < sizeof name && file_is_foreign(name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* WAL, which other processes may be switching on at this moment. */
 static int switch_to_wal(struct sqlite *db)
 {
@@ -612,6 +628,13 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
                            .unsynced = options->unsynced};
     db->patience_ms = options->patience_ms ? options->patience_ms : TIME_SQLITE_PATIENCE_MS;
     db->now_synced = !options->unsynced;
+    if (is_foreign(options->path)) {
+        snprintf(db->base.problem, sizeof db->base.problem,
+                 "the file, or its -wal or -shm, belongs to another user, who could read and forge "
+                 "what is in it; move it away, or choose another folder");
+        *status = ERR_IO;
+        return &db->base;
+    }
     pthread_mutex_lock(&opening);
     if (options->schema && !options->only_looks) {
         make_file(options->path);

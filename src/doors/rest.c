@@ -305,7 +305,7 @@ static void answer_records(struct rest_call *rest)
     }
     if (status == ERR_IO || status == ERR_BUSY || status == ERR_INVALID) {
         call_fail(call, CODE_CONFIG, "the records cannot be read: %s",
-                  call_without_paths(call, db ? db_problem(db) : problem));
+                  call_without_paths(call, db ? db_problem(db) : problem, true));
     }
     db_close(db);
     if (status == OK) {

@@ -52,7 +52,7 @@ static int borrow(struct memories *memories, struct call *call, struct db **db)
         log_error(NULL, "the memory store cannot be opened: %s", problem);
     }
     return call_fail(call, CODE_PROVIDER, "the memory store cannot be opened: %s",
-                     call_without_paths(call, problem));
+                     call_without_paths(call, problem, true));
 }
 
 int memories_borrow(struct call *call, struct db **db)
@@ -66,13 +66,13 @@ static int fail(struct call *call, const struct db *db, int status)
         return call_fail(call, CODE_PROVIDER,
                          "the memory store went away while it confirmed the change, so it is not "
                          "known whether the change was made; look before you repeat it: %s",
-                         call_without_paths(call, db_problem(db)));
+                         call_without_paths(call, db_problem(db), true));
     }
     switch (status) {
     case ERR_IO:
     case ERR_CLOSED:
         return call_fail(call, CODE_PROVIDER, "the memory store failed, nothing was changed: %s",
-                         call_without_paths(call, db_problem(db)));
+                         call_without_paths(call, db_problem(db), true));
     case ERR_BUSY:
         call_fail(call, CODE_BUSY, "the memory store is busy with other writers; try again");
         call_fail_retry_after(call, 1);

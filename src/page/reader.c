@@ -414,7 +414,7 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
     }
     const char *said = arena_printf(call_arena(reading->call),
                                     "scripts fill this page, and there is no browser: %s",
-                                    call_without_paths(reading->call, words));
+                                    call_without_paths(reading->call, words, true));
     *lacks = said ? said : WHY;
     return false;
 }

@@ -60,7 +60,8 @@ static void add_details(struct call *call, const char *words)
             : NULL;
     if (copy) {
         text_repair(copy);
-        const char *told = call_without_paths(call, copy);
+        /* They may repeat the question, which is private: what is left out is not logged. */
+        const char *told = call_without_paths(call, copy, false);
         call_fail_details(call, json_text(arena, yyjson_mut_str(json_new(arena), told), NULL));
     }
 }
@@ -131,8 +132,8 @@ static int fail_run(const struct task *task, const struct sightings *sightings, 
     case ERR_INVALID:
         return call_fail(task->call, CODE_CLI_NOT_FOUND,
                          "%s cannot be run (%s); %s, or name it in %s", title,
-                         call_without_paths(task->call, task->job.program), task->worker->install,
-                         task->worker->path_variable);
+                         call_without_paths(task->call, task->job.program, true),
+                         task->worker->install, task->worker->path_variable);
     case ERR_LIMIT:
         return fail_limit(task, sightings);
     case ERR_DEADLINE:
@@ -314,12 +315,12 @@ static int find_worker(struct task *task)
     char problem[1024];
     if (worker_find(task->worker, task->program, problem, sizeof problem) != OK) {
         return call_fail(task->call, CODE_CLI_NOT_FOUND, "%s",
-                         call_without_paths(task->call, problem));
+                         call_without_paths(task->call, problem, true));
     }
     if (folder_find(task->folder, problem, sizeof problem) != OK ||
         folder_make(task->folder, task->worker->name, problem, sizeof problem) != OK) {
         return call_fail(task->call, CODE_CONFIG_ERROR, "%s",
-                         call_without_paths(task->call, problem));
+                         call_without_paths(task->call, problem, true));
     }
     return OK;
 }

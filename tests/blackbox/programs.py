@@ -42,6 +42,8 @@ def environment(settings):
     # Below /proc, since there root cannot make it either.
     variables["HOME"] = "/proc/nonexistent"
     variables.update(canaries(FORAGE))
+    if os.geteuid() != 0:
+        variables["FORAGE_CORE_DUMPS"] = "yes"  # else nobody but root could count its descriptors
     variables.update(settings)
     WATCH.learn(FORAGE, settings)
     return {name: str(value) for name, value in variables.items() if value is not None}

@@ -452,7 +452,7 @@ static int take_tab(struct browser *browser, struct place *place, struct tab *ta
     }
     pthread_mutex_unlock(&browser->lock);
     if (status == ERR_FAILED && *problem) {
-        *problem = call_without_paths(place->call, *problem);
+        *problem = call_without_paths(place->call, *problem, true);
     }
     if (status != OK) {
         give_tab(browser, place, tab);

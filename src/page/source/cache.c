@@ -81,6 +81,11 @@ static int make_folders(const char *folder)
 struct cache *cache_open(const char *folder, uint64_t max_bytes, char *problem, size_t size)
 {
     struct stat about;
+    struct stat link;
+    if (lstat(folder, &link) == 0 && S_ISLNK(link.st_mode) && file_is_foreign(folder)) {
+        snprintf(problem, size, "%s is a link that another user made", folder);
+        return NULL;
+    }
     int fd = make_folders(folder) == OK ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd < 0 || fstat(fd, &about) != 0) {
         snprintf(problem, size, "%s: %s", folder, strerror(errno));
