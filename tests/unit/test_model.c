@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/html/embedded.h"
+#include "page/html/extract.h"
 #include "page/html/hidden.h"
 #include "page/html/page.h"
 #include "page/html/parse.h"
@@ -13,6 +14,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +131,55 @@ static void walks_trees(void **state)
     read_done(&read);
 }
 
+/* ---- guards ---- */
+
+/* Whatever a model has learned - this one knows sentences alone -, some parts of a text stay. */
+static void loses_no_part_of_the_text(void **state)
+{
+    (void)state;
+    static const struct model_tree TREE = {
+        {FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE, FEATURE_PROSE},
+        {0, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX, INT16_MAX},
+        {-9000, 9000}};
+    static const struct model MODEL = {&TREE, 1, 0};
+    static const char TABLE[] = "<div class='wide'><table><tr><th>Boat<th>Fare<tr><td>Ann<td>four"
+                                "<tr><td>Bea<td>five</table></div>";
+    static const struct {
+        const char *name, *html, *kept, *dropped;
+    } CASES[] = {
+        {"code", "<pre>x = 1</pre>", "x = 1", NULL},
+        {"a picture in an item of a list, before a date",
+         "<ul><li><img src='https://a.example/b.png' alt='Boat'><span>The Ann</span></ul><p>May 2",
+         "b.png", "May 2"},
+        {"a table of data in a box", TABLE, "| Bea | five |", NULL},
+        {"a table that its box names",
+         "<div class='related'><table><tr><th>Boat<th>Fare<tr><td>Ann<td>four</table></div>",
+         "river", "Ann"},
+        {"a list of links", "<ul><li><a href='/a'>Ann</a><li><a href='/b'>Bea</a></ul>", "river",
+         "Bea"},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        char page[4096];
+        int length = snprintf(page, sizeof page,
+                              "<body><nav><a href='/'>Home</a> <a href='/n'>News</a> <a "
+                              "href='/s'>Shop of the valley</a></nav><article><h1>The bridge</h1>"
+                              "<p>" TEXT "</p>%s<p>Again: " TEXT "</p></article>",
+                              CASES[i].html);
+        struct arena *arena = arena_new(MIB(64));
+        assert_non_null(arena);
+        struct extract_input input = {.bytes = page, .length = (size_t)length, .model = &MODEL};
+        struct extract_result result;
+        assert_int_equal(extract_page(arena, &input, &result), OK);
+        if (!strstr(result.markdown, CASES[i].kept)) {
+            fail_msg("%s: lost in:\n%s", CASES[i].name, result.markdown);
+        }
+        if (CASES[i].dropped && strstr(result.markdown, CASES[i].dropped)) {
+            fail_msg("%s: \"%s\" stays in:\n%s", CASES[i].name, CASES[i].dropped, result.markdown);
+        }
+        arena_free(arena);
+    }
+}
+
 /* A table that was trained for other features would be refused by the compiler; one that is cut, or
  * that has leaves out of proportion, is refused here. */
 static void has_a_whole_table(void **state)
@@ -157,6 +208,7 @@ int main(void)
         cmocka_unit_test(gathers_lists_and_tables),
         cmocka_unit_test(tells_what_is_around),
         cmocka_unit_test(walks_trees),
+        cmocka_unit_test(loses_no_part_of_the_text),
         cmocka_unit_test(has_a_whole_table),
     };
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);

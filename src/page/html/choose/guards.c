@@ -85,6 +85,37 @@ static bool is_part_of_text(lxb_dom_node_t *node)
            is_text_block(dom_next_element(node));
 }
 
+enum { LEAST_ROWS = 2, LEAST_CELLS = 4, MOST_LINK_PERCENT = 50 };
+
+/* A table with headings, or what is around one and says next to nothing beside it. */
+static bool is_data_table(const struct stats *stats, uint32_t number)
+{
+    const struct element *elements = stats->elements;
+    uint32_t text = 0, links = 0, beside = 0, tables = 0, rows = 0, cells = 0, heads = 0, end = 0;
+    for (uint32_t i = number; i < elements[number].end; i++) {
+        const struct element *element = &elements[i];
+        if (element->tag == LXB_TAG_TABLE) {
+            tables++;
+            end = end > element->end ? end : element->end;
+        }
+        text += element->own.text;
+        links += element->own.link_text;
+        beside += i < end ? 0 : element->own.text;
+        rows += element->tag == LXB_TAG_TR;
+        heads += element->tag == LXB_TAG_TH;
+        cells += element->tag == LXB_TAG_TD;
+        if (element_takes_words(element) || tables > 1) {
+            return false;
+        }
+    }
+    return heads > 0 && rows >= LEAST_ROWS && heads + cells >= LEAST_CELLS &&
+           beside <= LONGEST_BESIDE && links * 100 <= text * MOST_LINK_PERCENT;
+}
+
+#define HINTS_ELSEWHERE                                                                            \
+    (HINT_NAVIGATION | HINT_FOOTER | HINT_SIDEBAR | HINT_RELATED | HINT_ADVERT | HINT_SHARE |      \
+     HINT_COMMENT | HINT_REVIEW | HINT_FILTER | HINT_COOKIE | HINT_POPUP | HINT_ACCOUNT)
+
 /* An element and all below it that was not dropped by itself. */
 static void take_back(struct stats *stats, uint32_t number)
 {
@@ -98,12 +129,38 @@ static void take_back(struct stats *stats, uint32_t number)
     }
 }
 
+/* The first and the last element below the root with sentences that stay. */
+struct reach {
+    uint32_t first, last;
+};
+
+static struct reach reach_of(const struct stats *stats, uint32_t root)
+{
+    struct reach reach = {UINT32_MAX, 0};
+    for (uint32_t i = root; i < stats->elements[root].end; i++) {
+        if (!stats->elements[i].dropped && stats->elements[i].own.prose > 0) {
+            reach.first = reach.first == UINT32_MAX ? i : reach.first;
+            reach.last = i;
+        }
+    }
+    return reach;
+}
+
+/* A table of data in the midst of the text, unless its name tells what else it is. */
+static bool is_table_of_text(const struct stats *stats, uint32_t number, struct reach text)
+{
+    const struct element *element = &stats->elements[number];
+    return text.first < number && text.last >= element->end &&
+           !element_is(element, HINTS_ELSEWHERE) && is_data_table(stats, number);
+}
+
 void guard_text(struct stats *stats, uint32_t root)
 {
+    struct reach text = reach_of(stats, root);
     for (uint32_t i = root; i < stats->elements[root].end;) {
         lxb_dom_node_t *node = stats->elements[i].node;
         bool dropped = (node_marks(node) & NODE_DROPPED) != 0;
-        if (dropped && is_part_of_text(node)) {
+        if (dropped && (is_part_of_text(node) || is_table_of_text(stats, i, text))) {
             take_back(stats, i);
             dropped = false;
         }
