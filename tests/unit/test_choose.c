@@ -103,6 +103,7 @@ static void chosen_done(struct chosen *chosen)
 #define POST(who, words)                                                                           \
     "<div class='message'><div class='message-user'><a href='/u'>" who                             \
     "</a><div class='userTitle'>Senior wanderer</div></div><time>May 2</time>" words "</div>"
+#define QUOTED(words) "<blockquote class='messageText SelectQuoteContainer'>" words "</blockquote>"
 #define ENTRY(name)                                                                                \
     "<article class='teaser'><h3><a href='/" name "'>What happened in " name                       \
     " on Sunday</a></h3><p>In short: " name " was quiet.</p></article>"
@@ -154,6 +155,13 @@ static const struct kind_case {
          POST("dan", "<p>I agree with all of you, and thank you.</p>") "</div>" FOOTER,
      PAGE_FORUM,
      {"ada", "three days", "twice a day", "I agree with all of you"},
+     {"Senior wanderer", "Sections", "Imprint"}},
+    {"a forum that sets its posts as quotations",
+     "https://example.org/forum/threads/bridge.12",
+     MENU "<div class='thread'>" POST("ada", QUOTED(TEXT_1)) POST("bob", QUOTED(TEXT_2)) POST(
+         "cleo", QUOTED(TEXT_3)) POST("dan", QUOTED("<p>I agree with you.</p>")) "</div>" FOOTER,
+     PAGE_FORUM,
+     {"ada", "three days", "twice a day", "I agree with you"},
      {"Senior wanderer", "Sections", "Imprint"}},
     {"a collection",
      "https://example.org/collections/chairs",

@@ -334,7 +334,8 @@ static uint32_t weighed_hints(const struct stats *stats, uint32_t number, uint32
     if ((hints & HINT_SEARCH) != 0 && (element->all.text > LONGEST_SEARCH || found)) {
         hints &= ~HINT_SEARCH;
     }
-    if (element->tag != LXB_TAG_BLOCKQUOTE) {
+    /* Some forums set what people write as a quotation. */
+    if (element->tag != LXB_TAG_BLOCKQUOTE || element_is(element, HINT_POST)) {
         hints &= ~HINT_QUOTE;
     }
     if (element->all.prose >= MUCH_PROSE && element->all.prose * 2 > element->all.text) {
