@@ -254,6 +254,14 @@ static const struct rule_case {
                           "</div><div class='callout-content' style='display:none'>" TEXT_3
                           "</div></div>",
      "twice a day", NULL},
+    {"what a control before it opens",
+     TEXT_1 TEXT_2 TEXT_4 "<h3><button aria-expanded='false'><span>Ferries</span></button></h3>"
+                          "<div class='css-1k' hidden aria-hidden='true'>" TEXT_3 "</div>",
+     "twice a day", NULL},
+    {"a menu that a control opens",
+     TEXT_1 TEXT_2 TEXT_4 "<button aria-expanded='false'>More</button><ul hidden><li><a "
+                          "href='/1'>The flood of last year</a><li><a href='/2'>Boats</a></ul>",
+     "three days", "The flood of last year"},
     {"what is hidden for good", TEXT_1 TEXT_2 TEXT_3 "<div style='display:none'>" TEXT_4 "</div>",
      "three days", "The council met"},
     {"a page that fades in beside its menu",
@@ -479,6 +487,8 @@ static void keeps_hidden_text_hidden(void **state)
         TEXT_1 TEXT_2 TEXT_3 "<div class='panel' style='font-size:0'>" ORDER "</div>",
         TEXT_1 TEXT_2 TEXT_3 "<div class='tab' style='position:absolute;left:-9999px'>" ORDER
                              "</div>",
+        TEXT_1 TEXT_2 TEXT_3 "<button aria-expanded='false'>The bridge</button><div "
+                             "style='font-size:0'>" ORDER "</div>",
         TEXT_1 TEXT_2 TEXT_3
         "<div class='panel' style='display:none'><p>A word.</p><div style='width:0;height:0'>" ORDER
         "</div></div>",

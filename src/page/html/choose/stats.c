@@ -392,6 +392,22 @@ static bool waits_for_script(lxb_dom_node_t *node)
     return text >= LARGE_PART;
 }
 
+enum { MOST_IN_CONTROL = 8 }; /* nodes that are looked at: a heading around a button around words */
+
+/* Whether the element before it is a control that says of itself that it opens something, or holds
+ * one; menus are opened so as well, but hold no paragraphs. */
+static bool follows_control(const lxb_dom_node_t *node)
+{
+    const lxb_dom_node_t *before = dom_previous_element(node);
+    bool opens = false;
+    int looked = 0;
+    for (const lxb_dom_node_t *at = before; at && !opens && looked < MOST_IN_CONTROL; looked++) {
+        opens = at->type == LXB_DOM_NODE_TYPE_ELEMENT && dom_attr(at, "aria-expanded");
+        at = dom_next(at, before, true);
+    }
+    return opens && dom_find(node, LXB_TAG_P) && !dom_find(node, LXB_TAG_FORM);
+}
+
 /* Tabs and accordions hide what a click opens: that is content which waits, not content which
  * hides. */
 static bool waits_for_click(const struct page *page, lxb_dom_node_t *node)
@@ -410,7 +426,8 @@ static bool waits_for_click(const struct page *page, lxb_dom_node_t *node)
     const char *around = dom_previous_element(node) ? dom_class(node->parent) : NULL;
     hints |=
         around ? class_facts(page, node->parent, around, strlen(around)).hints & HINT_PANEL : 0;
-    return (hints & HINT_PANEL) != 0 && (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0;
+    return (hints & (HINT_NAVIGATION | HINT_POPUP | HINT_COOKIE)) == 0 &&
+           ((hints & HINT_PANEL) != 0 || follows_control(node));
 }
 
 struct walk {
