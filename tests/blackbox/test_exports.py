@@ -12,7 +12,7 @@ from programs import SANITIZED, wait_until
 from test_bodies import MIB, by, import_one, lines, proportional_bytes, serve, stock
 
 EXPORT = request("GET", "/api/v1/memories/export", by(ALICE))
-COUNT = 800
+COUNT = 250
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +84,11 @@ def test_client_leaves(server):
 def test_end_of_the_program(tmp_path, reads):
     """Who reads gets everything; who does not cannot hold it up."""
     with serve(tmp_path) as server, contextlib.ExitStack() as stack:
-        assert import_one(server, ALICE, lines(800, 10_000)).status == 200
+        assert import_one(server, ALICE, lines(COUNT, 10_000)).status == 200
         connection, response = start(server, stack)
         server.signal(signal.SIGTERM)
         if reads:
-            assert len(keys(b"".join(connection.pieces(response)))) == 800
+            assert len(keys(b"".join(connection.pieces(response)))) == COUNT
         assert server.wait() == 0
         if not reads:
             with pytest.raises(Closed):
