@@ -28,7 +28,7 @@ ROOMS = {
     "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
     "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
-    "net": "names way_out hostile_answers get_content ssrf trust",
+    "net": "names way_out hostile_answers descriptors get_content ssrf trust",
     "ops": "usage limits data_folder kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
     "loaders confined browser ssrf",

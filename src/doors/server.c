@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/spare.h"
 #include "core/status.h"
 #include "doors/server_internal.h"
 #include "doors/sockets.h"
@@ -131,13 +132,16 @@ static struct reactor *least_loaded(struct server *server)
     return best;
 }
 
-static void welcome(struct server *server, int fd, const char *peer)
+static void welcome(struct server *server, int fd, const char *peer, bool as_surplus)
 {
     struct connection *connection = connection_new(fd, peer);
     if (!connection) {
         return;
     }
-    entrance_admit(server, connection);
+    connection->surplus = as_surplus;
+    if (!as_surplus) {
+        entrance_admit(server, connection);
+    }
     struct reactor *reactor = connection->surplus ? here : least_loaded(server);
     atomic_fetch_add(&server->connections, 1);
     atomic_fetch_add(&reactor->load, 1);
@@ -164,13 +168,34 @@ static void resume_accepting(struct server *server)
     }
 }
 
+/* Where no descriptor is left, whoever has been idle longest goes, or the oldest surplus one. Where
+ * there is nobody, the descriptors in reserve take in one connection, as a surplus one: it may ask
+ * how the server is. */
+static int accept_in_want(struct server *server, char peer[INET6_ADDRSTRLEN], bool *as_surplus)
+{
+    struct connection *leaving = here->idle.first ? here->idle.first : server->surplus.first;
+    if (leaving) {
+        connection_close(leaving);
+        return socket_accept(server->listening, peer);
+    }
+    *as_surplus = true;
+    spare_lend();
+    int fd = socket_accept(server->listening, peer);
+    spare_return();
+    return fd;
+}
+
 static void accept_some(struct server *server)
 {
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
         char peer[INET6_ADDRSTRLEN];
+        bool as_surplus = false;
         int fd = socket_accept(server->listening, peer);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            fd = accept_in_want(server, peer, &as_surplus);
+        }
         if (fd >= 0) {
-            welcome(server, fd, peer);
+            welcome(server, fd, peer, as_surplus);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
