@@ -134,8 +134,9 @@ bool check_host_and_origin(const struct http_door *door, struct exchange *exchan
 {
     size_t origins = 0;
     struct slice origin = exchange_header(exchange, "Origin", &origins);
-    if (!is_own_host(door, exchange_header(exchange, "Host", NULL)) ||
-        !is_own_host(door, host_of(door, exchange))) {
+    struct slice host = exchange_header(exchange, "Host", NULL);
+    struct slice told = host_of(door, exchange);
+    if (!is_own_host(door, host) || (told.data != host.data && !is_own_host(door, told))) {
         log_refusal(door, exchange, "a Host");
         respond_forbidden(
             exchange,

@@ -36,11 +36,11 @@ static struct slice take_last(struct slice *list)
 static struct slice forwarded(const struct http_door *door, const struct exchange *exchange,
                               const char *name)
 {
-    struct slice list = last_header(exchange, name);
-    if (!list.length || !proxies_hold(door->app->proxies, exchange_peer(exchange))) {
+    if (!proxies_hold(door->app->proxies, exchange_peer(exchange))) {
         return (struct slice){0};
     }
-    return take_last(&list);
+    struct slice list = last_header(exchange, name);
+    return list.length ? take_last(&list) : list;
 }
 
 /* "192.0.2.7", "192.0.2.7:5123", "[2001:db8::1]:5123" as an address of its usual spelling. */
