@@ -19,7 +19,7 @@ ROOMS = {
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
     "core": "log protocol_stdio rest secrets surroundings",
-    "db": "data_folder stuck old_data usage storage postgres records_postgres",
+    "db": "data_folder stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",

@@ -315,6 +315,12 @@ const char *db_text(const struct db_rows *rows, int column)
     return rows->db->engine->text(rows, column);
 }
 
+const char *db_words(const struct db_rows *rows, int column)
+{
+    const char *text = db_text(rows, column);
+    return text ? text : "";
+}
+
 const void *db_bytes(const struct db_rows *rows, int column, size_t *length)
 {
     return rows->db->engine->bytes(rows, column, length);

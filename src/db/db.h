@@ -144,6 +144,8 @@ MUST_CHECK int db_step(struct db_rows *rows);
 int64_t db_int(const struct db_rows *rows, int column);      /* 0 for NULL */
 const char *db_text(const struct db_rows *rows, int column); /* NULL for NULL */
 const void *db_bytes(const struct db_rows *rows, int column, size_t *length);
+/* A text that is never NULL, as the tables say; "" where a server says otherwise. */
+const char *db_words(const struct db_rows *rows, int column);
 void db_end(struct db_rows *rows);
 
 /* Steps to the end, ends it, and returns a status. */

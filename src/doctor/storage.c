@@ -210,7 +210,7 @@ static void report_tables(struct look *look, struct db *db)
         while (db_step(rows) > 0) {
             size_t length = strlen(words);
             snprintf(words + length, sizeof words - length, "%s%s %lld", length ? ", " : "",
-                     db_text(rows, 0), (long long)db_int(rows, 1));
+                     db_words(rows, 0), (long long)db_int(rows, 1));
         }
         db_end(rows);
     }

@@ -193,8 +193,8 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
     while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
         spaces[(*count)++] =
             (struct store_named_space){.id = db_int(rows, 0),
-                                       .space = {arena_strdup(arena, db_text(rows, 1)),
-                                                 arena_strdup(arena, db_text(rows, 2))}};
+                                       .space = {arena_strdup(arena, db_words(rows, 1)),
+                                                 arena_strdup(arena, db_words(rows, 2))}};
     }
     db_end(rows);
     return arena_failed(arena) ? ERR_NOMEM : status;
@@ -218,9 +218,9 @@ static int read_stats(struct db_rows *rows, struct arena *arena, struct memory_s
     int status;
     while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
         items[stats->namespace_count++] = (struct memory_namespace_stats){
-            .name = arena_strdup(arena, db_text(rows, 0)),
-            .owner = arena_strdup(arena, db_text(rows, 1)),
-            .shared = *db_text(rows, 1) == '\0',
+            .name = arena_strdup(arena, db_words(rows, 0)),
+            .owner = arena_strdup(arena, db_words(rows, 1)),
+            .shared = *db_words(rows, 1) == '\0',
             .memories = db_int(rows, 2),
             .sessions = db_int(rows, 3),
             .text_bytes = db_int(rows, 4),
@@ -238,7 +238,7 @@ static int read_owned(struct db *db, const char *owner, struct memory_stats *sta
         db_ask(db, "SELECT owner, bytes FROM {owner} WHERE owner IN (?1, '')", DB_TEXT(owner));
     int status;
     while ((status = db_step(rows)) > 0) {
-        *(*db_text(rows, 0) ? &stats->used_bytes : &stats->shared_bytes) = db_int(rows, 1);
+        *(*db_words(rows, 0) ? &stats->used_bytes : &stats->shared_bytes) = db_int(rows, 1);
     }
     db_end(rows);
     return status;
@@ -340,9 +340,9 @@ static int read_row(const struct db_rows *rows, struct arena *arena, struct stor
         .id = db_int(rows, 0),
         .space = db_int(rows, 1),
         .change = db_int(rows, 2),
-        .memory = {.key = copy(arena, rows, 3),
-                   .summary = copy(arena, rows, 4),
-                   .text = copy(arena, rows, 5),
+        .memory = {.key = arena_strdup(arena, db_words(rows, 3)),
+                   .summary = arena_strdup(arena, db_words(rows, 4)),
+                   .text = arena_strdup(arena, db_words(rows, 5)),
                    .metadata = copy(arena, rows, 7),
                    .session = copy(arena, rows, 8),
                    .place = db_int(rows, 9),

@@ -330,9 +330,9 @@ int records_usage(struct db *db, const char *caller, const char *from_day, recor
     int found;
     while ((found = db_step(rows)) > 0) {
         take(context, &(struct record_sums){
-                          .day = db_text(rows, 0),
-                          .caller = db_text(rows, 1),
-                          .tool = db_text(rows, 2),
+                          .day = db_words(rows, 0),
+                          .caller = db_words(rows, 1),
+                          .tool = db_words(rows, 2),
                           .calls = db_int(rows, 3),
                           .failures = db_int(rows, 4),
                           .recalled = db_int(rows, 5),
@@ -359,7 +359,7 @@ int records_history(struct db *db, const char *caller, int64_t before, int64_t l
         take(context, &(struct record_past){
                           .id = db_int(rows, 0),
                           .at_ms = db_int(rows, 1),
-                          .tool = db_text(rows, 2),
+                          .tool = db_words(rows, 2),
                           .arguments = db_text(rows, 3),
                           .code = db_text(rows, 4),
                           .took_ms = db_int(rows, 5),
@@ -385,7 +385,7 @@ int records_find_answer(struct db *db, const char *caller, const unsigned char k
     int found = db_step(rows);
     if (found > 0) {
         *at_ms = db_int(rows, 0);
-        *answer = strdup(db_text(rows, 1));
+        *answer = strdup(db_words(rows, 1));
         found = *answer ? OK : ERR_NOMEM;
     }
     db_end(rows);
