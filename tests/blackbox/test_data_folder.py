@@ -1,13 +1,22 @@
-"""A data folder that somebody moves, deletes or replaces under a running server: nothing is acknowledged that nobody will find."""
+"""A data folder that somebody moves, deletes, replaces or locks under a running server, and a power failure: nothing is
+acknowledged that nobody will find."""
 
+import contextlib
+import itertools
+import os
+import pathlib
 import shutil
+import tempfile
 import threading
 
 import pytest
-from http_client import exchange, request
+from fake_web import Answer, Web
+from http_client import Closed, exchange, request
 from memory_world import over_rest
-from programs import Server, run, wait_until
+from programs import FORAGE, Server, run, wait_until
+from reading import page
 from records import spend, spending_server, usage_of
+from storage import Disk, build_shim
 
 AWAY = "away"
 
@@ -132,3 +141,65 @@ def test_records_follow(tmp_path, way):
         assert spend(server.port, query="two").status == 200
         server.wait_log("usage and history go to another file")
         assert usage_of(folder)["total"]["calls"] == (2 if way is replace else 1)
+
+
+# ---- disks ----
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    """Changes fail in words and health tells; with the right to write again, the same server goes on."""
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place, "data")
+        assert run("memory", "add", "A text.", "--key", "before", FORAGE_DATA_DIR=folder).returncode == 0
+        for path, mode in ((pathlib.Path(place), 0o755), (folder / "memory.db", 0o444), (folder, 0o555)):
+            path.chmod(mode)
+        with Server(launcher=nobody, FORAGE_DATA_DIR=folder) as server:
+            body = add(server, "lost")
+            assert body["success"] is False and body["error"]["code"] == "PROVIDER", body
+            assert "cannot be written to" in body["error"]["message"], body
+            assert health(server) == "degraded"
+            (folder / "memory.db").chmod(0o666)
+            folder.chmod(0o777)
+            assert add(server, "after")["success"] and health(server) == "ok"
+        assert keys_in(folder) == {"before", "after"}
+
+
+def test_all_stores_survive_a_power_failure_together(tmp_path):
+    """Memories and records of one server, written side by side: what was acknowledged of either is there."""
+    disk = Disk(build_shim(tmp_path), tmp_path / "data", tmp_path / "image")
+    kept = {"memories": set(), "calls": 0}
+
+    def remember(server):
+        for number in itertools.count():
+            if not add(server, f"k{number}")["success"]:
+                return
+            kept["memories"].add(f"k{number}")
+
+    def read(server):
+        while over_rest(server.port, "get_content", {"url": web.url("/page")})["success"]:
+            kept["calls"] += 1
+
+    def until_gone(work, server):
+        with contextlib.suppress(Closed, OSError):
+            work(server)
+
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8", "FORAGE_CACHE_TTL": 0, **disk.settings(FORAGE)}
+    with Web() as web:
+        web.answers["/page"] = Answer(page())
+        for _ in range(2):
+            server = Server(FORAGE_DATA_DIR=disk.folder, **settings)
+            enough = kept["calls"] + 5
+            threads = [threading.Thread(target=until_gone, args=(work, server)) for work in (remember, read)]
+            for thread in threads:
+                thread.start()
+            try:
+                wait_until(lambda enough=enough: len(kept["memories"]) >= 20 and kept["calls"] >= enough)
+            finally:
+                server.kill()
+                for thread in threads:
+                    thread.join()
+            disk.fail_power()
+            assert kept["memories"] <= keys_in(disk.folder)
+            assert usage_of(disk.folder)["total"]["calls"] >= kept["calls"]
+            disk.sync()
