@@ -165,7 +165,7 @@ static int end_output(int code)
 
 int read_stream(FILE *file, struct buf *bytes)
 {
-    char piece[65536];
+    char piece[16384]; /* more would cost more to clear than to read */
     size_t count;
     while ((count = fread(piece, 1, sizeof piece, file)) > 0) {
         if (buf_append(bytes, piece, count) != OK) {

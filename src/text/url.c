@@ -15,11 +15,24 @@ static const struct {
     int port;
 } SCHEMES[] = {{"http", 80}, {"https", 443}};
 
-/* Printable characters that a part may not hold as they are; controls, blanks, DEL and bytes beyond
- * ASCII never may. */
-static const char PATH_ENCODED[] = "\"#<>?`{}^";
-static const char QUERY_ENCODED[] = "\"#<>'";
-static const char FRAGMENT_ENCODED[] = "\"<>`";
+/* What a part may not hold as it is, a bit for each part: controls, blanks, DEL and bytes beyond
+ * ASCII in none of them, and a few signs. */
+enum part { PATH = 1, QUERY = 2, FRAGMENT = 4 };
+
+static const uint8_t ENCODED[256] = {
+    [0 ... ' '] = PATH | QUERY | FRAGMENT,
+    [0x7f ... 0xff] = PATH | QUERY | FRAGMENT,
+    ['"'] = PATH | QUERY | FRAGMENT,
+    ['#'] = PATH | QUERY,
+    ['<'] = PATH | QUERY | FRAGMENT,
+    ['>'] = PATH | QUERY | FRAGMENT,
+    ['?'] = PATH,
+    ['`'] = PATH | FRAGMENT,
+    ['{'] = PATH,
+    ['}'] = PATH,
+    ['^'] = PATH,
+    ['\''] = QUERY,
+};
 
 /* What is read and what is written, with the places in `out` where its parts begin. */
 struct reader {
@@ -126,16 +139,17 @@ char *url_decode(struct arena *arena, const char *text, size_t length, size_t *d
 
 /* Appends a part of a URL. An escape that is already there stays as it is, even a broken one: the
  * server that wrote the link knows what it meant. */
-static void put_part(struct buf *out, const char *text, size_t length, const char *encoded)
+static void put_part(struct buf *out, const char *text, size_t length, enum part part)
 {
+    size_t done = 0;
     for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)text[i];
-        if (byte <= ' ' || byte >= 0x7f || strchr(encoded, text[i])) {
+        if ((ENCODED[(unsigned char)text[i]] & part) != 0) {
+            buf_append(out, text + done, i - done);
             put_encoded(out, text[i]);
-        } else {
-            buf_putc(out, text[i]);
+            done = i + 1;
         }
     }
+    buf_append(out, text + done, length - done);
 }
 
 /* ---- the path ---- */
@@ -188,7 +202,7 @@ static void read_path(struct reader *reader)
         if (dots == 2) {
             drop_segment(reader);
         } else if (dots == 0) {
-            put_part(&reader->out, segment, length, PATH_ENCODED);
+            put_part(&reader->out, segment, length, PATH);
             if (more) {
                 buf_putc(&reader->out, '/');
             }
@@ -283,9 +297,13 @@ static int clean_text(struct reader *reader, const char *text)
     }
     buf_append(&reader->clean, "", 0);
     for (size_t i = 0; i < length; i++) {
-        if (!strchr("\t\r\n", text[i])) {
-            buf_putc(&reader->clean, text[i]);
+        size_t plain = i;
+        while (plain < length && text[plain] != '\t' && text[plain] != '\r' &&
+               text[plain] != '\n') {
+            plain++;
         }
+        buf_append(&reader->clean, text + i, plain - i);
+        i = plain;
     }
     reader->at = reader->clean.data;
     return buf_error(&reader->clean);
@@ -386,12 +404,12 @@ static void read_query_and_fragment(struct reader *reader)
     if (*reader->at == '?') {
         size_t length = strcspn(reader->at + 1, "#");
         buf_putc(&reader->out, '?');
-        put_part(&reader->out, reader->at + 1, length, QUERY_ENCODED);
+        put_part(&reader->out, reader->at + 1, length, QUERY);
         reader->at += 1 + length;
     }
     if (*reader->at == '#') {
         buf_putc(&reader->out, '#');
-        put_part(&reader->out, reader->at + 1, strlen(reader->at + 1), FRAGMENT_ENCODED);
+        put_part(&reader->out, reader->at + 1, strlen(reader->at + 1), FRAGMENT);
     }
 }
 

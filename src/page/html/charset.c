@@ -87,16 +87,16 @@ static const char *prescan(const char *bytes, size_t length, size_t most)
 
 /* ---- UTF-8 ---- */
 
-/* Passes over ASCII eight bytes at a time, which is most of any page. */
+/* Passes over ASCII, which is most of any page, many bytes at a time. */
 static const char *skip_ascii(const char *at, const char *end)
 {
-    while (end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        if (word & UINT64_C(0x8080808080808080)) {
+    uint64_t words[4];
+    while (end - at >= (ptrdiff_t)sizeof words) {
+        memcpy(words, at, sizeof words);
+        if ((words[0] | words[1] | words[2] | words[3]) & UINT64_C(0x8080808080808080)) {
             break;
         }
-        at += 8;
+        at += sizeof words;
     }
     while (at < end && !(*at & 0x80)) {
         at++;
@@ -171,6 +171,7 @@ struct decoding {
     size_t length;
     const struct charset_hints *hints;
     struct charset_text *text;
+    size_t ascii; /* bytes before the first that is none */
 };
 
 static int decode_as(const struct decoding *decoding, const char *name, bool guessed)
@@ -268,8 +269,7 @@ static int decode_invalid(const struct decoding *decoding, bool declared)
 static int decode_valid(const struct decoding *decoding, const char *declared)
 {
     struct charset_text *text = decoding->text;
-    const char *end = decoding->bytes + decoding->length;
-    bool plain = skip_ascii(decoding->bytes, end) == end;
+    bool plain = decoding->ascii == decoding->length;
     bool unicode = declared && strcmp(declared, "utf-8") == 0;
     const char *form = plain ? detect_form(decoding->bytes, decoding->length) : NULL;
     if (form) {
@@ -344,7 +344,7 @@ static int decode_form(const struct decoding *decoding, const char *name, bool v
 int charset_decode(struct arena *arena, const char *bytes, size_t length,
                    const struct charset_hints *hints, struct charset_text *text)
 {
-    struct decoding decoding = {arena, bytes, length, hints, text};
+    struct decoding decoding = {arena, bytes, length, hints, text, 0};
     const char *type = hints->content_type;
     const char *marked = take_mark(&decoding);
     const char *name = marked ? marked : type ? parameter("charset", type, strlen(type)) : NULL;
@@ -360,7 +360,8 @@ int charset_decode(struct arena *arena, const char *bytes, size_t length,
     if (wide) {
         return decode_as(&decoding, wide, true);
     }
-    bool valid = first_invalid(decoding.bytes, end) == end;
+    decoding.ascii = (size_t)(skip_ascii(decoding.bytes, end) - decoding.bytes);
+    bool valid = first_invalid(decoding.bytes + decoding.ascii, end) == end;
     if (unicode) {
         return valid ? decode_valid(&decoding, name) : decode_invalid(&decoding, name != NULL);
     }
