@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "page/html/dom.h"
+#include "page/html/skim.h"
 #include "tables.h"
 
 #include <strings.h>
@@ -133,7 +134,9 @@ void jsonld_read(struct page *page)
     struct objects objects = {0};
     yyjson_alc memory = {take, resize, forget, page->arena};
     lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
-    for (lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+    size_t left = page->data_scripts;
+    for (lxb_dom_node_t *node = root; node && left; node = dom_next(node, root, true)) {
+        left -= dom_tag(node) == LXB_TAG_SCRIPT && !skim_is_program(node);
         if (!is_jsonld(node)) {
             continue;
         }

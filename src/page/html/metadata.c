@@ -395,12 +395,18 @@ struct body_facts {
     const char *author, *published, *modified;
 };
 
-/* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. Classes are
- * only looked at where the author is not known already. */
-static void read_body(struct page *page, bool author_is_known, struct body_facts *facts)
+/* What stands in the page itself: itemprop, rel=author, <time>, classes of bylines. `known` is what
+ * need not be looked for. Properties have the last word, so that a page with such is read to its
+ * end. */
+static void read_body(struct page *page, const struct body_facts *known, struct body_facts *facts)
 {
     const lxb_dom_attr_id_t itemprop = dom_attr_number(page, "itemprop");
+    bool author_is_known = known->author != NULL;
     for (lxb_dom_node_t *node = page->body; node; node = dom_next(node, page->body, true)) {
+        if (itemprop == LXB_DOM_ATTR__UNDEF && (author_is_known || facts->author) &&
+            (known->published || facts->published)) {
+            break;
+        }
         if (node->type != LXB_DOM_NODE_TYPE_ELEMENT || (node_marks(node) & NODE_HIDDEN)) {
             continue;
         }
@@ -412,7 +418,8 @@ static void read_body(struct page *page, bool author_is_known, struct body_facts
         const char *words = dom_class(node);
         bool byline = !author_is_known && !facts->author &&
                       (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
-        const char *property = dom_known_attr(node, itemprop);
+        const char *property =
+            itemprop != LXB_DOM_ATTR__UNDEF ? dom_known_attr(node, itemprop) : NULL;
         if (property) {
             const char *content = dom_known_attr(node, LXB_DOM_ATTR_CONTENT);
             const char *date = content ? content : dom_attr(node, "datetime");
@@ -471,21 +478,26 @@ void metadata_read(struct page *page)
     read_head(page, head);
     yyjson_val *object = main_object(page);
     const char *authors = authors_of(page, head, object);
+    const struct body_facts known = {
+        .author = authors,
+        .published = first_of(read_date(page->arena, text_in(object, "datePublished")),
+                              read_date(page->arena, head->facts[META_PUBLISHED])),
+        .modified = first_of(read_date(page->arena, text_in(object, "dateModified")),
+                             read_date(page->arena, head->facts[META_MODIFIED])),
+    };
     struct body_facts facts = {0};
-    read_body(page, authors != NULL, &facts);
+    if (!known.author || !known.published || !known.modified) {
+        read_body(page, &known, &facts);
+    }
     metadata->url = page->url;
     metadata->canonical = resolve(page, head->canonical);
     metadata->site =
         clean(page->arena,
               first_of(head->facts[META_SITE], name_in(page, yyjson_obj_get(object, "publisher"))));
     read_title(page, head, object);
-    metadata->authors = authors ? authors : facts.author;
-    metadata->published =
-        first_of(read_date(page->arena, text_in(object, "datePublished")),
-                 first_of(read_date(page->arena, head->facts[META_PUBLISHED]), facts.published));
-    metadata->modified =
-        first_of(read_date(page->arena, text_in(object, "dateModified")),
-                 first_of(read_date(page->arena, head->facts[META_MODIFIED]), facts.modified));
+    metadata->authors = known.author ? known.author : facts.author;
+    metadata->published = known.published ? known.published : facts.published;
+    metadata->modified = known.modified ? known.modified : facts.modified;
     metadata->description =
         clean(page->arena, first_of(head->facts[META_DESCRIPTION], text_in(object, "description")));
     metadata->image = resolve(page, head->facts[META_IMAGE]);

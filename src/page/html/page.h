@@ -129,9 +129,10 @@ struct page {
     const char *base;    /* what relative links are resolved against: <base href>, or url */
     lxb_html_document_t *document;
     lxb_dom_node_t *body;
-    size_t elements; /* of the tree, about */
-    bool cut;        /* a ceiling was reached: the tree is the beginning of the page */
-    bool templates;  /* it has some: only such a page can be a streamed one */
+    size_t elements;     /* of the tree, about */
+    size_t data_scripts; /* scripts that may carry data, at most */
+    bool cut;            /* a ceiling was reached: the tree is the beginning of the page */
+    bool templates;      /* it has some: only such a page can be a streamed one */
     struct page_metadata metadata;
     const struct model *model;    /* that choosing asks (choose/model.h); NULL: the program's own */
     bool learning;                /* all that could be asked is told of every unit */

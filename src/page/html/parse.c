@@ -34,7 +34,7 @@ struct parser {
     void *build_context;
     lxb_html_document_t *document;
     struct measure nodes, texts;
-    size_t tokens, elements;
+    size_t tokens, elements, data_scripts;
     bool full;
     bool templates; /* the page has some */
 };
@@ -138,10 +138,12 @@ static void drop_late_attributes(lxb_html_token_t *token)
  * like <iframe/>, which HTML does not know, would take the rest of the page for its text. */
 static bool would_swallow_page(const lxb_html_tree_t *tree, const lxb_html_token_t *token)
 {
+    if (token->tag_id != LXB_TAG_IFRAME || !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE_SELF)) {
+        return false;
+    }
     const lxb_dom_node_t *open =
         lexbor_array_get(tree->open_elements, tree->open_elements->length - 1);
-    return token->tag_id == LXB_TAG_IFRAME && (token->type & LXB_HTML_TOKEN_TYPE_CLOSE_SELF) &&
-           open && open->local_name == LXB_TAG_NOSCRIPT;
+    return open && open->local_name == LXB_TAG_NOSCRIPT;
 }
 
 /* Stands between lexbor's tokenizer and its tree. Browsers have the same answer to endless nesting:
@@ -171,10 +173,12 @@ static lxb_html_token_t *keep_ceilings(lxb_html_tokenizer_t *tokenizer, lxb_html
         return token;
     }
     size_t open = tree->open_elements->length;
-    bool opens = token->tag_id >= LXB_TAG__BEGIN && !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE);
-    parser->templates = parser->templates || token->tag_id == LXB_TAG_TEMPLATE;
+    lxb_tag_id_t tag = token->tag_id;
+    bool opens = tag >= LXB_TAG__BEGIN && !(token->type & LXB_HTML_TOKEN_TYPE_CLOSE);
+    parser->templates = parser->templates || tag == LXB_TAG_TEMPLATE;
     token = parser->build(tokenizer, token, parser->build_context);
-    skim_unread(tokenizer, tree);
+    bool skimmed = skim_unread(tokenizer, tree);
+    parser->data_scripts += opens && tag == LXB_TAG_SCRIPT && !skimmed;
     /* Elements that the page left open are made again in each new paragraph: they count too. */
     size_t more = tree->open_elements->length > open ? tree->open_elements->length - open : 0;
     parser->elements += more ? more : opens;
@@ -234,13 +238,14 @@ int parse_html(struct page *page, const char *bytes, size_t length)
         return ERR_NOMEM;
     }
     parser->nodes = parser->texts = (struct measure){0};
-    parser->tokens = parser->elements = 0;
+    parser->tokens = parser->elements = parser->data_scripts = 0;
     parser->full = parser->templates = false;
     int status = feed(parser, bytes, length);
     page->document = parser->document;
     page->cut = page->cut || parser->full;
     page->templates = parser->templates;
     page->elements = parser->elements;
+    page->data_scripts = parser->data_scripts;
     give_back(parser);
     if (status != OK) {
         parse_done(page);

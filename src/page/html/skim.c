@@ -52,26 +52,31 @@ static const lxb_char_t *skim_style(lxb_html_tokenizer_t *tokenizer, const lxb_c
     return data;
 }
 
-/* Whether browsers would run it. Scripts of other types carry data and formulas. */
-static bool is_program(const lxb_dom_node_t *script)
+bool skim_is_program(const lxb_dom_node_t *node)
 {
     static const char *const PROGRAMS[] = {"javascript", "ecmascript", NULL};
-    const char *type = dom_known_attr(script, LXB_DOM_ATTR_TYPE);
+    if (dom_tag(node) != LXB_TAG_SCRIPT || node->ns != LXB_NS_HTML) {
+        return false;
+    }
+    const char *type = dom_known_attr(node, LXB_DOM_ATTR_TYPE);
     return !type || !*type || strcasecmp(type, "module") == 0 || dom_holds_any(type, PROGRAMS);
 }
 
-void skim_unread(lxb_html_tokenizer_t *tokenizer, const lxb_html_tree_t *tree)
+bool skim_unread(lxb_html_tokenizer_t *tokenizer, const lxb_html_tree_t *tree)
 {
     bool script = tokenizer->state == lxb_html_tokenizer_state_script_data_before;
     if (!script && tokenizer->state != lxb_html_tokenizer_state_rawtext_before) {
-        return;
+        return false;
     }
     const lxb_dom_node_t *open =
         lexbor_array_get(tree->open_elements, tree->open_elements->length - 1);
-    lxb_tag_id_t tag = open ? open->local_name : LXB_TAG__UNDEF;
-    if (script && tag == LXB_TAG_SCRIPT && is_program(open)) {
+    if (script && open && skim_is_program(open)) {
         lxb_html_tokenizer_state_set(tokenizer, skim_script);
-    } else if (!script && tag == LXB_TAG_STYLE) {
-        lxb_html_tokenizer_state_set(tokenizer, skim_style);
+        return true;
     }
+    if (!script && open && dom_tag(open) == LXB_TAG_STYLE) {
+        lxb_html_tokenizer_state_set(tokenizer, skim_style);
+        return true;
+    }
+    return false;
 }
