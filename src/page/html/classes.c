@@ -5,20 +5,29 @@
 #include "page/html/dom.h"
 #include "tables.h"
 
-enum { PLACES = 256 };
+enum { LEAST_PLACES = 64, MOST_PLACES = 2048, ELEMENTS_PER_PLACE = 2 };
 
 struct class_memory {
+    uint32_t mask; /* of places, which are a power of two */
     struct known_class {
         const char *class;
         size_t length;
         lxb_tag_id_t tag;
         struct class_facts facts;
-    } places[PLACES];
+    } places[];
 };
 
 void classes_remember(struct page *page)
 {
-    page->classes = arena_zalloc(page->arena, sizeof *page->classes);
+    size_t places = LEAST_PLACES;
+    while (places < MOST_PLACES && places * ELEMENTS_PER_PLACE < page->elements) {
+        places *= 2;
+    }
+    page->classes =
+        arena_zalloc(page->arena, sizeof *page->classes + places * sizeof *page->classes->places);
+    if (page->classes) {
+        page->classes->mask = (uint32_t)places - 1;
+    }
 }
 
 static bool is_space(char c)
@@ -61,23 +70,24 @@ static struct class_facts look_up(const lxb_dom_node_t *element, const char *cla
         .hints = hints_of((const unsigned char *)class, length),
         .shape = shape_of(shape_of_tag(element), class, length),
         .unreadable = dom_word_values(class, &reader_classes) != 0,
+        .byline = dom_has_word(class, "author") || dom_holds_any(class, byline_classes),
     };
 }
 
-/* From the ends of a name: what a page calls its elements differs there. */
+/* From the ends of a name and its middle: what a page calls its elements differs there. */
 static uint32_t place_of(lxb_tag_id_t tag, const char *class, size_t length)
 {
-    uint32_t first = 0, last = 0;
+    uint64_t first = 0, middle = 0, last = 0;
     if (length >= sizeof first) {
         memcpy(&first, class, sizeof first);
+        memcpy(&middle, class + (length - sizeof middle) / 2, sizeof middle);
         memcpy(&last, class + length - sizeof last, sizeof last);
-    } else if (length > 0) {
-        first = (unsigned char)class[0];
-        last = (unsigned char)class[length - 1];
+    } else {
+        memcpy(&first, class, length);
     }
-    uint32_t mixed =
-        (first ^ (last << 7 | last >> 25) ^ (uint32_t)tag) * 2654435761u + (uint32_t)length;
-    return (mixed ^ mixed >> 15) % PLACES;
+    uint64_t mixed = (first ^ tag) * UINT64_C(0x9E3779B97F4A7C15) + middle;
+    mixed = (mixed ^ mixed >> 29 ^ last) * UINT64_C(0xBF58476D1CE4E5B9) + length;
+    return (uint32_t)(mixed >> 40);
 }
 
 struct class_facts class_facts(const struct page *page, const lxb_dom_node_t *element,
@@ -87,7 +97,8 @@ struct class_facts class_facts(const struct page *page, const lxb_dom_node_t *el
     if (!page->classes) {
         return look_up(element, class, length);
     }
-    struct known_class *known = &page->classes->places[place_of(tag, class, length)];
+    struct known_class *known =
+        &page->classes->places[place_of(tag, class, length) & page->classes->mask];
     if (!known->class || known->tag != tag || known->length != length ||
         memcmp(known->class, class, length) != 0) {
         *known = (struct known_class){class, length, tag, look_up(element, class, length)};

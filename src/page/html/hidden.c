@@ -137,7 +137,8 @@ static enum hiding style_hides(const char *text)
     enum hiding hiding = VISIBLE;
     while (next_declaration(&text, &one)) {
         for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
-            if (slice_is_any_case(one.name, RULES[i].property)) {
+            bool may_be = one.name.length && ((*one.name.data ^ *RULES[i].property) & 31) == 0;
+            if (may_be && slice_is_any_case(one.name, RULES[i].property)) {
                 bool hides = RULES[i].test(one.value);
                 flags = hides ? flags | RULES[i].flag : flags & ~RULES[i].flag;
                 hiding = hides && RULES[i].hiding > hiding ? RULES[i].hiding : hiding;

@@ -2,6 +2,7 @@
 #include "page/html/metadata.h"
 
 #include "core/status.h"
+#include "page/html/classes.h"
 #include "page/html/dom.h"
 #include "page/html/embedded.h"
 #include "tables.h"
@@ -416,8 +417,8 @@ static void read_body(struct page *page, const struct body_facts *known, struct 
                 read_date(page->arena, date ? date : dom_collect_text(page->arena, node));
         }
         const char *words = dom_class(node);
-        bool byline = !author_is_known && !facts->author &&
-                      (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
+        bool byline = !author_is_known && !facts->author && words &&
+                      class_facts(page, node, words, strlen(words)).byline;
         const char *property =
             itemprop != LXB_DOM_ATTR__UNDEF ? dom_known_attr(node, itemprop) : NULL;
         if (property) {
