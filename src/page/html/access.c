@@ -39,17 +39,9 @@ static size_t count_text(const char *text, size_t length)
 
 static bool is_skipped(const lxb_dom_node_t *node)
 {
-    switch (dom_tag(node)) {
-    case LXB_TAG_SCRIPT:
-    case LXB_TAG_STYLE:
-    case LXB_TAG_TEMPLATE:
-    case LXB_TAG_NOSCRIPT:
-    case LXB_TAG_SVG:
-    case LXB_TAG_SELECT:
-        return true;
-    default:
-        return (node_marks(node) & NODE_HIDDEN) != 0;
-    }
+    lxb_tag_id_t tag = dom_tag(node);
+    return (dom_text_use(tag) & TEXT_UNREAD) || tag == LXB_TAG_SVG || tag == LXB_TAG_SELECT ||
+           (node_marks(node) & NODE_HIDDEN);
 }
 
 static size_t count_visible(const lxb_dom_node_t *root)

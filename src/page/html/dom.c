@@ -275,11 +275,28 @@ bool dom_holds_block(const lxb_dom_node_t *node)
 
 /* ---- text ---- */
 
-static bool holds_no_text(lxb_tag_id_t tag)
-{
-    return tag == LXB_TAG_SCRIPT || tag == LXB_TAG_STYLE || tag == LXB_TAG_TEMPLATE ||
-           tag == LXB_TAG_NOSCRIPT;
-}
+const uint8_t DOM_TEXTS[LXB_TAG__LAST_ENTRY] = {
+    [LXB_TAG_SCRIPT] = FOR_NOBODY | TEXT_UNREAD | TEXT_SKIPPED,
+    [LXB_TAG_STYLE] = FOR_NOBODY | TEXT_UNREAD | TEXT_SKIPPED,
+    [LXB_TAG_TEMPLATE] = FOR_NOBODY | TEXT_UNREAD | TEXT_SKIPPED,
+    [LXB_TAG_HEAD] = FOR_NOBODY | TEXT_SKIPPED,
+    [LXB_TAG_TITLE] = FOR_NOBODY,
+    [LXB_TAG_NOSCRIPT] = FOR_OTHER_BROWSERS | TEXT_UNREAD | TEXT_SKIPPED,
+    [LXB_TAG_NOFRAMES] = FOR_OTHER_BROWSERS | TEXT_SKIPPED,
+    [LXB_TAG_NOEMBED] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_IFRAME] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_OBJECT] = FOR_OTHER_BROWSERS | TEXT_SKIPPED,
+    [LXB_TAG_CANVAS] = FOR_OTHER_BROWSERS | TEXT_SKIPPED,
+    [LXB_TAG_VIDEO] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_AUDIO] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_METER] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_PROGRESS] = FOR_OTHER_BROWSERS,
+    [LXB_TAG_DATALIST] = FOR_OTHER_BROWSERS | TEXT_SKIPPED,
+    [LXB_TAG_SELECT] = FOR_CHOOSING | TEXT_SKIPPED,
+    [LXB_TAG_TEXTAREA] = FOR_CHOOSING | TEXT_SKIPPED,
+    [LXB_TAG_BUTTON] = FOR_CHOOSING,
+    [LXB_TAG_OPTION] = FOR_CHOOSING,
+};
 
 /* What stood at the end of memory may be half a character. */
 static size_t whole_characters(const char *text, size_t length)
@@ -334,7 +351,7 @@ size_t dom_collect(const lxb_dom_node_t *node, char *out, size_t most)
     bool room = true;
     for (const lxb_dom_node_t *at = node; at && room; at = dom_next(at, node, below)) {
         lxb_tag_id_t tag = dom_tag(at);
-        below = !holds_no_text(tag) && (at == node || !is_unread(at));
+        below = !(dom_text_use(tag) & TEXT_UNREAD) && (at == node || !is_unread(at));
         to.space = to.space || dom_is_block(tag) || tag == LXB_TAG_BR;
         if (dom_is_text(at)) {
             size_t count;

@@ -96,6 +96,30 @@ static inline int dom_heading_level(const lxb_dom_node_t *node)
     return tag >= LXB_TAG_H1 && tag <= LXB_TAG_H6 ? (int)(tag - LXB_TAG_H1) + 1 : 0;
 }
 
+/* Who the text in an element is for. Scripts and the like have none. What stands in for a picture,
+ * a film or a script is seen where that does not work. The entries of a list box, and what a field
+ * holds, are seen there. */
+enum audience { FOR_READERS, FOR_NOBODY, FOR_OTHER_BROWSERS, FOR_CHOOSING };
+/* Of an element it is one of these, and: */
+enum {
+    AUDIENCE = 3,
+    TEXT_UNREAD = 4,  /* what is collected is without its text */
+    TEXT_SKIPPED = 8, /* choosing passes over it, as if it were not there */
+};
+
+extern const uint8_t DOM_TEXTS[LXB_TAG__LAST_ENTRY];
+
+/* These, of a tag; 0 for elements that lexbor has no number for. */
+static inline uint8_t dom_text_use(lxb_tag_id_t tag)
+{
+    return tag < LXB_TAG__LAST_ENTRY ? DOM_TEXTS[tag] : 0;
+}
+
+static inline enum audience dom_audience(const lxb_dom_node_t *element)
+{
+    return (enum audience)(dom_text_use(element->local_name) & AUDIENCE);
+}
+
 /* Collects the text below `node`, white space collapsed and trimmed, without scripts, styles and
  * what is hidden or a control that was dropped, into `out`; at most `most` bytes, cut between
  * characters. Returns the length, without the NUL. */

@@ -97,39 +97,6 @@ enum omission omission_of(lxb_tag_id_t tag, uint8_t role, uint32_t hints)
     }
 }
 
-/* ---- what has no text for readers ---- */
-
-enum audience { FOR_READERS, FOR_NOBODY, FOR_OTHER_BROWSERS, FOR_CHOOSING };
-
-/* Scripts and the like have no text. What stands in for a picture, a film or a script is seen where
- * that does not work. The entries of a list box, and what a field holds, are seen there. */
-static enum audience audience_of(const lxb_dom_node_t *element)
-{
-    static const uint8_t AUDIENCES[LXB_TAG__LAST_ENTRY] = {
-        [LXB_TAG_SCRIPT] = FOR_NOBODY,
-        [LXB_TAG_STYLE] = FOR_NOBODY,
-        [LXB_TAG_TEMPLATE] = FOR_NOBODY,
-        [LXB_TAG_HEAD] = FOR_NOBODY,
-        [LXB_TAG_TITLE] = FOR_NOBODY,
-        [LXB_TAG_NOSCRIPT] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_NOFRAMES] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_NOEMBED] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_IFRAME] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_OBJECT] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_CANVAS] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_VIDEO] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_AUDIO] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_METER] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_PROGRESS] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_DATALIST] = FOR_OTHER_BROWSERS,
-        [LXB_TAG_SELECT] = FOR_CHOOSING,
-        [LXB_TAG_TEXTAREA] = FOR_CHOOSING,
-        [LXB_TAG_BUTTON] = FOR_CHOOSING,
-        [LXB_TAG_OPTION] = FOR_CHOOSING,
-    };
-    return element->local_name < LXB_TAG__LAST_ENTRY ? AUDIENCES[element->local_name] : FOR_READERS;
-}
-
 /* ---- the walk ---- */
 
 /* Where a text stands, as far as the elements around it tell. */
@@ -219,7 +186,7 @@ static struct measure measure(const lxb_dom_node_t *root)
     for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, below)) {
         link = node == after ? NULL : link;
         below =
-            !(node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) && audience_of(node) == FOR_READERS;
+            !(node_marks(node) & (NODE_DROPPED | NODE_HIDDEN)) && dom_audience(node) == FOR_READERS;
         if (dom_is_text(node)) {
             size_t length;
             const char *text = dom_text(node, &length);
@@ -258,7 +225,7 @@ static enum omission guess(const struct walk *walk, const lxb_dom_node_t *node, 
 static struct standing judge(struct walk *walk, const lxb_dom_node_t *node, struct standing above)
 {
     uintptr_t marks = node_marks(node);
-    enum audience audience = audience_of(node);
+    enum audience audience = dom_audience(node);
     if (above.what == OMIT_HIDDEN || (marks & NODE_HIDDEN) || audience == FOR_OTHER_BROWSERS) {
         return (struct standing){.what = OMIT_HIDDEN};
     }
@@ -346,7 +313,7 @@ static int walk_page(struct walk *walk)
         if (dom_is_text(node)) {
             status = take_text(walk, node, *around);
         } else if (node->type == LXB_DOM_NODE_TYPE_ELEMENT && node->first_child &&
-                   audience_of(node) != FOR_NOBODY) {
+                   dom_audience(node) != FOR_NOBODY) {
             struct standing below = judge(walk, node, *around);
             if (dom_heading_level(node)) {
                 take_heading(walk, node, below);
@@ -415,8 +382,8 @@ void omitted_restore(struct page *page)
     bool below = true;
     for (lxb_dom_node_t *node = body; node; node = dom_next(node, body, below)) {
         below = node->type != LXB_DOM_NODE_TYPE_ELEMENT ||
-                ((node_marks(node) & NODE_HIDDEN) == 0 && audience_of(node) != FOR_NOBODY &&
-                 audience_of(node) != FOR_OTHER_BROWSERS && node->ns != LXB_NS_SVG);
+                ((node_marks(node) & NODE_HIDDEN) == 0 && dom_audience(node) != FOR_NOBODY &&
+                 dom_audience(node) != FOR_OTHER_BROWSERS && node->ns != LXB_NS_SVG);
         if (below) {
             node_restore(node);
         }

@@ -15,37 +15,23 @@ enum { USER_SHIFT = 4, SPARE_ELEMENTS = 16, LARGE_PART = 1000, WIDEST_BLANK = 6 
 
 /* ---- what tags are ---- */
 
-enum tag_class { TAG_INLINE, TAG_BLOCK, TAG_SKIPPED };
-
-static const uint8_t TAG_CLASSES[LXB_TAG__LAST_ENTRY] = {
-    [LXB_TAG_ADDRESS] = TAG_BLOCK,    [LXB_TAG_ARTICLE] = TAG_BLOCK,
-    [LXB_TAG_ASIDE] = TAG_BLOCK,      [LXB_TAG_BLOCKQUOTE] = TAG_BLOCK,
-    [LXB_TAG_BODY] = TAG_BLOCK,       [LXB_TAG_BUTTON] = TAG_BLOCK,
-    [LXB_TAG_CAPTION] = TAG_BLOCK,    [LXB_TAG_CENTER] = TAG_BLOCK,
-    [LXB_TAG_DD] = TAG_BLOCK,         [LXB_TAG_DETAILS] = TAG_BLOCK,
-    [LXB_TAG_DIALOG] = TAG_BLOCK,     [LXB_TAG_DIV] = TAG_BLOCK,
-    [LXB_TAG_DL] = TAG_BLOCK,         [LXB_TAG_DT] = TAG_BLOCK,
-    [LXB_TAG_FIELDSET] = TAG_BLOCK,   [LXB_TAG_FIGCAPTION] = TAG_BLOCK,
-    [LXB_TAG_FIGURE] = TAG_BLOCK,     [LXB_TAG_FOOTER] = TAG_BLOCK,
-    [LXB_TAG_FORM] = TAG_BLOCK,       [LXB_TAG_H1] = TAG_BLOCK,
-    [LXB_TAG_H2] = TAG_BLOCK,         [LXB_TAG_H3] = TAG_BLOCK,
-    [LXB_TAG_H4] = TAG_BLOCK,         [LXB_TAG_H5] = TAG_BLOCK,
-    [LXB_TAG_H6] = TAG_BLOCK,         [LXB_TAG_HEADER] = TAG_BLOCK,
-    [LXB_TAG_HGROUP] = TAG_BLOCK,     [LXB_TAG_HR] = TAG_BLOCK,
-    [LXB_TAG_LI] = TAG_BLOCK,         [LXB_TAG_MAIN] = TAG_BLOCK,
-    [LXB_TAG_MENU] = TAG_BLOCK,       [LXB_TAG_NAV] = TAG_BLOCK,
-    [LXB_TAG_OL] = TAG_BLOCK,         [LXB_TAG_P] = TAG_BLOCK,
-    [LXB_TAG_PRE] = TAG_BLOCK,        [LXB_TAG_SECTION] = TAG_BLOCK,
-    [LXB_TAG_SUMMARY] = TAG_BLOCK,    [LXB_TAG_TABLE] = TAG_BLOCK,
-    [LXB_TAG_TBODY] = TAG_BLOCK,      [LXB_TAG_TD] = TAG_BLOCK,
-    [LXB_TAG_TFOOT] = TAG_BLOCK,      [LXB_TAG_TH] = TAG_BLOCK,
-    [LXB_TAG_THEAD] = TAG_BLOCK,      [LXB_TAG_TR] = TAG_BLOCK,
-    [LXB_TAG_UL] = TAG_BLOCK,         [LXB_TAG_SCRIPT] = TAG_SKIPPED,
-    [LXB_TAG_STYLE] = TAG_SKIPPED,    [LXB_TAG_NOSCRIPT] = TAG_SKIPPED,
-    [LXB_TAG_TEMPLATE] = TAG_SKIPPED, [LXB_TAG_HEAD] = TAG_SKIPPED,
-    [LXB_TAG_OBJECT] = TAG_SKIPPED,   [LXB_TAG_CANVAS] = TAG_SKIPPED,
-    [LXB_TAG_DATALIST] = TAG_SKIPPED, [LXB_TAG_TEXTAREA] = TAG_SKIPPED,
-    [LXB_TAG_SELECT] = TAG_SKIPPED,   [LXB_TAG_NOFRAMES] = TAG_SKIPPED,
+/* Tags that start a new line. */
+static const bool BLOCKS[LXB_TAG__LAST_ENTRY] = {
+    [LXB_TAG_ADDRESS] = true,    [LXB_TAG_ARTICLE] = true, [LXB_TAG_ASIDE] = true,
+    [LXB_TAG_BLOCKQUOTE] = true, [LXB_TAG_BODY] = true,    [LXB_TAG_BUTTON] = true,
+    [LXB_TAG_CAPTION] = true,    [LXB_TAG_CENTER] = true,  [LXB_TAG_DD] = true,
+    [LXB_TAG_DETAILS] = true,    [LXB_TAG_DIALOG] = true,  [LXB_TAG_DIV] = true,
+    [LXB_TAG_DL] = true,         [LXB_TAG_DT] = true,      [LXB_TAG_FIELDSET] = true,
+    [LXB_TAG_FIGCAPTION] = true, [LXB_TAG_FIGURE] = true,  [LXB_TAG_FOOTER] = true,
+    [LXB_TAG_FORM] = true,       [LXB_TAG_H1] = true,      [LXB_TAG_H2] = true,
+    [LXB_TAG_H3] = true,         [LXB_TAG_H4] = true,      [LXB_TAG_H5] = true,
+    [LXB_TAG_H6] = true,         [LXB_TAG_HEADER] = true,  [LXB_TAG_HGROUP] = true,
+    [LXB_TAG_HR] = true,         [LXB_TAG_LI] = true,      [LXB_TAG_MAIN] = true,
+    [LXB_TAG_MENU] = true,       [LXB_TAG_NAV] = true,     [LXB_TAG_OL] = true,
+    [LXB_TAG_P] = true,          [LXB_TAG_PRE] = true,     [LXB_TAG_SECTION] = true,
+    [LXB_TAG_SUMMARY] = true,    [LXB_TAG_TABLE] = true,   [LXB_TAG_TBODY] = true,
+    [LXB_TAG_TD] = true,         [LXB_TAG_TFOOT] = true,   [LXB_TAG_TH] = true,
+    [LXB_TAG_THEAD] = true,      [LXB_TAG_TR] = true,      [LXB_TAG_UL] = true,
 };
 
 /* ---- letters ---- */
@@ -364,7 +350,7 @@ static struct element *add_element(struct stats *stats, size_t *room, lxb_dom_no
     element->tag = node->local_name < LXB_TAG__LAST_ENTRY ? (uint16_t)node->local_name : 0;
     node->user =
         (void *)((node_marks(node) & ((1u << USER_SHIFT) - 1)) | ((uintptr_t)number << USER_SHIFT));
-    bool block = TAG_CLASSES[element->tag] == TAG_BLOCK || element->tag == 0;
+    bool block = BLOCKS[element->tag] || element->tag == 0;
     if (number > 0) {
         const struct element *above = &stats->elements[parent];
         element->flags = above->flags & (FLAG_IN_LINK | FLAG_IN_HEADING | FLAG_IN_CODE);
@@ -468,7 +454,7 @@ static bool is_skipped(const struct walk *walk, lxb_dom_node_t *node)
     if (walk->reach != REACH_SHOWN && node->local_name == LXB_TAG_NOSCRIPT) {
         return false;
     }
-    if (node->local_name < LXB_TAG__LAST_ENTRY && TAG_CLASSES[node->local_name] == TAG_SKIPPED) {
+    if (dom_text_use(node->local_name) & TEXT_SKIPPED) {
         return true;
     }
     if ((node_marks(node) & NODE_HIDDEN) == 0) {
@@ -608,8 +594,7 @@ size_t stats_label(const struct stats *stats, uint32_t number, char *text, size_
         if (node->type == LXB_DOM_NODE_TYPE_TEXT) {
             const lexbor_str_t *data = &((const lxb_dom_character_data_t *)node)->data;
             label_add(&label, data->data, data->length);
-        } else if (element && node->local_name < LXB_TAG__LAST_ENTRY &&
-                   TAG_CLASSES[node->local_name] == TAG_BLOCK) {
+        } else if (element && node->local_name < LXB_TAG__LAST_ENTRY && BLOCKS[node->local_name]) {
             label.space = label.length > 0;
         }
         enter = !(element && (node_marks(node) & NODE_DROPPED)) && label.length + 2 < capacity;
