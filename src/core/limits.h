@@ -196,20 +196,24 @@
 /* The browser and its filtering proxy */
 #define LIMIT_BROWSER_HTML_CHARS MIB(4) /* of a rendered page, in units of UTF-16 */
 #define LIMIT_BROWSER_MESSAGE_BYTES                                                                \
-    MIB(32)                           /* one message; a character may be written as 6 bytes        \
-                                       */
-#define LIMIT_BROWSER_EVENTS     8192 /* that wait for the thread of one page */
-#define LIMIT_BROWSER_REQUESTS   1024 /* of one page that are watched at once */
-#define LIMIT_PROXY_TUNNELS      256
-#define LIMIT_PROXY_TUNNEL_BYTES MIB(64) /* carried by one tunnel, both ways together */
-#define TIME_PROXY_CONNECT_MS    10000   /* for a look-up, and for each address */
-#define TIME_PROXY_IDLE_MS       60000   /* without a byte */
-#define TIME_BROWSER_START_MS    15000   /* one try: from its start to its first answer */
-#define TIME_BROWSER_ANSWER_MS   10000   /* for an answer about a page */
-#define TIME_PAGE_NAVIGATE_MS    20000   /* until the server has begun to answer */
-#define TIME_PAGE_QUIET_MS       100     /* without a request in flight: the page is complete */
-#define TIME_PAGE_REQUEST_MS     4000    /* a request that takes longer is not waited for */
-#define TIME_PAGE_CEILING_MS     8000    /* for pages that never rest */
+    MIB(32) /* one message; a character may be written as 6 bytes                                  \
+             */
+/* What a process of the browser may map to write to: 230 MB are mapped before a page is there, and
+ * hardly any of it used. And what all of them may hold, by how many pages are shown at once. */
+#define LIMIT_BROWSER_PROCESS_BYTES MIB(768)
+#define LIMIT_BROWSER_BYTES(pages)  (MIB(512) + (pages)*MIB(128))
+#define LIMIT_BROWSER_EVENTS        8192 /* that wait for the thread of one page */
+#define LIMIT_BROWSER_REQUESTS      1024 /* of one page that are watched at once */
+#define LIMIT_PROXY_TUNNELS         256
+#define LIMIT_PROXY_TUNNEL_BYTES    MIB(64) /* carried by one tunnel, both ways together */
+#define TIME_PROXY_CONNECT_MS       10000   /* for a look-up, and for each address */
+#define TIME_PROXY_IDLE_MS          60000   /* without a byte */
+#define TIME_BROWSER_START_MS       15000   /* one try: from its start to its first answer */
+#define TIME_BROWSER_ANSWER_MS      10000   /* for an answer about a page */
+#define TIME_PAGE_NAVIGATE_MS       20000   /* until the server has begun to answer */
+#define TIME_PAGE_QUIET_MS          100     /* without a request in flight: the page is complete */
+#define TIME_PAGE_REQUEST_MS        4000    /* a request that takes longer is not waited for */
+#define TIME_PAGE_CEILING_MS        8000    /* for pages that never rest */
 
 /* PostgreSQL */
 #define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */

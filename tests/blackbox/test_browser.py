@@ -55,6 +55,15 @@ PAGES_OF_SITE = {
     ".onmessage = () => {@}</script>",
     "/blocked": "<img src='/data?wait=60'><video src='/data?wait=60'></video><script>@</script>",
 }
+# Pages that ask for three gigabytes, and keep what they get.
+HUNGRY = {
+    "/arrays": "<script>@; window.kept = []; for (let i = 0; i < 400; i++)"
+    " kept.push(new Uint8Array(8 << 20).fill(i + 1))</script>",
+    "/canvases": "<script>@; window.kept = []; for (let i = 0; i < 50; i++) {"
+    " const c = document.createElement('canvas'); c.width = c.height = 4096;"
+    " c.getContext('2d').fillRect(0, 0, 4096, 4096); kept.push(c); }</script>",
+}
+MOST_OF_ONE_PAGE = 900 << 20
 ENDLESS = "<script>for (;;) {}</script>"
 SHELL = "<!doctype html><html><head><title>A page</title></head><body><div id=main></div>%s</body></html>"
 
@@ -91,8 +100,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.greet_socket()
         elif path == "/endless":
             self.send((SHELL % ENDLESS).encode())
-        elif path in PAGES_OF_SITE:
-            self.send((SHELL % PAGES_OF_SITE[path].replace("@", FILL)).encode())
+        elif path in PAGES_OF_SITE or path in HUNGRY:
+            script = PAGES_OF_SITE.get(path) or HUNGRY[path]
+            self.send((SHELL % script.replace("@", FILL)).encode())
         else:
             self.send(b"data", "text/plain")
 
@@ -322,6 +332,18 @@ echo x >> {folder}/tries
 [ $(wc -l < {folder}/tries) -ge {good} ] || {{ echo "not today" >&2; exit 1; }}
 exec {browser} "$@"
 """
+
+
+@pytest.mark.parametrize("path", HUNGRY)
+def test_page_that_takes_memory(site, path):
+    """It gets so much and no more; the next page finds a browser."""
+    with start(site) as client:
+        with Watch(client) as watch:
+            content = read(client, site.url(path))
+        report(f"a page that asks for three gigabytes ({path}): {watch.memory >> 20} MB at most")
+        assert FILLED in content["page_content"] or "too much memory" in content["page_content"], content
+        assert 0 < watch.memory < MOST_OF_ONE_PAGE
+        assert_filled(read(client, site.url("/fetched")))
 
 
 def test_stand_in_that_fails_twice(site, open_folder):

@@ -1,14 +1,18 @@
 """What becomes of the children that forage starts, and of theirs: sessions of their own do not save them, nor does a
 forage that is killed; and no folder stays behind."""
 
+import json
 import os
 import pathlib
+import shutil
 import signal
+import tempfile
 
 import pytest
+from fake_web import Answer, Web
 from fakes import worker as play
 from fakes.worker import Worker
-from messages import cancelled
+from messages import cancelled, tool_call
 from programs import Stdio, wait_until
 from research import Place, start_call
 
@@ -89,6 +93,54 @@ def test_an_orphan_ends_with_the_server(place):
         client.signal(signal.SIGTERM)
         assert client.wait() == 0
         assert not is_alive(orphan) and not folders(place)
+
+
+def test_what_a_worker_is_given(place):
+    """Nothing of how forage runs; its variables are in test_research."""
+    client, worker, id = begin(place, LEAVES)
+    with client:
+        assert client.answer(id)["result"]["structuredContent"]["success"]
+        run = worker.wait_runs(1)[0]
+        assert run["descriptors"] == [0, 1, 2] and run["signals"] == [0, 0]
+        assert run["umask"] == 0o077 and run["nice"] >= 5 and run["cwd"] == str(place.config)
+        assert run["group"] == run["pid"] and run["session"] not in (run["pid"], os.getsid(client.pid))
+
+
+BROWSER = """#!PYTHON -IS
+import json, os, signal
+about = {
+    "environment": sorted(os.environ), "cwd": os.getcwd(), "umask": os.umask(0), "user": os.geteuid(),
+    "nice": os.getpriority(os.PRIO_PROCESS, 0), "blocked": len(signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+    "descriptors": sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1],
+    "apart": [os.readlink("/proc/self/fd/%d" % fd).split(":")[0] for fd in range(5)],
+}
+with open("PLACE/about.new", "w") as file:
+    json.dump(about, file)
+os.rename("PLACE/about.new", "PLACE/about")
+"""
+
+
+def test_what_a_browser_is_given():
+    python = shutil.which("python3", path="/usr/bin:/bin")
+    if not python:
+        pytest.skip("the stand-in needs the system's own python3")
+    with tempfile.TemporaryDirectory() as folder, Web() as web:
+        os.chmod(folder, 0o777)
+        place = pathlib.Path(folder)
+        (place / "browser").write_text(BROWSER.replace("PYTHON", python).replace("PLACE", folder))
+        (place / "browser").chmod(0o755)
+        web.answers["/page"] = Answer(b"<html></html>")
+        settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0, "SOME_SECRET": "x"}
+        with Stdio(FORAGE_BROWSER_PATH=place / "browser", FORAGE_BROWSER_ATTEMPTS=1, **settings) as client:
+            client.handshake()
+            id = client.new_id()
+            client.send(tool_call("get_content", {"url": web.url("/page"), "render": "always"}, id))
+            client.answer(id)
+        about = json.loads((place / "about").read_text())
+    assert set(about["environment"]) - {"LC_CTYPE"} == {"HOME", "LANG", "PATH", "TMPDIR"}
+    assert about["cwd"] == "/" and about["umask"] == 0o077 and about["nice"] >= 5 and about["blocked"] == 0
+    assert about["descriptors"] == [0, 1, 2, 3, 4] and about["user"] != 0
+    assert about["apart"] == ["/dev/null", "/dev/null", "pipe", "pipe", "pipe"]
 
 
 def kill(client, *more):

@@ -557,6 +557,20 @@ static void takes_signals(void **state)
     proc_end(proc);
 }
 
+/* tail keeps all that it has read, and nobody takes it, so that it stays until it is killed. */
+static void bounds_what_a_family_takes(void **state)
+{
+    struct proc_options options = {
+        .arguments = SHELL("ulimit -d; exec 3>&1 2>/dev/null; head -c 200000000 /dev/zero | "
+                           "{ tail -c 200000000; echo $? >&3; } | sleep 60"),
+        .environment = PATH_ONLY,
+        .bounds = {.data_bytes = MIB(1024), .tree_bytes = MIB(64)}};
+    struct proc *proc = start(&options);
+    expect_line(*state, proc, PROC_OUTPUT, "1048576");
+    expect_line(*state, proc, PROC_OUTPUT, "137");
+    proc_end(proc);
+}
+
 static void shutdown_ends_all(void **state)
 {
     struct proc *procs[6];
@@ -663,6 +677,7 @@ int main(int argc, char **argv)
         TEST(stubborn_family_is_killed),
         TEST(what_it_leaves_behind_ends),
         TEST(takes_signals),
+        TEST(bounds_what_a_family_takes),
         TEST(shutdown_ends_all),
         TEST(many_end_at_once),
         cmocka_unit_test(leaves_nothing_behind),

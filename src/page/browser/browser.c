@@ -485,8 +485,10 @@ int browser_render(struct call *call, const char *url, struct browser_page *page
     }
     if (status != OK && status != ERR_CANCELLED && status != ERR_DEADLINE) {
         if (!page->error) {
-            page->error = status == ERR_CLOSED ? "the browser ended while it showed the page"
-                                               : "there is not enough memory to show the page";
+            page->error = status == ERR_CLOSED
+                              ? "the browser ended while it showed the page: it took too "
+                                "much memory, or met a fault of the browser"
+                              : "there is not enough memory to show the page";
         }
         status = ERR_FAILED;
     }

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "core/files.h"
+#include "core/limits.h"
 #include "core/status.h"
 
 #include <fcntl.h>
@@ -262,6 +263,8 @@ static int start(struct launched *launched, const char *program, uint16_t proxy_
         .keep_input_open = true,
         .on_descriptors_3_4 = true,
         .scratch = &launched->profile,
+        .bounds = {.data_bytes = LIMIT_BROWSER_PROCESS_BYTES,
+                   .tree_bytes = LIMIT_BROWSER_BYTES((size_t)config_int("FORAGE_BROWSER_PAGES"))},
     };
     unsigned confinement_by_us;
     return child_start(&options, &launched->child, &launched->pipes, &confinement_by_us);

@@ -237,7 +237,10 @@ static int see(struct view *view, struct message *message)
             EVENTS[i].see(view, message->contents);
         }
     }
-    return view->crashed ? fail(view, "the page crashed the browser's tab") : OK;
+    return view->crashed
+               ? fail(view, "the page crashed the browser's tab: it took too much memory, "
+                            "or met a fault of the browser")
+               : OK;
 }
 
 /* ---- commands ---- */

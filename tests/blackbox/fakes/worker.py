@@ -25,11 +25,19 @@ SCRIPT = textwrap.dedent(
         plan = json.load(file)
     actions = plan[min(number, len(plan) - 1)]
 
+    MASK = os.umask(0o077)
+
+    def signals():
+        with open("/proc/self/status") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        return [int(lines[name], 16) for name in ("SigBlk", "ShdPnd")]
+
     def note(**facts):
         path = os.path.join(HERE, "run-%d.json" % number)
         with open(path + ".new", "w") as file:
             json.dump({{"argv": sys.argv, "env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid(),
-                       "group": os.getpgid(0), **facts}}, file)
+                       "group": os.getpgid(0), "session": os.getsid(0), "umask": MASK,
+                       "nice": os.getpriority(os.PRIO_PROCESS, 0), "signals": signals(), **facts}}, file)
         os.rename(path + ".new", path)
 
     def write(fd, text):
