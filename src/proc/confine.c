@@ -52,12 +52,30 @@ const char *confinement_words(unsigned confinement)
 
 /* ---- who it is ---- */
 
-static bool drop_root(void)
+/* Whether any user may reach and run it. */
+static bool is_for_all(const char *program)
+{
+    char part[PATH_MAX];
+    struct stat found;
+    if (!realpath(program, part) || stat(part, &found) != 0 || !(found.st_mode & S_IXOTH)) {
+        return false;
+    }
+    for (char *slash = strrchr(part, '/'); slash && slash != part; slash = strrchr(part, '/')) {
+        *slash = '\0';
+        if (stat(part, &found) != 0 || !(found.st_mode & S_IXOTH)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A program that only root may reach stays root's, and loses the rest. */
+static bool drop_root(const char *program)
 {
     struct passwd entry = {.pw_uid = NOBODY, .pw_gid = NOBODY};
     struct passwd *found = NULL;
     char room[PASSWD_ROOM];
-    if (geteuid() != 0) {
+    if (geteuid() != 0 || !is_for_all(program)) {
         return true;
     }
     if (getpwnam_r("nobody", &entry, room, sizeof room, &found) != 0 || !found) {
@@ -305,7 +323,7 @@ unsigned confine_files(const char *program)
 {
     struct files files;
     find_own(&files, program);
-    if (!drop_root() || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
+    if (!drop_root(program) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         return 0;
     }
     return restrict_by_landlock(&files) || restrict_by_root(&files) ? PROC_NO_FILES : 0;
