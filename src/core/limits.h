@@ -103,6 +103,7 @@
 /* What is kept across restarts */
 #define LIMIT_DB_STATEMENTS     64    /* that one connection keeps ready */
 #define LIMIT_DB_VALUES         24    /* parameters of one statement */
+#define LIMIT_DB_DROPPED_ROWS   10000 /* of an answer that is not wanted any more */
 #define LIMIT_SQLITE_CACHE_KIB  256   /* of one connection */
 #define LIMIT_SQLITE_LOG_KIB    4096  /* of the write-ahead log before a checkpoint */
 #define LIMIT_MEMORY_LOG_KIB    32768 /* the same for memories: imports touch pages repeatedly */

@@ -283,6 +283,7 @@ struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *
     }
     rows->used = true;
     rows->began = false;
+    rows->left = SIZE_MAX;
     rows->last_use = ++db->uses;
     rows->count = count < LIMIT_DB_VALUES ? count : LIMIT_DB_VALUES;
     for (size_t i = 0; i < rows->count; i++) {
@@ -296,13 +297,28 @@ struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *
     return rows;
 }
 
+struct db_rows *db_at_most(struct db_rows *rows, size_t most)
+{
+    if (rows) {
+        rows->left = most;
+    }
+    return rows;
+}
+
 int db_step(struct db_rows *rows)
 {
     if (!rows || rows->error != OK) {
         return rows ? rows->error : ERR_NOMEM;
     }
     begin_waiting(rows->db);
-    return rows->db->engine->step(rows);
+    int status = rows->db->engine->step(rows);
+    if (status > 0 && rows->left-- == 0) {
+        rows->left = 0;
+        snprintf(rows->db->problem, sizeof rows->db->problem,
+                 "the database sent more rows than it was asked for");
+        return ERR_IO;
+    }
+    return status;
 }
 
 int64_t db_int(const struct db_rows *rows, int column)

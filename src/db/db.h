@@ -138,6 +138,9 @@ struct db_value {
 struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *values,
                          size_t count);
 #define db_ask(DB, SQL, ...) db_query(DB, SQL, DB_VALUES(__VA_ARGS__))
+/* The same rows, of which a further one than that many is an error: whoever has room for as many as
+ * its LIMIT says must not take a server's word that there are no more. */
+struct db_rows *db_at_most(struct db_rows *rows, size_t most);
 /* 1 with a row, 0 at the end, or a negative status. */
 MUST_CHECK int db_step(struct db_rows *rows);
 /* Columns of the row, from 0; texts and bytes stay until the next step. */

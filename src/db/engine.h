@@ -14,7 +14,8 @@ struct db_rows {
     bool used;  /* between db_query() and db_end() */
     bool began; /* a row or the end has come: it cannot simply be repeated */
     uint64_t last_use;
-    int error; /* of a parameter, or while it was prepared: a status, 0: none */
+    int error;   /* of a parameter, or while it was prepared: a status, 0: none */
+    size_t left; /* rows that may still come */
     size_t count;
     struct db_value values[LIMIT_DB_VALUES];
     void *handle;        /* SQLite's statement */

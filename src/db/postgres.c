@@ -93,7 +93,9 @@ static int wait_ready(struct postgres *db, short events)
     struct pollfd socket = {.fd = db->api->socket(db->handle), .events = events};
     int ready;
     if (db->base.call) {
-        ready = call_wait(db->base.call, &socket, 1, -1);
+        /* A server that never stops to send would always be ready before the call's time is up. */
+        ready = call_check(db->base.call);
+        ready = ready == OK ? call_wait(db->base.call, &socket, 1, -1) : ready;
     } else {
         int64_t left = db->until_ms - clock_now_ms();
         ready = left > 0 ? poll(&socket, 1, (int)left) : 0;
@@ -410,10 +412,19 @@ static int step(struct db_rows *rows)
     return run_with(db, rows, NULL);
 }
 
+/* What nobody wants any more of an answer is taken and dropped, as the protocol wants it; from a
+ * server that sends more than was ever asked for, the connection is dropped. */
 static void end(struct db_rows *rows)
 {
     struct postgres *db = postgres_of(rows->db);
-    while (db->running == rows && next_row(db) > 0) {
+    for (size_t dropped = 0; db->running == rows && next_row(db) > 0; dropped++) {
+        if (dropped == LIMIT_DB_DROPPED_ROWS) {
+            drop_row(db);
+            db->running = NULL;
+            snprintf(db->base.problem, sizeof db->base.problem,
+                     "the database sent more rows than it was asked for");
+            lose(db, ERR_CLOSED);
+        }
     }
 }
 

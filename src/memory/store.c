@@ -188,6 +188,7 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
                "SELECT id, owner, name FROM {space} WHERE (CAST(?1 AS TEXT) IS NULL OR owner IN "
                "(?1, '')) AND (owner, name) > (?2, ?3) ORDER BY owner, name LIMIT ?4",
                DB_TEXT(owner), DB_TEXT(after->owner), DB_TEXT(after->name), DB_INT((int64_t)limit));
+    db_at_most(rows, limit);
     int status;
     *count = 0;
     while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
@@ -262,7 +263,7 @@ int store_stats(struct db *db, struct arena *arena, const char *owner, struct me
                " WHERE CAST(?1 AS TEXT) IS NULL OR owner IN (?1, '')"
                " GROUP BY spaces.id ORDER BY spaces.name, owner LIMIT ?2",
                DB_TEXT(owner), DB_INT(LIMIT_MEMORY_NAMESPACES));
-    int status = read_stats(rows, arena, stats, items);
+    int status = read_stats(db_at_most(rows, LIMIT_MEMORY_NAMESPACES), arena, stats, items);
     if (status == OK && owner) {
         status = read_owned(db, owner, stats);
     }
@@ -418,11 +419,13 @@ static int take_one(struct db_rows *rows, struct arena *arena, struct store_row 
     return status;
 }
 
-/* Every row of a statement; ends it. */
-static int take_all(struct db_rows *rows, struct arena *arena, store_take take, void *context)
+/* Every row of a statement, of which there are so many at most; ends it. */
+static int take_all(struct db_rows *rows, size_t most, struct arena *arena, store_take take,
+                    void *context)
 {
     struct store_row row;
     int status;
+    db_at_most(rows, most);
     while ((status = next(rows)) > 0) {
         status = read_row(rows, arena, &row);
         if (status == OK) {
@@ -482,7 +485,7 @@ int store_versions(struct db *db, struct arena *arena, int64_t id, store_take ta
                            "SELECT " VERSION_COLUMNS
                            " FROM {memory_version} WHERE id = ?1 ORDER BY version DESC",
                            DB_INT(id)),
-                    arena, take, context);
+                    LIMIT_DB_DROPPED_ROWS, arena, take, context);
 }
 
 int store_last_place(struct db *db, int64_t space, const char *session, int64_t *place)
@@ -700,7 +703,7 @@ int store_neighbours(struct db *db, struct arena *arena, int64_t space, const st
                                     "ORDER BY place, id LIMIT ?5",
                DB_INT(space), DB_INT(now_ms), DB_TEXT(memory->session), DB_INT(memory->place),
                DB_INT((int64_t)count)),
-        arena, take, context);
+        count, arena, take, context);
 }
 
 /* The begin of a key is a range of keys: up to the begin with the last of all characters behind. */
@@ -761,7 +764,7 @@ int store_list(struct db *db, struct arena *arena, int64_t space,
     *total = (size_t)counted;
     if (status > 0) {
         values[8] = DB_INT((int64_t)limit);
-        status = take_all(db_query(db, LISTS[kind].read, values, 10), arena, take, context);
+        status = take_all(db_query(db, LISTS[kind].read, values, 10), limit, arena, take, context);
     }
     free(tags);
     return status == ERR_INVALID ? OK : status;
@@ -773,7 +776,7 @@ int store_each(struct db *db, struct arena *arena, int64_t space, const char *af
     return take_all(
         db_ask(db, SELECT_ROWS "space = ?1 AND " ALIVE " AND key > ?3 ORDER BY key LIMIT ?4",
                DB_INT(space), DB_INT(now_ms), DB_TEXT(after), DB_INT((int64_t)limit)),
-        arena, take, context);
+        limit, arena, take, context);
 }
 
 /* Rows and removals come from one statement: two would see two states of the database, and what
@@ -791,6 +794,7 @@ int store_changes(struct db *db, struct arena *arena, int64_t space, int64_t sin
                "NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, NULL FROM {removed} WHERE " SINCE
                " ORDER BY change LIMIT ?3",
                DB_INT(space), DB_INT(since), DB_INT((int64_t)limit));
+    db_at_most(rows, limit);
     *seen = since;
     int status;
     while ((status = db_step(rows)) > 0) {
@@ -816,7 +820,7 @@ int store_expired(struct db *db, struct arena *arena, int64_t now_ms, size_t lim
     return take_all(db_ask(db,
                            SELECT_ROWS "expires > 0 AND expires <= ?1 ORDER BY expires LIMIT ?2",
                            DB_INT(now_ms), DB_INT((int64_t)limit)),
-                    arena, take, context);
+                    limit, arena, take, context);
 }
 
 /* ---- every row ---- */

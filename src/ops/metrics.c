@@ -72,10 +72,12 @@ static const struct {
 
 /* ---- what callers share ---- */
 
+enum stock_field { STOCK_USED, STOCK_LIMIT, STOCK_REFUSED };
+
 struct stock_line {
     struct buf *out;
     const char *name;
-    enum { STOCK_USED, STOCK_LIMIT, STOCK_REFUSED } field;
+    enum stock_field field;
 };
 
 static void write_stock(void *context, const struct stock_rule *rule, size_t used, uint64_t refused)
@@ -90,7 +92,7 @@ static void write_stock(void *context, const struct stock_rule *rule, size_t use
 static void write_stocks(struct buf *out, struct stocks *stocks)
 {
     static const struct {
-        int field;
+        enum stock_field field;
         const char *name, *type, *help;
     } LINES[] = {
         {STOCK_USED, "forage_stock_used", "gauge", "Units in use of what callers share."},

@@ -311,6 +311,7 @@ static void leaks_no_descriptor(void **state)
     (void)state;
     struct call *call = new_call(0);
     struct resolve_result result;
+    assert_true(call_cancel_fd(call) >= 0); /* opened by the first wait, which may come late */
     assert_int_equal(resolve_host(call, "two.test", 80, &result), OK);
     size_t before = open_descriptors();
     for (int i = 0; i < 50; i++) {
