@@ -83,7 +83,7 @@ static bool arrange_descriptors(bool apart)
            dup2(output, STDOUT_FILENO) == STDOUT_FILENO;
 }
 
-static bool set_bound(int resource, rlim_t most)
+static bool set_bound(unsigned resource, rlim_t most)
 {
     struct rlimit now;
     if (getrlimit(resource, &now) != 0) {
