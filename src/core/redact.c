@@ -1,10 +1,12 @@
 /* Redaction: a list of secrets in every spelling that can reach an output, replaced where they
- * occur. The list is filled while one thread starts the program and only read afterwards. */
+ * occur. The list is filled while the program starts; `forage doctor` may add to it while it reads.
+ */
 #include "core/redact.h"
 
 #include "core/limits.h"
 #include "core/status.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,33 +22,44 @@ static const bool HIDDEN[][2] = {
     [WORDS_OF_CALLER] = {false},
 };
 
+/* It only grows, and an entry is complete before it is counted: readers need no lock. */
 static struct {
     char *text;
     size_t length;
-    enum secret_kind kind;
+    _Atomic enum secret_kind kind;
 } spellings[MOST_SPELLINGS];
-static size_t spelling_count;
+static _Atomic size_t spelling_count;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+static int add_new(size_t place, const char *text, size_t length, enum secret_kind kind)
+{
+    char *copy = place < MOST_SPELLINGS ? strndup(text, length) : NULL;
+    if (!copy) {
+        return place < MOST_SPELLINGS ? ERR_NOMEM : ERR_LIMIT;
+    }
+    spellings[place].text = copy;
+    spellings[place].length = length;
+    spellings[place].kind = kind;
+    spelling_count = place + 1;
+    return OK;
+}
 
 static int add_spelling(const char *text, size_t length, enum secret_kind kind)
 {
-    for (size_t i = 0; i < spelling_count; i++) {
-        if (spellings[i].length == length && memcmp(spellings[i].text, text, length) == 0) {
-            spellings[i].kind = kind == SECRET_SENT ? kind : spellings[i].kind;
-            return OK;
-        }
+    int status = OK;
+    pthread_mutex_lock(&adding);
+    size_t place = 0;
+    while (place < spelling_count && (spellings[place].length != length ||
+                                      memcmp(spellings[place].text, text, length) != 0)) {
+        place++;
     }
-    if (spelling_count == MOST_SPELLINGS) {
-        return ERR_LIMIT;
+    if (place == spelling_count) {
+        status = add_new(place, text, length, kind);
+    } else if (kind == SECRET_SENT) {
+        spellings[place].kind = kind;
     }
-    char *copy = strndup(text, length);
-    if (!copy) {
-        return ERR_NOMEM;
-    }
-    spellings[spelling_count].text = copy;
-    spellings[spelling_count].length = length;
-    spellings[spelling_count].kind = kind;
-    spelling_count++;
-    return OK;
+    pthread_mutex_unlock(&adding);
+    return status;
 }
 
 static void spell_json(struct buf *out, const char *secret)

@@ -132,7 +132,7 @@ def ask(place, launcher=()):
         with Server(launcher=launcher, **settings) as server:
             url = web.url("/a.pdf")
             result = exchange(server.port, request("POST", "/api/v1/tools/get_content", body={"url": url})).json()
-            log = server.log.text()
+        log = server.log.text()  # all of it: a line may come after the answer
     assert "failed" not in result, result["page_content"]
     return json.loads(bytes.fromhex(result["page_content"].strip())), log
 
@@ -154,11 +154,9 @@ def test_it_can_do_nothing(place):
 
 
 def test_without_landlock(place):
-    """Then it has a root folder of its own."""
+    """Then it has a root folder of its own, or the log says that this system lets nobody make one."""
     about, log = ask(place, lacking(without.LANDLOCK))
-    if "pdftotext runs" in log:
-        pytest.skip("this system lets no user make a namespace")
-    assert about["done"] == []
+    assert about["done"] == [] or "pdftotext runs without network, but with files in reach" in log
 
 
 def test_with_neither(place):

@@ -8,7 +8,7 @@ import signal
 import pytest
 from fakes import worker as play
 from fakes.worker import Worker
-from programs import Server
+from programs import Server, wait_until
 from research import Place, deep_search, failed, search
 
 KEY = "gemini-key-of-the-test-0123456789"
@@ -81,7 +81,7 @@ def test_no_secret_and_no_file_is_left_of_a_failure(scene):
     assert KEY not in server.log.text() and "private" not in server.log.text()
     given = pathlib.Path(worker.runs()[0]["env"]["TMPDIR"])
     assert place.temporary in given.parents, "a folder of its own"
-    assert list(place.temporary.iterdir()) == [], "which goes with it"
+    assert wait_until(lambda: list(place.temporary.iterdir()) == []), "which goes with it"
 
 
 # ---- output that is hostile, or broken ----
