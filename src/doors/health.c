@@ -11,20 +11,6 @@
 
 #include <string.h>
 
-static void add_waits(yyjson_mut_doc *doc, yyjson_mut_val *body,
-                      const struct program_status *status)
-{
-    struct status_wait waits[STATUS_WAITS];
-    size_t count = status_waits(status, waits);
-    yyjson_mut_val *list = count ? yyjson_mut_obj_add_arr(doc, body, "waiting") : NULL;
-    for (size_t i = 0; i < count; i++) {
-        yyjson_mut_val *wait = yyjson_mut_arr_add_obj(doc, list);
-        yyjson_mut_obj_add_str(doc, wait, "for", waits[i].what);
-        yyjson_mut_obj_add_uint(doc, wait, "calls", waits[i].calls);
-        yyjson_mut_obj_add_real(doc, wait, "seconds", (double)waits[i].longest_ms / 1000);
-    }
-}
-
 static void add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body, const struct trouble *troubles,
                          size_t count)
 {
@@ -63,7 +49,7 @@ static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status
     yyjson_mut_obj_add_str(doc, body, "name", "forage");
     yyjson_mut_obj_add_str(doc, body, "version", FORAGE_VERSION);
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
-    add_waits(doc, body, status);
+    status_add_waits(status, doc, body);
     if (full) {
         add_troubles(doc, body, troubles, count);
         struct stock_list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};

@@ -17,6 +17,14 @@ double status_uptime_s(const struct program_status *status)
 
 /* ---- what is stuck ---- */
 
+#define STATUS_WAITS 8 /* different ones that are told */
+
+struct status_wait {
+    const char *what;
+    unsigned calls;
+    int64_t longest_ms;
+};
+
 struct waits {
     struct status_wait *items;
     size_t count;
@@ -51,7 +59,8 @@ static void look_at_call(void *context, const struct call *call)
     }
 }
 
-size_t status_waits(const struct program_status *status, struct status_wait waits[STATUS_WAITS])
+static size_t find_waits(const struct program_status *status,
+                         struct status_wait waits[STATUS_WAITS])
 {
     int64_t since_ms;
     struct waits found = {.items = waits, .now_ms = clock_now_ms()};
@@ -65,11 +74,11 @@ size_t status_waits(const struct program_status *status, struct status_wait wait
     return found.count;
 }
 
-static void add_waits(yyjson_mut_doc *doc, yyjson_mut_val *body,
-                      const struct program_status *status)
+void status_add_waits(const struct program_status *status, yyjson_mut_doc *doc,
+                      yyjson_mut_val *body)
 {
     struct status_wait waits[STATUS_WAITS];
-    size_t count = status_waits(status, waits);
+    size_t count = find_waits(status, waits);
     yyjson_mut_val *list = count ? yyjson_mut_obj_add_arr(doc, body, "waiting") : NULL;
     for (size_t i = 0; i < count; i++) {
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
@@ -148,7 +157,7 @@ yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_
     yyjson_mut_obj_add_str(doc, body, "version", FORAGE_VERSION);
     add_context(doc, body);
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
-    add_waits(doc, body, status);
+    status_add_waits(status, doc, body);
     yyjson_mut_obj_add_val(doc, body, "tools", tools);
     yyjson_mut_obj_add_val(doc, body, "counts", describe_counts(doc, registry));
     return body;

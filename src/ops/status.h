@@ -15,17 +15,10 @@ struct program_status {
     struct stocks *stocks; /* core/stock.h: what callers share; NULL: unknown */
 };
 
-/* What calls wait for longer than they should, such as a database that does not answer. */
-struct status_wait {
-    const char *what;
-    unsigned calls;
-    int64_t longest_ms;
-};
-
-#define STATUS_WAITS 8
-
-/* How many there are. It never waits itself. */
-size_t status_waits(const struct program_status *status, struct status_wait waits[STATUS_WAITS]);
+/* Adds "waiting" to `body`, where calls wait for something longer than they should, such as a
+ * database that does not answer. It never waits itself. */
+void status_add_waits(const struct program_status *status, yyjson_mut_doc *doc,
+                      yyjson_mut_val *body);
 
 double status_uptime_s(const struct program_status *status);
 /* An object that belongs to `doc`. NULL without memory, or when there is no tool of the name `only`

@@ -3,11 +3,10 @@ by the word "case-NAME" that it finds in the request, so that it can stand in fo
 """
 
 import re
-import socket
-import threading
 import time
 import zlib
 
+from listener import Listener
 from programs import PATIENCE
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -130,13 +129,7 @@ CASES = {
 }
 
 
-class HostileWeb:
-    """A context manager."""
-
-    def __init__(self):
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
-        self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+class HostileWeb(Listener):
 
     def serve(self, client):
         client.settimeout(PATIENCE)
@@ -146,26 +139,3 @@ class HostileWeb:
                 return
             data += piece
         CASES[found[1].decode().rstrip("-")](client)
-
-    def serve_and_close(self, client):
-        with client:
-            try:
-                self.serve(client)
-            except OSError:
-                pass  # it has left, which is what it should do
-
-    def accept(self):
-        try:
-            while True:
-                client, _ = self.listener.accept()
-                threading.Thread(target=self.serve_and_close, args=(client,), daemon=True).start()
-        except OSError:
-            pass
-
-    def __enter__(self):
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()

@@ -5,20 +5,20 @@ import threading
 
 import pytest
 from fake_web import Answer, Web, make_certificate, tls_context
+from listener import Listener
 from name_server import PUBLIC, NameServer
 from programs import PATIENCE, Server
 from reading import WORDS, call, get, note, page
 
 
-class Proxy:
+class Proxy(Listener):
     """Makes tunnels that all lead to one web, and answers plain requests itself. `asked` has their first lines."""
 
     def __init__(self, web):
+        super().__init__()
         self.asked = []
         self.refusal = None  # what it answers to CONNECT
         self.web = web
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
 
     def carry(self, source, sink):
         try:
@@ -52,29 +52,6 @@ class Proxy:
                 back.start()
                 self.carry(client, server)
                 back.join(PATIENCE)
-
-    def serve_and_close(self, client):
-        with client:
-            try:
-                self.serve(client)
-            except OSError:
-                pass
-
-    def accept(self):
-        try:
-            while True:
-                client, _ = self.listener.accept()
-                threading.Thread(target=self.serve_and_close, args=(client,), daemon=True).start()
-        except OSError:
-            pass
-
-    def __enter__(self):
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 @pytest.fixture(scope="module")
