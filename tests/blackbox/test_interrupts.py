@@ -121,6 +121,7 @@ class Terminal:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             try:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may ignore it
                 os.execve(FORAGE, [FORAGE, *map(str, arguments)], environment({"TERM": "xterm", **settings}))
             finally:
                 os._exit(99)

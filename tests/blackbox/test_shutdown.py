@@ -174,6 +174,7 @@ class Endless:
         self.stubborn = self.start_child("stubborn", "trap '' TERM; while :; do sleep 1; done")
         stdio.send(tool_call("test_sleep", SLEEP))
         stdio.ask("ping")
+        time.sleep(0.5)  # the answer becomes a stream five seconds after its call, and the grace ends five after the signal
         self.began = time.monotonic()
         server.signal(signal.SIGTERM)
         stdio.process.stdin.close()
