@@ -68,6 +68,7 @@ class NameServer(asyncio.DatagramProtocol):
 
 async def serve_web(told):
     async def one(reader, writer):
+        # The client has left, as clients that are cut off do.
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             while writer.get_extra_info("peername")[0].startswith("127."):
                 target = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
@@ -185,7 +186,7 @@ class Caller:
 def pss_mb(pid):
     """Of a process and those below it, but the browser."""
     total = 0
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # it has ended meanwhile
         for child in open(f"/proc/{pid}/task/{pid}/children", encoding="ascii").read().split():
             total += pss_mb(int(child))
         command = open(f"/proc/{pid}/comm", encoding="ascii", errors="replace").read()

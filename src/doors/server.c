@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,12 +169,23 @@ static void resume_accepting(struct server *server)
     }
 }
 
+/* Without a descriptor accept() says so even where nobody waits; then nobody has to go. */
+static bool somebody_waits(const struct server *server)
+{
+    struct pollfd listening = {.fd = server->listening, .events = POLLIN};
+    return poll(&listening, 1, 0) > 0;
+}
+
 /* Where no descriptor is left, whoever has been idle longest goes, or the oldest surplus one. Where
  * there is nobody, the descriptors in reserve take in one connection, as a surplus one: it may ask
  * how the server is. */
 static int accept_in_want(struct server *server, char peer[INET6_ADDRSTRLEN], bool *as_surplus)
 {
     struct connection *leaving = here->idle.first ? here->idle.first : server->surplus.first;
+    if (!somebody_waits(server)) {
+        errno = EAGAIN;
+        return -1;
+    }
     if (leaving) {
         connection_close(leaving);
         return socket_accept(server->listening, peer);
