@@ -36,7 +36,7 @@ on where the one above it ended. What is in the brackets is the name of the tabl
     language- lang-
 
 More words in the brackets: `fold` (the case of A to Z does not count), `phrases` (entries hold blanks; `|` stands
-between them), `bare` (entries are stored as fold_bare() of memory/fold.h leaves a text: in small letters, without
+between them), `bare` (entries are stored as fold_bare() of index/fold.h leaves a text: in small letters, without
 accents). A `*` at an entry's end stands for anything, a blank before it counts; such a table is asked with
 words_match().
 
@@ -60,7 +60,7 @@ LETTERS = 32  # as WORD_LETTERS of text/word_table.h
 ESCAPES = {'"': '\\"', "\\": "\\\\", "?": "\\?"}
 LONGEST_WORD = 255
 MOST_BYTES = 65535  # an entry says in 16 bits where its word is
-# As in memory/fold.c: marks that writers leave out, letters of which they use one for the other.
+# As in index/fold.c: marks that writers leave out, letters of which they use one for the other.
 LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
 USUAL_LETTERS = str.maketrans("\u0649\u0629\u0671\u00f8\u0142\u0111\u0131\u00f0", "\u064a\u0647\u0627oldid")
 
@@ -71,7 +71,7 @@ def small(text):
 
 
 def bare(text):
-    """`text` as fold_bare() of memory/fold.h leaves it."""
+    """`text` as fold_bare() of index/fold.h leaves it."""
     text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     return LEFT_OUT.sub("", text.translate(USUAL_LETTERS))
 

@@ -4,7 +4,7 @@
 #define FORAGE_MEMORY_EXCERPT_H
 
 #include "core/arena.h"
-#include "memory/words.h"
+#include "index/words.h"
 
 /* What to look for in the texts. */
 struct excerpt_terms {

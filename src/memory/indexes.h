@@ -4,7 +4,7 @@
 #define FORAGE_MEMORY_INDEXES_H
 
 #include "core/stock.h"
-#include "memory/index.h"
+#include "index/index.h"
 #include "memory/store.h"
 
 struct indexes;

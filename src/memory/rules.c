@@ -3,7 +3,7 @@
 
 #include "call/errors.h"
 #include "core/limits.h"
-#include "memory/fold.h"
+#include "index/fold.h"
 #include "memory/time_words.h"
 #include "text/json.h"
 #include "text/text.h"

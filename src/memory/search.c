@@ -3,8 +3,8 @@
 #include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "index/fulltext.h"
 #include "memory/excerpt.h"
-#include "memory/fulltext.h"
 #include "memory/memories.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * nothing. */
 #include "memory/time_phrases.h"
 
-#include "memory/fold.h"
+#include "index/fold.h"
 #include "tables.h"
 #include "text/text.h"
 #include "text/word_table.h"

@@ -41,8 +41,8 @@ TABLE = [
     ("snake", "Set max_retry_count in the config", ["max_retry_count", "retry", "maxRetryCount"], ["min_retry_count"]),
     (
         "path",
-        "Edit /etc/nginx/sites-enabled/default.conf and src/memory/index.c, see https://example.org/docs/setup?id=42",
-        ["/etc/nginx", "nginx", "default.conf", "sites-enabled", "src/memory/index.c", "index.c", "example.org", '"src/memory"'],
+        "Edit /etc/nginx/sites-enabled/default.conf and src/index/index.c, see https://example.org/docs/setup?id=42",
+        ["/etc/nginx", "nginx", "default.conf", "sites-enabled", "src/index/index.c", "index.c", "example.org", '"src/index"'],
         ["/etc/apache"],
     ),
     ("numbers", "Invoice INV-2026-0042 over 1234.50 EUR, version v2.13.0", ["INV-2026-0042", "0042", "1234.50", "v2.13.0"], ["0043"]),

@@ -1,9 +1,9 @@
 /* Full text in every script: what must be found, what must not, and how a hit is shown. Each text
  * is a memory of its own; a question names the words and the texts that hold them. */
 #include "core/status.h"
+#include "index/fulltext.h"
+#include "index/index.h"
 #include "memory/excerpt.h"
-#include "memory/fulltext.h"
-#include "memory/index.h"
 #include "unit.h"
 
 #include <stdbool.h>

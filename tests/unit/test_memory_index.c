@@ -1,9 +1,9 @@
 /* The index over words: what is found, in which order, and what is not any more; postings and
  * symbols below it. */
 #include "core/status.h"
-#include "memory/index.h"
-#include "memory/postings.h"
-#include "memory/symbols.h"
+#include "index/index.h"
+#include "index/postings.h"
+#include "index/symbols.h"
 #include "unit.h"
 
 #include <stdio.h>

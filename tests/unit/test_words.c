@@ -1,7 +1,7 @@
 /* What a word is: folding, stemming, scripts without spaces, identifiers, languages. */
 #include "core/status.h"
-#include "memory/fold.h"
-#include "memory/words.h"
+#include "index/fold.h"
+#include "index/words.h"
 #include "unit.h"
 
 #include <stdbool.h>

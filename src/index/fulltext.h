@@ -1,11 +1,11 @@
 /* A full-text question: keywords, each a word, several words, a "phrase", a prefix* or -excluded.
  * The index finds candidates (index_fulltext) and says which terms each word may be; whether a text
  * really holds a phrase or a prefix is seen in the text (fulltext_matches). */
-#ifndef FORAGE_MEMORY_FULLTEXT_H
-#define FORAGE_MEMORY_FULLTEXT_H
+#ifndef FORAGE_INDEX_FULLTEXT_H
+#define FORAGE_INDEX_FULLTEXT_H
 
 #include "core/arena.h"
-#include "memory/words.h"
+#include "index/words.h"
 
 struct fulltext_word {
     const char **terms; /* any of them */

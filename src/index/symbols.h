@@ -1,6 +1,6 @@
 /* Symbols: each text gets a number, from 0 on, once. Texts are copied and stay. */
-#ifndef FORAGE_MEMORY_SYMBOLS_H
-#define FORAGE_MEMORY_SYMBOLS_H
+#ifndef FORAGE_INDEX_SYMBOLS_H
+#define FORAGE_INDEX_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Each entry is the distance from the document before, shifted left by one; its lowest bit says
  * that the term occurs once, otherwise the number of times follows. Numbers are written seven bits
  * a byte, the highest bit says that more follow. */
-#include "memory/postings.h"
+#include "index/postings.h"
 
 #include "core/status.h"
 

@@ -1,12 +1,12 @@
 /* What the parts of the index share: its data (index.c), and how it is searched (question.c,
- * index_search.c). */
-#ifndef FORAGE_MEMORY_INDEX_INTERNAL_H
-#define FORAGE_MEMORY_INDEX_INTERNAL_H
+ * search.c). */
+#ifndef FORAGE_INDEX_INTERNAL_H
+#define FORAGE_INDEX_INTERNAL_H
 
-#include "memory/index.h"
-#include "memory/postings.h"
-#include "memory/symbols.h"
-#include "memory/words.h"
+#include "index/index.h"
+#include "index/postings.h"
+#include "index/symbols.h"
+#include "index/words.h"
 
 #define NO_DOCUMENT UINT32_MAX
 

@@ -1,9 +1,9 @@
 /* A question in words, as the index is asked: for each word the terms that it may stand for in the
  * languages of the memories, and how much it counts. */
-#ifndef FORAGE_MEMORY_QUESTION_H
-#define FORAGE_MEMORY_QUESTION_H
+#ifndef FORAGE_INDEX_QUESTION_H
+#define FORAGE_INDEX_QUESTION_H
 
-#include "memory/index_internal.h"
+#include "index/internal.h"
 
 struct question_term {
     uint32_t term;      /* of the index */

@@ -1,5 +1,5 @@
 /* Keywords are taken apart once; a text is taken apart when it has to be looked at. */
-#include "memory/fulltext.h"
+#include "index/fulltext.h"
 
 #include "core/status.h"
 

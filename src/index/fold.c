@@ -1,6 +1,6 @@
 /* Folding by the Unicode tables of utf8proc. Plain ASCII, which most words are, takes a short way.
  */
-#include "memory/fold.h"
+#include "index/fold.h"
 
 #include "text/text.h"
 

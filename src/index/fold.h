@@ -1,7 +1,7 @@
 /* Folding: the forms of a word that a reader takes for the same are made the same. Works in memory
  * of the caller; a word longer than FOLD_BYTES is cut, between characters. */
-#ifndef FORAGE_MEMORY_FOLD_H
-#define FORAGE_MEMORY_FOLD_H
+#ifndef FORAGE_INDEX_FOLD_H
+#define FORAGE_INDEX_FOLD_H
 
 #include <stdbool.h>
 #include <stddef.h>

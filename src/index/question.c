@@ -1,6 +1,6 @@
 /* Reads a question once for each language that the index holds: the words are the same, their stems
  * differ. */
-#include "memory/question.h"
+#include "index/question.h"
 
 #include "core/limits.h"
 #include "core/status.h"

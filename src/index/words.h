@@ -8,8 +8,8 @@
  *   either spelling finds the other.
  *
  * A reader belongs to one thread at a time. */
-#ifndef FORAGE_MEMORY_WORDS_H
-#define FORAGE_MEMORY_WORDS_H
+#ifndef FORAGE_INDEX_WORDS_H
+#define FORAGE_INDEX_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * The index knows nothing of databases. Not thread-safe: its owner holds a lock (readers together,
  * a writer alone). */
-#ifndef FORAGE_MEMORY_INDEX_H
-#define FORAGE_MEMORY_INDEX_H
+#ifndef FORAGE_INDEX_INDEX_H
+#define FORAGE_INDEX_INDEX_H
 
 #include "core/arena.h"
 

@@ -10,8 +10,8 @@
  * - In a session the neighbours of a hit are often the answer: they get a part of its score. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "memory/fulltext.h"
-#include "memory/question.h"
+#include "index/fulltext.h"
+#include "index/question.h"
 
 #include <math.h>
 #include <stdlib.h>

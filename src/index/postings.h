@@ -1,7 +1,7 @@
 /* Postings: in which documents a term occurs, and how often. Documents are added in the order of
  * their numbers; each takes two or three bytes. */
-#ifndef FORAGE_MEMORY_POSTINGS_H
-#define FORAGE_MEMORY_POSTINGS_H
+#ifndef FORAGE_INDEX_POSTINGS_H
+#define FORAGE_INDEX_POSTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

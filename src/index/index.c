@@ -1,11 +1,11 @@
 /* The index's data: documents are numbered as they come, and each term has the list of the
  * documents that hold it. What is removed is only marked; when half of everything is marked the
  * index is compacted. */
-#include "memory/index.h"
+#include "index/index.h"
 
 #include "core/limits.h"
 #include "core/status.h"
-#include "memory/index_internal.h"
+#include "index/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* A hash table over texts that lie one behind the other. */
-#include "memory/symbols.h"
+#include "index/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

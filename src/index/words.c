@@ -1,9 +1,9 @@
 /* How a text becomes words: runs of letters and digits are found, split into parts where they are
  * identifiers, folded and stemmed; runs of characters without spaces are paired. */
-#include "memory/words.h"
+#include "index/words.h"
 
 #include "core/status.h"
-#include "memory/fold.h"
+#include "index/fold.h"
 #include "tables.h"
 #include "text/text.h"
 #include "text/word_table.h"
