@@ -96,9 +96,16 @@ async def serve_web(told):
 
 
 @contextlib.contextmanager
-def process_of(work, *arguments):
-    """Work in a process of its own, until it is not wanted any more."""
-    process = multiprocessing.get_context("fork").Process(target=lambda: asyncio.run(work(*arguments)), daemon=True)
+def process_of(work, *arguments, aside=False):
+    """Work in a process of its own, until it is not wanted any more. `aside`: it stands for another machine, and takes only the
+    processor time that nobody else wants."""
+
+    def run():
+        if aside:
+            os.nice(19)
+        asyncio.run(work(*arguments))
+
+    process = multiprocessing.get_context("fork").Process(target=run, daemon=True)
     process.start()
     try:
         yield process
@@ -108,13 +115,19 @@ def process_of(work, *arguments):
 
 
 @contextlib.contextmanager
+def web(aside=False):
+    """A web in a process of its own: its port, and that of its name server."""
+    ours, theirs = multiprocessing.Pipe()
+    with process_of(serve_web, theirs, aside=aside):
+        yield ours.recv()
+
+
+@contextlib.contextmanager
 def server(tokens):
     """A server with these callers (name: token), and the web that it reads: process, port and the web's port."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16384), hard))
-    ours, theirs = multiprocessing.Pipe()
-    with measure.scratch() as (home, environment), process_of(serve_web, theirs):
-        web, names = ours.recv()
+    with measure.scratch() as (home, environment), web() as (pages, names):
         settings = {
             "FORAGE_TOKENS": ",".join(f"{name}:{token}" for name, token in tokens.items()),
             "FORAGE_DATA_DIR": os.path.join(home, "data"),
@@ -123,12 +136,12 @@ def server(tokens):
             "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8,page.test",
             "FORAGE_LIMITS": "*=1000000000/24h",
             "FORAGE_SEARCH_PROVIDERS": "searxng",
-            "SEARXNG_BASE_URL": f"http://127.0.0.1:{web}",
+            "SEARXNG_BASE_URL": f"http://127.0.0.1:{pages}",
         }
         command = [measure.FORAGE, "serve", "--port", "0"]
         pattern = r"http://127\.0\.0\.1:(\d+)"
         with measure.http_server(command, {**environment, **settings}, pattern, "stderr") as (process, port):
-            yield process, port, web
+            yield process, port, pages
 
 
 # ---- requests ----

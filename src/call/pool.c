@@ -1,11 +1,17 @@
 /* The worker pool. Idle threads wait in a stack; a job is handed to the one that became idle last,
  * whose caches are warm. A thread that stays idle for a while leaves.
  *
+ * Where there are several callers, the jobs of the one that takes most of the processors are done
+ * by threads of a lower priority, and so is the rest of a job that says that it is long. The system
+ * lets a thread lower its priority but not raise it again, so there are two stacks of idle threads.
+ *
  * Each thread is joined, by the next one that leaves or by pool_free(): libraries clean up after a
  * thread when it ends, and must have done so before the program runs its exit handlers. */
 #include "call/pool.h"
 
 #include "call/call.h"
+#include "call/effort.h"
+#include "core/clock.h"
 #include "core/event.h"
 
 #include <errno.h>
@@ -13,8 +19,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define IDLE_SECONDS 10
+#define NICENESS     10  /* of threads that let others go first */
+#define SHORT_US     200 /* by the clock: a job below that is counted without asking the system */
 #define STACK_BYTES  ((size_t)512 * 1024)
 
 struct worker {
@@ -24,6 +33,8 @@ struct worker {
     void *context;
     struct call *call; /* a reference, while it has a job */
     struct holding unit;
+    bool steps_back; /* it lets other threads go first, for good */
+    int64_t cpu_us;  /* processor time of the thread that is counted */
     struct worker *next_idle;
     struct worker *previous, *next; /* all workers */
 };
@@ -35,7 +46,9 @@ struct pool {
     size_t threads;
     size_t running; /* threads with a job */
     bool closing;
-    struct worker *idle;
+    bool shared;            /* there are several callers */
+    struct effort effort;   /* of each of them */
+    struct worker *idle[2]; /* by whether they step back */
     struct worker *all;
     pthread_t left; /* the thread that left last, while `to_join` */
     bool to_join;
@@ -49,13 +62,14 @@ struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
     }
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->all_gone, NULL);
+    pool->shared = stocks_have_others(stocks);
     pool->stock = stock_new(stocks, rule);
     return pool->stock ? pool : pool_free(pool);
 }
 
 static void remove_idle(struct pool *pool, struct worker *worker)
 {
-    struct worker **link = &pool->idle;
+    struct worker **link = &pool->idle[worker->steps_back];
     while (*link && *link != worker) {
         link = &(*link)->next_idle;
     }
@@ -71,8 +85,8 @@ static bool wait_for_job(struct worker *worker)
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += IDLE_SECONDS;
-    worker->next_idle = pool->idle;
-    pool->idle = worker;
+    worker->next_idle = pool->idle[worker->steps_back];
+    pool->idle[worker->steps_back] = worker;
     while (!worker->job && !pool->closing) {
         int error = pthread_cond_timedwait(&worker->has_job, &pool->lock, &until);
         if (error == ETIMEDOUT && !worker->job) {
@@ -88,14 +102,42 @@ static bool wait_for_job(struct worker *worker)
 
 static _Thread_local struct worker *this_worker; /* while it has a job */
 
+/* On Linux a priority is that of the thread alone. Where it cannot be lowered the work is done as
+ * that of others is, which is no reason to fail. */
+static void step_back(void)
+{
+    int lowered = nice(NICENESS);
+    (void)lowered;
+}
+
+/* Counts the job that this thread has just done. */
+static void count_effort(struct worker *worker, int64_t began_us)
+{
+    int64_t now_us = clock_now_us();
+    int64_t took_us = now_us - began_us;
+    struct timespec cpu;
+    if (took_us >= SHORT_US && clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0) {
+        int64_t cpu_us = (int64_t)cpu.tv_sec * 1000000 + cpu.tv_nsec / 1000;
+        took_us = cpu_us - worker->cpu_us;
+        worker->cpu_us = cpu_us;
+    } else {
+        worker->cpu_us += took_us;
+    }
+    effort_add(&worker->pool->effort, call_owner(worker->call), took_us, now_us / 1000);
+}
+
 static void do_job(struct worker *worker)
 {
     struct pool *pool = worker->pool;
     pthread_mutex_unlock(&pool->lock);
+    int64_t began_us = pool->shared ? clock_now_us() : 0;
     this_worker = worker;
     worker->job(worker->context);
     this_worker = NULL;
     pthread_mutex_lock(&pool->lock);
+    if (pool->shared) {
+        count_effort(worker, began_us);
+    }
     worker->call = call_free(worker->call);
     worker->job = NULL;
     stock_give_all(&worker->unit);
@@ -129,6 +171,9 @@ static void *work(void *argument)
 {
     struct worker *worker = argument;
     struct pool *pool = worker->pool;
+    if (worker->steps_back) {
+        step_back();
+    }
     pthread_mutex_lock(&pool->lock);
     do {
         do_job(worker);
@@ -156,6 +201,7 @@ struct errand {
     pool_job job;
     void *context;
     struct holding unit;
+    bool steps_back;
 };
 
 static void give_job(struct worker *worker, const struct errand *errand)
@@ -188,6 +234,7 @@ static int start_worker(struct pool *pool, const struct errand *errand)
     if (!worker) {
         return ERR_NOMEM;
     }
+    worker->steps_back = errand->steps_back;
     give_job(worker, errand);
     pthread_t thread; /* joined by what work() leaves in the pool */
     if (thread_start(&thread, STACK_BYTES, work, worker) != OK) {
@@ -207,9 +254,11 @@ int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
     int status = pool->closing
                      ? ERR_BUSY
                      : stock_take(pool->stock, call_owner(call), from_kept, 1, &errand.unit);
-    struct worker *worker = pool->idle;
+    errand.steps_back =
+        pool->shared && effort_is_most(&pool->effort, call_owner(call), clock_now_ms());
+    struct worker *worker = pool->idle[errand.steps_back];
     if (status == OK && worker) {
-        pool->idle = worker->next_idle;
+        pool->idle[errand.steps_back] = worker->next_idle;
         give_job(worker, &errand);
         pthread_cond_signal(&worker->has_job);
     } else if (status == OK) {
@@ -227,6 +276,14 @@ void pool_work_is_done(void)
 {
     if (this_worker) {
         stock_give_all(&this_worker->unit);
+    }
+}
+
+void pool_step_back(void)
+{
+    if (this_worker && this_worker->pool->shared && !this_worker->steps_back) {
+        step_back();
+        this_worker->steps_back = true;
     }
 }
 
@@ -282,8 +339,10 @@ struct pool *pool_free(struct pool *pool)
     }
     pthread_mutex_lock(&pool->lock);
     pool->closing = true;
-    for (struct worker *worker = pool->idle; worker; worker = worker->next_idle) {
-        pthread_cond_signal(&worker->has_job);
+    for (size_t i = 0; i < sizeof pool->idle / sizeof *pool->idle; i++) {
+        for (struct worker *worker = pool->idle[i]; worker; worker = worker->next_idle) {
+            pthread_cond_signal(&worker->has_job);
+        }
     }
     while (pool->threads) {
         pthread_cond_wait(&pool->all_gone, &pool->lock);

@@ -1,6 +1,7 @@
 /* The worker pool: threads for calls that wait for the outside world. It has no queue: a job gets a
  * thread at once, or a refusal. How many there are is a stock (core/stock.h), of which each caller
- * has its share. Threads start when they are needed and leave when they have been idle for a while,
+ * has its share. Of several callers the one that takes most of the processors lets the others go
+ * first. Threads start when they are needed and leave when they have been idle for a while,
  * so that an idle server is small. */
 #ifndef FORAGE_CALL_POOL_H
 #define FORAGE_CALL_POOL_H
@@ -25,6 +26,9 @@ MUST_CHECK int pool_run(struct pool *pool, struct call *call, bool from_kept, po
 /* The job on this thread has done its work and only hands over what came of it: what it took of the
  * stock is free again, so that whoever gets the answer can ask the next question at once. */
 void pool_work_is_done(void);
+/* The job on this thread takes long from here on: where there are several callers it lets those
+ * that are quick go first. */
+void pool_step_back(void);
 /* What whoever asked is told when pool_run() did not return OK. */
 const char *pool_refusal(int status);
 size_t pool_running(struct pool *pool);

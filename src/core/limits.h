@@ -123,6 +123,7 @@
 
 /* Pages */
 #define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */
+#define LIMIT_PAGE_QUICK_BYTES   KIB(512) /* a larger one lets quick calls go first */
 #define LIMIT_PAGE_TREE_BYTES    MIB(96)  /* the parsed page; what comes after is cut */
 #define LIMIT_PAGE_ELEMENTS      65000    /* of it; the same */
 #define LIMIT_PAGE_SCRATCH_BYTES MIB(128) /* what is known of it while it is read */

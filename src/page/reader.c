@@ -4,6 +4,7 @@
 #include "call/errors.h"
 #include "call/line.h"
 #include "call/parts.h"
+#include "call/pool.h"
 #include "core/limits.h"
 #include "net/fetch.h"
 #include "page/browser/browser.h"
@@ -301,6 +302,9 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
     call_waits_for(reading->call, "a turn at the extractor");
     int status = line_enter(&call_parts(reading->call)->reader->extractors, &place, -1);
     call_waits_for(reading->call, NULL);
+    if (input.length >= LIMIT_PAGE_QUICK_BYTES) {
+        pool_step_back();
+    }
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
         line_leave(&place);

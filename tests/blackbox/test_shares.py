@@ -1,6 +1,7 @@
 """What callers share: one of them who takes all that it can get, and another who must not notice."""
 
 import contextlib
+import os
 
 from conftest import ALICE, BOB
 from fake_web import Answer, Web
@@ -118,3 +119,55 @@ def test_health_says_what_does_not_work(tmp_path):
         assert ask(server, ALICE, "memory_search", {"query": "anything"}).status == 200
         server.wait_log("the memory store works again")
         assert wait_until(lambda: health(server, "/health?full", ALICE).json()["troubles"] == [])
+
+
+def niceness(server):
+    """Of the server's threads: each value once."""
+    found = set()
+    for task in os.scandir(f"/proc/{server.pid}/task"):
+        with contextlib.suppress(OSError):  # a thread that has ended meanwhile
+            with open(f"{task.path}/stat", encoding="ascii", errors="replace") as file:
+                found.add(int(file.read().rpartition(")")[2].split()[16]))
+    return found
+
+
+def heavy_read(server, web, token):
+    assert ask(server, token, "get_content", {"url": f"http://127.0.0.1:{web.port}/heavy"}).status == 200
+
+
+def heavy_web(web, size):
+    web.answers["/heavy"] = Answer(page(*["Some words of a paragraph that is not short."] * (size // 51)))
+
+
+def test_who_takes_most_lets_others_go_first(tmp_path):
+    """By a lower priority of the threads that work for it."""
+    settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server:
+        heavy_web(web, 400_000)
+        usual = niceness(server)
+        assert len(usual) == 1
+
+        def both_ask():
+            heavy_read(server, web, ALICE)
+            ask(server, BOB, "memory_search", {"query": "anything"})
+            return niceness(server) == {*usual, *(each + 10 for each in usual)}
+
+        assert wait_until(both_ask)
+
+
+def test_a_large_page_lets_others_go_first(tmp_path):
+    settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server:
+        heavy_web(web, 600_000)
+        usual = niceness(server)
+        heavy_read(server, web, ALICE)
+        assert niceness(server) == {*usual, *(each + 10 for each in usual)}
+
+
+def test_a_lone_caller_waits_for_nobody(tmp_path):
+    settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE}", "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server:
+        heavy_web(web, 600_000)
+        for _ in range(10):
+            heavy_read(server, web, ALICE)
+        assert len(niceness(server)) == 1
