@@ -18,7 +18,7 @@ ROOMS = {
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
-    "core": "log protocol_stdio rest secrets surroundings",
+    "core": "log clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
@@ -28,9 +28,9 @@ ROOMS = {
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
-    "memory_files memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
+    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
-    "ops": "usage limits data_folder kept_answers old_data records_postgres crash",
+    "ops": "usage limits clocks data_folder kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
     "loaders confined browser ssrf",
     "proc": "children confined research loaders shutdown",

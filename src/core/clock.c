@@ -1,7 +1,10 @@
 /* Clocks: monotonic time for deadlines, UTC for records, and the times that services name. */
 #include "core/clock.h"
 
+#include "core/limits.h"
+
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,6 +26,34 @@ int64_t clock_wall_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t since_boot_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void clock_trust_begin(struct clock_trust *trust)
+{
+    *trust = (struct clock_trust){.wall_ms = clock_wall_ms(), .at_ms = since_boot_ms()};
+}
+
+int64_t clock_trusted_ms(struct clock_trust *trust)
+{
+    int64_t wall = clock_wall_ms();
+    int64_t at = since_boot_ms();
+    int64_t expected = trust->wall_ms + (at - trust->at_ms);
+    bool jumped = wall > expected + TIME_CLOCK_SLACK_MS;
+    if (jumped && trust->doubts_since_ms == 0) {
+        trust->doubts_since_ms = at;
+    }
+    if (jumped && at - trust->doubts_since_ms < TIME_CLOCK_DOUBT_MS) {
+        return expected;
+    }
+    *trust = (struct clock_trust){.wall_ms = wall, .at_ms = at};
+    return wall;
 }
 
 char *clock_stamp(char out[CLOCK_STAMP_SIZE])

@@ -257,4 +257,9 @@
 #define TIME_MEMORY_SCRUB_MS          200     /* for readers to let go of old contents */
 #define TIME_MEMORY_SWEEP_MS          10000   /* between two looks for what has expired */
 
+/* The wall clock, for whoever deletes what is old: how far it may be ahead of what was expected
+ * before it is doubted, and for how long it is. */
+#define TIME_CLOCK_SLACK_MS INT64_C(60000)
+#define TIME_CLOCK_DOUBT_MS INT64_C(86400000)
+
 #endif

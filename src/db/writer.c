@@ -24,10 +24,12 @@ struct writer {
     struct writer_options options;
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t work;
+    pthread_cond_t gone; /* the thread */
     struct list waiting;
     bool led; /* somebody is the leader */
     bool started;
     bool stopping;
+    bool ended; /* the thread has nothing left to do */
     pthread_t thread;
     /* Only for the leader. */
     struct list late;
@@ -363,6 +365,8 @@ static void *serve(void *context)
             options->hooks->rest(options->context);
         }
     }
+    writer->ended = true;
+    pthread_cond_signal(&writer->gone);
     pthread_mutex_unlock(&writer->lock);
     return NULL;
 }
@@ -401,6 +405,7 @@ struct writer *writer_new(const struct writer_options *options)
         pthread_condattr_init(&attributes);
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_cond_init(&writer->work, &attributes);
+        pthread_cond_init(&writer->gone, &attributes);
         pthread_condattr_destroy(&attributes);
         pthread_mutex_init(&writer->lock, NULL);
         writer->options = *options;
@@ -425,14 +430,21 @@ bool writer_stop(struct writer *writer, int64_t time_ms)
     if (!tell_to_stop(writer)) {
         return true;
     }
-    struct timespec until; /* by the wall clock, which is all that the function knows */
-    clock_gettime(CLOCK_REALTIME, &until);
+    struct timespec until;
+    int waited = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += time_ms / 1000;
-    if (pthread_timedjoin_np(writer->thread, NULL, &until) != 0) {
-        return false;
+    pthread_mutex_lock(&writer->lock);
+    while (!writer->ended && waited == 0) {
+        waited = pthread_cond_timedwait(&writer->gone, &writer->lock, &until);
     }
-    writer->started = false;
-    return true;
+    bool ended = writer->ended;
+    pthread_mutex_unlock(&writer->lock);
+    if (ended) {
+        pthread_join(writer->thread, NULL);
+        writer->started = false;
+    }
+    return ended;
 }
 
 struct writer *writer_free(struct writer *writer)
@@ -454,6 +466,7 @@ struct writer *writer_free(struct writer *writer)
     }
     pthread_mutex_destroy(&writer->lock);
     pthread_cond_destroy(&writer->work);
+    pthread_cond_destroy(&writer->gone);
     free(writer);
     return NULL;
 }

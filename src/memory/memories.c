@@ -144,14 +144,26 @@ static int sweep_rows(struct db *db, struct arena *arena, int64_t now_ms, struct
     return status;
 }
 
+/* Whether it is time to look again; then by which clock something has expired. */
+static bool is_due(struct memories *memories, int64_t *now_ms)
+{
+    pthread_mutex_lock(&memories->sweeping);
+    int64_t now = clock_now_ms();
+    bool due = now >= memories->next_sweep_ms;
+    if (due) {
+        memories->next_sweep_ms = now + TIME_MEMORY_SWEEP_MS;
+        *now_ms = clock_trusted_ms(&memories->clock);
+    }
+    pthread_mutex_unlock(&memories->sweeping);
+    return due;
+}
+
 /* Deletes what has expired, now and then, a few at a time. Nobody finds it any more in any case, so
  * that a failure only leaves it for the next time. Whether something was deleted. */
 static bool sweep(struct memories *memories, struct db *db)
 {
-    int64_t now_ms = clock_wall_ms();
-    int64_t due = atomic_load(&memories->next_sweep_ms);
-    if (now_ms < due || !atomic_compare_exchange_strong(&memories->next_sweep_ms, &due,
-                                                        now_ms + TIME_MEMORY_SWEEP_MS)) {
+    int64_t now_ms;
+    if (!is_due(memories, &now_ms)) {
         return false;
     }
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
@@ -159,7 +171,9 @@ static bool sweep(struct memories *memories, struct db *db)
     int status = arena ? sweep_rows(db, arena, now_ms, &rows) : ERR_NOMEM;
     arena_free(arena);
     if (status == OK && rows.count == LIMIT_MEMORY_SWEEP) {
-        atomic_store(&memories->next_sweep_ms, now_ms); /* there may be more */
+        pthread_mutex_lock(&memories->sweeping);
+        memories->next_sweep_ms = 0; /* there may be more */
+        pthread_mutex_unlock(&memories->sweeping);
     }
     return status == OK && rows.count > 0;
 }
@@ -280,6 +294,8 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
         return NULL;
     }
     const char *url = config_text("FORAGE_DATABASE_URL");
+    pthread_mutex_init(&memories->sweeping, NULL);
+    clock_trust_begin(&memories->clock);
     memories->places = places;
     memories->versions = (int)config_int("FORAGE_MEMORY_VERSIONS");
     memories->quota = config_bytes("FORAGE_MEMORY_QUOTA");
@@ -309,6 +325,7 @@ struct memories *memories_free(struct memories *memories)
         indexes_free(memories->indexes);
         db_pool_free(memories->pool);
         scrub_free(memories->scrub);
+        pthread_mutex_destroy(&memories->sweeping);
         free(memories);
     }
     return NULL;

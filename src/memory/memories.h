@@ -3,13 +3,14 @@
 #ifndef FORAGE_MEMORY_MEMORIES_H
 #define FORAGE_MEMORY_MEMORIES_H
 
+#include "core/clock.h"
 #include "db/pool.h"
 #include "db/writer.h"
 #include "memory/indexes.h"
 #include "memory/rules.h"
 #include "memory/scrub.h"
 
-#include <stdatomic.h>
+#include <pthread.h>
 
 struct memories {
     const struct places *places;
@@ -17,10 +18,12 @@ struct memories {
     struct writer *writer;
     struct indexes *indexes;
     struct scrub *scrub;
-    bool alone;    /* the database groups the commits of many connections by itself */
-    int versions;  /* how many earlier versions of a memory are kept */
-    int64_t quota; /* bytes that an owner's memories may take; 0: any number */
-    _Atomic int64_t next_sweep_ms;
+    bool alone;               /* the database groups the commits of many connections by itself */
+    int versions;             /* how many earlier versions of a memory are kept */
+    int64_t quota;            /* bytes that an owner's memories may take; 0: any number */
+    pthread_mutex_t sweeping; /* the next two */
+    struct clock_trust clock;
+    int64_t next_sweep_ms; /* as clock_now_ms() */
 };
 
 /* Whether the operator shares the namespaces of this name among all callers. */

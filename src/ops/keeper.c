@@ -50,6 +50,7 @@ struct keeper {
     /* Only for the writer's thread. */
     struct db *db;
     struct records_turn turn;
+    struct clock_trust clock;
     unsigned records_since_tidy;
     _Atomic int64_t busy_since_ms; /* with a transaction; 0: it is not */
     atomic_size_t unsaved;         /* records on their way */
@@ -193,7 +194,7 @@ static int commit(void *context, struct db *db)
     int status = OK;
     if (keeper->records_since_tidy >= TIDY_EVERY) {
         keeper->records_since_tidy = 0;
-        status = records_tidy(db, clock_wall_ms());
+        status = records_tidy(db, clock_trusted_ms(&keeper->clock));
     }
     return status == OK ? records_commit(db, &keeper->turn) : status;
 }
@@ -279,6 +280,7 @@ struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t
     }
     keeper->open = open;
     keeper->places = places;
+    clock_trust_begin(&keeper->clock);
     keeper->time_to_live_ms = time_to_live_ms;
     keeper->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
                                                          .context = keeper,

@@ -1,21 +1,23 @@
-"""A disk that forgets what was not synced (tests/shim/lost_writes.c), for tests that cut the power."""
+"""What tests put between a program and its system (tests/shim/): a disk that forgets what was not synced, for tests that cut
+the power; a clock that somebody sets."""
 
 import ctypes
 import os
 import re
 import shutil
+import struct
 import subprocess
+import time
 
 from programs import ROOT
 
-SOURCE = ROOT / "tests" / "shim" / "lost_writes.c"
 
-
-def build_shim(folder):
-    library = folder / "lost_writes.so"
+def build_shim(folder, name="lost_writes"):
+    library = folder / f"{name}.so"
+    source = ROOT / "tests" / "shim" / f"{name}.c"
     compiler = os.environ.get("CC", "cc").split()
     options = ["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
-    subprocess.run([*compiler, *options, "-pthread", "-o", library, SOURCE], check=True)
+    subprocess.run([*compiler, *options, "-pthread", "-o", library, source], check=True)
     return library
 
 
@@ -23,6 +25,10 @@ def runtime_of(program):
     """The libraries of a sanitizer, which want to be loaded before everything else."""
     output = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"=> (\S*/lib[atu]b?san\.so\S*)", output)
+
+
+def preloaded(program, library):
+    return " ".join([*runtime_of(program), str(library)])
 
 
 class Disk:
@@ -39,7 +45,7 @@ class Disk:
     def settings(self, program):
         """What a program needs to work on this disk."""
         return {
-            "LD_PRELOAD": " ".join([*runtime_of(program), str(self._library)]),
+            "LD_PRELOAD": preloaded(program, self._library),
             "LOST_WRITES_ROOT": self.folder,
             "LOST_WRITES_IMAGE": self._image,
         }
@@ -74,3 +80,36 @@ class Disk:
                 continue
             content = self._image / "data" / inner
             (folder / name).write_bytes(content.read_bytes() if content.exists() else b"")
+
+
+class Clock:
+    """The clocks of the programs that have its settings. They are right until they are moved."""
+
+    def __init__(self, folder):
+        self._library = build_shim(folder, "moved_clock")
+        self._file = folder / "clock"
+        self._wall = self._passed = 0
+        self._write()
+
+    def settings(self, program):
+        return {"LD_PRELOAD": preloaded(program, self._library), "MOVED_CLOCK": self._file}
+
+    def now(self):
+        """What the wall clock says, in seconds since 1970."""
+        return time.time() + self._wall + self._passed
+
+    def set(self, moment):
+        """Somebody sets the wall clock to this moment; None: to the right one."""
+        self._wall = 0 if moment is None else round(moment - time.time() - self._passed)
+        self._write()
+
+    def pass_time(self, seconds):
+        """Time goes by for all clocks."""
+        self._passed += seconds
+        self._write()
+
+    def _write(self):
+        moved = struct.pack("qq", self._wall + self._passed, self._passed)
+        mode = "r+b" if self._file.exists() else "w+b"
+        with open(self._file, mode) as file:  # in place: programs have it mapped
+            file.write(moved)

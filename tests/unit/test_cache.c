@@ -213,6 +213,10 @@ static void grows_old_and_is_confirmed(void **state)
     /* A clock that was wrong. */
     set_times(fixture, "https://a.test/", now, now + 5000);
     assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_true(age_s == INT64_MAX);
+    /* One that is a little ahead. */
+    set_times(fixture, "https://a.test/", now, now + 1);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
     assert_int_equal(age_s, 0);
 }
 

@@ -35,6 +35,7 @@
 #define MOST_HEADERS        16
 #define UNFINISHED          "new-" /* what a file is called while it is written */
 #define UNFINISHED_TIME_S   3600   /* after which nobody is writing it any more */
+#define MOST_AHEAD_S        2      /* that the clock of a file system may be */
 #define KEEPS_BETWEEN_SCANS 64     /* other processes write too: look again from time to time */
 
 static const char DIGITS[] = "0123456789abcdef";
@@ -177,7 +178,7 @@ static void note_file(struct cache *cache, struct found_files *found, const char
         return;
     }
     if (unfinished) {
-        if (about.st_mtime + UNFINISHED_TIME_S < time(NULL)) {
+        if (llabs((long long)time(NULL) - (long long)about.st_mtime) > UNFINISHED_TIME_S) {
             unlinkat(cache->folder, name, 0);
         }
         return;
@@ -471,7 +472,8 @@ int cache_find(struct cache *cache, struct arena *arena, const char *key,
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
         futimens(fd, times);
         int64_t age = (int64_t)time(NULL) - (int64_t)about.st_mtime;
-        *age_s = age > 0 ? age : 0;
+        /* A file of a time that is still to come tells nothing: the clock was set back since. */
+        *age_s = age >= 0 ? age : age >= -MOST_AHEAD_S ? 0 : INT64_MAX;
     }
     close(fd);
     return status == ERR_INVALID ? ERR_NOTFOUND : status;

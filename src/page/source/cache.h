@@ -26,7 +26,7 @@ struct cache *cache_close(struct cache *cache);
 void cache_key(char key[CACHE_KEY_SIZE], const char *const *parts);
 
 /* OK with the answer in the arena and its age: the time since it was last known to be true.
- * ERR_NOTFOUND, ERR_NOMEM. A find counts as a use. */
+ * INT64_MAX where that cannot be said. ERR_NOTFOUND, ERR_NOMEM. A find counts as a use. */
 MUST_CHECK int cache_find(struct cache *cache, struct arena *arena, const char *key,
                           struct fetch_response *answer, int64_t *age_s);
 /* Stores an answer in place of an older one, with the headers that somebody may want later. OK;
