@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -337,7 +338,23 @@ static void close_from(int first)
     }
 }
 
-/* Away from forage's terminal, session, limits and mask; signals are read, not delivered. */
+/* Without a terminal, but in forage's session where that is possible: Linux shares the processors
+ * among sessions first, and in one of its own the lower priority of a child would mean nothing. */
+static void leave_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    bool left = fd >= 0 ? ioctl(fd, TIOCNOTTY) == 0 : errno == ENXIO;
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (left) {
+        setpgid(0, 0);
+    } else {
+        setsid();
+    }
+}
+
+/* Away from forage's terminal, group, limits and mask; signals are read, not delivered. */
 static bool stand_apart(struct warden *warden)
 {
     struct rlimit files;
@@ -349,7 +366,7 @@ static bool stand_apart(struct warden *warden)
     sigaddset(&watched, SIGHUP);
     sigaddset(&watched, SIGQUIT);
     sigprocmask(SIG_SETMASK, &watched, NULL);
-    setsid();
+    leave_terminal();
     umask(077);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max < USUAL_FILES ? files.rlim_max : USUAL_FILES;

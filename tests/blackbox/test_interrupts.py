@@ -260,6 +260,7 @@ def test_ctrl_c_ends_research_and_its_worker(tmp_path):
     worker = Worker(place.folder / "worker", [*play.begin(), ["child", None], *play.search(1, "q"), play.hang()])
     terminal = Terminal("research", "herons", "--quick", **place.settings(GEMINI_CLI_PATH=worker.path))
     wait_until(worker.runs)
+    assert not worker.runs()[0]["terminal"], "a worker can write to the terminal, and read what is typed"
     terminal.type(CTRL_C)
     code, _ = terminal.end()
     assert code == 130

@@ -32,11 +32,18 @@ SCRIPT = textwrap.dedent(
             lines = dict(line.split(":", 1) for line in file)
         return [int(lines[name], 16) for name in ("SigBlk", "ShdPnd")]
 
+    def terminal():
+        try:
+            os.close(os.open("/dev/tty", os.O_RDWR))
+        except OSError:
+            return False
+        return True
+
     def note(**facts):
         path = os.path.join(HERE, "run-%d.json" % number)
         with open(path + ".new", "w") as file:
             json.dump({{"argv": sys.argv, "env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid(),
-                       "group": os.getpgid(0), "session": os.getsid(0), "umask": MASK,
+                       "group": os.getpgid(0), "session": os.getsid(0), "terminal": terminal(), "umask": MASK,
                        "nice": os.getpriority(os.PRIO_PROCESS, 0), "signals": signals(), **facts}}, file)
         os.rename(path + ".new", path)
 
