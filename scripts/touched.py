@@ -24,7 +24,7 @@ ROOMS = {
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
-    "index": "memory memory_scripts memory_shares memory_parity",
+    "index": "memory memory_scripts memory_shares memory_parity memory_notes",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
