@@ -257,6 +257,14 @@
 #define TIME_MEMORY_SCRUB_MS          200     /* for readers to let go of old contents */
 #define TIME_MEMORY_SWEEP_MS          10000   /* between two looks for what has expired */
 
+/* ---- the files of an index ---- */
+
+#define LIMIT_INDEX_SEGMENTS       64u                  /* of one index */
+#define LIMIT_INDEX_SEGMENT_BYTES  MIB(2048)            /* one of them */
+#define LIMIT_INDEX_BYTES          (UINT64_C(16) << 30) /* all of one index */
+#define LIMIT_INDEX_MANIFEST_BYTES MIB(16) /* names, and a bit for each memory that was deleted */
+#define LIMIT_MAPPINGS             4096u   /* files that the process has mapped */
+
 /* The wall clock, for whoever deletes what is old: how far it may be ahead of what was expected
  * before it is doubted, and for how long it is. */
 #define TIME_CLOCK_SLACK_MS INT64_C(60000)

@@ -1,0 +1,32 @@
+/* The manifest of a shelf (shelf.h) as bytes: what it names, read and written. */
+#ifndef FORAGE_INDEX_MANIFEST_H
+#define FORAGE_INDEX_MANIFEST_H
+
+#include "core/buf.h"
+#include "core/limits.h"
+#include "core/sha256.h"
+
+#include <stdint.h>
+
+struct manifest_segment {
+    uint64_t number;           /* its file's name */
+    uint64_t length;           /* of its bytes, at least one, without the checksums behind them */
+    uint64_t checksum;         /* of those checksums */
+    const unsigned char *dead; /* the bitmap of what is dead in it, */
+    uint32_t dead_bytes;       /* which may be shorter than what is in it; 0: nothing is */
+};
+
+struct manifest {
+    unsigned char identity[SHA256_SIZE]; /* of what is kept there, as shelf_new() was told */
+    int64_t seen;                        /* the last change of the store that is in it */
+    uint64_t next;                       /* the number of the next segment */
+    size_t count;
+    struct manifest_segment segments[LIMIT_INDEX_SEGMENTS];
+};
+
+/* Bitmaps point into `data`. OK; ERR_INVALID for anything that manifest_write() does not write. */
+MUST_CHECK int manifest_read(const unsigned char *data, size_t length, struct manifest *manifest);
+/* Appends it. An error of the buffer. */
+MUST_CHECK int manifest_write(const struct manifest *manifest, struct buf *out);
+
+#endif
