@@ -305,6 +305,18 @@ struct db_rows *db_at_most(struct db_rows *rows, size_t most)
     return rows;
 }
 
+/* The database is not to be believed. */
+static int refuse(struct db_rows *rows, const char *why)
+{
+    snprintf(rows->db->problem, sizeof rows->db->problem, "%s", why);
+    return ERR_IO;
+}
+
+int db_goes_back(struct db_rows *rows)
+{
+    return refuse(rows, "the database sent rows that it had been asked to leave out");
+}
+
 int db_step(struct db_rows *rows)
 {
     if (!rows || rows->error != OK) {
@@ -314,9 +326,7 @@ int db_step(struct db_rows *rows)
     int status = rows->db->engine->step(rows);
     if (status > 0 && rows->left-- == 0) {
         rows->left = 0;
-        snprintf(rows->db->problem, sizeof rows->db->problem,
-                 "the database sent more rows than it was asked for");
-        return ERR_IO;
+        return refuse(rows, "the database sent more rows than it was asked for");
     }
     return status;
 }
@@ -383,6 +393,20 @@ int db_run(struct db *db, const char *sql)
 
 /* ---- versions ---- */
 
+/* What the tables say of themselves counts as much as any other row. */
+static int read_version(struct db *db)
+{
+    int status = db->engine->read_version(db, &db->version);
+    if (status == OK && db->version < 0) {
+        snprintf(db->problem, sizeof db->problem,
+                 "its tables (%s) are of version %d, which this program never made",
+                 db->schema->part, db->version);
+        db->version = 0;
+        return ERR_IO;
+    }
+    return status;
+}
+
 /* All in one transaction under a lock: whoever comes second finds it done, and what is interrupted
  * never was. */
 static int upgrade(struct db *db, const char *const *versions, int newest)
@@ -392,7 +416,7 @@ static int upgrade(struct db *db, const char *const *versions, int newest)
         status = db->engine->lock_tables(db);
     }
     if (status == OK) {
-        status = db->engine->read_version(db, &db->version);
+        status = read_version(db);
     }
     bool behind = db->version < newest; /* nobody was faster */
     struct call *call = db->call;
@@ -421,7 +445,7 @@ int db_migrate(struct db *db)
     while (versions[newest]) {
         newest++;
     }
-    int status = db->engine->read_version(db, &db->version);
+    int status = read_version(db);
     if (status == OK && db->version < newest && !db->only_looks) {
         status = upgrade(db, versions, newest);
     }

@@ -141,6 +141,9 @@ struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *
 /* The same rows, of which a further one than that many is an error: whoever has room for as many as
  * its LIMIT says must not take a server's word that there are no more. */
 struct db_rows *db_at_most(struct db_rows *rows, size_t most);
+/* For whoever walks on from the last row that it read, when a row is not behind that one: ERR_IO. A
+ * server that sends the same rows again would be read for ever. */
+MUST_CHECK int db_goes_back(struct db_rows *rows);
 /* 1 with a row, 0 at the end, or a negative status. */
 MUST_CHECK int db_step(struct db_rows *rows);
 /* Columns of the row, from 0; texts and bytes stay until the next step. */

@@ -192,6 +192,12 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
     int status;
     *count = 0;
     while ((status = db_step(rows)) > 0 && !arena_failed(arena)) {
+        int order = strcmp(db_words(rows, 1), after->owner);
+        order = order == 0 ? strcmp(db_words(rows, 2), after->name) : order;
+        if (order <= 0) {
+            status = db_goes_back(rows);
+            break;
+        }
         spaces[(*count)++] =
             (struct store_named_space){.id = db_int(rows, 0),
                                        .space = {arena_strdup(arena, db_words(rows, 1)),
@@ -419,15 +425,19 @@ static int take_one(struct db_rows *rows, struct arena *arena, struct store_row 
     return status;
 }
 
-/* Every row of a statement, of which there are so many at most; ends it. */
-static int take_all(struct db_rows *rows, size_t most, struct arena *arena, store_take take,
-                    void *context)
+/* Every row of a statement, of which there are so many at most, with keys after this one (NULL:
+ * with any); ends it. */
+static int take_after(struct db_rows *rows, const char *after, size_t most, struct arena *arena,
+                      store_take take, void *context)
 {
     struct store_row row;
     int status;
     db_at_most(rows, most);
     while ((status = next(rows)) > 0) {
         status = read_row(rows, arena, &row);
+        if (status == OK && after && strcmp(row.memory.key, after) <= 0) {
+            status = db_goes_back(rows);
+        }
         if (status == OK) {
             status = take(context, &row);
         }
@@ -437,6 +447,12 @@ static int take_all(struct db_rows *rows, size_t most, struct arena *arena, stor
     }
     db_end(rows);
     return status;
+}
+
+static int take_all(struct db_rows *rows, size_t most, struct arena *arena, store_take take,
+                    void *context)
+{
+    return take_after(rows, NULL, most, arena, take, context);
 }
 
 int store_get(struct db *db, struct arena *arena, int64_t space, const char *key,
@@ -773,10 +789,10 @@ int store_list(struct db *db, struct arena *arena, int64_t space,
 int store_each(struct db *db, struct arena *arena, int64_t space, const char *after, int64_t now_ms,
                size_t limit, store_take take, void *context)
 {
-    return take_all(
+    return take_after(
         db_ask(db, SELECT_ROWS "space = ?1 AND " ALIVE " AND key > ?3 ORDER BY key LIMIT ?4",
                DB_INT(space), DB_INT(now_ms), DB_TEXT(after), DB_INT((int64_t)limit)),
-        limit, arena, take, context);
+        after, limit, arena, take, context);
 }
 
 /* Rows and removals come from one statement: two would see two states of the database, and what
@@ -799,7 +815,9 @@ int store_changes(struct db *db, struct arena *arena, int64_t space, int64_t sin
     int status;
     while ((status = db_step(rows)) > 0) {
         int64_t change = db_int(rows, 2);
-        if (db_text(rows, 3)) {
+        if (change <= since) {
+            status = db_goes_back(rows);
+        } else if (db_text(rows, 3)) {
             status = read_row(rows, arena, &row);
             status = status == OK ? take(context, &row) : status;
         } else {

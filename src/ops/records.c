@@ -349,18 +349,24 @@ int records_usage(struct db *db, const char *caller, const char *from_day, recor
 int records_history(struct db *db, const char *caller, int64_t before, int64_t limit,
                     records_take_past take, void *context)
 {
+    before = before > 0 ? before : INT64_MAX;
     struct db_rows *rows =
         db_ask(db,
                "SELECT id, at_ms, tool, arguments, code, took_ms, input_tokens, output_tokens, "
                "nano_usd FROM {history} WHERE caller = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
-               DB_TEXT(caller), DB_INT(before > 0 ? before : INT64_MAX), DB_INT(limit));
+               DB_TEXT(caller), DB_INT(before), DB_INT(limit));
+    db_at_most(rows, (size_t)limit);
     int found;
     while ((found = db_step(rows)) > 0) {
+        if (db_int(rows, 0) >= before) {
+            found = db_goes_back(rows);
+            break;
+        }
         take(context, &(struct record_past){
                           .id = db_int(rows, 0),
                           .at_ms = db_int(rows, 1),
                           .tool = db_words(rows, 2),
-                          .arguments = db_text(rows, 3),
+                          .arguments = db_words(rows, 3),
                           .code = db_text(rows, 4),
                           .took_ms = db_int(rows, 5),
                           .input_tokens = db_int(rows, 6),

@@ -32,6 +32,14 @@ static void add_sums(yyjson_mut_doc *doc, yyjson_mut_val *object, const struct r
     yyjson_mut_obj_add_sint(doc, object, "unpriced", sums->unpriced);
 }
 
+/* A server may say any number. */
+static void add_up(int64_t *sum, int64_t more)
+{
+    if (__builtin_add_overflow(*sum, more, sum)) {
+        *sum = INT64_MAX;
+    }
+}
+
 static void add_usage_row(void *context, const struct record_sums *row)
 {
     struct usage_report *report = context;
@@ -41,13 +49,13 @@ static void add_usage_row(void *context, const struct record_sums *row)
     yyjson_mut_obj_add_strcpy(report->doc, object, "tool", row->tool);
     add_sums(report->doc, object, row);
     yyjson_mut_arr_append(report->rows, object);
-    report->total.calls += row->calls;
-    report->total.failures += row->failures;
-    report->total.recalled += row->recalled;
-    report->total.input_tokens += row->input_tokens;
-    report->total.output_tokens += row->output_tokens;
-    report->total.nano_usd += row->nano_usd;
-    report->total.unpriced += row->unpriced;
+    add_up(&report->total.calls, row->calls);
+    add_up(&report->total.failures, row->failures);
+    add_up(&report->total.recalled, row->recalled);
+    add_up(&report->total.input_tokens, row->input_tokens);
+    add_up(&report->total.output_tokens, row->output_tokens);
+    add_up(&report->total.nano_usd, row->nano_usd);
+    add_up(&report->total.unpriced, row->unpriced);
 }
 
 int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc *doc,

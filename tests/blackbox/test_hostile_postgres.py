@@ -3,6 +3,7 @@ said, the program goes on, and when the server tells the truth again everything 
 
 import contextlib
 import itertools
+import json
 import random
 import socket
 import struct
@@ -11,8 +12,9 @@ import threading
 import pytest
 from http_client import Closed, exchange, request
 from memory_world import PATH, over_rest, postgres  # noqa: F401 (a fixture)
-from programs import Server, wait_until
+from programs import Server, run, wait_until
 
+HISTORY = "/api/v1/history"
 CODES = {"PROVIDER", "BUSY", "TIMEOUT", "NOT_FOUND", "CONFLICT", "INTERNAL", "VALIDATION"}
 
 
@@ -177,6 +179,17 @@ class Liar:
             end.close()
 
 
+class StandsStill:
+    """Each memory, and each call of the history, is the first one again."""
+
+    def __init__(self):
+        self._first = {}
+
+    def __call__(self, values):
+        walked = len(values) in (9, 16)
+        return [row(*(self._first.setdefault(len(values), values) if walked else values))]
+
+
 CALLS = [
     ("memory_add", {"key": "new", "text": "Something new."}),
     ("memory_add", {"text": "Without a key."}),
@@ -191,12 +204,28 @@ CALLS = [
 ]
 
 
+def write_history(postgres, url, calls):  # noqa: F811
+    """Calls of long ago and their sums, in tables that are there."""
+    postgres.query(
+        url,
+        "INSERT INTO forage_history (caller, at_ms, tool, arguments, took_ms, input_tokens, output_tokens, nano_usd) "
+        f"SELECT 'local', n, 'memory_get', '{{}}', 1, 0, 0, 0 FROM generate_series(1, {calls}) AS n",
+    )
+    postgres.query(
+        url,
+        "INSERT INTO forage_usage (day, caller, tool, calls, failures, recalled, input_tokens, output_tokens, nano_usd, unpriced) "
+        "VALUES ('2100-01-01', 'local', 'memory_get', 1, 0, 0, 0, 0, 0, 0), ('2100-01-01', 'local', 'search', 1, 0, 0, 0, 0, 0, 0)",
+    )
+
+
 @pytest.mark.parametrize("lie", LIES)
 def test_lies(postgres, tmp_path, lie):  # noqa: F811
     url = postgres.database()
     direct = {"FORAGE_DATA_DIR": tmp_path, "FORAGE_DATABASE_URL": url}
     with Server(**direct) as server:
         assert over_rest(server.port, "memory_add", {"key": "kept", "text": "Anything that is kept."})["success"]
+        assert exchange(server.port, request("GET", HISTORY)).status == 200  # its tables are there
+    write_history(postgres, url, 2)
     with Liar(postgres.port) as liar:
         through = url.replace(f":{postgres.port}/", f":{liar.port}/")
         assert through != url
@@ -210,11 +239,36 @@ def test_lies(postgres, tmp_path, lie):  # noqa: F811
                 liar.lie = lie
                 body = over_rest(server.port, tool, given)
                 assert body["success"] or body["error"]["code"] in CODES, body
-            if lie not in (endless, nulls, empty_values):  # which are no end of keys: nobody waits for that
-                with contextlib.suppress(Closed, OSError):
-                    exchange(server.port, request("GET", PATH + "/export"))
+            with contextlib.suppress(Closed, OSError):
+                exchange(server.port, request("GET", PATH + "/export"))
+            for path in (HISTORY, "/api/v1/usage") if lie is not endless else ():  # on connections of their own
+                for least in (0, 2):
+                    liar.lie = lambda values, least=least: lie(values) if len(values) >= least else [row(*values)]
+                    exchange(server.port, request("GET", path))
             assert liar.lied > 0
             liar.lie = None
             assert wait_until(lambda: over_rest(server.port, "memory_add", {"key": "after", "text": "Truth."})["success"])
             kept = over_rest(server.port, "memory_get", {"key": "kept"})["data"]["results"][0]
             assert kept["text"] in ("Anything that is kept.", "changed"), kept
+
+
+def test_walks_end(postgres, tmp_path):  # noqa: F811
+    """Whoever reads on from the last row, and gets it again and again, is told so."""
+    url = postgres.database()
+    with Server(FORAGE_DATABASE_URL=url, FORAGE_DATA_DIR=tmp_path) as server:
+        for number in range(40):
+            assert over_rest(server.port, "memory_add", {"key": f"k{number:02}", "text": f"text {number}"})["success"]
+        assert exchange(server.port, request("GET", HISTORY)).status == 200  # its tables are there
+    write_history(postgres, url, 600)
+    with Liar(postgres.port) as liar:
+        settings = {"FORAGE_DATABASE_URL": url.replace(f":{postgres.port}/", f":{liar.port}/"), "FORAGE_DATA_DIR": tmp_path}
+        for words in (["memory", "export", "-"], ["history", "export"]):
+            liar.lie = None
+            told = run(*words, **settings)
+            assert told.returncode == 0 and len(told.stdout.splitlines()) >= 40, told.stderr
+            liar.lie = StandsStill()
+            done = run(*words, **settings)
+            assert done.returncode == 1 and "rows that it had been asked to leave out" in done.stderr, done
+        with Server(**settings) as server:
+            last = exchange(server.port, request("GET", PATH + "/export")).body.splitlines()[-1]
+            assert json.loads(last)["error"]["code"] == "PROVIDER", last

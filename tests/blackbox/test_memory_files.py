@@ -125,10 +125,11 @@ def test_an_interrupted_migration_is_completed(shim, tmp_path, start):
             holds_the_first(folder)
 
 
-def test_a_file_from_the_future_is_refused_untouched(tmp_path):
+@pytest.mark.parametrize(("version", "why"), [(999, "newer version"), (-7, "never made")])
+def test_a_file_of_another_version_is_refused_untouched(tmp_path, version, why):
     path = first_file(tmp_path)
     with sqlite3.connect(path) as file:
-        file.execute("PRAGMA user_version = 999")
+        file.execute(f"PRAGMA user_version = {version}")
         file.execute("ALTER TABLE memory ADD COLUMN feeling TEXT")
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file.close()
@@ -136,11 +137,11 @@ def test_a_file_from_the_future_is_refused_untouched(tmp_path):
     settings = {"FORAGE_DATA_DIR": tmp_path}
     for words in (["list"], ["add", "x"], ["check"], ["export"], ["delete", "old"]):
         completed = run("memory", *words, **settings)
-        assert completed.returncode != 0 and "newer version" in completed.stderr, completed
+        assert completed.returncode != 0 and why in completed.stderr, completed
     with Server(**settings) as server:
         for tool, given in [("add", {"text": "x"}), ("get", {"key": "old"}), ("search", {"query": "heron"}), ("delete", {"key": "old"})]:
             body = over_rest(server.port, f"memory_{tool}", given)
-            assert body["success"] is False and "newer version" in body["error"]["message"], body
+            assert body["success"] is False and why in body["error"]["message"], body
     assert image_of(tmp_path) == before
 
 
