@@ -1,11 +1,12 @@
-/* The index's data: documents are numbered as they come, and each term has the list of the
- * documents that hold it. What is removed is only marked; when half of everything is marked the
- * index is compacted. */
+/* The index's data: documents and their passages are numbered as they come, and each term has the
+ * list of the passages that hold it. What is removed is only marked; when half of everything is
+ * marked the index is compacted. */
 #include "index/index.h"
 
 #include "core/limits.h"
 #include "core/status.h"
 #include "index/internal.h"
+#include "index/passages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ struct index *index_free(struct index *index)
         free(index->postings);
         free(index->sessions);
         free(index->documents);
+        free(index->rows);
         free(index->tags);
         free(index->slots);
         free(index->found);
@@ -96,8 +98,9 @@ size_t index_bytes(const struct index *index)
         sizeof *index + index->list_bytes + index->postings_capacity * sizeof *index->postings +
         index->session_capacity * sizeof *index->sessions +
         index->document_capacity * sizeof *index->documents +
-        index->tag_capacity * sizeof *index->tags + index->slot_count * sizeof *index->slots +
-        index->found_capacity * sizeof *index->found + index->times_capacity * sizeof *index->times;
+        index->row_capacity * sizeof *index->rows + index->tag_capacity * sizeof *index->tags +
+        index->slot_count * sizeof *index->slots + index->found_capacity * sizeof *index->found +
+        index->times_capacity * sizeof *index->times;
     for (size_t i = 0; i < sizeof SYMBOLS / sizeof *SYMBOLS; i++) {
         bytes += SYMBOLS[i]->capacity + SYMBOLS[i]->most * sizeof *SYMBOLS[i]->starts +
                  SYMBOLS[i]->slot_count * sizeof *SYMBOLS[i]->slots;
@@ -213,6 +216,10 @@ static void kill_document(struct index *index, uint32_t number)
     count_lengths(index, document, -1);
     index->languages[document->language]--;
     index->live--;
+    index->live_rows -= document->rows;
+    for (uint32_t i = 0; i < document->rows; i++) {
+        index->rows[document->row + i].dead = true;
+    }
     if (document->session != SYMBOL_NONE) {
         session_remove(index, document, number);
     }
@@ -236,7 +243,7 @@ static int renumber(struct postings *postings, const uint32_t *numbers)
     int status = OK;
     postings_start(postings, &cursor);
     while (status == OK && postings_next(&cursor)) {
-        uint32_t number = numbers[cursor.document];
+        uint32_t number = numbers[cursor.row];
         if (number != NO_DOCUMENT) {
             status = postings_add(&kept, number, cursor.times);
         }
@@ -260,13 +267,20 @@ static void renumber_sessions(struct index *index, const uint32_t *numbers)
     }
 }
 
-static void move_documents(struct index *index, const uint32_t *numbers)
+/* The new numbers of the documents and of their passages. */
+struct numbers {
+    uint32_t *documents;
+    uint32_t *rows;
+};
+
+static void move_documents(struct index *index, const struct numbers *numbers)
 {
     uint32_t tags = 0;
     for (uint32_t i = 0; i < index->document_count; i++) {
-        if (numbers[i] != NO_DOCUMENT) {
-            struct document *document = &index->documents[numbers[i]];
+        if (numbers->documents[i] != NO_DOCUMENT) {
+            struct document *document = &index->documents[numbers->documents[i]];
             *document = index->documents[i];
+            document->row = numbers->rows[document->row];
             if (document->tag_count > 0) {
                 memmove(index->tags + tags, index->tags + document->tags,
                         document->tag_count * sizeof *index->tags);
@@ -280,32 +294,47 @@ static void move_documents(struct index *index, const uint32_t *numbers)
 
 /* Drops what is marked. Each list is renumbered as a whole, so that a failure half-way would leave
  * two kinds of numbers: then the index is of no use and says so. */
-static int compact(struct index *index)
+static int compact_with(struct index *index, const struct numbers *numbers)
 {
-    uint32_t *numbers = malloc(index->document_count * sizeof *numbers);
-    if (!numbers) {
-        return ERR_NOMEM;
-    }
     uint32_t kept = 0;
+    uint32_t kept_rows = 0;
     for (uint32_t i = 0; i < index->document_count; i++) {
-        numbers[i] = index->documents[i].dead ? NO_DOCUMENT : kept++;
+        numbers->documents[i] = index->documents[i].dead ? NO_DOCUMENT : kept++;
+    }
+    for (uint32_t i = 0; i < index->row_count; i++) {
+        struct row row = index->rows[i];
+        row.document = numbers->documents[row.document];
+        numbers->rows[i] = row.document == NO_DOCUMENT ? NO_DOCUMENT : kept_rows;
+        if (row.document != NO_DOCUMENT) {
+            index->rows[kept_rows++] = row;
+        }
     }
     int status = OK;
     for (uint32_t i = 0; i < index->terms.count && status == OK; i++) {
         index->list_bytes -= block_bytes(&index->postings[i]);
-        status = renumber(&index->postings[i], numbers);
+        status = renumber(&index->postings[i], numbers->rows);
         index->list_bytes += block_bytes(&index->postings[i]);
     }
     if (status == OK) {
-        renumber_sessions(index, numbers);
+        renumber_sessions(index, numbers->documents);
         move_documents(index, numbers);
         index->document_count = kept;
+        index->row_count = kept_rows;
         memset(index->slots, 0, index->slot_count * sizeof *index->slots);
         for (uint32_t i = 0; i < kept; i++) {
             *slot_of(index, index->documents[i].id) = i + 1;
         }
     }
-    free(numbers);
+    return status;
+}
+
+static int compact(struct index *index)
+{
+    struct numbers numbers = {malloc(index->document_count * sizeof(uint32_t)),
+                              malloc((index->row_count + 1) * sizeof(uint32_t))};
+    int status = numbers.documents && numbers.rows ? compact_with(index, &numbers) : ERR_NOMEM;
+    free(numbers.documents);
+    free(numbers.rows);
     return status;
 }
 
@@ -351,11 +380,10 @@ static int gather(void *context, const struct word *word)
     return status;
 }
 
-static int gather_text(struct gathering *gathering, const char *text, enum language language)
+static int gather_text(struct gathering *gathering, const char *text, size_t length,
+                       enum language language)
 {
-    return text ? words_each(gathering->index->reader, text, strlen(text), language, gather,
-                             gathering)
-                : OK;
+    return words_each(gathering->index->reader, text, length, language, gather, gathering);
 }
 
 /* A summary that was made from the text repeats its beginning and must not count twice. */
@@ -370,45 +398,89 @@ static bool repeats_text(const char *summary, const char *text)
     return strncmp(summary, text, length) == 0;
 }
 
-static int gather_entry(struct index *index, const struct index_entry *entry,
-                        struct document *document)
+/* What is said of a memory besides its text belongs to its first passage. */
+static int gather_fields(struct gathering *gathering, const struct index_entry *entry,
+                         enum language language)
 {
-    struct gathering gathering = {index, 0};
     const char *text = entry->text ? entry->text : "";
-    enum language language = words_guess(index->reader, text, strlen(text));
-    int status = gather_text(&gathering, text, language);
-    if (status == OK && entry->summary && !repeats_text(entry->summary, text)) {
-        status = gather_text(&gathering, entry->summary, language);
+    int status = OK;
+    if (entry->summary && !repeats_text(entry->summary, text)) {
+        status = gather_text(gathering, entry->summary, strlen(entry->summary), language);
     }
     for (size_t i = 0; i < entry->tag_count && status == OK; i++) {
-        status = gather_text(&gathering, entry->tags[i], language);
+        status = gather_text(gathering, entry->tags[i], strlen(entry->tags[i]), language);
     }
-    document->length = gathering.words;
-    document->language = (uint8_t)language;
     return status;
 }
 
-/* Adds the document to the list of each of its terms. */
-static int post(struct index *index, uint32_t number)
+/* Adds the passage to the list of each of its terms. */
+static int post(struct index *index, uint32_t row)
 {
     int status = OK;
     for (uint32_t i = 0; i < index->found_count && status == OK; i++) {
         uint32_t term = index->found[i];
         struct postings *postings = &index->postings[term];
         index->list_bytes -= block_bytes(postings);
-        status = postings_add(postings, number, index->times[term]);
+        status = postings_add(postings, row, index->times[term]);
         index->list_bytes += block_bytes(postings);
     }
     return status;
 }
 
-/* Forgets what was found, for the next memory. */
+/* Forgets what was found, for the next passage. */
 static void forget_found(struct index *index)
 {
     for (uint32_t i = 0; i < index->found_count; i++) {
         index->times[index->found[i]] = 0;
     }
     index->found_count = 0;
+}
+
+static int put_passage(struct index *index, const struct index_entry *entry, uint32_t number,
+                       const char *text, size_t length)
+{
+    struct document *document = &index->documents[number];
+    struct gathering gathering = {index, 0};
+    enum language language = (enum language)document->language;
+    int status =
+        reserve(&index->rows, &index->row_capacity, index->row_count + 1, sizeof *index->rows);
+    if (status == OK) {
+        status = gather_text(&gathering, text, length, language);
+    }
+    if (status == OK && document->rows == 0) {
+        status = gather_fields(&gathering, entry, language);
+    }
+    if (status == OK) {
+        index->rows[index->row_count] = (struct row){
+            .document = number,
+            .length = (uint16_t)(gathering.words < UINT16_MAX ? gathering.words : UINT16_MAX),
+            .dead = true,
+        };
+        document->rows++;
+        document->length += gathering.words;
+        status = post(index, index->row_count++);
+    }
+    forget_found(index);
+    return status;
+}
+
+static int put_text(struct index *index, const struct index_entry *entry, uint32_t number)
+{
+    struct document *document = &index->documents[number];
+    const char *text = entry->text ? entry->text : "";
+    size_t length = strlen(text);
+    struct passages passages;
+    struct passage passage;
+    document->language = (uint8_t)words_guess(index->reader, text, length);
+    document->row = index->row_count;
+    passages_begin(&passages, text, length);
+    int status = OK;
+    while (status == OK && passages_next(&passages, &passage)) {
+        status =
+            put_passage(index, entry, number, text + passage.start, passage.end - passage.start);
+    }
+    /* A text of blanks has none, and may still have tags. */
+    return status == OK && document->rows == 0 ? put_passage(index, entry, number, "", 0) : status;
 }
 
 static uint32_t name_of(struct index *index, const char *text, int *status)
@@ -436,8 +508,8 @@ static int put_names(struct index *index, const struct index_entry *entry,
     return status;
 }
 
-/* Everything that can fail comes first, and the document's own list entries last: after a failure
- * the number is used up by a dead document, so that no list holds it twice. */
+/* A document is dead until all of it is there: after a failure its number and those of its passages
+ * are used up, so that no list holds one twice. */
 int index_put(struct index *index, const struct index_entry *entry)
 {
     index_remove(index, entry->id);
@@ -465,7 +537,7 @@ int index_put(struct index *index, const struct index_entry *entry)
                                   .dead = true};
     index->document_count++;
     *slot_of(index, entry->id) = number + 1;
-    status = gather_entry(index, entry, document);
+    status = put_text(index, entry, number);
     if (status == OK) {
         status = put_names(index, entry, document);
     }
@@ -473,7 +545,6 @@ int index_put(struct index *index, const struct index_entry *entry)
         status = session_add(index, document->session, document->place, number);
     }
     if (status != OK) {
-        forget_found(index);
         return status;
     }
     index->tag_count += document->tag_count;
@@ -481,10 +552,10 @@ int index_put(struct index *index, const struct index_entry *entry)
     count_lengths(index, document, 1);
     index->languages[document->language]++;
     index->live++;
-    status = post(index, number);
-    forget_found(index);
-    if (status != OK) {
-        kill_document(index, number);
+    index->live_rows += document->rows;
+    for (uint32_t i = 0; i < document->rows; i++) {
+        index->rows[document->row + i].dead = false;
+        index->rows[document->row + i].several = document->rows > 1;
     }
-    return status;
+    return OK;
 }

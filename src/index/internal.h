@@ -16,13 +16,24 @@ struct document {
     int64_t created_ms;
     int64_t expires_ms;
     int64_t place;
-    uint32_t length;  /* in words */
+    uint32_t length; /* in words */
+    uint32_t row;    /* the first of its passages in index->rows */
+    uint32_t rows;
     uint32_t session; /* a symbol, or SYMBOL_NONE */
     uint32_t role;
     uint32_t tags; /* where its tags begin in index->tags */
     uint16_t tag_count;
     uint8_t language;
     bool dead;
+};
+
+/* A passage of a memory, which is what postings name: most memories are one. It has what every
+ * posting asks for, in few bytes. */
+struct row {
+    uint32_t document;
+    uint16_t length; /* in words */
+    bool dead;       /* so is the document */
+    bool several;    /* the document has others */
 };
 
 /* The memories of one session, by their place in it. */
@@ -48,6 +59,9 @@ struct index {
     struct document *documents;
     uint32_t document_count, document_capacity;
     uint32_t live;
+    struct row *rows;
+    uint32_t row_count, row_capacity;
+    uint32_t live_rows;
     uint32_t *tags;
     uint32_t tag_count, tag_capacity;
     uint32_t *slots; /* by id: document + 1; 0: free */
@@ -56,10 +70,10 @@ struct index {
     /* Of the live documents, for the spread of their lengths. */
     double length_sum, log_sum, log_square_sum;
     size_t list_bytes; /* of the blocks of postings and sessions */
-    /* Of the memory that is being added: */
+    /* Of the passage that is being added: */
     uint32_t *found; /* its terms, each once */
     uint32_t found_count, found_capacity;
-    uint32_t *times; /* how often it holds each term of the index; 0 between two memories */
+    uint32_t *times; /* how often it holds each term of the index; 0 between two passages */
     uint32_t times_capacity;
 };
 

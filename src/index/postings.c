@@ -1,6 +1,6 @@
-/* Each entry is the distance from the document before, shifted left by one; its lowest bit says
- * that the term occurs once, otherwise the number of times follows. Numbers are written seven bits
- * a byte, the highest bit says that more follow. */
+/* Each entry is the distance from the row before, shifted left by one; its lowest bit says that the
+ * term occurs once, otherwise the number of times follows. Numbers are written seven bits a byte,
+ * the highest bit says that more follow. */
 #include "index/postings.h"
 
 #include "core/status.h"
@@ -63,10 +63,10 @@ static int reserve(struct postings *postings, size_t length)
     return OK;
 }
 
-int postings_add(struct postings *postings, uint32_t document, uint32_t times)
+int postings_add(struct postings *postings, uint32_t row, uint32_t times)
 {
     uint8_t entry[MOST_ENTRY_BYTES];
-    uint64_t distance = postings->count ? document - postings->last : document;
+    uint64_t distance = postings->count ? row - postings->last : row;
     size_t length = put(entry, distance << 1 | (times == 1));
     length += times != 1 ? put(entry + length, times) : 0;
     int status = reserve(postings, length);
@@ -75,7 +75,7 @@ int postings_add(struct postings *postings, uint32_t document, uint32_t times)
     }
     memcpy(bytes_of(postings) + postings->used, entry, length);
     postings->used += (uint32_t)length;
-    postings->last = document;
+    postings->last = row;
     postings->count++;
     return OK;
 }
@@ -100,7 +100,7 @@ bool postings_next(struct postings_cursor *cursor)
         return false;
     }
     uint64_t number = get(cursor);
-    cursor->document += (uint32_t)(number >> 1);
+    cursor->row += (uint32_t)(number >> 1);
     cursor->times = number & 1 ? 1 : (uint32_t)get(cursor);
     return true;
 }

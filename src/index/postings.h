@@ -1,4 +1,4 @@
-/* Postings: in which documents a term occurs, and how often. Documents are added in the order of
+/* Postings: in which passages a term occurs, and how often. They are added in the order of
  * their numbers; each takes two or three bytes. */
 #ifndef FORAGE_INDEX_POSTINGS_H
 #define FORAGE_INDEX_POSTINGS_H
@@ -15,23 +15,23 @@ struct postings {
         uint8_t within[sizeof(uint8_t *)]; /* while the capacity is 0 */
     };
     uint32_t used, capacity;
-    uint32_t last; /* document */
+    uint32_t last; /* row */
     uint32_t count;
 };
 
-/* OK or ERR_NOMEM, ERR_LIMIT. `document` must be above the last one; `times` at least 1. */
-int postings_add(struct postings *postings, uint32_t document, uint32_t times);
+/* OK or ERR_NOMEM, ERR_LIMIT. `row` must be above the last one; `times` at least 1. */
+int postings_add(struct postings *postings, uint32_t row, uint32_t times);
 void postings_done(struct postings *postings);
 
 struct postings_cursor {
     const uint8_t *at;
     const uint8_t *end;
-    uint32_t document;
+    uint32_t row;
     uint32_t times;
 };
 
 void postings_start(const struct postings *postings, struct postings_cursor *cursor);
-/* Whether there was one more: its document and times are in the cursor. */
+/* Whether there was one more: its row and times are in the cursor. */
 bool postings_next(struct postings_cursor *cursor);
 
 #endif

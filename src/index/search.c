@@ -1,32 +1,16 @@
-/* Searching the index: which memories pass a filter, how words make scores, and the two searches,
- * ranked and full-text.
- *
- * The ranking is BM25 over words, with three adaptations that agents' memories need.
- *
- * - Words without meaning count a little instead of not at all.
- * - How far length matters depends on the store. Where lengths are alike (turns of a conversation,
- *   abstracts) a long memory holds more; where one-line facts lie beside long replies, a long one
- *   only repeats, and short ones are preferred outright.
- * - In a session the neighbours of a hit are often the answer: they get a part of its score. */
+/* Searching the index: which memories pass a filter, where words add to scores (score.h says how
+ * much), and the two searches, ranked and full-text. */
 #include "core/limits.h"
 #include "core/status.h"
 #include "index/fulltext.h"
 #include "index/question.h"
+#include "index/score.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SATURATION       1.5 /* how soon repetition stops to count (k1) */
-#define STOP_WEIGHT      0.3 /* of a word without meaning */
-#define LENGTH_ALIKE     0.7 /* how far length is corrected for (b), lengths alike */
-#define LENGTH_MIXED     1.0 /* the same, lengths mixed */
-#define SHORTNESS        0.3 /* the power of the preference for short ones, lengths mixed */
-#define SPREAD_ALIKE     0.7 /* standard deviation of the lengths' logarithms */
-#define SPREAD_MIXED     0.9
-#define MIDDLE_RELEVANCE 0.35 /* the share of the highest possible score that is relevance 1/2 */
-#define NEXT_SHARE       0.4  /* of a hit's score, for its neighbours */
-#define SECOND_SHARE     0.15 /* and for theirs */
+#define MIDDLE_RELEVANCE 0.35 /* the share of the weight of all words that is relevance 1/2 */
 #define SHORTEST_STEM    3    /* a prefix may be longer than the stem of the word that it means */
 
 /* ---- the filter ---- */
@@ -95,23 +79,37 @@ static bool filter_passes(const struct wanted *wanted, const struct index *index
 
 /* ---- scores ---- */
 
-/* The work of one search, one number for each document. */
+/* What the words of the question brought to a document. */
+struct sums {
+    float base;    /* by its own words */
+    float covered; /* the weight of the words that it holds */
+};
+
+/* The work of one search. */
 struct scores {
-    float *base;       /* by its own words */
-    float *all;        /* with what neighbours gave */
-    float *times;      /* of the word at hand */
-    uint32_t *touched; /* documents that hold the word at hand */
-    uint32_t *scored;  /* documents with a score */
-    uint32_t touched_count, scored_count;
-    double average, correction, shortness;
-    double possible; /* the highest score that there could be */
+    struct sums *sums;  /* of each document */
+    float *all;         /* with what neighbours gave */
+    float *squares;     /* the sum of those of the scores in each session; NULL: not asked */
+    float *passages;    /* of each row of a document of several */
+    float *times;       /* of the word at hand, in each row */
+    float *whole_times; /* and in each document */
+    uint32_t *rows;     /* that hold the word at hand */
+    uint32_t *touched;  /* documents that hold it; later, those that have a score in `all` */
+    uint32_t *scored;   /* documents with a score */
+    uint32_t row_count, touched_count, scored_count;
+    struct score_manner manner;
+    double weight; /* of all words: no score is above it */
 };
 
 static void scores_done(struct scores *scores)
 {
-    free(scores->base);
+    free(scores->sums);
     free(scores->all);
+    free(scores->squares);
+    free(scores->passages);
     free(scores->times);
+    free(scores->whole_times);
+    free(scores->rows);
     free(scores->touched);
     free(scores->scored);
 }
@@ -119,52 +117,74 @@ static void scores_done(struct scores *scores)
 /* OK or ERR_NOMEM. */
 static int scores_start(struct scores *scores, const struct index *index)
 {
-    size_t count = index->document_count ? index->document_count : 1;
+    size_t count = index->document_count + 1;
+    size_t rows = index->row_count + 1;
     *scores = (struct scores){
-        .base = calloc(count, sizeof(float)),
+        .sums = calloc(count, sizeof(struct sums)),
         .all = calloc(count, sizeof(float)),
-        .times = calloc(count, sizeof(float)),
+        .passages = calloc(rows, sizeof(float)),
+        .times = calloc(rows, sizeof(float)),
+        .whole_times = calloc(count, sizeof(float)),
+        .rows = malloc(rows * sizeof(uint32_t)),
         .touched = malloc(count * sizeof(uint32_t)),
         .scored = malloc(count * sizeof(uint32_t)),
     };
-    if (!scores->base || !scores->all || !scores->times || !scores->touched || !scores->scored) {
+    if (!scores->sums || !scores->all || !scores->passages || !scores->times ||
+        !scores->whole_times || !scores->rows || !scores->touched || !scores->scored) {
         scores_done(scores);
         return ERR_NOMEM;
     }
-    double live = index->live > 0 ? index->live : 1;
-    double mean = index->log_sum / live;
-    double variance = index->log_square_sum / live - mean * mean;
-    double spread = variance > 0 ? sqrt(variance) : 0;
-    double mixed = (spread - SPREAD_ALIKE) / (SPREAD_MIXED - SPREAD_ALIKE);
-    mixed = mixed < 0 ? 0 : mixed > 1 ? 1 : mixed;
-    scores->average = index->length_sum > 0 ? index->length_sum / live : 1;
-    scores->correction = LENGTH_ALIKE + (LENGTH_MIXED - LENGTH_ALIKE) * mixed;
-    scores->shortness = SHORTNESS * mixed;
+    scores->manner = score_manner(&(struct score_store){
+        .texts = index->live,
+        .passages = index->live_rows,
+        .words = index->length_sum,
+        .log_sum = index->log_sum,
+        .log_square_sum = index->log_square_sum,
+    });
     return OK;
 }
 
-/* How often each document holds the word, in any of its forms: `touched` and `times`, which the
- * caller sets back to 0. */
+/* How often each document and passage holds the word, in any of its forms: `touched` with
+ * `whole_times`, and `rows` with `times`, which the caller sets back to 0. */
 static void scores_count(struct scores *scores, const struct index *index,
                          const struct question_word *word)
 {
     scores->touched_count = 0;
+    scores->row_count = 0;
     for (size_t i = 0; i < word->count; i++) {
         const struct question_term *term = &word->terms[i];
         struct postings_cursor cursor;
         postings_start(&index->postings[term->term], &cursor);
         while (postings_next(&cursor)) {
-            const struct document *document = &index->documents[cursor.document];
-            if (document->dead ||
-                (term->only_compound && !words_compound((enum language)document->language))) {
+            struct row row = index->rows[cursor.row];
+            uint32_t number = row.document;
+            if (row.dead || (term->only_compound &&
+                             !words_compound((enum language)index->documents[number].language))) {
                 continue;
             }
-            float *times = &scores->times[cursor.document];
-            if (*times == 0) {
-                scores->touched[scores->touched_count++] = cursor.document;
+            float times = (float)cursor.times * term->weight;
+            if (scores->whole_times[number] == 0) {
+                scores->touched[scores->touched_count++] = number;
             }
-            *times += (float)cursor.times * term->weight;
+            scores->whole_times[number] += times;
+            if (row.several) {
+                if (scores->times[cursor.row] == 0) {
+                    scores->rows[scores->row_count++] = cursor.row;
+                }
+                scores->times[cursor.row] += times;
+            }
         }
+    }
+}
+
+/* Adds the word's part to the passages of documents that have several. */
+static void add_passages(struct scores *scores, const struct index *index, double weight)
+{
+    for (uint32_t i = 0; i < scores->row_count; i++) {
+        uint32_t row = scores->rows[i];
+        double slowness = score_slowness(&scores->manner, index->rows[row].length, true);
+        scores->passages[row] += (float)score_word(weight, scores->times[row], slowness);
+        scores->times[row] = 0;
     }
 }
 
@@ -173,24 +193,48 @@ static void scores_add(struct scores *scores, const struct index *index,
                        const struct question_word *word, bool everywhere)
 {
     scores_count(scores, index, word);
-    double holders = scores->touched_count;
-    double rarity = log(1 + (index->live - holders + 0.5) / (holders + 0.5));
-    double weight = rarity * (word->stop ? STOP_WEIGHT : 1);
-    scores->possible += weight * (SATURATION + 1);
+    double weight = score_weight(&scores->manner, scores->touched_count, word->stop);
+    scores->weight += weight;
+    add_passages(scores, index, weight);
     for (uint32_t i = 0; i < scores->touched_count; i++) {
         uint32_t number = scores->touched[i];
-        double times = scores->times[number];
-        double length = index->documents[number].length / scores->average;
-        double slow = SATURATION * (1 - scores->correction + scores->correction * length);
-        scores->times[number] = 0;
-        if (scores->base[number] == 0) {
+        struct sums *sums = &scores->sums[number];
+        double times = scores->whole_times[number];
+        scores->whole_times[number] = 0;
+        if (sums->base == 0) {
             if (!everywhere) {
                 continue;
             }
             scores->scored[scores->scored_count++] = number;
         }
-        scores->base[number] += (float)(weight * times * (SATURATION + 1) / (times + slow));
+        double slowness = score_slowness(&scores->manner, index->documents[number].length, false);
+        sums->base += (float)score_word(weight, times, slowness);
+        sums->covered += (float)weight;
     }
+}
+
+/* The score of a document by its own words, made of its sums. */
+static float own_score(const struct scores *scores, const struct document *document,
+                       uint32_t number)
+{
+    const struct sums *sums = &scores->sums[number];
+    float best = document->rows > 1 ? 0 : sums->base;
+    for (uint32_t i = 0; i < document->rows && document->rows > 1; i++) {
+        float passage = scores->passages[document->row + i];
+        best = passage > best ? passage : best;
+    }
+    return (float)score_text(&scores->manner, sums->base, best, sums->covered / scores->weight,
+                             document->length);
+}
+
+/* With its part of what its session has. */
+static double whole_score(const struct scores *scores, const struct document *document,
+                          uint32_t number)
+{
+    double score = scores->all[number];
+    return document->session == SYMBOL_NONE || !scores->squares
+               ? score
+               : score + SCORE_SESSION * sqrtf(scores->squares[document->session]);
 }
 
 /* Whether one hit comes before another: the better, then the newer. */
@@ -235,8 +279,9 @@ static size_t scores_best(const struct scores *scores, const struct index *index
         if (!filter_passes(wanted, index, number)) {
             continue;
         }
-        struct index_hit hit = {.id = index->documents[number].id, .score = scores->all[number]};
-        hit.relevance = hit.score / (hit.score + MIDDLE_RELEVANCE * scores->possible);
+        const struct document *document = &index->documents[number];
+        struct index_hit hit = {.id = document->id, .score = whole_score(scores, document, number)};
+        hit.relevance = hit.score / (hit.score + MIDDLE_RELEVANCE * scores->weight);
         passed++;
         if (*kept < most) {
             heap[(*kept)++] = hit;
@@ -254,15 +299,6 @@ static size_t scores_best(const struct scores *scores, const struct index *index
 
 /* ---- ranked ---- */
 
-static void prefer_short(struct scores *scores, const struct index *index)
-{
-    for (uint32_t i = 0; i < scores->scored_count && scores->shortness > 0; i++) {
-        uint32_t number = scores->scored[i];
-        double length = index->documents[number].length / scores->average;
-        scores->base[number] *= (float)pow(length > 0 ? length : 1, -scores->shortness);
-    }
-}
-
 static void give(struct scores *scores, uint32_t number, double score, uint32_t *count)
 {
     if (scores->all[number] == 0) {
@@ -271,13 +307,13 @@ static void give(struct scores *scores, uint32_t number, double score, uint32_t 
     scores->all[number] += (float)score;
 }
 
-static void share(struct scores *scores, const struct index *index, uint32_t number,
+static void share(struct scores *scores, const struct index *index, uint32_t number, float score,
                   uint32_t *count)
 {
     static const struct {
         int64_t step;
         double part;
-    } SHARES[] = {{-2, SECOND_SHARE}, {-1, NEXT_SHARE}, {1, NEXT_SHARE}, {2, SECOND_SHARE}};
+    } SHARES[] = {{-2, SCORE_SECOND}, {-1, SCORE_NEXT}, {1, SCORE_NEXT}, {2, SCORE_SECOND}};
     const struct document *document = &index->documents[number];
     if (document->session == SYMBOL_NONE) {
         return;
@@ -287,26 +323,29 @@ static void share(struct scores *scores, const struct index *index, uint32_t num
     for (size_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
         int64_t other = at + SHARES[i].step;
         if (other >= 0 && other < session->count) {
-            give(scores, session->members[other].document, SHARES[i].part * scores->base[number],
-                 count);
+            give(scores, session->members[other].document, SHARES[i].part * score, count);
         }
     }
+    scores->squares[document->session] += score * score;
 }
 
 /* From here on `touched` holds every document that has a score. What has expired gives nothing, as
- * if it were not there. */
-static void spread(struct scores *scores, const struct index *index, int64_t now_ms)
+ * if it were not there. OK or ERR_NOMEM. */
+static int spread(struct scores *scores, const struct index *index, int64_t now_ms)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < scores->scored_count; i++) {
-        int64_t expires_ms = index->documents[scores->scored[i]].expires_ms;
-        if (expires_ms > 0 && expires_ms <= now_ms) {
-            continue;
+    scores->squares = calloc(index->names.count + 1, sizeof *scores->squares);
+    for (uint32_t i = 0; i < scores->scored_count && scores->squares; i++) {
+        uint32_t number = scores->scored[i];
+        const struct document *document = &index->documents[number];
+        if (document->expires_ms == 0 || document->expires_ms > now_ms) {
+            float score = own_score(scores, document, number);
+            give(scores, number, score, &count);
+            share(scores, index, number, score, &count);
         }
-        give(scores, scores->scored[i], scores->base[scores->scored[i]], &count);
-        share(scores, index, scores->scored[i], &count);
     }
     scores->touched_count = count;
+    return scores->squares ? OK : ERR_NOMEM;
 }
 
 /* The terms of the words that carry meaning, as texts. */
@@ -329,8 +368,8 @@ static int name_terms(const struct question *question, const struct index *index
     return arena_failed(arena) ? ERR_NOMEM : OK;
 }
 
-static void score_all(struct scores *scores, const struct index *index,
-                      const struct question *question, int64_t now_ms)
+static int score_all(struct scores *scores, const struct index *index,
+                     const struct question *question, int64_t now_ms)
 {
     for (int stops = 0; stops <= 1; stops++) {
         for (size_t i = 0; i < question->count; i++) {
@@ -340,8 +379,7 @@ static void score_all(struct scores *scores, const struct index *index,
             }
         }
     }
-    prefer_short(scores, index);
-    spread(scores, index, now_ms);
+    return spread(scores, index, now_ms);
 }
 
 int index_search(const struct index *index, struct arena *arena, const char *query,
@@ -368,13 +406,15 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     if (status != OK) {
         return status;
     }
-    size_t kept;
-    score_all(&scores, index, &question, filter->now_ms);
-    found->total = scores_best(&scores, index, &wanted, best, limit + offset, &kept);
-    found->hits = best + (kept > offset ? offset : kept);
-    found->count = kept > offset ? kept - offset : 0;
+    status = score_all(&scores, index, &question, filter->now_ms);
+    if (status == OK) {
+        size_t kept;
+        found->total = scores_best(&scores, index, &wanted, best, limit + offset, &kept);
+        found->hits = best + (kept > offset ? offset : kept);
+        found->count = kept > offset ? kept - offset : 0;
+    }
     scores_done(&scores);
-    return OK;
+    return status;
 }
 
 /* ---- full text ---- */
@@ -458,9 +498,10 @@ static void mark_word(struct scores *scores, const struct index *index,
                       const struct question_word *word, struct marks *marks, bool scored)
 {
     scores_count(scores, index, word);
+    add_passages(scores, index, 0);
     for (uint32_t i = 0; i < scores->touched_count; i++) {
         uint32_t number = scores->touched[i];
-        scores->times[number] = 0;
+        scores->whole_times[number] = 0;
         if (word->kind == WORD_WHOLE) {
             marks->whole[number] = 1;
         } else {
@@ -528,7 +569,7 @@ static int collect(struct scores *scores, const struct index *index, struct aren
     scores->touched_count = 0;
     for (uint32_t i = 0; i < index->document_count; i++) {
         if (marks->clauses[i] >= clauses && !marks->excluded[i] && !index->documents[i].dead) {
-            scores->all[i] = scores->base[i];
+            scores->all[i] = scores->sums[i].base;
             scores->touched[scores->touched_count++] = i;
         }
     }

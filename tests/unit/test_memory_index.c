@@ -191,6 +191,52 @@ static void neighbours_share(void **state)
     assert_string_equal(search_with("dog", &(struct index_filter){.now_ms = 9}, 9, 0), "");
 }
 
+/* A text of several passages is found by what one of them is about, and keeps all of its words when
+ * it is changed, removed and the lists are written anew. */
+static void finds_the_passage(void **state)
+{
+    (void)state;
+    char about_one[16384] = "";
+    char about_all[16384] = "";
+    size_t one = 0;
+    size_t all = 0;
+    for (int i = 0; i < 900; i++) {
+        one += (size_t)snprintf(about_one + one, sizeof about_one - one, "%s%s ",
+                                i == 300 ? "tuba lesson" : "word", i % 20 == 19 ? "." : "");
+        all += (size_t)snprintf(about_all + all, sizeof about_all - all, "%s%s ",
+                                i == 20    ? "tuba"
+                                : i == 850 ? "lesson"
+                                           : "word",
+                                i % 20 == 19 ? "." : "");
+    }
+    put(1, about_one);
+    put(2, about_all);
+    put(3, "a note that is short");
+    assert_string_equal(search("tuba lesson"), "1 2");
+    for (int i = 0; i < 3000; i++) {
+        put(4, "short again");
+    }
+    assert_string_equal(search("tuba lesson"), "1 2");
+    put(1, "nothing");
+    assert_string_equal(search("tuba lesson"), "2");
+    assert_string_equal(search("again"), "4");
+}
+
+static void sessions_share(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        bool hit = i == 0 || i == 12 || i == 4;
+        struct index_entry entry = {.id = i + 1,
+                                    .summary = "",
+                                    .text = hit ? "the harbour at noon" : "other words are here",
+                                    .session = i < 8 ? "rich" : "poor",
+                                    .place = i};
+        assert_int_equal(index_put(index_under_test, &entry), OK);
+    }
+    assert_memory_equal(search_with("harbour", &(struct index_filter){0}, 3, 0), "5 1 13", 6);
+}
+
 static void numbers_symbols(void **state)
 {
     (void)state;
@@ -229,7 +275,7 @@ static void keeps_postings(void **state)
     postings_start(&postings, &cursor);
     for (size_t i = 0; i < COUNT(ENTRIES); i++) {
         assert_true(postings_next(&cursor));
-        assert_int_equal(cursor.document, ENTRIES[i].document);
+        assert_int_equal(cursor.row, ENTRIES[i].document);
         assert_int_equal(cursor.times, ENTRIES[i].times);
     }
     assert_false(postings_next(&cursor));
@@ -244,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(compacts, start, finish),
         cmocka_unit_test_setup_teardown(filters, start, finish),
         cmocka_unit_test_setup_teardown(neighbours_share, start, finish),
+        cmocka_unit_test_setup_teardown(finds_the_passage, start, finish),
+        cmocka_unit_test_setup_teardown(sessions_share, start, finish),
         cmocka_unit_test(numbers_symbols),
         cmocka_unit_test(keeps_postings),
     };
