@@ -24,11 +24,11 @@ ROOMS = {
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
-    "index": "memory memory_scripts memory_shares memory_parity memory_notes",
+    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
-    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql old_data",
+    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
     "ops": "usage limits clocks data_folder kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
@@ -45,8 +45,8 @@ ROOMS = {
 
 # Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
 SLOW = frozenset(
-    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_servers "
-    "research_end shutdown storage unread".split()
+    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_model "
+    "memory_servers research_end shutdown storage unread".split()
 )
 
 

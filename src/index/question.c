@@ -123,8 +123,7 @@ static bool has_compounds(const struct index *index)
     return false;
 }
 
-/* The same word twice asks for nothing more. */
-static void drop_repeated(struct question *question)
+void question_drop_repeated(struct question *question)
 {
     size_t kept = 0;
     for (size_t i = 0; i < question->count; i++) {
@@ -172,7 +171,6 @@ int question_read(struct question *question, const struct index *index, struct w
             status = read_as(&reading, reader, text, (enum language)i, false);
         }
     }
-    drop_repeated(question);
     question->only_stops = only_stops(question);
     for (size_t i = 0; i < question->count && status == OK && has_compounds(index); i++) {
         status = add_compounds(&reading, &question->words[i]);

@@ -28,8 +28,10 @@ struct question {
     bool only_stops; /* nothing in it carries meaning: then everything counts */
 };
 
-/* OK or ERR_NOMEM. Each word occurs once, however often it is repeated. */
+/* OK or ERR_NOMEM. */
 int question_read(struct question *question, const struct index *index, struct word_reader *reader,
                   struct arena *arena, const char *text);
+/* For a question in words, where the same one twice asks for nothing more. In a phrase it does. */
+void question_drop_repeated(struct question *question);
 
 #endif

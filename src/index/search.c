@@ -395,6 +395,7 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     int status = reader && best ? question_read(&question, index, reader, arena, query) : ERR_NOMEM;
     words_free(reader);
     if (status == OK) {
+        question_drop_repeated(&question);
         status = name_terms(&question, index, arena, found);
     }
     if (status == OK) {

@@ -514,6 +514,8 @@ FRUIT = {
         (["apple", "nothing"], "AND", set()),
         (['"apple pie"'], "OR", {"pie"}),
         ('"pie apple"', "OR", set()),
+        ('"apple apple"', "OR", set()),
+        ('"jam the jam"', "OR", {"jam"}),
         (['"two eggs"', '"jam pot"'], "OR", {"cake", "jam"}),
         (["choco*"], "OR", {"cake"}),
         (["p*"], "AND", {"pie", "soup", "jam", "cider"}),
