@@ -241,7 +241,8 @@
 #define LIMIT_MEMORY_CHECK_LINES      10000u  /* problems that a check lists; all are counted */
 #define LIMIT_MEMORY_CATCH_UP         1000u   /* changes that an index takes at a time */
 #define LIMIT_MEMORY_ROW_BYTES        MIB(4)  /* one memory, with what it takes to read it */
-#define LIMIT_MEMORY_CACHE_KIB        16384   /* pages of the file, of one connection */
+#define LIMIT_MEMORY_CACHE_KIB        2048    /* pages of the file, of one connection, */
+#define LIMIT_MEMORY_IMPORT_KIB       16384   /* and while it imports, which touches most of them */
 #define LIMIT_MEMORY_SWEEP            100u    /* expired memories that are deleted in passing */
 #define LIMIT_MEMORY_CANDIDATES       10000u  /* texts that one full-text search looks into */
 #define LIMIT_MEMORY_LINE_BYTES       MIB(8)  /* of an import */

@@ -218,6 +218,11 @@ int db_empty_log(struct db *db, int64_t *held_at)
     return db->engine->empty_log ? db->engine->empty_log(db, held_at) : OK;
 }
 
+int db_keep(struct db *db, int cache_kib)
+{
+    return db->engine->keep ? db->engine->keep(db, cache_kib) : OK;
+}
+
 /* ---- statements ---- */
 
 static struct db_rows *make_statement(struct db *db, const char *sql, size_t place)

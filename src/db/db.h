@@ -104,6 +104,9 @@ MUST_CHECK int db_drop_mark(struct db *db);
  * to do. */
 MUST_CHECK int db_empty_log(struct db *db, int64_t *held_at);
 
+/* How much of a file the connection keeps in memory from now on; 0: what it was opened with. */
+MUST_CHECK int db_keep(struct db *db, int cache_kib);
+
 /* ---- statements ---- */
 
 struct db_value {

@@ -55,6 +55,7 @@ struct db_engine {
     void (*rollback)(struct db *db);
     int (*run)(struct db *db, const char *sql);
     int (*empty_log)(struct db *db, int64_t *held_at); /* NULL: there is none */
+    int (*keep)(struct db *db, int cache_kib);         /* NULL: it keeps nothing */
     /* The version of the schema's tables, 0: there are none; and the other way round. Between the
      * two the tables are locked, in a transaction. */
     int (*read_version)(struct db *db, int *version);

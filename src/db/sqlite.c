@@ -38,6 +38,8 @@ struct sqlite {
     sqlite3 *handle;
     int64_t patience_ms;
     int64_t waits_since_ms; /* for a lock; 0: it does not wait */
+    int usual_kib;          /* of the file, in memory, */
+    int cache_kib;          /* and of them now */
     int log_frames;         /* of the log that were in use after the last commit */
     int most_log_frames;    /* then they are brought into the file */
     bool now_synced;        /* whether a commit waits for the disk */
@@ -300,6 +302,20 @@ static int set_up_log(struct sqlite *db, int log_kib)
 
 /* ---- opening ---- */
 
+static int keep(struct db *base, int cache_kib)
+{
+    struct sqlite *db = sqlite_of(base);
+    char sql[64];
+    cache_kib = cache_kib ? cache_kib : db->usual_kib;
+    if (cache_kib == db->cache_kib) {
+        return OK;
+    }
+    snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d", cache_kib);
+    int status = run_patiently(db, sql);
+    db->cache_kib = status == OK ? cache_kib : 0;
+    return status;
+}
+
 /* Makes the name of a new file last: SQLite does that for its logs only. */
 static void sync_folder(const char *path)
 {
@@ -364,9 +380,8 @@ static int set_up(struct sqlite *db, const struct db_options *options)
     sqlite3_progress_handler(db->handle, STEPS_BETWEEN_CHECKS, on_progress, db);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    snprintf(sql, sizeof sql, "PRAGMA cache_size = -%d",
-             options->cache_kib ? options->cache_kib : LIMIT_SQLITE_CACHE_KIB);
-    int status = run_patiently(db, sql);
+    db->usual_kib = options->cache_kib ? options->cache_kib : LIMIT_SQLITE_CACHE_KIB;
+    int status = keep(&db->base, db->usual_kib);
     if (status != OK || options->only_looks) {
         return status;
     }
@@ -602,6 +617,7 @@ static const struct db_engine SQLITE = {
     .rollback = rollback,
     .run = run,
     .empty_log = empty_log,
+    .keep = keep,
     .read_version = read_version,
     .lock_tables = lock_tables,
     .write_version = write_version,

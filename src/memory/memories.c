@@ -196,7 +196,10 @@ static int apply(void *context, struct db *db, struct writer_job *job)
     const struct memories *memories = context;
     struct memories_job *own = (struct memories_job *)job;
     struct store_space found;
-    int status = store_space_of(db, own->space, own->adds, &found);
+    int status = db_keep(db, own->imports ? LIMIT_MEMORY_IMPORT_KIB : 0);
+    if (status == OK) {
+        status = store_space_of(db, own->space, own->adds, &found);
+    }
     if (status == OK) {
         status = store_lock(db, &found);
     }

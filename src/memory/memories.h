@@ -47,6 +47,7 @@ struct memories_job {
     int (*apply)(const struct rules_work *work, void *context);
     void *context;
     bool adds;       /* a namespace that is not there is made */
+    bool imports;    /* many at once */
     bool overwrites; /* contents were replaced or removed, and must leave the disk */
     uint64_t scrub;  /* memories_write()'s own: what is waited for after the commit */
 };

@@ -172,8 +172,12 @@ int memory_import(struct call *call, const struct memory_space *space,
         return status;
     }
     struct import import = {changes, count, counts, wrong};
-    struct memories_job job = {
-        .call = call, .space = space, .apply = apply_import, .context = &import, .adds = adds};
+    struct memories_job job = {.call = call,
+                               .space = space,
+                               .apply = apply_import,
+                               .context = &import,
+                               .adds = adds,
+                               .imports = true};
     return memories_write(&job);
 }
 
