@@ -25,6 +25,7 @@ ROOMS = {
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
     "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model",
+    "meaning": "model doctor",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "

@@ -266,6 +266,15 @@
 #define LIMIT_INDEX_MANIFEST_BYTES MIB(16) /* names, and a bit for each memory that was deleted */
 #define LIMIT_MAPPINGS             4096u   /* files that the process has mapped */
 
+/* The model of meanings: what its file may say of itself */
+#define LIMIT_MODEL_LAYERS      24u
+#define LIMIT_MODEL_WIDTH       384u
+#define LIMIT_MODEL_INNER       1536u
+#define LIMIT_MODEL_TOKENS      512u /* of a text */
+#define LIMIT_MODEL_PIECES      100000u
+#define LIMIT_MODEL_PIECE_BYTES MIB(4)
+#define LIMIT_MODEL_FILE_BYTES  MIB(256)
+
 /* The wall clock, for whoever deletes what is old: how far it may be ahead of what was expected
  * before it is doubted, and for how long it is. */
 #define TIME_CLOCK_SLACK_MS INT64_C(60000)

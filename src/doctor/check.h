@@ -110,6 +110,7 @@ void look_at_worker_folder(struct look *look);
 void look_at_firecrawl(struct look *look);
 void look_at_data(struct look *look);
 void look_at_database(struct look *look);
+void look_at_model(struct look *look);
 void look_at_port(struct look *look);
 void look_at_tokens(struct look *look);
 void look_at_clients(struct look *look);

@@ -70,6 +70,8 @@ static const struct check CHECKS[] = {
      "it can be written to, is private and has room", NULL},
     {"kept.database", DOCTOR_KEPT, "database", NEEDED, look_at_database,
      "SQLite: whole and writable; PostgreSQL: libpq, the connection, its tables", NULL},
+    {"kept.model", DOCTOR_KEPT, "meaning", EXTRA, look_at_model,
+     "the model that finds memories by what they mean is there, whole, and gives a vector", NULL},
 
     {"serving.port", DOCTOR_SERVING, "port", EXTRA, look_at_port, "it is free, or we are on it",
      NULL},

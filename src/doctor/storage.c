@@ -1,10 +1,13 @@
-/* Checks of what forage keeps: its folders, and the database, whichever it is. */
+/* Checks of what forage keeps: its folders, the database, whichever it is, and what finds memories.
+ */
 #include "config/config.h"
 #include "config/places.h"
+#include "core/files.h"
 #include "core/limits.h"
 #include "db/db.h"
 #include "db/postgres_api.h"
 #include "doctor/check.h"
+#include "meaning/model.h"
 #include "memory/memory.h"
 #include "page/source/source.h"
 
@@ -259,4 +262,43 @@ void look_at_database(struct look *look)
     } else {
         look_at_sqlite(look);
     }
+}
+
+/* ---- the model of meanings ---- */
+
+#define MODEL_EXAMPLE "/usr/share/forage/models/" MODEL_FILE
+
+/* Whether it gives a vector: processors differ, so that it is tried. */
+static int try_model(const struct model *model)
+{
+    static const char TEXT[] = "a text";
+    float vector[MODEL_DIMENSIONS];
+    struct model_work *work = model_work_new();
+    int status =
+        work ? model_embed(model, work, MODEL_QUERY, TEXT, sizeof TEXT - 1, vector) : ERR_NOMEM;
+    model_work_free(work);
+    return status;
+}
+
+void look_at_model(struct look *look)
+{
+    char path[OWN_PATH_SIZE];
+    char problem[512];
+    struct model *model = NULL;
+    if (!model_find(path, sizeof path)) {
+        report(look, FINDING_MISSING, "no model: memories are found by their words alone");
+        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+        return;
+    }
+    if (model_open(path, &model, problem, sizeof problem) != OK) {
+        report(look, FINDING_BROKEN, "%s", problem);
+        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+    } else if (try_model(model) != OK) {
+        report(look, FINDING_BROKEN, "%s gives no vector", path);
+        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+    } else {
+        report(look, FINDING_OK, "%s (%s), computed with %s", model_name(model), path,
+               model_kernels(model));
+    }
+    model_free(model);
 }

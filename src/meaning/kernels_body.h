@@ -1,0 +1,307 @@
+/* What kernels of all kinds have in common, written with vectors of LANES floats. A file that
+ * includes it defines before:
+ *
+ *   TARGET   the attribute of functions that may use the processor's extensions
+ *   LANES    4, 8 or 16
+ *
+ * and after it tile(), which multiplies and adds bytes:
+ *
+ *   sums[r][c] = sum over d of rows[r * depth + d] * panel's number (d, c)
+ *
+ * for 16 columns and as many of the rows as it takes at once; it returns how many. */
+#ifndef FORAGE_MEANING_KERNELS_BODY_H
+#define FORAGE_MEANING_KERNELS_BODY_H
+
+#include "meaning/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TILE_ROWS 16u /* that a tile may have */
+
+typedef float vec __attribute__((vector_size(LANES * 4)));
+typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
+typedef uint8_t bvec __attribute__((vector_size(LANES)));
+
+static TARGET size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_t depth,
+                          int32_t (*sums)[KERNEL_PANEL]);
+
+static inline TARGET vec load(const float *from)
+{
+    vec value;
+    memcpy(&value, from, sizeof value);
+    return value;
+}
+
+static inline TARGET void store(float *to, vec value)
+{
+    memcpy(to, &value, sizeof value);
+}
+
+static inline TARGET vec all(float number)
+{
+    return number - (vec){0};
+}
+
+static inline TARGET vec choose(ivec where, vec yes, vec no)
+{
+    return (vec)((where & (ivec)yes) | (~where & (ivec)no));
+}
+
+/* Of two that are equal or not numbers, `b`. */
+static inline TARGET vec most(vec a, vec b)
+{
+    return choose(a > b, a, b);
+}
+
+static inline TARGET vec least(vec a, vec b)
+{
+    return choose(a < b, a, b);
+}
+
+static inline TARGET float sum_of(vec value)
+{
+    float sum = 0;
+    for (int i = 0; i < LANES; i++) {
+        sum += value[i];
+    }
+    return sum;
+}
+
+/* To the nearest whole number: in floats of this size there is nothing behind the point. */
+#define ROUNDING 12582912.0f
+
+static inline TARGET vec rounded(vec value)
+{
+    return (value + ROUNDING) - ROUNDING;
+}
+
+/* e to the power of a number that is not above 0: a polynomial for what is left of a power of 2. */
+static inline TARGET vec power(vec value)
+{
+    value = most(value, all(-87.0f));
+    vec twos = rounded(value * 1.44269504f);
+    vec rest = (value - twos * 0.693359375f) + twos * 2.12194440e-4f;
+    vec sum = all(1.9875691500e-4f);
+    sum = sum * rest + 1.3981999507e-3f;
+    sum = sum * rest + 8.3334519073e-3f;
+    sum = sum * rest + 4.1665795894e-2f;
+    sum = sum * rest + 1.6666665459e-1f;
+    sum = sum * rest + 5.0000001201e-1f;
+    sum = sum * rest * rest + rest + 1.0f;
+    ivec exponent = (__builtin_convertvector(twos, ivec) + 127) << 23;
+    return sum * (vec)exponent;
+}
+
+/* ---- rows as bytes ---- */
+
+static TARGET void quantise_row(const float *in, size_t width, uint8_t *out, float *scale,
+                                int32_t *zero)
+{
+    vec low = all(0);
+    vec high = all(0);
+    for (size_t i = 0; i < width; i += LANES) {
+        low = least(load(in + i), low);
+        high = most(load(in + i), high);
+    }
+    float lowest = 0;
+    float highest = 0;
+    for (int i = 0; i < LANES; i++) {
+        lowest = low[i] < lowest ? low[i] : lowest;
+        highest = high[i] > highest ? high[i] : highest;
+    }
+    float range = highest - lowest;
+    float step = range > 1e-30f && range < 1e30f ? range / 255 : 1;
+    float origin = rintf(-lowest / step);
+    *scale = step;
+    *zero = (int32_t)(origin > 0 ? (origin < 255 ? origin : 255) : 0);
+    float factor = 1 / step;
+    for (size_t i = 0; i < width; i += LANES) {
+        vec level = rounded(load(in + i) * factor) + (float)*zero;
+        level = least(most(level, all(0)), all(255)); /* what is no number becomes 0 */
+        bvec bytes = __builtin_convertvector(__builtin_convertvector(level, ivec), bvec);
+        memcpy(out + i, &bytes, sizeof bytes);
+    }
+}
+
+static TARGET void quantise(const float *in, size_t rows, size_t width, struct kernel_bytes *out)
+{
+    for (size_t i = 0; i < rows; i++) {
+        quantise_row(in + i * width, width, out->bytes + i * width, out->scales + i,
+                     out->zeros + i);
+    }
+}
+
+static TARGET void multiply(const struct kernel_matrix *matrix, const struct kernel_bytes *in,
+                            size_t rows, float *out)
+{
+    size_t depth = matrix->depth;
+    size_t padded = kernel_rows(rows);
+    for (size_t column = 0; column < matrix->columns; column += KERNEL_PANEL) {
+        const int8_t *panel = matrix->weights + column * depth;
+        for (size_t row = 0; row < padded;) {
+            int32_t sums[TILE_ROWS][KERNEL_PANEL];
+            size_t done = tile(in->bytes + row * depth, padded - row, panel, depth, sums);
+            for (size_t i = 0; i < done; i++, row++) {
+                for (size_t c = 0; c < KERNEL_PANEL; c += LANES) {
+                    ivec sum;
+                    ivec shift;
+                    memcpy(&sum, sums[i] + c, sizeof sum);
+                    memcpy(&shift, matrix->sums + column + c, sizeof shift);
+                    vec value = __builtin_convertvector(sum - shift * in->zeros[row], vec);
+                    value = value * (load(matrix->scales + column + c) * in->scales[row]);
+                    store(out + row * matrix->columns + column + c,
+                          value + load(matrix->biases + column + c));
+                }
+            }
+        }
+    }
+}
+
+/* ---- floats ---- */
+
+static TARGET void normalise(float *rows_of, const float *more, size_t rows, size_t width,
+                             const struct kernel_norm *norm)
+{
+    for (size_t i = 0; i < rows; i++) {
+        float *row = rows_of + i * width;
+        vec sum = all(0);
+        for (size_t k = 0; k < width; k += LANES) {
+            vec value = more ? load(row + k) + load(more + i * width + k) : load(row + k);
+            store(row + k, value);
+            sum += value;
+        }
+        vec mean = all(sum_of(sum) / (float)width);
+        vec squares = all(0);
+        for (size_t k = 0; k < width; k += LANES) {
+            vec apart = load(row + k) - mean;
+            squares += apart * apart;
+        }
+        float spread = sum_of(squares) / (float)width;
+        float factor = 1 / sqrtf(spread + 1e-12f);
+        for (size_t k = 0; k < width; k += LANES) {
+            vec value = (load(row + k) - mean) * factor;
+            store(row + k, value * load(norm->gains + k) + load(norm->biases + k));
+        }
+    }
+}
+
+/* x times the share of the normal distribution below x, by Abramowitz and Stegun's 7.1.26. */
+static TARGET void gelu(float *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i += LANES) {
+        vec value = load(numbers + i);
+        vec part = value * 0.70710678f;
+        vec size = most(part, -part);
+        vec t = 1.0f / (size * 0.3275911f + 1.0f);
+        vec sum = t * 1.061405429f - 1.453152027f;
+        sum = sum * t + 1.421413741f;
+        sum = sum * t - 0.284496736f;
+        sum = sum * t + 0.254829592f;
+        vec tail = sum * t * power(-(size * size)) * 0.5f; /* the share beyond |x| */
+        store(numbers + i, value * choose(value > all(0), 1.0f - tail, tail));
+    }
+}
+
+/* Four rows at a time: what each gives to every row, in `shares`. */
+static inline TARGET void look(const float *rows, size_t stride, size_t size, const float *keys,
+                               size_t padded, float *shares)
+{
+    for (size_t j = 0; j < padded; j += LANES) {
+        vec sums[KERNEL_ROWS] = {0};
+        for (size_t d = 0; d < size; d++) {
+            vec key = load(keys + d * padded + j);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+                sums[r] += key * rows[r * stride + d];
+            }
+        }
+#pragma GCC unroll 4
+        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+            store(shares + r * padded + j, sums[r]);
+        }
+    }
+}
+
+/* Makes shares of scores: positive, and 1 together. */
+static inline TARGET void share(float *scores, size_t count, size_t padded, float factor)
+{
+    float highest = scores[0];
+    for (size_t j = 1; j < count; j++) {
+        highest = scores[j] > highest ? scores[j] : highest;
+    }
+    for (size_t j = count; j < padded; j++) {
+        scores[j] = -INFINITY;
+    }
+    vec sum = all(0);
+    for (size_t j = 0; j < padded; j += LANES) {
+        vec score = load(scores + j);
+        vec value = power((score - highest) * factor);
+        value = choose(score == all(-INFINITY), all(0), value);
+        store(scores + j, value);
+        sum += value;
+    }
+    float whole = 1 / sum_of(sum);
+    for (size_t j = 0; j < padded; j += LANES) {
+        store(scores + j, load(scores + j) * whole);
+    }
+}
+
+static inline TARGET void gather(const float *shares, size_t count, size_t padded,
+                                 const float *values, size_t size, float *out, size_t stride)
+{
+    for (size_t d = 0; d < size; d += LANES) {
+        vec sums[KERNEL_ROWS] = {0};
+        for (size_t j = 0; j < count; j++) {
+            vec value = load(values + j * size + d);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+                sums[r] += value * shares[r * padded + j];
+            }
+        }
+#pragma GCC unroll 4
+        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+            store(out + r * stride + d, sums[r]);
+        }
+    }
+}
+
+static TARGET void attend(const struct kernel_attention *attention)
+{
+    size_t width = attention->width;
+    size_t stride = 3 * width;
+    size_t size = width / attention->heads;
+    size_t count = attention->rows;
+    size_t padded = (count + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL;
+    float factor = 1 / sqrtf((float)size);
+    float *keys = attention->room;
+    float *values = keys + padded * size;
+    float *shares = values + padded * size;
+    memset(keys, 0, padded * size * sizeof *keys);
+    for (size_t head = 0; head < attention->heads; head++) {
+        const float *first = attention->in + head * size;
+        for (size_t j = 0; j < count; j++) {
+            const float *row = first + j * stride;
+            for (size_t d = 0; d < size; d++) {
+                keys[d * padded + j] = row[width + d];
+            }
+            memcpy(values + j * size, row + 2 * width, size * sizeof *values);
+        }
+        for (size_t i = 0; i < count; i += KERNEL_ROWS) {
+            look(first + i * stride, stride, size, keys, padded, shares);
+            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+                share(shares + r * padded, count, padded, factor);
+            }
+            gather(shares, count, padded, values, size, attention->out + i * width + head * size,
+                   width);
+        }
+    }
+}
+
+#define KERNELS_OF(label)                                                                          \
+    {                                                                                              \
+        .name = (label), .multiply = multiply, .quantise = quantise, .normalise = normalise,       \
+        .gelu = gelu, .attend = attend,                                                            \
+    }
+
+#endif

@@ -1,0 +1,61 @@
+/* The model that turns a text into a vector: texts that mean the same have vectors that point the
+ * same way. It is a transformer of the BERT family with int8 weights, in one file of our own format
+ * (meaning/model_file.h), which is mapped and only read: many threads may use one model, and all
+ * processes share its memory.
+ *
+ *   struct model *model;
+ *   struct model_work *work;
+ *   if (model_open(path, &model, problem, sizeof problem) == OK && (work = model_work_new())) {
+ *       float vector[MODEL_DIMENSIONS];
+ *       status = model_embed(model, work, MODEL_QUERY, text, length, vector);
+ *   }
+ */
+#ifndef FORAGE_MEANING_MODEL_H
+#define FORAGE_MEANING_MODEL_H
+
+#include "core/limits.h"
+#include "core/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of every vector; that of a narrower model ends in zeros. */
+#define MODEL_DIMENSIONS LIMIT_MODEL_WIDTH
+
+struct model;
+struct model_work;
+
+/* A text that is kept, or what is asked: the model was trained to tell them apart. */
+enum model_side { MODEL_PASSAGE, MODEL_QUERY };
+
+#define MODEL_FILE "e5-small-v2-int8.model" /* as packages call it */
+
+/* The file of the model: what FORAGE_MODEL names, there or not; or the first that is in one of the
+ * folders where packages put it. False: there is none. */
+bool model_find(char *path, size_t size);
+
+/* OK, ERR_NOTFOUND, ERR_INVALID (damaged, or of another version), ERR_IO, ERR_LIMIT, ERR_NOMEM;
+ * `problem` says why. */
+MUST_CHECK int model_open(const char *path, struct model **model, char *problem, size_t size);
+/* The same of a file in memory, which must stay; its address is a multiple of 64. */
+MUST_CHECK int model_read(const void *data, size_t length, struct model **model, char *problem,
+                          size_t size);
+/* Returns NULL. */
+struct model *model_free(struct model *model);
+
+/* What goes with a vector: those of two names cannot be compared. */
+const char *model_name(const struct model *model);
+/* The kind of processor that it computes for. */
+const char *model_kernels(const struct model *model);
+
+/* The memory that one thread at a time computes in; it grows with the longest text, to 12 MB. */
+struct model_work *model_work_new(void);
+struct model_work *model_work_free(struct model_work *work);
+
+/* Writes the vector of a text, of length 1, MODEL_DIMENSIONS numbers. What is beyond the model's
+ * number of tokens, some 350 words, does not count. OK; ERR_NOMEM; ERR_IO when the file was damaged
+ * since it was opened; ERR_INVALID when its numbers make no sense. */
+MUST_CHECK int model_embed(const struct model *model, struct model_work *work, enum model_side side,
+                           const char *text, size_t length, float *vector);
+
+#endif
