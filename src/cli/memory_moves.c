@@ -345,6 +345,21 @@ static int export_to(struct moving *moving, FILE *out, struct memory_extent *ext
     return status;
 }
 
+/* The descriptor stays open. */
+static int export_to_file(struct moving *moving, int fd, struct memory_extent *extent, int *error)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+    if (!out) {
+        *error = errno;
+        close(copy);
+        return ERR_IO;
+    }
+    int status = export_to(moving, out, extent, error);
+    fclose(out); /* nothing is left in it but what an error stopped */
+    return status;
+}
+
 /* How much of the store was written, on standard error: the memories may be on standard output. */
 static void tell_extent(struct moving *moving, const struct memory_extent *extent)
 {
@@ -365,14 +380,13 @@ static int run_export(struct moving *moving)
     const char *path = named_file(moving);
     struct memory_extent extent = {0};
     int error = 0;
-    /* A new file, for its owner only: memories are private. */
-    int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
-    FILE *out = path ? (fd >= 0 ? fdopen(fd, "w") : NULL) : stdout;
-    if (!out) {
+    int fd = path ? new_file(path) : -1;
+    if (path && fd < 0) {
         return fail_file(path);
     }
-    int status = export_to(moving, out, &extent, &error);
-    if (path && (fsync(fd) != 0 || fclose(out) != 0) && !error) {
+    int status = path ? export_to_file(moving, fd, &extent, &error)
+                      : export_to(moving, stdout, &extent, &error);
+    if (path && new_file_end(fd, path, error ? ERR_IO : status) != status && !error) {
         error = errno;
     }
     if (error) {

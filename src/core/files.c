@@ -119,6 +119,52 @@ int write_all(int fd, const char *data, size_t length)
     return OK;
 }
 
+/* ---- new files ---- */
+
+void sync_folder_of(const char *path)
+{
+    char folder[OWN_PATH_SIZE];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+             slash ? path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+int new_file(const char *path)
+{
+    return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int new_file_end(int fd, const char *path, int status)
+{
+    struct stat own;
+    struct stat named;
+    bool ours = fstat(fd, &own) == 0 && lstat(path, &named) == 0 && own.st_dev == named.st_dev &&
+                own.st_ino == named.st_ino;
+    if (status == OK && !ours) {
+        errno = EEXIST;
+        status = ERR_IO;
+    }
+    if (status == OK && fsync(fd) != 0) {
+        status = ERR_IO;
+    }
+    int error = errno;
+    if (close(fd) != 0 && status == OK) {
+        error = errno;
+        status = ERR_IO;
+    }
+    if (status != OK && ours) {
+        unlink(path);
+    }
+    sync_folder_of(path);
+    errno = error;
+    return status;
+}
+
 /* ---- removing ---- */
 
 #define MOST_DEPTH 64

@@ -1,5 +1,5 @@
-/* Files and programs: what came with the program, what is on PATH, writing all of something to a
- * descriptor, and removing a folder with everything in it. */
+/* Files and programs: what came with the program, what is on PATH, new files, writing all of
+ * something to a descriptor, and removing a folder with everything in it. */
 #ifndef FORAGE_CORE_FILES_H
 #define FORAGE_CORE_FILES_H
 
@@ -34,6 +34,14 @@ bool file_is_foreign(const char *path);
 
 /* Writes every byte, whatever interrupts it. OK, or ERR_IO with errno saying why. */
 MUST_CHECK int write_all(int fd, const char *data, size_t length);
+/* A name that was given or taken in the folder of this path lasts. */
+void sync_folder_of(const char *path);
+
+/* Makes a file where nothing is, not even a link, for its owner only; -1 with errno saying why. */
+MUST_CHECK int new_file(const char *path);
+/* Closes it. With OK all of it is on the disk; after any other status, or when that fails, it is
+ * gone. A file that others put in its place stays, and fails. That status, or ERR_IO with errno. */
+MUST_CHECK int new_file_end(int fd, const char *path, int status);
 /* Appends all of a file. OK; ERR_IO with errno saying why; an error of the buffer when it does not
  * fit. A pipe is not waited for. */
 MUST_CHECK int read_whole(const char *path, struct buf *out);

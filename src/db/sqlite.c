@@ -316,27 +316,14 @@ static int keep(struct db *base, int cache_kib)
     return status;
 }
 
-/* Makes the name of a new file last: SQLite does that for its logs only. */
-static void sync_folder(const char *path)
-{
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd);
-        close(fd);
-    }
-}
-
 /* Makes the file where there is none, for its owner only. Its errors are left to SQLite, which
- * meets them next. */
+ * meets them next. That its name lasts is not: SQLite sees to that for its logs only. */
 static void make_file(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = new_file(path);
     if (fd >= 0) {
         close(fd);
-        sync_folder(path);
+        sync_folder_of(path);
     }
 }
 

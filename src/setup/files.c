@@ -133,22 +133,6 @@ int files_make_private(const char *path, char *problem, size_t size)
 
 /* ---- replacing ---- */
 
-/* A rename is on the disk when its folder is. */
-static void sync_folder_of(const char *path)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash && slash > folder) {
-        *slash = '\0';
-        int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0) {
-            fsync(fd);
-            close(fd);
-        }
-    }
-}
-
 /* Whether the file is still as it was read. */
 static int check_unchanged(const char *path, const struct buf *before, char *problem, size_t size)
 {

@@ -440,6 +440,18 @@ def test_copies_are_new_files(forage, tmp_path):
     assert there.read_text() == "mine"
 
 
+def test_a_copy_that_fails_is_gone(forage, tmp_path):
+    """And with it whatever looks like a copy and is none."""
+    for number in range(16):
+        forage("add", f"text {number}", "--key", f"k{number:02}")
+    with sqlite3.connect(tmp_path / "memory.db") as store:
+        store.execute("UPDATE memory SET key = CAST('k15' AS BLOB) WHERE key = 'k15'")  # no end of keys
+    store.close()
+    done = forage("export", tmp_path / "copy")
+    assert done.returncode == 1 and "leave out" in done.stderr, done
+    assert not (tmp_path / "copy").exists()
+
+
 def test_fulltext(forage):
     forage("add", "The heron stands in the water", "--key", "a")
     forage("add", "The heron flies", "--key", "b")
