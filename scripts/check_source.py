@@ -80,10 +80,10 @@ MAY_INCLUDE = {
     "research": ENGINE,
     "answer": ENGINE,
     "meaning": ENGINE,
-    "memory": [*ENGINE, "index"],
+    "memory": [*ENGINE, "index", "meaning"],
     "setup": [*GROUND, "config"],
     "tools": [*ENGINE, "answer", "memory", "ops", "page", "registry", "research", "websearch"],
-    "app": [*ENGINE, "answer", "mcp", "memory", "ops", "page", "registry", "research", "tools", "websearch"],
+    "app": [*ENGINE, "answer", "mcp", "meaning", "memory", "ops", "page", "registry", "research", "tools", "websearch"],
     "doors": [*REACH, "app", "config", "guard", "mcp", "memory", "ops", "registry"],
     "doctor": [*ENGINE, "doors", "meaning", "memory", "page", "research", "setup", "websearch"],
     "cli": [

@@ -24,10 +24,10 @@ ROOMS = {
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
-    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model",
-    "meaning": "model doctor",
+    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model memory_meaning",
+    "meaning": "model doctor memory_meaning",
     "mcp": "protocol_stdio protocol_http forms cancel",
-    "memory": "memory openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
+    "memory": "memory memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",

@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/stock.h"
 #include "guard/policy.h"
+#include "meaning/meaning.h"
 #include "memory/memory.h"
 #include "net/lanes.h"
 #include "net/resolve.h"
@@ -77,11 +78,12 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
     parts->browser = browser_new(parts->policy, parts->resolver);
     parts->websearch = websearch_new();
     parts->research = research_new();
+    parts->meaning = meaning_new();
     parts->memories = parts->places ? memories_new(parts->places, parts->stocks) : NULL;
     parts->side_threads = side_pool_new(parts->stocks);
     return parts->stocks && parts->net && parts->source && parts->reader && parts->loaders &&
-                   parts->browser && parts->websearch && parts->research && parts->memories &&
-                   parts->side_threads
+                   parts->browser && parts->websearch && parts->research && parts->meaning &&
+                   parts->memories && parts->side_threads
                ? OK
                : ERR_NOMEM;
 }
@@ -181,6 +183,7 @@ struct app *app_free(struct app *app)
         callers_free(app->callers);
         proxies_free(app->proxies);
         memories_free(parts->memories);
+        meaning_free(parts->meaning);
         research_free(parts->research);
         websearch_free(parts->websearch);
         browser_free(parts->browser);

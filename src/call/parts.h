@@ -24,6 +24,7 @@ struct parts {
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
     struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */
+    struct meaning *meaning;     /* meaning/meaning.h: texts as vectors */
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
 };
 

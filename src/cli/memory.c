@@ -232,6 +232,9 @@ static void print_stats(struct buf *out, yyjson_mut_val *data)
                    shared ? " (shared)" : "", (long long)number_of(item, "memories"),
                    (long long)number_of(item, "sessions"),
                    (long long)number_of(item, "text_bytes"));
+        if (*text_of(data, "model")) {
+            buf_printf(out, ", %lld embedded", (long long)number_of(item, "embedded"));
+        }
         if (*text_of(item, "oldest_at")) {
             buf_printf(out, ", %.10s to %.10s", text_of(item, "oldest_at"),
                        text_of(item, "newest_at"));

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "core/spare.h"
 #include "doors/doors.h"
+#include "memory/memory.h"
 #include "research/research.h"
 
 #include <malloc.h>
@@ -48,6 +49,10 @@ static int run_door(int (*door)(struct app *app, int signals))
         return EXIT_USAGE;
     }
     code = prepare_research(app);
+    if (code == EXIT_OK && memories_embed(app->parts.memories, &app->parts) != OK) {
+        log_error(NULL, "out of memory");
+        code = EXIT_FAILED;
+    }
     if (code == EXIT_OK) {
         code = door(app, signals);
     }

@@ -275,6 +275,20 @@
 #define LIMIT_MODEL_PIECE_BYTES MIB(4)
 #define LIMIT_MODEL_FILE_BYTES  MIB(256)
 
+/* Meaning: vectors of texts, and who makes them */
+#define LIMIT_MEANING_DIMENSIONS   4096u    /* numbers of a vector */
+#define LIMIT_MEANING_TEXTS        32u      /* in one request */
+#define LIMIT_MEANING_TEXT_BYTES   KIB(8)   /* of a text that an endpoint gets; the rest is cut */
+#define LIMIT_MEANING_ANSWER_BYTES MIB(16)  /* of an endpoint */
+#define LIMIT_EMBEDDING_TASKS      16u      /* memories whose vectors are written at once */
+#define LIMIT_EMBEDDING_BYTES      KIB(256) /* of texts, the same */
+#define TIME_MEANING_QUERY_MS      2000     /* for the vector of a question, while somebody waits */
+#define TIME_MEANING_TEXTS_MS      30000    /* for those of texts, in the background */
+
+/* Vectors in memory */
+#define LIMIT_VECTORS_EXACT 50000u /* passages of a space that a search compares one by one */
+#define LIMIT_VECTORS_PART  100u   /* beyond that, one in so many, nearest by their signs */
+
 /* The wall clock, for whoever deletes what is old: how far it may be ahead of what was expected
  * before it is doubted, and for how long it is. */
 #define TIME_CLOCK_SLACK_MS INT64_C(60000)

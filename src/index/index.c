@@ -144,7 +144,7 @@ static int grow_slots(struct index *index, uint32_t documents)
     return OK;
 }
 
-static uint32_t find(const struct index *index, int64_t id)
+uint32_t index_find(const struct index *index, int64_t id)
 {
     uint32_t number = index->slot_count ? *slot_of(index, id) - 1 : NO_DOCUMENT;
     return number != NO_DOCUMENT && !index->documents[number].dead ? number : NO_DOCUMENT;
@@ -227,7 +227,7 @@ static void kill_document(struct index *index, uint32_t number)
 
 void index_remove(struct index *index, int64_t id)
 {
-    uint32_t number = find(index, id);
+    uint32_t number = index_find(index, id);
     if (number != NO_DOCUMENT) {
         kill_document(index, number);
     }

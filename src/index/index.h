@@ -51,6 +51,14 @@ struct index_filter {
     int64_t now_ms; /* what has expired is not found */
 };
 
+/* A filter, ready for many questions about one index. */
+struct index_sieve;
+/* In the arena; NULL without memory. */
+const struct index_sieve *index_sieve(const struct index *index, struct arena *arena,
+                                      const struct index_filter *filter);
+/* Whether a memory is there and passes. */
+bool index_passes(const struct index_sieve *sieve, int64_t id);
+
 struct index_hit {
     int64_t id;
     double score;

@@ -77,4 +77,7 @@ struct index {
     uint32_t times_capacity;
 };
 
+/* The document of an id, or NO_DOCUMENT. */
+uint32_t index_find(const struct index *index, int64_t id);
+
 #endif

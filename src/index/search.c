@@ -77,6 +77,28 @@ static bool filter_passes(const struct wanted *wanted, const struct index *index
     return true;
 }
 
+struct index_sieve {
+    const struct index *index;
+    struct wanted wanted;
+};
+
+const struct index_sieve *index_sieve(const struct index *index, struct arena *arena,
+                                      const struct index_filter *filter)
+{
+    struct index_sieve *sieve = arena_alloc(arena, sizeof *sieve);
+    if (!sieve) {
+        return NULL;
+    }
+    sieve->index = index;
+    return filter_start(&sieve->wanted, index, arena, filter) == OK ? sieve : NULL;
+}
+
+bool index_passes(const struct index_sieve *sieve, int64_t id)
+{
+    uint32_t number = index_find(sieve->index, id);
+    return number != NO_DOCUMENT && filter_passes(&sieve->wanted, sieve->index, number);
+}
+
 /* ---- scores ---- */
 
 /* What the words of the question brought to a document. */

@@ -4,6 +4,7 @@
 #include "call/errors.h"
 #include "call/parts.h"
 #include "core/limits.h"
+#include "memory/embeddings.h"
 #include "memory/memories.h"
 
 #include <errno.h>
@@ -41,6 +42,9 @@ static const struct {
      "SELECT CAST(count(*) AS TEXT) FROM {memory_version} WHERE " ORPHANED " HAVING count(*) > 0",
      "DELETE FROM {memory_version} WHERE " ORPHANED, "earlier versions of memories that are gone",
      false},
+    {ON_BOTH, EMBEDDINGS_VERSION,
+     "SELECT CAST(count(*) AS TEXT) FROM {memory_vector} WHERE " ORPHANED " HAVING count(*) > 0",
+     "DELETE FROM {memory_vector} WHERE " ORPHANED, "vectors of memories that are gone", false},
     {ON_BOTH, WITH_BYTES, "SELECT owner FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED,
      "{|LOCK TABLE forage_owner IN EXCLUSIVE MODE; }INSERT INTO {owner} (owner, bytes) SELECT "
      "owner, n FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED
@@ -152,8 +156,8 @@ static int look_at_indexes(struct look *look)
         struct space_index *found = NULL;
         call_progress(look->call, (double)i, (double)stats.namespace_count, "index of %s",
                       one->name);
-        status =
-            indexes_acquire(call_parts(look->call)->memories->indexes, look->db, &space, &found);
+        status = indexes_acquire(call_parts(look->call)->memories->indexes, look->db, &space, NULL,
+                                 &found);
         if (status == OK && found && index_count(indexes_of(found)) != (size_t)one->memories) {
             status = note(look, &(struct memory_problem){
                                     .what = arena_printf(

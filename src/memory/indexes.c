@@ -29,6 +29,7 @@ struct space_index {
     int64_t space;
     int64_t seen; /* the last change that is in it */
     struct index *index;
+    struct space_vectors vectors;
     pthread_rwlock_t lock;
     /* Under the lock of the list: */
     size_t users; /* one that is used is not dropped */
@@ -50,10 +51,16 @@ static void trim(size_t freed)
 #endif
 }
 
+static size_t bytes_of(const struct space_index *one)
+{
+    return (one->index ? index_bytes(one->index) : 0) + space_vectors_bytes(&one->vectors);
+}
+
 static size_t free_one(struct space_index *one)
 {
-    size_t bytes = one->index ? index_bytes(one->index) : 0;
+    size_t bytes = bytes_of(one);
     index_free(one->index);
+    space_vectors_clear(&one->vectors);
     stock_give_all(&one->bytes);
     stock_give_all(&one->large);
     pthread_rwlock_destroy(&one->lock);
@@ -114,7 +121,7 @@ static int take_bytes(struct space_index *one, size_t grown, struct space_index 
  * none is in use. */
 static int count_bytes(struct space_index *one)
 {
-    size_t bytes = index_bytes(one->index);
+    size_t bytes = bytes_of(one);
     if (one->bytes.units > bytes) {
         stock_give(&one->bytes, one->bytes.units - bytes);
     }
@@ -238,6 +245,7 @@ static int take_row(void *context, const struct store_row *row)
         .created_ms = memory->created_ms,
         .expires_ms = memory->expires_ms,
     };
+    space_vectors_row(&catching->one->vectors, row);
     int status = index_put(catching->one->index, &entry);
     arena_reset(catching->arena); /* the row is not needed any more */
     return status == OK ? count_bytes(catching->one) : status;
@@ -247,6 +255,7 @@ static int take_removed(void *context, int64_t id)
 {
     struct catching *catching = context;
     index_remove(catching->one->index, id);
+    space_vectors_removed(&catching->one->vectors, id);
     return OK;
 }
 
@@ -258,8 +267,9 @@ static int start_again(struct space_index *one)
     if (!fresh) {
         return ERR_NOMEM;
     }
-    size_t freed = index_bytes(one->index);
+    size_t freed = bytes_of(one);
     index_free(one->index);
+    space_vectors_clear(&one->vectors);
     one->index = fresh;
     pthread_mutex_lock(&one->indexes->lock);
     stock_give_all(&one->bytes);
@@ -269,7 +279,8 @@ static int start_again(struct space_index *one)
     return OK;
 }
 
-static int catch_up(struct db *db, struct space_index *one, const struct store_space *space)
+static int catch_up(struct db *db, struct space_index *one, const struct store_space *space,
+                    const struct embedding *wanted)
 {
     int status = OK;
     if (one->seen > 0 && one->seen < space->horizon) {
@@ -287,6 +298,11 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
         one->seen = status == OK ? seen : one->seen;
         status = status == OK ? call_check(db_call(db)) : status;
     }
+    while (status == OK && arena && !space_vectors_follow(&one->vectors, wanted, space->change)) {
+        status = space_vectors_catch_up(&one->vectors, db, wanted, space->change);
+        status = status == OK ? count_bytes(one) : status;
+        status = status == OK ? call_check(db_call(db)) : status;
+    }
     if (status != OK) {
         /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
          * index itself memories may be missing; and one that found no place must not stay. */
@@ -299,12 +315,22 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
     return arena ? status : ERR_NOMEM;
 }
 
+static bool is_behind(const struct space_index *one, const struct store_space *known,
+                      const struct embedding *wanted)
+{
+    return one->seen < known->change || !space_vectors_follow(&one->vectors, wanted, known->change);
+}
+
 int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
-                    struct space_index **found)
+                    const char *model, struct space_index **found)
 {
     struct store_space known;
+    struct embedding wanted = {0};
     *found = NULL;
     int status = store_space_of(db, space, false, &known);
+    if (status == OK && known.id != 0 && model) {
+        status = embeddings_choose(db, call_arena(db_call(db)), known.id, model, &wanted);
+    }
     if (status != OK || known.id == 0) {
         return status;
     }
@@ -313,10 +339,10 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
         return ERR_NOMEM;
     }
     pthread_rwlock_rdlock(&one->lock);
-    while (status == OK && one->seen < known.change) {
+    while (status == OK && is_behind(one, &known, &wanted)) {
         pthread_rwlock_unlock(&one->lock);
         pthread_rwlock_wrlock(&one->lock);
-        status = catch_up(db, one, &known);
+        status = catch_up(db, one, &known, &wanted);
         pthread_rwlock_unlock(&one->lock);
         pthread_rwlock_rdlock(&one->lock);
     }
@@ -332,6 +358,12 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
 const struct index *indexes_of(const struct space_index *found)
 {
     return found->index;
+}
+
+const struct vectors *indexes_vectors(const struct space_index *found, const char **model)
+{
+    *model = found->vectors.model;
+    return found->vectors.set;
 }
 
 int64_t indexes_space(const struct space_index *found)

@@ -232,8 +232,13 @@ static void wrote(void *context, struct db *db, struct writer_job *jobs, int sta
         return;
     }
     bool overwrites = sweep(memories, db);
+    bool by_others = false;
     for (struct writer_job *job = jobs; job; job = job->next) {
         overwrites |= ((struct memories_job *)job)->overwrites;
+        by_others |= !((struct memories_job *)job)->unhurried;
+    }
+    if (by_others) {
+        embedder_wake(memories->embedder);
     }
     uint64_t ticket = overwrites ? scrub_begin(memories->scrub, db) : 0;
     for (struct writer_job *job = jobs; job; job = job->next) {
@@ -269,7 +274,7 @@ static const struct writer_hooks HOOKS = {
 int memories_write(struct memories_job *job)
 {
     struct memories *memories = memories_of(job->call);
-    job->job.durable = true;
+    job->job.durable = !job->unhurried;
     call_waits_for(job->call, STORE_NAME);
     int status = writer_run(memories->writer, job->call, &job->job, memories->alone);
     if (job->scrub) {
@@ -321,9 +326,16 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
     return whole ? memories : memories_free(memories);
 }
 
+int memories_embed(struct memories *memories, const struct parts *parts)
+{
+    memories->embedder = embedder_new(parts);
+    return memories->embedder ? OK : ERR_NOMEM;
+}
+
 struct memories *memories_free(struct memories *memories)
 {
     if (memories) {
+        embedder_free(memories->embedder);
         writer_free(memories->writer);
         indexes_free(memories->indexes);
         db_pool_free(memories->pool);

@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "db/pool.h"
 #include "db/writer.h"
+#include "memory/embedder.h"
 #include "memory/indexes.h"
 #include "memory/rules.h"
 #include "memory/scrub.h"
@@ -18,10 +19,11 @@ struct memories {
     struct writer *writer;
     struct indexes *indexes;
     struct scrub *scrub;
-    bool alone;               /* the database groups the commits of many connections by itself */
-    int versions;             /* how many earlier versions of a memory are kept */
-    int64_t quota;            /* bytes that an owner's memories may take; 0: any number */
-    pthread_mutex_t sweeping; /* the next two */
+    struct embedder *embedder; /* NULL: this program makes no vectors */
+    bool alone;                /* the database groups the commits of many connections by itself */
+    int versions;              /* how many earlier versions of a memory are kept */
+    int64_t quota;             /* bytes that an owner's memories may take; 0: any number */
+    pthread_mutex_t sweeping;  /* the next two */
     struct clock_trust clock;
     int64_t next_sweep_ms; /* as clock_now_ms() */
 };
@@ -49,6 +51,7 @@ struct memories_job {
     bool adds;       /* a namespace that is not there is made */
     bool imports;    /* many at once */
     bool overwrites; /* contents were replaced or removed, and must leave the disk */
+    bool unhurried;  /* it can be made again: nobody waits for the disk */
     uint64_t scrub;  /* memories_write()'s own: what is waited for after the commit */
 };
 /* OK when it is on the disk; ERR_FAILED with the call's error set; ERR_CANCELLED or ERR_DEADLINE

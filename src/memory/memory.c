@@ -7,6 +7,8 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
+#include "meaning/meaning.h"
+#include "memory/embeddings.h"
 #include "memory/memories.h"
 
 #include <stdio.h>
@@ -413,16 +415,22 @@ static void hide_unshared(struct arena *arena, struct memory_stats *stats)
 
 int memory_stats(struct call *call, struct memory_stats *stats)
 {
+    const char *model = meaning_model(call_parts(call)->meaning);
     struct reading reading;
     struct memory_space own;
     int status = memory_space_of(call, NULL, &own);
     if (status != OK) {
         return status;
     }
+    embedder_wake(call_parts(call)->memories->embedder);
     status = start_reading(&reading, call, NULL);
     if (status == OK) {
         const char *owner = call_caller(call) ? call_caller(call)->name : "local";
         status = store_stats(reading.db, call_arena(call), owner, stats);
+    }
+    if (status == OK && model) {
+        stats->model = model;
+        status = embeddings_stats(reading.db, model, stats->namespaces, stats->namespace_count);
     }
     if (status == OK) {
         stats->quota_bytes = call_parts(call)->memories->quota;

@@ -26,6 +26,9 @@
  * reaches nothing before a call needs it; calls find it in their parts. */
 /* `places` must outlive it; `stocks` as of stock_new() (core/stock.h). */
 struct memories *memories_new(const struct places *places, struct stocks *stocks);
+/* From now on it makes vectors in the background, where there is a model: for a program that
+ * stays. `parts` are those that it is one of. OK or ERR_NOMEM. */
+MUST_CHECK int memories_embed(struct memories *memories, const struct parts *parts);
 /* Closes everything; no call may use it any more. */
 struct memories *memories_free(struct memories *memories);
 
@@ -237,6 +240,8 @@ struct memory_hit {
 };
 
 struct memory_hits {
+    const char *ranked_by; /* "words", "words and meaning"; NULL: there is no model */
+    const char *note;      /* why meaning took no part; NULL: it did, or there is no model */
     const struct memory_hit *items;
     size_t count;
     size_t total;
@@ -264,15 +269,17 @@ struct memory_namespace_stats {
     int64_t sessions;
     int64_t text_bytes;
     int64_t oldest_ms, newest_ms; /* 0: empty */
+    int64_t embedded;             /* memories that have vectors of the model */
 };
 struct memory_stats {
     const char *backend; /* "sqlite" or "postgresql" */
+    const char *model;   /* whose vectors are counted; NULL: there is none, words rank alone */
     int64_t file_bytes;  /* 0 where it is not a file */
     int schema_version;
     int64_t used_bytes;   /* that the caller's own namespaces take, earlier versions counted */
     int64_t shared_bytes; /* the same of all shared ones */
     int64_t quota_bytes;  /* that each of the two may be; 0: any number */
-    const struct memory_namespace_stats *namespaces; /* that the caller may see */
+    struct memory_namespace_stats *namespaces; /* that the caller may see */
     size_t namespace_count;
 };
 int memory_stats(struct call *call, struct memory_stats *stats);

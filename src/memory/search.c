@@ -4,6 +4,8 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "index/fulltext.h"
+#include "index/fuse.h"
+#include "meaning/meaning.h"
 #include "memory/excerpt.h"
 #include "memory/memories.h"
 
@@ -53,11 +55,11 @@ static int finish(struct searching *searching, int status)
 }
 
 /* The index of the space; NULL where the space is empty. */
-static int acquire(struct searching *searching, const struct memory_space *space,
+static int acquire(struct searching *searching, const struct memory_space *space, const char *model,
                    struct space_index **index)
 {
     struct indexes *indexes = call_parts(searching->call)->memories->indexes;
-    int status = indexes_acquire(indexes, searching->db, space, index);
+    int status = indexes_acquire(indexes, searching->db, space, model, index);
     if (status == ERR_LIMIT) {
         call_fail(searching->call, CODE_BUSY,
                   "the index of this namespace needs more memory than there is for indexes "
@@ -139,6 +141,101 @@ static void answer(const struct searching *searching, size_t total, bool more,
 
 /* ---- ranked ---- */
 
+/* The question as a vector, of one model. */
+struct meant {
+    const char *model; /* NULL: there is none */
+    struct meaning_vectors vector;
+    char problem[MEANING_PROBLEM_SIZE]; /* why there is no vector; "": there is one */
+};
+
+/* Asks for it; a model that does not answer is no failure of the search. */
+static int find_meaning(struct call *call, const char *model, const char *query,
+                        struct meant *meant)
+{
+    *meant = (struct meant){.model = model};
+    if (!model) {
+        return OK;
+    }
+    int status =
+        meaning_of_query(call, model, query, &meant->vector, meant->problem, sizeof meant->problem);
+    return status == ERR_IO || status == ERR_INVALID ? OK : status;
+}
+
+static bool passes(const void *context, int64_t id)
+{
+    return index_passes(context, id);
+}
+
+/* Cuts the page that is wanted out of all that was found. */
+static void cut_page(struct index_found *found, size_t limit, size_t offset)
+{
+    size_t skipped = offset < found->count ? offset : found->count;
+    found->hits += skipped;
+    found->count -= skipped;
+    found->count = found->count < limit ? found->count : limit;
+}
+
+/* By words, and by vectors where there are some of the question's model. */
+static int rank(struct searching *searching, const struct space_index *index, const char *query,
+                struct meant *meant, size_t limit, size_t offset, struct index_found *found)
+{
+    struct arena *arena = call_arena(searching->call);
+    const char *model;
+    const struct vectors *vectors = indexes_vectors(index, &model);
+    bool joins = vectors && meant->model && !*meant->problem &&
+                 vectors_dimensions(vectors) == meant->vector.dimensions;
+    if (!joins) {
+        return index_search(indexes_of(index), arena, query, &searching->filter, limit, offset,
+                            found);
+    }
+    size_t most = limit + offset > FUSE_CANDIDATES ? limit + offset : FUSE_CANDIDATES;
+    const struct index_sieve *sieve = index_sieve(indexes_of(index), arena, &searching->filter);
+    int status =
+        sieve ? index_search(indexes_of(index), arena, query, &searching->filter, most, 0, found)
+              : ERR_NOMEM;
+    if (status == OK) {
+        status = fuse_hits(arena, vectors, meant->vector.numbers, passes, sieve, found);
+    }
+    cut_page(found, limit, offset);
+    return status;
+}
+
+/* The index, and the question's vector by the model that the space's vectors are of: while those of
+ * another model are made, the old ones serve. */
+static int acquire_meant(struct searching *searching, const struct memory_space *space,
+                         const char *query, struct meant *meant, struct space_index **index)
+{
+    const char *wanted = meant->model;
+    const char *model = NULL;
+    int status = acquire(searching, space, wanted, index);
+    if (status != OK || !*index || !wanted || !indexes_vectors(*index, &model) ||
+        strcmp(model, wanted) == 0) {
+        return status;
+    }
+    model = arena_strdup(call_arena(searching->call), model);
+    indexes_release(*index); /* asking may take a while */
+    *index = NULL;
+    status = model ? find_meaning(searching->call, model, query, meant) : ERR_NOMEM;
+    return status == OK ? acquire(searching, space, wanted, index) : status;
+}
+
+static void tell_ranking(const struct searching *searching, const struct meant *meant,
+                         const struct space_index *index, struct memory_hits *hits)
+{
+    const char *model = NULL;
+    const struct vectors *vectors = index ? indexes_vectors(index, &model) : NULL;
+    if (!meant->model) {
+        return;
+    }
+    bool same = vectors && vectors_dimensions(vectors) == meant->vector.dimensions;
+    hits->note = *meant->problem ? arena_strdup(call_arena(searching->call), meant->problem)
+                 : same          ? NULL
+                 : vectors && vectors_dimensions(vectors) > 0
+                     ? "the model's vectors have another length than those that are stored"
+                     : "no vectors have been made yet";
+    hits->ranked_by = hits->note ? "words" : "words and meaning";
+}
+
 int memory_search(struct call *call, const struct memory_space *space, const char *query,
                   const struct memory_filter *filter, size_t limit, size_t offset,
                   struct memory_hits *hits)
@@ -146,20 +243,29 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     struct searching searching;
     struct space_index *index = NULL;
     struct index_found found = {0};
-    int status = start(&searching, call, filter, limit);
+    struct meant meant;
+    struct memory_hits told = {0};
+    int status = find_meaning(call, meaning_model(call_parts(call)->meaning), query, &meant);
+    if (status != OK) {
+        return status;
+    }
+    status = start(&searching, call, filter, limit);
     if (status == OK) {
-        status = acquire(&searching, space, &index);
+        status = acquire_meant(&searching, space, query, &meant, &index);
     }
     if (status == OK && index) {
-        status = index_search(indexes_of(index), call_arena(call), query, &searching.filter, limit,
-                              offset, &found);
+        status = rank(&searching, index, query, &meant, limit, offset, &found);
     }
+    tell_ranking(&searching, &meant, index, &told);
     indexes_release(index);
+    embedder_wake(call_parts(call)->memories->embedder);
     searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
     for (size_t i = 0; i < found.count && status == OK; i++) {
         status = add_hit(&searching, &found.hits[i]);
     }
     answer(&searching, found.total, false, hits);
+    hits->ranked_by = told.ranked_by;
+    hits->note = told.note;
     return finish(&searching, status);
 }
 
@@ -269,7 +375,7 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     status = start(&searching, call, filter, limit);
     searching.marked = true;
     if (status == OK) {
-        status = acquire(&searching, space, &index);
+        status = acquire(&searching, space, NULL, &index);
     }
     if (status == OK && index) {
         status = index_fulltext(indexes_of(index), call_arena(call), &question, &searching.filter,

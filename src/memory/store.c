@@ -4,76 +4,13 @@
 
 #include "config/places.h"
 #include "core/limits.h"
+#include "memory/embeddings.h"
+#include "memory/schema.h"
 #include "text/json.h"
 #include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT_ALL "INSERT INTO {owner} (owner, bytes) " STORE_COUNTED
-
-static const char *const SQLITE_VERSIONS[] = {
-    "CREATE TABLE space ("
-    " id INTEGER PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL,"
-    " change INTEGER NOT NULL DEFAULT 0, horizon INTEGER NOT NULL DEFAULT 0, UNIQUE (owner, name));"
-    "CREATE TABLE memory ("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, space INTEGER NOT NULL, change INTEGER NOT NULL,"
-    " key TEXT NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL, tags TEXT, metadata TEXT,"
-    " session TEXT, place INTEGER NOT NULL, role TEXT, created INTEGER NOT NULL,"
-    " updated INTEGER NOT NULL, expires INTEGER NOT NULL, version INTEGER NOT NULL,"
-    " digest BLOB NOT NULL, UNIQUE (space, key));"
-    "CREATE UNIQUE INDEX memory_change ON memory (space, change);"
-    "CREATE INDEX memory_digest ON memory (substr(digest, 1, 8));"
-    "CREATE INDEX memory_created ON memory (space, created);"
-    "CREATE INDEX memory_session ON memory (space, session, place) WHERE session IS NOT NULL;"
-    "CREATE INDEX memory_expires ON memory (expires) WHERE expires > 0;"
-    "CREATE TABLE removed ("
-    " space INTEGER NOT NULL, change INTEGER NOT NULL, id INTEGER NOT NULL,"
-    " PRIMARY KEY (space, change)) WITHOUT ROWID;",
-    "CREATE TABLE memory_version ("
-    " id INTEGER NOT NULL, version INTEGER NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL,"
-    " tags TEXT, metadata TEXT, session TEXT, place INTEGER NOT NULL, role TEXT,"
-    " created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,"
-    " digest BLOB NOT NULL, PRIMARY KEY (id, version)) WITHOUT ROWID;",
-    "CREATE TABLE owner (owner TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;" COUNT_ALL,
-    NULL,
-};
-
-/* The rows of a space and of its owner change with every memory: they get room to do so in place.
- */
-static const char *const POSTGRES_VERSIONS[] = {
-    "CREATE TABLE forage_space ("
-    " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
-    " owner TEXT COLLATE \"C\" NOT NULL, name TEXT COLLATE \"C\" NOT NULL,"
-    " change BIGINT NOT NULL DEFAULT 0, horizon BIGINT NOT NULL DEFAULT 0,"
-    " UNIQUE (owner, name)) WITH (fillfactor = 50);"
-    "CREATE TABLE forage_memory ("
-    " id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, space BIGINT NOT NULL,"
-    " change BIGINT NOT NULL, key TEXT COLLATE \"C\" NOT NULL, summary TEXT NOT NULL,"
-    " text TEXT NOT NULL, tags JSONB, metadata TEXT, session TEXT COLLATE \"C\","
-    " place BIGINT NOT NULL, role TEXT COLLATE \"C\", created BIGINT NOT NULL,"
-    " updated BIGINT NOT NULL, expires BIGINT NOT NULL, version BIGINT NOT NULL,"
-    " digest BYTEA NOT NULL, UNIQUE (space, key));"
-    "CREATE UNIQUE INDEX forage_memory_change ON forage_memory (space, change);"
-    "CREATE INDEX forage_memory_digest ON forage_memory (space, digest);"
-    "CREATE INDEX forage_memory_created ON forage_memory (space, created, id);"
-    "CREATE INDEX forage_memory_session ON forage_memory (space, session, place)"
-    " WHERE session IS NOT NULL;"
-    "CREATE INDEX forage_memory_expires ON forage_memory (expires) WHERE expires > 0;"
-    "CREATE TABLE forage_removed ("
-    " space BIGINT NOT NULL, change BIGINT NOT NULL, id BIGINT NOT NULL,"
-    " PRIMARY KEY (space, change));",
-    "CREATE TABLE forage_memory_version ("
-    " id BIGINT NOT NULL, version BIGINT NOT NULL, summary TEXT NOT NULL, text TEXT NOT NULL,"
-    " tags JSONB, metadata TEXT, session TEXT COLLATE \"C\", place BIGINT NOT NULL,"
-    " role TEXT COLLATE \"C\", created BIGINT NOT NULL, updated BIGINT NOT NULL,"
-    " expires BIGINT NOT NULL, digest BYTEA NOT NULL, PRIMARY KEY (id, version));",
-    "CREATE TABLE forage_owner (owner TEXT COLLATE \"C\" PRIMARY KEY, bytes BIGINT NOT NULL)"
-    " WITH (fillfactor = 50);" COUNT_ALL,
-    NULL,
-};
-
-static const struct db_schema SCHEMA = {"memory", SQLITE_VERSIONS, POSTGRES_VERSIONS};
 
 #define COLUMNS                                                                                    \
     "id, space, change, key, summary, text, {tags|tags::text}, metadata, session, place, role, "   \
@@ -91,7 +28,7 @@ static struct db *open_with(struct db_options options, const struct places *plac
 {
     char *path;
     struct db *db = NULL;
-    options.schema = &SCHEMA;
+    options.schema = &STORE_SCHEMA;
     options.cache_kib = LIMIT_MEMORY_CACHE_KIB;
     options.log_kib = LIMIT_MEMORY_LOG_KIB;
     if (places_database(places, PLACES_MEMORIES, !options.only_looks, &options.url, &path, problem,
@@ -553,14 +490,18 @@ int store_last_place(struct db *db, int64_t space, const char *session, int64_t 
 
 static const char PUT_NEW[] = TOGETHER("", INSERT_ROW, "n");
 static const char PUT_RENAMED[] = TOGETHER("", UPDATE_ROW, "n - " OLD);
-static const char PUT_OVER[] = TOGETHER(", dropped AS (" DROP("?16") SAY_VERSION ")", UPDATE_ROW,
-                                        "n - " OLD " - " SUM("dropped"));
+static const char PUT_OVER[] = TOGETHER(
+    ", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15") "), dropped AS (" DROP("?16") SAY_VERSION ")",
+    UPDATE_ROW, "n - " OLD " - " SUM("dropped"));
 static const char PUT_KEEPING[] =
-    TOGETHER(", kept AS (" KEEP("?16") "), trimmed AS (" TRIM("?16", "?17") ")", UPDATE_ROW,
-             "n - " OLD " + " SUM("kept") " - " SUM("trimmed"));
+    TOGETHER(", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15") "), kept AS (" KEEP(
+                 "?16") "), trimmed AS (" TRIM("?16", "?17") ")",
+             UPDATE_ROW, "n - " OLD " + " SUM("kept") " - " SUM("trimmed"));
 static const char REMOVE[] = "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?3") SAY_VERSION
-    "), gone AS (" DELETE_ROW ") }INSERT INTO {removed} (space, change, id) VALUES (?1, ?2, ?3)"
-    "{| RETURNING CAST(-" SUM("dropped") " - " SUM("gone") " AS BIGINT)}";
+    "), unmade AS (" EMBEDDINGS_DROP(
+        "?3") "), gone AS (" DELETE_ROW
+              ") }INSERT INTO {removed} (space, change, id) VALUES (?1, ?2, ?3)"
+              "{| RETURNING CAST(-" SUM("dropped") " - " SUM("gone") " AS BIGINT)}";
 
 static int move_file_space(struct db *db, const struct store_space *space)
 {
@@ -599,13 +540,20 @@ int store_settle(struct db *db, struct store_space *space)
 /* Keeps the row as it is now as an earlier version, and the last `versions` of these; `grown` gets
  * the bytes that the change adds before the row itself is written. A server does all of it with the
  * change. */
-static int keep_file_version(struct db *db, int64_t id, int versions, int64_t *grown)
+static int keep_file_version(struct db *db, const struct store_row *row, int versions,
+                             int64_t *grown)
 {
     if (db_is_postgres(db)) {
         return OK;
     }
+    int64_t id = row->id;
     int status = add_up(db_ask(db, SIZE_OF("?1"), DB_INT(id)), -1, grown);
     if (status != OK || versions == STORE_ALL_VERSIONS) {
+        return status;
+    }
+    status = db_do(db, EMBEDDINGS_DROP_OLD("?1", "?2"), DB_INT(id),
+                   DB_BYTES(row->digest, sizeof row->digest));
+    if (status != OK) {
         return status;
     }
     if (versions == 0) {
@@ -625,7 +573,7 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
     row->change = ++space->change;
     int status = move_file_space(db, space);
     if (status == OK && row->id) {
-        status = keep_file_version(db, row->id, versions, &grown);
+        status = keep_file_version(db, row, versions, &grown);
     }
     if (status == OK) {
         status = write_tags(memory->tags, memory->tag_count, &tags);
@@ -695,6 +643,7 @@ int store_remove(struct db *db, struct store_space *space, const struct store_ro
         status = status == OK
                      ? add_up(db_ask(db, DROP("?1") SAY_VERSION, DB_INT(row->id)), -1, &grown)
                      : status;
+        status = status == OK ? db_do(db, EMBEDDINGS_DROP("?1"), DB_INT(row->id)) : status;
     }
     if (status == OK) {
         status = add_up(db_query(db, REMOVE, values, 3), 1, &grown);

@@ -305,6 +305,8 @@ static int answer_with_hits(struct reply *reply, yyjson_val *arguments,
         fields_write_damage(doc, item, hit->damage);
         add_result(&results, item, strlen(hit->key) + strlen(hit->summary) + strlen(hit->excerpt));
     }
+    json_add_string(doc, results.data, "ranked_by", hits->ranked_by);
+    json_add_string(doc, results.data, "note", hits->note);
     return finish_results(&results, arguments, hits->total, hits->total_is_lower_bound);
 }
 
@@ -556,6 +558,7 @@ static int run_stats(struct call *call, yyjson_val *arguments, struct reply *rep
     yyjson_mut_val *data = answer_with_data(reply);
     yyjson_mut_obj_add_str(doc, data, "backend", stats.backend);
     yyjson_mut_obj_add_int(doc, data, "schema_version", stats.schema_version);
+    json_add_string(doc, data, "model", stats.model);
     yyjson_mut_obj_add_sint(doc, data, "used_bytes", stats.used_bytes);
     if (stats.shared_bytes > 0) {
         yyjson_mut_obj_add_sint(doc, data, "shared_bytes", stats.shared_bytes);
@@ -577,6 +580,9 @@ static int run_stats(struct call *call, yyjson_val *arguments, struct reply *rep
         yyjson_mut_obj_add_str(doc, item, "name", each->name);
         yyjson_mut_obj_add_bool(doc, item, "shared", each->shared);
         yyjson_mut_obj_add_sint(doc, item, "memories", each->memories);
+        if (stats.model) {
+            yyjson_mut_obj_add_sint(doc, item, "embedded", each->embedded);
+        }
         yyjson_mut_obj_add_sint(doc, item, "sessions", each->sessions);
         yyjson_mut_obj_add_sint(doc, item, "text_bytes", each->text_bytes);
         if (each->memories > 0) {

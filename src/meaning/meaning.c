@@ -1,0 +1,255 @@
+/* Asks the endpoint, and remembers the vectors of the last questions. */
+#include "meaning/meaning.h"
+
+#include "call/parts.h"
+#include "config/config.h"
+#include "core/limits.h"
+#include "guard/breaker.h"
+#include "meaning/endpoint.h"
+#include "net/fetch.h"
+#include "text/text.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UPSTREAM  "embeddings"
+#define QUESTIONS 64 /* whose vectors are remembered */
+
+struct question {
+    char *model;
+    char *text; /* NULL: free */
+    float *numbers;
+    size_t dimensions;
+    uint64_t used; /* when, by the counter */
+};
+
+struct meaning {
+    struct breakers *breakers;
+    pthread_mutex_t lock; /* guards what follows */
+    struct question questions[QUESTIONS];
+    uint64_t counter;
+};
+
+const char *meaning_model(struct meaning *meaning)
+{
+    const char *url = config_text("FORAGE_EMBEDDINGS_URL");
+    return meaning && url && *url ? config_text("FORAGE_EMBEDDINGS_MODEL") : NULL;
+}
+
+/* ---- asking ---- */
+
+/* At most LIMIT_MEANING_TEXT_BYTES, between two characters. */
+static struct slice shortened(struct slice text)
+{
+    while (text.length > LIMIT_MEANING_TEXT_BYTES) {
+        text.length = LIMIT_MEANING_TEXT_BYTES;
+        while (text.length > 0 && ((unsigned char)text.data[text.length] & 0xC0) == 0x80) {
+            text.length--;
+        }
+    }
+    return text;
+}
+
+static int send_texts(struct call *call, const char *model, const struct slice *texts, size_t count,
+                      int64_t timeout_ms, struct fetch_response *response)
+{
+    struct arena *arena = call_arena(call);
+    const char *base = config_text("FORAGE_EMBEDDINGS_URL");
+    const char *key = config_text("FORAGE_EMBEDDINGS_KEY");
+    size_t length = strlen(base);
+    while (length > 0 && base[length - 1] == '/') {
+        length--;
+    }
+    struct fetch_header headers[] = {
+        {.name = "Content-Type", .value = "application/json"},
+        {.name = "Accept", .value = "application/json"},
+        {.name = "User-Agent", .value = "forage/" FORAGE_VERSION},
+        {.name = "Authorization", .secret = true},
+    };
+    headers[3].value = key ? arena_printf(arena, "Bearer %s", key) : NULL;
+    const char *address = arena_printf(arena, "%.*s/embeddings", (int)length, base);
+    struct url url;
+    struct fetch_request request = {
+        .url = &url,
+        .headers = headers,
+        .header_count = key ? 4 : 3,
+        .max_body_bytes = LIMIT_MEANING_ANSWER_BYTES,
+        .timeout_ms = timeout_ms,
+    };
+    struct slice *cut = arena_alloc(arena, count * sizeof *cut);
+    for (size_t i = 0; cut && i < count; i++) {
+        cut[i] = shortened(texts[i]);
+    }
+    request.body = cut ? endpoint_body(arena, model, cut, count, &request.body_length) : NULL;
+    if (!request.body || !address || arena_failed(arena)) {
+        return ERR_NOMEM;
+    }
+    int status = fetch_parse(call, address, &url, response);
+    return status == OK ? fetch_run(call, &request, response) : status;
+}
+
+/* Whether the texts themselves were refused, so that asking again is of no use. */
+static bool refuses_texts(int http)
+{
+    return http == 400 || http == 413 || http == 422;
+}
+
+static int judge(struct call *call, int status, const struct fetch_response *response, size_t count,
+                 struct meaning_vectors *vectors, char *problem, size_t size)
+{
+    if (status == ERR_FAILED) {
+        snprintf(problem, size, "the embeddings endpoint does not answer: %s",
+                 response->error ? response->error : "no answer");
+        return ERR_IO;
+    }
+    if (status != OK) {
+        return status;
+    }
+    if (response->status != 200) {
+        snprintf(problem, size, "the embeddings endpoint answers with HTTP %d", response->status);
+        return refuses_texts(response->status) ? ERR_INVALID : ERR_IO;
+    }
+    const char *wrong;
+    float *numbers;
+    status = endpoint_read(call_arena(call), response->body, response->body_length, count, &numbers,
+                           &vectors->dimensions, &wrong);
+    vectors->numbers = numbers;
+    if (status == ERR_INVALID) {
+        snprintf(problem, size, "the answer of the embeddings endpoint %s", wrong);
+        return ERR_IO;
+    }
+    return status;
+}
+
+static int ask(struct call *call, const char *model, const struct slice *texts, size_t count,
+               int64_t timeout_ms, struct meaning_vectors *vectors, char *problem, size_t size)
+{
+    struct breakers *breakers = call_parts(call)->meaning->breakers;
+    struct fetch_response response = {0};
+    if (!breaker_admit(breakers, UPSTREAM)) {
+        snprintf(problem, size,
+                 "the embeddings endpoint failed several times in a row and is left alone for %lld "
+                 "seconds",
+                 (long long)(breaker_wait_ms(breakers, UPSTREAM) / 1000 + 1));
+        return ERR_IO;
+    }
+    int status = send_texts(call, model, texts, count, timeout_ms, &response);
+    status = judge(call, status, &response, count, vectors, problem, size);
+    breaker_report(breakers, UPSTREAM,
+                   status == OK || status == ERR_INVALID ? BREAKER_ANSWERED
+                   : status == ERR_IO                    ? BREAKER_FAILED
+                                                         : BREAKER_UNKNOWN);
+    return status;
+}
+
+int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
+                     struct meaning_vectors *vectors, char *problem, size_t size)
+{
+    return ask(call, meaning_model(call_parts(call)->meaning), texts, count, TIME_MEANING_TEXTS_MS,
+               vectors, problem, size);
+}
+
+/* ---- questions ---- */
+
+static void forget(struct question *question)
+{
+    free(question->model);
+    free(question->text);
+    free(question->numbers);
+    *question = (struct question){0};
+}
+
+/* Whether it was remembered. */
+static int recall(struct meaning *meaning, struct arena *arena, const char *model, const char *text,
+                  struct meaning_vectors *vector)
+{
+    int status = ERR_NOTFOUND;
+    pthread_mutex_lock(&meaning->lock);
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        struct question *question = &meaning->questions[i];
+        if (question->text && strcmp(question->text, text) == 0 &&
+            strcmp(question->model, model) == 0) {
+            size_t bytes = question->dimensions * sizeof *question->numbers;
+            float *numbers = arena_alloc(arena, bytes);
+            status = numbers ? OK : ERR_NOMEM;
+            if (numbers) {
+                memcpy(numbers, question->numbers, bytes);
+                *vector = (struct meaning_vectors){numbers, question->dimensions};
+                question->used = ++meaning->counter;
+            }
+            break;
+        }
+    }
+    pthread_mutex_unlock(&meaning->lock);
+    return status;
+}
+
+/* In place of the one that was not asked for longest; without memory nothing is remembered. */
+static void remember(struct meaning *meaning, const char *model, const char *text,
+                     const struct meaning_vectors *vector)
+{
+    pthread_mutex_lock(&meaning->lock);
+    struct question *oldest = &meaning->questions[0];
+    for (size_t i = 1; i < QUESTIONS; i++) {
+        oldest = meaning->questions[i].used < oldest->used ? &meaning->questions[i] : oldest;
+    }
+    forget(oldest);
+    size_t bytes = vector->dimensions * sizeof *vector->numbers;
+    *oldest = (struct question){
+        .model = strdup(model),
+        .text = strdup(text),
+        .numbers = malloc(bytes),
+        .dimensions = vector->dimensions,
+        .used = ++meaning->counter,
+    };
+    if (oldest->model && oldest->text && oldest->numbers) {
+        memcpy(oldest->numbers, vector->numbers, bytes);
+    } else {
+        forget(oldest);
+    }
+    pthread_mutex_unlock(&meaning->lock);
+}
+
+int meaning_of_query(struct call *call, const char *model, const char *query,
+                     struct meaning_vectors *vector, char *problem, size_t size)
+{
+    struct meaning *meaning = call_parts(call)->meaning;
+    int status = recall(meaning, call_arena(call), model, query, vector);
+    if (status != ERR_NOTFOUND) {
+        return status;
+    }
+    struct slice text = {query, strlen(query)};
+    status = ask(call, model, &text, 1, TIME_MEANING_QUERY_MS, vector, problem, size);
+    if (status == OK) {
+        remember(meaning, model, query, vector);
+    }
+    return status;
+}
+
+/* ---- its life ---- */
+
+struct meaning *meaning_new(void)
+{
+    struct meaning *meaning = calloc(1, sizeof *meaning);
+    if (!meaning) {
+        return NULL;
+    }
+    pthread_mutex_init(&meaning->lock, NULL);
+    meaning->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    return meaning->breakers ? meaning : meaning_free(meaning);
+}
+
+struct meaning *meaning_free(struct meaning *meaning)
+{
+    if (meaning) {
+        for (size_t i = 0; i < QUESTIONS; i++) {
+            forget(&meaning->questions[i]);
+        }
+        breakers_free(meaning->breakers);
+        pthread_mutex_destroy(&meaning->lock);
+        free(meaning);
+    }
+    return NULL;
+}

@@ -1,0 +1,41 @@
+/* Meaning: texts as vectors, which point the same way where the texts mean the same. Whoever wants
+ * vectors asks here, and does not know where they come from: an endpoint that the operator chose
+ * (FORAGE_EMBEDDINGS_URL). Where there is none, words rank alone.
+ *
+ * Texts leave the machine when an endpoint is set. It is asked with time limits and behind a
+ * circuit breaker, so that a dead one costs nobody more than a moment. */
+#ifndef FORAGE_MEANING_MEANING_H
+#define FORAGE_MEANING_MEANING_H
+
+#include "call/call.h"
+#include "text/slice.h"
+
+#define MEANING_PROBLEM_SIZE 256
+
+struct meaning;
+
+/* Opens nothing. NULL without memory. */
+struct meaning *meaning_new(void);
+struct meaning *meaning_free(struct meaning *meaning);
+
+/* The name of the model, which goes with its vectors: those of two names cannot be compared. NULL:
+ * there is none. */
+const char *meaning_model(struct meaning *meaning);
+
+/* Vectors of length 1, one after the other, in the call's arena. */
+struct meaning_vectors {
+    const float *numbers;
+    size_t dimensions; /* of each */
+};
+
+/* The vectors of at most LIMIT_MEANING_TEXTS texts that are kept. OK; ERR_INVALID where the texts
+ * are refused and would be again; ERR_IO with the reason in `problem` where there is no vector now;
+ * as of the call. */
+MUST_CHECK int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
+                                struct meaning_vectors *vectors, char *problem, size_t size);
+/* The vector of a question, by the model of that name, within TIME_MEANING_QUERY_MS; the last ones
+ * are remembered. The same otherwise. */
+MUST_CHECK int meaning_of_query(struct call *call, const char *model, const char *query,
+                                struct meaning_vectors *vector, char *problem, size_t size);
+
+#endif
