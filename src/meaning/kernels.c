@@ -2,6 +2,11 @@
 #include "meaning/kernels.h"
 
 #include <stdbool.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static bool always(void)
 {
@@ -16,6 +21,15 @@ static bool has_avx512(void)
            __builtin_cpu_supports("fma");
 }
 
+/* Linux lets a process use the tiles after it has asked. */
+static bool has_amx(void)
+{
+    enum { LEAF = 7, TILES = 1 << 24, BYTES = 1 << 25, ASK = 0x1023, TILE_DATA = 18 };
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(LEAF, 0, &a, &b, &c, &d) && (d & TILES) &&
+           (d & BYTES) && syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
+}
+
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -27,6 +41,7 @@ static const struct {
     bool (*is_usable)(void);
 } KINDS[] = {
 #if defined(__x86_64__)
+    {&KERNELS_AMX, has_amx},
     {&KERNELS_AVX512, has_avx512},
     {&KERNELS_AVX2, has_avx2},
 #endif

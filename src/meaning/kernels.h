@@ -12,7 +12,8 @@
 
 #define KERNEL_PANEL 16u /* columns of a matrix that lie together */
 #define KERNEL_GROUP 4u  /* and rows of it */
-#define KERNEL_ROWS  4u
+#define KERNEL_ROWS  16u
+#define KERNEL_FEW   4u /* rows that are computed at once at least */
 
 /* Weights: panels of 16 columns; in a panel, four rows at a time; of them, the four numbers of a
  * column together. */
@@ -69,10 +70,11 @@ static inline size_t kernel_rows(size_t rows)
 static inline size_t kernel_attention_room(size_t rows, size_t width, size_t heads)
 {
     size_t padded = (rows + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL;
-    return padded * (2 * (width / heads) + KERNEL_ROWS);
+    return padded * (2 * (width / heads) + KERNEL_FEW);
 }
 
 #if defined(__x86_64__)
+extern const struct kernels KERNELS_AMX;
 extern const struct kernels KERNELS_AVX512;
 extern const struct kernels KERNELS_AVX2;
 #endif

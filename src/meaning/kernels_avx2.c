@@ -23,10 +23,10 @@ static inline TARGET __m256i wide(const int8_t *from)
 static inline TARGET void half_tile(const uint8_t *rows, const int8_t *panel, size_t depth,
                                     int32_t (*sums)[KERNEL_PANEL], size_t first)
 {
-    __m256i left[KERNEL_ROWS];
-    __m256i right[KERNEL_ROWS];
+    __m256i left[KERNEL_FEW];
+    __m256i right[KERNEL_FEW];
 #pragma GCC unroll 4
-    for (size_t r = 0; r < KERNEL_ROWS; r++) {
+    for (size_t r = 0; r < KERNEL_FEW; r++) {
         left[r] = right[r] = _mm256_setzero_si256();
     }
     panel += first * KERNEL_GROUP;
@@ -34,7 +34,7 @@ static inline TARGET void half_tile(const uint8_t *rows, const int8_t *panel, si
         __m256i weights = wide(panel + d * KERNEL_PANEL);
         __m256i others = wide(panel + d * KERNEL_PANEL + KERNEL_PANEL);
 #pragma GCC unroll 4
-        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+        for (size_t r = 0; r < KERNEL_FEW; r++) {
             int32_t four;
             memcpy(&four, rows + r * depth + d, sizeof four);
             __m256i row = _mm256_cvtepu8_epi16(_mm_set1_epi32(four));
@@ -43,7 +43,7 @@ static inline TARGET void half_tile(const uint8_t *rows, const int8_t *panel, si
         }
     }
 #pragma GCC unroll 4
-    for (size_t r = 0; r < KERNEL_ROWS; r++) {
+    for (size_t r = 0; r < KERNEL_FEW; r++) {
         /* The additions mix the halves of both vectors; the order of columns comes back. */
         __m256i mixed = _mm256_hadd_epi32(left[r], right[r]);
         mixed = _mm256_permute4x64_epi64(mixed, _MM_SHUFFLE(3, 1, 2, 0));
@@ -57,7 +57,7 @@ static TARGET size_t tile(const uint8_t *rows, size_t count, const int8_t *panel
     (void)count;
     half_tile(rows, panel, depth, sums, 0);
     half_tile(rows, panel, depth, sums, HALF);
-    return KERNEL_ROWS;
+    return KERNEL_FEW;
 }
 
 const struct kernels KERNELS_AVX2 = KERNELS_OF("AVX2");

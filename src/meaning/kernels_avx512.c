@@ -43,7 +43,7 @@ static TARGET size_t tile(const uint8_t *rows, size_t count, const int8_t *panel
         return tile_of(TILE_ROWS, rows, panel, depth, sums);
     }
     return count >= TILE_ROWS / 2 ? tile_of(TILE_ROWS / 2, rows, panel, depth, sums)
-                                  : tile_of(KERNEL_ROWS, rows, panel, depth, sums);
+                                  : tile_of(KERNEL_FEW, rows, panel, depth, sums);
 }
 
 const struct kernels KERNELS_AVX512 = KERNELS_OF("AVX-512 VNNI");

@@ -3,6 +3,7 @@
  *
  *   TARGET   the attribute of functions that may use the processor's extensions
  *   LANES    4, 8 or 16
+ *   TILE_ROWS   the most rows that tile() takes, where it is not 16
  *
  * and after it tile(), which multiplies and adds bytes:
  *
@@ -17,7 +18,9 @@
 #include <math.h>
 #include <string.h>
 
+#ifndef TILE_ROWS
 #define TILE_ROWS 16u /* that a tile may have */
+#endif
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
 typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
@@ -136,7 +139,7 @@ static TARGET void multiply(const struct kernel_matrix *matrix, const struct ker
                             size_t rows, float *out)
 {
     size_t depth = matrix->depth;
-    size_t padded = kernel_rows(rows);
+    size_t padded = (rows + KERNEL_FEW - 1) / KERNEL_FEW * KERNEL_FEW;
     for (size_t column = 0; column < matrix->columns; column += KERNEL_PANEL) {
         const int8_t *panel = matrix->weights + column * depth;
         for (size_t row = 0; row < padded;) {
@@ -208,16 +211,16 @@ static inline TARGET void look(const float *rows, size_t stride, size_t size, co
                                size_t padded, float *shares)
 {
     for (size_t j = 0; j < padded; j += LANES) {
-        vec sums[KERNEL_ROWS] = {0};
+        vec sums[KERNEL_FEW] = {0};
         for (size_t d = 0; d < size; d++) {
             vec key = load(keys + d * padded + j);
 #pragma GCC unroll 4
-            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+            for (size_t r = 0; r < KERNEL_FEW; r++) {
                 sums[r] += key * rows[r * stride + d];
             }
         }
 #pragma GCC unroll 4
-        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+        for (size_t r = 0; r < KERNEL_FEW; r++) {
             store(shares + r * padded + j, sums[r]);
         }
     }
@@ -251,16 +254,16 @@ static inline TARGET void gather(const float *shares, size_t count, size_t padde
                                  const float *values, size_t size, float *out, size_t stride)
 {
     for (size_t d = 0; d < size; d += LANES) {
-        vec sums[KERNEL_ROWS] = {0};
+        vec sums[KERNEL_FEW] = {0};
         for (size_t j = 0; j < count; j++) {
             vec value = load(values + j * size + d);
 #pragma GCC unroll 4
-            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+            for (size_t r = 0; r < KERNEL_FEW; r++) {
                 sums[r] += value * shares[r * padded + j];
             }
         }
 #pragma GCC unroll 4
-        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+        for (size_t r = 0; r < KERNEL_FEW; r++) {
             store(out + r * stride + d, sums[r]);
         }
     }
@@ -287,9 +290,9 @@ static TARGET void attend(const struct kernel_attention *attention)
             }
             memcpy(values + j * size, row + 2 * width, size * sizeof *values);
         }
-        for (size_t i = 0; i < count; i += KERNEL_ROWS) {
+        for (size_t i = 0; i < count; i += KERNEL_FEW) {
             look(first + i * stride, stride, size, keys, padded, shares);
-            for (size_t r = 0; r < KERNEL_ROWS; r++) {
+            for (size_t r = 0; r < KERNEL_FEW; r++) {
                 share(shares + r * padded, count, padded, factor);
             }
             gather(shares, count, padded, values, size, attention->out + i * width + head * size,

@@ -8,10 +8,10 @@ static size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_
                    int32_t (*sums)[KERNEL_PANEL])
 {
     (void)count;
-    memset(sums, 0, KERNEL_ROWS * sizeof *sums);
+    memset(sums, 0, KERNEL_FEW * sizeof *sums);
     for (size_t d = 0; d < depth; d += KERNEL_GROUP) {
         const int8_t *weights = panel + d * KERNEL_PANEL;
-        for (size_t r = 0; r < KERNEL_ROWS; r++) {
+        for (size_t r = 0; r < KERNEL_FEW; r++) {
             const uint8_t *row = rows + r * depth + d;
             for (size_t c = 0; c < KERNEL_PANEL; c++) {
                 const int8_t *weight = weights + c * KERNEL_GROUP;
@@ -20,7 +20,7 @@ static size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_
             }
         }
     }
-    return KERNEL_ROWS;
+    return KERNEL_FEW;
 }
 
 const struct kernels KERNELS_PORTABLE = KERNELS_OF("portable");

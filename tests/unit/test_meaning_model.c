@@ -36,8 +36,8 @@ static struct content read_tiny(void)
 
 /* ---- kernels ---- */
 
-#define ROWS  23u
-#define WIDTH 96u
+#define ROWS  71u
+#define WIDTH 128u
 #define OUT   160u
 
 static uint32_t dice = 1;
