@@ -1,14 +1,18 @@
-/* Asks the endpoint, and remembers the vectors of the last questions. */
+/* Asks the endpoint or the model, and remembers the vectors of the last questions. */
 #include "meaning/meaning.h"
 
 #include "call/parts.h"
 #include "config/config.h"
 #include "core/limits.h"
+#include "core/log.h"
+#include "core/trouble.h"
 #include "guard/breaker.h"
 #include "meaning/endpoint.h"
+#include "meaning/model.h"
 #include "net/fetch.h"
 #include "text/text.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +20,8 @@
 
 #define UPSTREAM  "embeddings"
 #define QUESTIONS 64 /* whose vectors are remembered */
+
+static const char TROUBLE[] = "the model of meanings";
 
 struct question {
     char *model;
@@ -28,17 +34,93 @@ struct question {
 struct meaning {
     struct breakers *breakers;
     pthread_mutex_t lock; /* guards what follows */
+    struct model *model;  /* of this machine; stays as it is once it is open */
+    char path[PATH_MAX];
+    bool looked, found; /* for its file */
+    bool broken;        /* it was opened in vain */
     struct question questions[QUESTIONS];
     uint64_t counter;
 };
 
-const char *meaning_model(struct meaning *meaning)
+static bool has_endpoint(void)
 {
     const char *url = config_text("FORAGE_EMBEDDINGS_URL");
-    return meaning && url && *url ? config_text("FORAGE_EMBEDDINGS_MODEL") : NULL;
+    return url && *url;
 }
 
-/* ---- asking ---- */
+/* ---- the model of this machine ---- */
+
+/* Looks for its file once. With the lock. */
+static bool find_model(struct meaning *meaning)
+{
+    if (!meaning->looked) {
+        meaning->looked = true;
+        meaning->found = model_find(meaning->path, sizeof meaning->path);
+    }
+    return meaning->found;
+}
+
+/* Opens it once; NULL: it is not there, or of no use, which the server's status tells. */
+static const struct model *open_model(struct meaning *meaning)
+{
+    char problem[MEANING_PROBLEM_SIZE] = "";
+    pthread_mutex_lock(&meaning->lock);
+    if (find_model(meaning) && !meaning->model && !meaning->broken) {
+        meaning->broken = model_open(meaning->path, &meaning->model, problem, sizeof problem) != OK;
+        if (meaning->broken && trouble_begin(TROUBLE, "it cannot be used; the log says why")) {
+            log_warn(NULL, "the model that finds memories by what they mean cannot be used: %s",
+                     problem);
+        }
+    }
+    const struct model *model = meaning->model;
+    pthread_mutex_unlock(&meaning->lock);
+    return model;
+}
+
+static int embed(struct call *call, const struct model *model, enum model_side side,
+                 const struct slice *texts, size_t count, struct meaning_vectors *vectors,
+                 char *problem, size_t size)
+{
+    float *numbers = arena_alloc(call_arena(call), count * MODEL_DIMENSIONS * sizeof *numbers);
+    struct model_work *work = model_work_new();
+    int status = numbers && work ? OK : ERR_NOMEM;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        status = model_embed(model, work, side, texts[i].data, texts[i].length,
+                             numbers + i * MODEL_DIMENSIONS);
+        if (status == ERR_IO || status == ERR_INVALID) {
+            snprintf(problem, size, "the model was damaged since it was opened");
+            status = ERR_IO;
+        }
+        status = status == OK ? call_check(call) : status;
+    }
+    model_work_free(work);
+    *vectors = (struct meaning_vectors){numbers, MODEL_DIMENSIONS};
+    return status;
+}
+
+/* ---- which of the two ---- */
+
+bool meaning_is_there(struct meaning *meaning)
+{
+    if (!meaning || has_endpoint()) {
+        return meaning;
+    }
+    pthread_mutex_lock(&meaning->lock);
+    bool found = find_model(meaning);
+    pthread_mutex_unlock(&meaning->lock);
+    return found;
+}
+
+const char *meaning_model(struct meaning *meaning)
+{
+    if (!meaning || has_endpoint()) {
+        return meaning ? config_text("FORAGE_EMBEDDINGS_MODEL") : NULL;
+    }
+    const struct model *model = open_model(meaning);
+    return model ? model_name(model) : NULL;
+}
+
+/* ---- asking an endpoint ---- */
 
 /* At most LIMIT_MEANING_TEXT_BYTES, between two characters. */
 static struct slice shortened(struct slice text)
@@ -147,8 +229,16 @@ static int ask(struct call *call, const char *model, const struct slice *texts, 
 int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
                      struct meaning_vectors *vectors, char *problem, size_t size)
 {
-    return ask(call, meaning_model(call_parts(call)->meaning), texts, count, TIME_MEANING_TEXTS_MS,
-               vectors, problem, size);
+    if (has_endpoint()) {
+        return ask(call, config_text("FORAGE_EMBEDDINGS_MODEL"), texts, count,
+                   TIME_MEANING_TEXTS_MS, vectors, problem, size);
+    }
+    const struct model *model = open_model(call_parts(call)->meaning);
+    if (!model) {
+        snprintf(problem, size, "the model is not there");
+        return ERR_IO;
+    }
+    return embed(call, model, MODEL_PASSAGE, texts, count, vectors, problem, size);
 }
 
 /* ---- questions ---- */
@@ -221,7 +311,15 @@ int meaning_of_query(struct call *call, const char *model, const char *query,
         return status;
     }
     struct slice text = {query, strlen(query)};
-    status = ask(call, model, &text, 1, TIME_MEANING_QUERY_MS, vector, problem, size);
+    const struct model *own = open_model(meaning);
+    if (own && strcmp(model_name(own), model) == 0) {
+        status = embed(call, own, MODEL_QUERY, &text, 1, vector, problem, size);
+    } else if (has_endpoint()) {
+        status = ask(call, model, &text, 1, TIME_MEANING_QUERY_MS, vector, problem, size);
+    } else {
+        snprintf(problem, size, "the model that made the vectors is not there any more");
+        status = ERR_IO;
+    }
     if (status == OK) {
         remember(meaning, model, query, vector);
     }
@@ -247,6 +345,7 @@ struct meaning *meaning_free(struct meaning *meaning)
         for (size_t i = 0; i < QUESTIONS; i++) {
             forget(&meaning->questions[i]);
         }
+        model_free(meaning->model);
         breakers_free(meaning->breakers);
         pthread_mutex_destroy(&meaning->lock);
         free(meaning);

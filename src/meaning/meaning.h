@@ -1,6 +1,7 @@
 /* Meaning: texts as vectors, which point the same way where the texts mean the same. Whoever wants
  * vectors asks here, and does not know where they come from: an endpoint that the operator chose
- * (FORAGE_EMBEDDINGS_URL). Where there is none, words rank alone.
+ * (FORAGE_EMBEDDINGS_URL), or else the model of this machine (model.h). Where there is neither,
+ * words rank alone.
  *
  * Texts leave the machine when an endpoint is set. It is asked with time limits and behind a
  * circuit breaker, so that a dead one costs nobody more than a moment. */
@@ -18,8 +19,10 @@ struct meaning;
 struct meaning *meaning_new(void);
 struct meaning *meaning_free(struct meaning *meaning);
 
-/* The name of the model, which goes with its vectors: those of two names cannot be compared. NULL:
- * there is none. */
+/* Whether there is one of the two; opens nothing. Here and below NULL has neither. */
+bool meaning_is_there(struct meaning *meaning);
+/* The name of the model, which goes with its vectors: those of two names cannot be compared. Opens
+ * the model of this machine where it is needed. NULL: there is none. */
 const char *meaning_model(struct meaning *meaning);
 
 /* Vectors of length 1, one after the other, in the call's arena. */

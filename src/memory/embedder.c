@@ -410,7 +410,7 @@ static void *run(void *context)
 
 void embedder_wake(struct embedder *embedder)
 {
-    if (!embedder || !meaning_model(embedder->parts->meaning)) {
+    if (!embedder || !meaning_is_there(embedder->parts->meaning)) {
         return;
     }
     pthread_mutex_lock(&embedder->lock);

@@ -340,3 +340,36 @@ def test_without_a_model_nothing_is_said_of_one(tmp_path):
         assert "ranked_by" not in tool(server, "search", query="green tea")
         stats = tool(server, "stats")
         assert "model" not in stats and "embedded" not in stats["namespaces"][0]
+
+
+# ---- the model of this machine ----
+
+TINY = ROOT / "tests" / "unit" / "data" / "tiny.model"
+
+
+def test_the_model_of_this_machine(tmp_path):
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_MODEL=TINY) as server:
+        fill(server)
+        settle(server)
+        data = tool(server, "search", query="Green tea is in the upper drawer.")
+        assert keys(data)[0] == "tea" and data["ranked_by"] == "words and meaning", data
+        assert tool(server, "stats")["model"]
+
+
+def test_an_endpoint_instead_of_the_model(settings, fake):
+    with Server(FORAGE_MODEL=TINY, FORAGE_DATA_DIR=settings["FORAGE_DATA_DIR"]) as server:
+        fill(server)
+        settle(server)
+    with Server(FORAGE_MODEL=TINY, **settings) as server:
+        settle(server)
+        assert keys(tool(server, "search", query="nut allergy"))[0] == "nuts"
+        assert tool(server, "stats")["model"] == "small"
+
+
+def test_a_model_that_is_damaged(tmp_path):
+    (tmp_path / "damaged").write_bytes(TINY.read_bytes()[:-100])
+    with Server(FORAGE_DATA_DIR=tmp_path / "data", FORAGE_MODEL=tmp_path / "damaged") as server:
+        fill(server)
+        assert keys(tool(server, "search", query="green tea")) == ["tea"]
+        assert "model" not in tool(server, "stats")
+        assert "cannot be used" in server.log.text()
