@@ -19,7 +19,7 @@ ROOMS = {
     "cli": "cli terminal completions interrupts",
     "config": "cli trust forms",
     "core": "log clocks protocol_stdio rest secrets surroundings",
-    "db": "data_folder stuck old_data usage storage postgres hostile_postgres records_postgres",
+    "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor",
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
@@ -31,7 +31,7 @@ ROOMS = {
     "memory_callers "
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
-    "ops": "usage limits clocks data_folder kept_answers old_data records_postgres crash",
+    "ops": "usage limits clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "
     "loaders confined browser ssrf",
     "proc": "children confined research loaders shutdown",

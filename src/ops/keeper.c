@@ -54,6 +54,7 @@ struct keeper {
     unsigned records_since_tidy;
     _Atomic int64_t busy_since_ms; /* with a transaction; 0: it is not */
     atomic_size_t unsaved;         /* records on their way */
+    atomic_size_t refused; /* that found no place there, since the last time that was told */
 };
 
 /* ---- jobs ---- */
@@ -199,11 +200,21 @@ static int commit(void *context, struct db *db)
     return status == OK ? records_commit(db, &keeper->turn) : status;
 }
 
+static void lost(void *context, size_t count)
+{
+    (void)context;
+    log_error(NULL, "usage and history of %zu calls could not be kept", count);
+}
+
 static void wrote(void *context, struct db *db, struct writer_job *jobs, int status)
 {
     (void)jobs;
     struct keeper *keeper = context;
+    size_t refused = atomic_exchange(&keeper->refused, 0);
     atomic_store(&keeper->busy_since_ms, 0);
+    if (refused) {
+        lost(keeper, refused);
+    }
     if (status == OK && trouble_end(RECORDS_NAME)) {
         log_info(NULL, "usage and history are kept again");
     } else if (status != OK && db &&
@@ -251,12 +262,6 @@ static int report(void *context, struct db *db, struct call *writing, struct wri
     return status;
 }
 
-static void lost(void *context, size_t count)
-{
-    (void)context;
-    log_error(NULL, "usage and history of %zu calls could not be kept", count);
-}
-
 static const struct writer_hooks HOOKS = {
     .borrow = borrow,
     .give_back = give_back,
@@ -294,7 +299,7 @@ bool keeper_stop(struct keeper *keeper, int64_t time_ms)
 {
     bool stopped = writer_stop(keeper->writer, time_ms);
     if (!stopped) {
-        lost(keeper, atomic_load(&keeper->unsaved));
+        lost(keeper, atomic_load(&keeper->unsaved) + atomic_load(&keeper->refused));
     }
     return stopped;
 }
@@ -311,15 +316,29 @@ struct keeper *keeper_free(struct keeper *keeper)
 
 /* ---- handing over ---- */
 
+/* How long a job is waited for. What keeps the writer's thread for long, a disk that hangs for
+ * instance, is waited for once and not by each call again; 0: by nobody any more. */
+static int64_t patience(const struct keeper *keeper)
+{
+    int64_t since_ms = atomic_load(&keeper->busy_since_ms);
+    int64_t left = since_ms ? since_ms + TIME_RECORD_WAIT_MS - clock_now_ms() : TIME_RECORD_WAIT_MS;
+    return left > 0 ? left : 0;
+}
+
 /* Hands a job over and waits until it is done, as long as the call lasts. OK when its results are
  * there to be read. */
 static int post_and_wait(struct keeper *keeper, struct call *call, struct job *job)
 {
+    int64_t patience_ms = patience(keeper);
+    if (patience_ms == 0) {
+        job_free(job); /* the writer's share in it */
+        return ERR_BUSY;
+    }
     int status = writer_post(keeper->writer, &job->job);
     if (status == OK) {
         struct pollfd done = {.fd = job->done, .events = POLLIN};
         call_waits_for(call, RECORDS_NAME);
-        status = call_wait(call, &done, 1, TIME_RECORD_WAIT_MS);
+        status = call_wait(call, &done, 1, patience_ms);
         call_waits_for(call, NULL);
         status = status < 0 ? status : atomic_load(&job->reported) ? OK : ERR_BUSY;
     }
@@ -371,12 +390,12 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
 }
 
 /* Nobody hears of a call that was cancelled, so nobody has to wait for its record. */
-static bool wait_for_disk(struct call *call, struct job *job)
+static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct job *job)
 {
     struct pollfd watched[] = {{.fd = job->done, .events = POLLIN},
                                {.fd = call_cancel_fd(call), .events = POLLIN}};
-    int64_t end = clock_now_ms() + TIME_RECORD_WAIT_MS;
-    int64_t left = TIME_RECORD_WAIT_MS;
+    int64_t left = patience(keeper);
+    int64_t end = clock_now_ms() + left;
     int ready = 0;
     call_waits_for(call, RECORDS_NAME);
     while (ready == 0 && left > 0) {
@@ -391,6 +410,11 @@ static bool wait_for_disk(struct call *call, struct job *job)
 int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                   struct spending *spent)
 {
+    /* The writer holds as many as that while the database fails; while it hangs, so do we. */
+    if (patience(keeper) == 0 && atomic_load(&keeper->unsaved) >= LIMIT_UNSAVED_RECORDS) {
+        atomic_fetch_add(&keeper->refused, 1);
+        return ERR_LIMIT;
+    }
     struct job *job = job_new(call, spent);
     char *arguments = job && record->arguments ? strdup(record->arguments) : NULL;
     char *answer = job && record->answer ? strdup(record->answer) : NULL; /* may do without */
@@ -414,7 +438,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     atomic_fetch_add(&keeper->unsaved, 1);
     int status = writer_post(keeper->writer, &job->job);
     if (status == OK) {
-        status = wait_for_disk(call, job) ? job->status : ERR_BUSY;
+        status = wait_for_disk(keeper, call, job) ? job->status : ERR_BUSY;
     }
     if (status == OK && spent) {
         *spent = job->spent;

@@ -30,8 +30,9 @@ struct keeper *keeper_free(struct keeper *keeper);
 MUST_CHECK int keeper_take(void *keeper, struct call *call, struct limit_claim *claims,
                            size_t count, struct spending *spent);
 /* Writes a record and waits until it is on the disk, at most TIME_RECORD_WAIT_MS and only as long
- * as somebody waits for the call. OK, or a status when it will be tried again. `spent` (may be
- * NULL) is what has been spent today, this record included. */
+ * as somebody waits for the call; a disk that hangs for longer is waited for by nobody else. OK, or
+ * a status when it will be tried again. `spent` (may be NULL) is what has been spent today, this
+ * record included. */
 MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                              struct spending *spent);
 /* Finds a stored answer of the call's caller: its JSON in the call's arena and when it was stored.

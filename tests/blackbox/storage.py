@@ -1,5 +1,5 @@
 """What tests put between a program and its system (tests/shim/): a disk that forgets what was not synced, for tests that cut
-the power; a clock that somebody sets."""
+the power; one that fails or is slow; a clock that somebody sets."""
 
 import ctypes
 import os
@@ -113,3 +113,21 @@ class Clock:
         mode = "r+b" if self._file.exists() else "w+b"
         with open(self._file, mode) as file:  # in place: programs have it mapped
             file.write(moved)
+
+
+class BadDisk:
+    """A folder on a disk that has moods; it is good until it is turned."""
+
+    def __init__(self, folder):
+        self.folder = folder / "data"
+        self._library = build_shim(folder, "bad_disk")
+        self._mood = folder / "mood"
+        self._mood.write_bytes(bytes(12))
+
+    def settings(self, program):
+        return {"LD_PRELOAD": preloaded(program, self._library), "BAD_DISK_ROOT": self.folder, "BAD_DISK_MOOD": self._mood}
+
+    def turn(self, writing=0, syncing=0, waits_ms=0):
+        """From now on writing and syncing meet these errors (0: none), and take so much longer."""
+        with open(self._mood, "r+b") as file:  # in place: programs have it mapped
+            file.write(struct.pack("iii", writing, syncing, waits_ms))
