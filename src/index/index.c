@@ -5,6 +5,7 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "index/fold.h"
 #include "index/internal.h"
 #include "index/passages.h"
 
@@ -345,21 +346,9 @@ struct gathering {
     uint32_t words;
 };
 
-/* The length of a memory is what a reader would count; pairs of characters count, single ones and
- * whole identifiers come on top. */
-static int gather(void *context, const struct word *word)
+/* Counts the term once more for the passage at hand. */
+static int count_term(struct index *index, uint32_t term)
 {
-    struct gathering *gathering = context;
-    struct index *index = gathering->index;
-    uint32_t term = word->note && *word->note
-                        ? *word->note - 1
-                        : symbols_add(&index->terms, word->term, word->length);
-    if (term == SYMBOL_NONE) {
-        return ERR_NOMEM;
-    }
-    if (word->note) {
-        *word->note = term + 1;
-    }
     int status = reserve(&index->postings, &index->postings_capacity, index->terms.count,
                          sizeof *index->postings);
     if (status == OK) {
@@ -375,9 +364,46 @@ static int gather(void *context, const struct word *word)
     }
     if (status == OK) {
         index->times[term]++;
-        gathering->words += word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
     }
     return status;
+}
+
+/* The length of a memory is what a reader would count; pairs of characters count, single ones and
+ * whole identifiers come on top. */
+static int gather(void *context, const struct word *word)
+{
+    struct gathering *gathering = context;
+    struct index *index = gathering->index;
+    uint32_t term = word->note && *word->note
+                        ? *word->note - 1
+                        : symbols_add(&index->terms, word->term, word->length);
+    if (term == SYMBOL_NONE) {
+        return ERR_NOMEM;
+    }
+    if (word->note) {
+        *word->note = term + 1;
+    }
+    gathering->words += word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
+    return count_term(index, term);
+}
+
+static bool has_digit(const char *text)
+{
+    return strpbrk(text, "0123456789") != NULL;
+}
+
+/* A word of a key. Numbers are left out: most keys have one of their own, which would be a term for
+ * each memory, and who has the key needs no search. */
+static int gather_key(void *context, const struct word *word)
+{
+    struct gathering *gathering = context;
+    char marked[FOLD_BYTES + 1] = {KEY_MARK};
+    if (word->stop || has_digit(word->term) || word->length >= FOLD_BYTES) {
+        return OK;
+    }
+    memcpy(marked + 1, word->term, word->length);
+    uint32_t term = symbols_add(&gathering->index->terms, marked, word->length + 1);
+    return term == SYMBOL_NONE ? ERR_NOMEM : count_term(gathering->index, term);
 }
 
 static int gather_text(struct gathering *gathering, const char *text, size_t length,
@@ -409,6 +435,10 @@ static int gather_fields(struct gathering *gathering, const struct index_entry *
     }
     for (size_t i = 0; i < entry->tag_count && status == OK; i++) {
         status = gather_text(gathering, entry->tags[i], strlen(entry->tags[i]), language);
+    }
+    if (status == OK && entry->key) {
+        status = words_each(gathering->index->reader, entry->key, strlen(entry->key), language,
+                            gather_key, gathering);
     }
     return status;
 }

@@ -18,7 +18,8 @@ struct index; /* of one space */
 
 /* A memory as the index sees it. */
 struct index_entry {
-    int64_t id; /* the store's number of it, never used twice */
+    int64_t id;      /* the store's number of it, never used twice */
+    const char *key; /* its words count too, in a ranked search; NULL: none */
     const char *summary;
     const char *text;
     const char *const *tags; /* words too */
@@ -49,6 +50,7 @@ struct index_filter {
     const char *session;
     const char *role;
     int64_t now_ms; /* what has expired is not found */
+    int64_t first;  /* comes before all others in a ranked search: its key was asked for; 0: none */
 };
 
 /* A filter, ready for many questions about one index. */

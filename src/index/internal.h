@@ -9,6 +9,9 @@
 #include "index/words.h"
 
 #define NO_DOCUMENT UINT32_MAX
+#define KEY_MARK                                                                                   \
+    '\1' /* begins a term that is of a key, so that only who asks for keys finds it                \
+          */
 
 /* A memory. It keeps its number until the index is compacted; a changed one gets a new number. */
 struct document {

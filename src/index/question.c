@@ -4,12 +4,17 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "index/fold.h"
+#include "index/forms.h"
 
 #include <string.h>
 
 #define PART_LETTERS  4    /* a part of a compound is at least this long, and so is its rest */
 #define PART_WEIGHT   0.5f /* of a compound that only holds the word */
 #define MOST_COMPOUND 64   /* terms that one word may stand for */
+#define JOINED_WEIGHT 0.5f /* of two words that are written as one, for each of them */
+#define KEY_WEIGHT    1.5f
+#define MOST_SLIPS    16 /* terms that a misspelt word may stand for */
 
 struct reading {
     struct question *question;
@@ -48,11 +53,12 @@ static struct question_word *add_word(struct reading *reading, const struct word
     struct question_word *made = &question->words[question->count++];
     *made = (struct question_word){
         .folded = arena_strndup(reading->arena, word->folded, word->folded_length),
+        .term = arena_strndup(reading->arena, word->term, word->length),
         .position = word->position,
         .kind = word->kind,
         .stop = word->stop,
     };
-    return made->folded ? made : NULL;
+    return made->folded && made->term ? made : NULL;
 }
 
 static int take(void *context, const struct word *word)
@@ -165,6 +171,7 @@ int question_read(struct question *question, const struct index *index, struct w
     struct reading reading = {.question = question, .index = index, .arena = arena};
     *question = (struct question){0};
     enum language own = words_guess(reader, text, strlen(text));
+    question->language = own;
     int status = read_as(&reading, reader, text, own, true);
     for (size_t i = 0; i < LANGUAGE_COUNT && status == OK; i++) {
         if ((enum language)i != own && index->languages[i] > 0) {
@@ -174,6 +181,120 @@ int question_read(struct question *question, const struct index *index, struct w
     question->only_stops = only_stops(question);
     for (size_t i = 0; i < question->count && status == OK && has_compounds(index); i++) {
         status = add_compounds(&reading, &question->words[i]);
+    }
+    return status;
+}
+
+/* ---- other forms ---- */
+
+struct widening {
+    struct reading reading;
+    struct question_word *word;
+};
+
+static int add_found(struct widening *widening, const char *term, size_t length, float weight)
+{
+    uint32_t found = symbols_find(&widening->reading.index->terms, term, length);
+    return found == SYMBOL_NONE ? OK
+                                : add_term(&widening->reading, widening->word,
+                                           (struct question_term){.term = found, .weight = weight});
+}
+
+/* The form as a word of keys. */
+static int add_of_keys(struct widening *widening, const char *term, size_t length, float weight)
+{
+    char marked[FOLD_BYTES + 1] = {KEY_MARK};
+    if (length >= FOLD_BYTES) {
+        return OK;
+    }
+    memcpy(marked + 1, term, length);
+    return add_found(widening, marked, length + 1, weight * KEY_WEIGHT);
+}
+
+static int take_form(void *context, const char *term, size_t length, float weight)
+{
+    int status = add_found(context, term, length, weight);
+    return status == OK ? add_of_keys(context, term, length, weight) : status;
+}
+
+static int take_slip(void *context, const char *term, size_t length, float weight)
+{
+    const struct widening *widening = context;
+    return widening->word->count < MOST_SLIPS ? take_form(context, term, length, weight) : OK;
+}
+
+/* What a word that no memory holds may be misspelt for. Two slips are looked for among all terms,
+ * and only where there is nothing that one slip explains. */
+static int add_slips(struct widening *widening, struct word_reader *reader, enum language language)
+{
+    const struct question_word *word = widening->word;
+    const struct symbols *terms = &widening->reading.index->terms;
+    int status =
+        forms_slips(reader, widening->reading.arena, word->folded, language, take_slip, widening);
+    if (status != OK || word->count > 0 || !forms_long(word->folded)) {
+        return status;
+    }
+    size_t length = strlen(word->term);
+    for (uint32_t i = 0; i < terms->count && status == OK; i++) {
+        const char *term = symbols_text(terms, i);
+        size_t term_length = symbols_length(terms, i);
+        float weight = forms_near(word->term, length, term, term_length);
+        status = weight > 0 ? take_slip(widening, term, term_length, weight) : OK;
+    }
+    return status;
+}
+
+static int take_joined(void *context, const struct word *word)
+{
+    return word->kind == WORD_PLAIN ? take_form(context, word->term, word->length, JOINED_WEIGHT)
+                                    : OK;
+}
+
+/* "Hay fever" may be written as one word. */
+static int add_joined(struct widening *widening, struct word_reader *reader,
+                      struct question_word *next, enum language language)
+{
+    struct question_word *word = widening->word;
+    if (next->kind != WORD_PLAIN || next->stop || next->position != word->position + 1) {
+        return OK;
+    }
+    const char *joined = arena_printf(widening->reading.arena, "%s%s", word->folded, next->folded);
+    int status = joined
+                     ? words_each(reader, joined, strlen(joined), language, take_joined, widening)
+                     : ERR_NOMEM;
+    if (status == OK) {
+        widening->word = next;
+        status = words_each(reader, joined, strlen(joined), language, take_joined, widening);
+    }
+    widening->word = word;
+    return status;
+}
+
+int question_widen(struct question *question, const struct index *index, struct word_reader *reader,
+                   struct arena *arena)
+{
+    struct widening widening = {.reading = {question, index, arena, 0, question->language, false}};
+    enum language language = question->language;
+    int status = OK;
+    for (size_t i = 0; i < question->count && status == OK; i++) {
+        struct question_word *word = &question->words[i];
+        if (word->stop || word->kind != WORD_PLAIN) {
+            continue;
+        }
+        widening.word = word;
+        status = add_of_keys(&widening, word->term, strlen(word->term), 1);
+        if (status == OK && language == LANGUAGE_ENGLISH) {
+            status = forms_family(word->term, take_form, &widening);
+        }
+        if (status == OK) {
+            status = forms_alike(reader, word->folded, take_form, &widening);
+        }
+        if (status == OK && i + 1 < question->count) {
+            status = add_joined(&widening, reader, &question->words[i + 1], language);
+        }
+        if (status == OK && word->count == 0) {
+            status = add_slips(&widening, reader, language);
+        }
     }
     return status;
 }

@@ -14,6 +14,7 @@ struct question_term {
 /* One word of the question. */
 struct question_word {
     const char *folded;
+    const char *term; /* its stem in the language of the question */
     const char *stem; /* in a language that writes words together; NULL: none was asked */
     struct question_term *terms;
     size_t count, capacity;
@@ -25,7 +26,8 @@ struct question_word {
 struct question {
     struct question_word *words;
     size_t count, capacity;
-    bool only_stops; /* nothing in it carries meaning: then everything counts */
+    enum language language; /* that it is written in */
+    bool only_stops;        /* nothing in it carries meaning: then everything counts */
 };
 
 /* OK or ERR_NOMEM. */
@@ -33,5 +35,10 @@ int question_read(struct question *question, const struct index *index, struct w
                   struct arena *arena, const char *text);
 /* For a question in words, where the same one twice asks for nothing more. In a phrase it does. */
 void question_drop_repeated(struct question *question);
+/* Adds the other forms of each word (forms.h), for less: of its family, what stands for the same,
+ * two words written as one; and where no memory holds it, what it may be misspelt for. OK or
+ * ERR_NOMEM. */
+int question_widen(struct question *question, const struct index *index, struct word_reader *reader,
+                   struct arena *arena);
 
 #endif

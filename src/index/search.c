@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MIDDLE_RELEVANCE 0.35 /* the share of the weight of all words that is relevance 1/2 */
+#define FIRST_TIMES      4    /* the weight of all words, for the memory whose key was asked for */
 #define SHORTEST_STEM    3    /* a prefix may be longer than the stem of the word that it means */
 
 /* ---- the filter ---- */
@@ -231,7 +232,7 @@ static void scores_add(struct scores *scores, const struct index *index,
         }
         double slowness = score_slowness(&scores->manner, index->documents[number].length, false);
         sums->base += (float)score_word(weight, times, slowness);
-        sums->covered += (float)weight;
+        sums->covered += (float)(weight * (times < 1 ? times : 1));
     }
 }
 
@@ -353,7 +354,8 @@ static void share(struct scores *scores, const struct index *index, uint32_t num
 
 /* From here on `touched` holds every document that has a score. What has expired gives nothing, as
  * if it were not there. OK or ERR_NOMEM. */
-static int spread(struct scores *scores, const struct index *index, int64_t now_ms)
+static int spread(struct scores *scores, const struct index *index, int64_t now_ms,
+                  int64_t first_id)
 {
     uint32_t count = 0;
     scores->squares = calloc(index->names.count + 1, sizeof *scores->squares);
@@ -365,6 +367,10 @@ static int spread(struct scores *scores, const struct index *index, int64_t now_
             give(scores, number, score, &count);
             share(scores, index, number, score, &count);
         }
+    }
+    uint32_t first = scores->squares && first_id ? index_find(index, first_id) : NO_DOCUMENT;
+    if (first != NO_DOCUMENT) {
+        give(scores, first, FIRST_TIMES * (1 + scores->weight), &count);
     }
     scores->touched_count = count;
     return scores->squares ? OK : ERR_NOMEM;
@@ -383,15 +389,17 @@ static int name_terms(const struct question *question, const struct index *index
     for (size_t i = 0; terms && i < question->count; i++) {
         const struct question_word *word = &question->words[i];
         for (size_t j = 0; j < word->count && (!word->stop || question->only_stops); j++) {
-            terms[found->term_count++] =
-                arena_strdup(arena, symbols_text(&index->terms, word->terms[j].term));
+            const char *term = symbols_text(&index->terms, word->terms[j].term);
+            if (*term != KEY_MARK) {
+                terms[found->term_count++] = arena_strdup(arena, term);
+            }
         }
     }
     return arena_failed(arena) ? ERR_NOMEM : OK;
 }
 
 static int score_all(struct scores *scores, const struct index *index,
-                     const struct question *question, int64_t now_ms)
+                     const struct question *question, const struct index_filter *filter)
 {
     for (int stops = 0; stops <= 1; stops++) {
         for (size_t i = 0; i < question->count; i++) {
@@ -401,7 +409,7 @@ static int score_all(struct scores *scores, const struct index *index,
             }
         }
     }
-    return spread(scores, index, now_ms);
+    return spread(scores, index, filter->now_ms, filter->first);
 }
 
 int index_search(const struct index *index, struct arena *arena, const char *query,
@@ -415,9 +423,12 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     *found = (struct index_found){0};
     struct index_hit *best = arena_alloc(arena, (limit + offset + 1) * sizeof *best);
     int status = reader && best ? question_read(&question, index, reader, arena, query) : ERR_NOMEM;
-    words_free(reader);
     if (status == OK) {
         question_drop_repeated(&question);
+        status = question_widen(&question, index, reader, arena);
+    }
+    words_free(reader);
+    if (status == OK) {
         status = name_terms(&question, index, arena, found);
     }
     if (status == OK) {
@@ -429,7 +440,7 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     if (status != OK) {
         return status;
     }
-    status = score_all(&scores, index, &question, filter->now_ms);
+    status = score_all(&scores, index, &question, filter);
     if (status == OK) {
         size_t kept;
         found->total = scores_best(&scores, index, &wanted, best, limit + offset, &kept);

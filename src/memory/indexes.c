@@ -235,6 +235,7 @@ static int take_row(void *context, const struct store_row *row)
     const struct memory *memory = &row->memory;
     struct index_entry entry = {
         .id = row->id,
+        .key = memory->key,
         .summary = memory->summary,
         .text = memory->text,
         .tags = memory->tags,

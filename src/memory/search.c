@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#define NOTE_TEXTS    2 /* text and summary, the first of texts_of() */
 #define RETRY_AFTER_S 5 /* that a search with a large index takes */
 
 struct searching {
@@ -95,6 +96,15 @@ static size_t texts_of(const struct memory *memory, const char **texts)
     return count;
 }
 
+/* The texts that an excerpt is cut from: a ranked hit shows the note, also where a tag found it; in
+ * a full-text one the words that were asked for are marked wherever they are. */
+static size_t shown_texts(const struct searching *searching, const struct memory *memory,
+                          const char **texts)
+{
+    size_t count = texts_of(memory, texts);
+    return searching->marked ? count : NOTE_TEXTS;
+}
+
 /* The hit with its text; nothing where the memory has gone since. */
 static int add_hit(struct searching *searching, const struct index_hit *hit)
 {
@@ -107,7 +117,7 @@ static int add_hit(struct searching *searching, const struct index_hit *hit)
     store_mark(call_arena(searching->call), &row);
     const struct memory *memory = &row.memory;
     const char *texts[LIMIT_MEMORY_TAGS + 2];
-    size_t count = texts_of(memory, texts);
+    size_t count = shown_texts(searching, memory, texts);
     struct memory_hit *to = &searching->hits[searching->count++];
     *to = (struct memory_hit){
         .key = memory->key,
@@ -236,6 +246,19 @@ static void tell_ranking(const struct searching *searching, const struct meant *
     hits->ranked_by = hits->note ? "words" : "words and meaning";
 }
 
+/* Who asks for a key means that memory. */
+static int find_key(struct searching *searching, const char *query)
+{
+    struct store_row row;
+    if (strlen(query) > LIMIT_MEMORY_KEY_BYTES) {
+        return OK;
+    }
+    int status =
+        store_get(searching->db, call_arena(searching->call), searching->space, query, &row);
+    searching->filter.first = status == OK ? row.id : 0;
+    return status == ERR_NOTFOUND ? OK : status;
+}
+
 int memory_search(struct call *call, const struct memory_space *space, const char *query,
                   const struct memory_filter *filter, size_t limit, size_t offset,
                   struct memory_hits *hits)
@@ -252,6 +275,9 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     status = start(&searching, call, filter, limit);
     if (status == OK) {
         status = acquire_meant(&searching, space, query, &meant, &index);
+    }
+    if (status == OK && index) {
+        status = find_key(&searching, query);
     }
     if (status == OK && index) {
         status = rank(&searching, index, query, &meant, limit, offset, &found);

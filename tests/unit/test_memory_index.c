@@ -222,6 +222,40 @@ static void finds_the_passage(void **state)
     assert_string_equal(search("again"), "4");
 }
 
+/* Other forms of the words that are asked for: for less, and a misspelt word only where there is no
+ * other like it. */
+static void finds_other_forms(void **state)
+{
+    (void)state;
+    put(1, "Mia is allergic to cashews");
+    put(2, "The dentist has moved to Elm Lane");
+    put(3, "Kubernetes runs the staging servers");
+    put(4, "Her hayfever begins in April");
+    put(5, "We met the restaurant's owner");
+    assert_string_equal(search("nut allergy"), "1");
+    assert_string_equal(search("dentst"), "2");
+    assert_string_equal(search("k8s"), "3");
+    assert_string_equal(search("hay fever"), "4");
+    assert_string_equal(search("restuarents"), "5");
+    assert_string_equal(search("xyzzyx"), "");
+    put(6, "the dentits is a fish");
+    assert_string_equal(search("dentits"), "6");
+    put(7, "an allergy");
+    assert_string_equal(search("allergy"), "7 1");
+}
+
+static void finds_by_key(void **state)
+{
+    (void)state;
+    struct index_entry entry = {.id = 1, .key = "boiler-error_17", .text = "It shows E4 again"};
+    assert_int_equal(index_put(index_under_test, &entry), OK);
+    put(2, "The boiler is in the cellar; the boiler, again the boiler and its errors");
+    assert_string_equal(search("boiler error"), "1 2");
+    assert_string_equal(search("17"), ""); /* numbers of keys are no words */
+    assert_string_equal(search_with("cellar", &(struct index_filter){.first = 1}, 9, 0), "1 2");
+    assert_string_equal(search_with("cellar", &(struct index_filter){.first = 9}, 9, 0), "2");
+}
+
 static void sessions_share(void **state)
 {
     (void)state;
@@ -291,6 +325,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(filters, start, finish),
         cmocka_unit_test_setup_teardown(neighbours_share, start, finish),
         cmocka_unit_test_setup_teardown(finds_the_passage, start, finish),
+        cmocka_unit_test_setup_teardown(finds_other_forms, start, finish),
+        cmocka_unit_test_setup_teardown(finds_by_key, start, finish),
         cmocka_unit_test_setup_teardown(sessions_share, start, finish),
         cmocka_unit_test(numbers_symbols),
         cmocka_unit_test(keeps_postings),
