@@ -85,9 +85,9 @@ def glibc_floor(tree):
     return floor
 
 
-def record(entries):
+def record(entries, folder):
     """RECORD: every file of the wheel with its hash and its size."""
-    name = f"{stem()}.dist-info/RECORD"
+    name = f"{folder}/RECORD"
     lines = []
     for entry in entries:
         digest = base64.urlsafe_b64encode(hashlib.sha256(entry.content).digest()).rstrip(b"=").decode()
@@ -120,7 +120,7 @@ def pack(tree, machine, platform, out):
     ]
     tag = f"py3-none-{platform}"
     entries += information(tag)
-    entries.append(record(entries))
+    entries.append(record(entries, f"{stem()}.dist-info"))
     name = f"{stem()}-{tag}.whl"
     os.makedirs(out, exist_ok=True)
     archives.write_zip(os.path.join(out, name), entries)

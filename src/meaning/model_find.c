@@ -8,6 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* From the folder that holds the program's. npm puts packages beside each other, or those that a
+ * package needs into a folder of it. */
+static const char *const FOLDERS[] = {
+    "share/forage/models",
+    "../forage-model-e5-small/share/forage/models",
+    "../../../forage-model-e5-small/share/forage/models",
+};
+
 static bool is_there(char *path, size_t size, const char *folder)
 {
     int length = snprintf(path, size, "%s/" MODEL_FILE, folder);
@@ -31,6 +39,10 @@ bool model_find(char *path, size_t size)
         int length = snprintf(path, size, "%s", named);
         return length > 0 && (size_t)length < size;
     }
-    return own_file("share/forage/models", MODEL_FILE, path, size) || is_in_data(path, size) ||
-           is_there(path, size, "/usr/share/forage/models");
+    for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+        if (own_file(FOLDERS[i], MODEL_FILE, path, size)) {
+            return true;
+        }
+    }
+    return is_in_data(path, size) || is_there(path, size, "/usr/share/forage/models");
 }

@@ -1,13 +1,18 @@
 """The file of the model that finds memories by what they mean: made the same each time, found, refused when it is not whole."""
 
+import hashlib
 import json
+import re
 import subprocess
 import sys
 
+import pytest
 from programs import ROOT, run
 
 TINY = ROOT / "tests" / "unit" / "data" / "tiny.model"
 NAME = "e5-small-v2-int8.model"
+REAL = ROOT / ".deps" / "model" / NAME
+ABOUT = (ROOT / "packaging" / "model" / "about").read_text(encoding="utf-8")
 
 
 def finding(tmp_path, **settings):
@@ -61,3 +66,11 @@ def test_a_model_that_is_not_whole(tmp_path):
         found = finding(tmp_path, FORAGE_MODEL=file)
         assert found["state"] == "broken" and found["text"] == f"{file}: {words}", found
         assert found["mend"]
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="there is no model: scripts/setup test brings it where maven can")
+def test_the_real_one(tmp_path):
+    """What setup made of the registry's package is what is released, and works on this machine."""
+    assert hashlib.sha256(REAL.read_bytes()).hexdigest() == re.search(r"^file_sha256: (\w+)$", ABOUT, re.M)[1]
+    found = finding(tmp_path, FORAGE_MODEL=REAL)
+    assert found["state"] == "ok" and found["text"].startswith("e5-small-v2-int8 ("), found
