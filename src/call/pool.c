@@ -13,6 +13,7 @@
 #include "call/effort.h"
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/heap.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -134,6 +135,7 @@ static void do_job(struct worker *worker)
     this_worker = worker;
     worker->job(worker->context);
     this_worker = NULL;
+    heap_rest();
     pthread_mutex_lock(&pool->lock);
     if (pool->shared) {
         count_effort(worker, began_us);

@@ -2,22 +2,14 @@
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/event.h"
+#include "core/heap.h"
 #include "core/log.h"
 #include "core/spare.h"
 #include "doors/doors.h"
 #include "memory/memory.h"
 #include "research/research.h"
 
-#include <malloc.h>
 #include <unistd.h>
-
-/* Each thread would get a heap of its own otherwise, and an idle server would hold on to all of
- * them. */
-static void bound_heaps(void)
-{
-    mallopt(M_ARENA_MAX, 4);
-    mallopt(M_TRIM_THRESHOLD, 1 << 20);
-}
 
 /* First run, where the research tools are switched on: a folder that cannot be made is told now and
  * not by a call in an hour. */
@@ -62,7 +54,7 @@ static int run_door(int (*door)(struct app *app, int signals))
 
 static int open_door(int (*door)(struct app *app, int signals))
 {
-    bound_heaps();
+    heap_begin();
     spare_keep();
     log_never_wait();
     int code = run_door(door);

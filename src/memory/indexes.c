@@ -4,15 +4,14 @@
  * serves its call and goes. */
 #include "memory/indexes.h"
 
+#include "core/heap.h"
 #include "core/limits.h"
 
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP_BYTES MIB(1) /* that an index grows by before it is counted again */
-#define TRIM_BYTES MIB(4) /* freed at once, that are worth a look at the whole heap */
 
 struct indexes {
     pthread_mutex_t lock;
@@ -38,18 +37,6 @@ struct space_index {
 };
 
 /* ---- dropping ---- */
-
-/* Returns what was freed to the system; the C library would keep most of it. */
-static void trim(size_t freed)
-{
-#ifdef __GLIBC__
-    if (freed >= TRIM_BYTES) {
-        malloc_trim(0);
-    }
-#else
-    (void)freed;
-#endif
-}
 
 static size_t bytes_of(const struct space_index *one)
 {
@@ -79,7 +66,7 @@ static void free_all(struct space_index *list)
         freed += free_one(list);
         list = next;
     }
-    trim(freed);
+    heap_freed(freed);
 }
 
 /* Takes the one out of the list that was not used for longest (NULL: of any owner) and puts it in
@@ -276,7 +263,7 @@ static int start_again(struct space_index *one)
     stock_give_all(&one->bytes);
     stock_give_all(&one->large);
     pthread_mutex_unlock(&one->indexes->lock);
-    trim(freed);
+    heap_freed(freed);
     return OK;
 }
 
