@@ -15,6 +15,9 @@
 #define PASSAGE_SHARE  0.4 /* of the best passage in the score of a long text */
 #define COVERAGE       0.7 /* of a score that hangs on how much of the question a text holds... */
 #define COVERAGE_WORDS 20  /* ...halved where texts have so many words, and so on */
+/* Of the logistic curve of relevance, over the square of the share. */
+#define RELEVANCE_BASE  (-2.8)
+#define RELEVANCE_SLOPE 8.9
 
 /* (1 - b) + b * length / average length, each with some words besides. */
 static struct score_length corrected(double correction, double average, double beside)
@@ -60,4 +63,9 @@ double score_text(const struct score_manner *manner, double whole, double best, 
         score *= pow(words / manner->average, -manner->shortness);
     }
     return score;
+}
+
+double score_relevance(double share)
+{
+    return 1 / (1 + exp(-(RELEVANCE_BASE + RELEVANCE_SLOPE * share * share)));
 }

@@ -64,5 +64,9 @@ static inline double score_word(double weight, double times, double slowness)
  * whole, where it is one passage), and the share of the question's weight that it holds. */
 double score_text(const struct score_manner *manner, double whole, double best, double share,
                   double words);
+/* How likely a text answers a question, when it comes first and holds this share of the weight of
+ * its words: a logistic curve that was fitted by cross-validation over the questions of
+ * tests/notes, those that no note answers included. */
+double score_relevance(double share);
 
 #endif

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIDDLE_RELEVANCE 0.35 /* the share of the weight of all words that is relevance 1/2 */
-#define FIRST_TIMES      4    /* the weight of all words, for the memory whose key was asked for */
-#define SHORTEST_STEM    3    /* a prefix may be longer than the stem of the word that it means */
+#define RATED_HITS    10 /* at least so many, whatever the limit is: equal calls, equal figures */
+#define FIRST_TIMES   4  /* the weight of all words, for the memory whose key was asked for */
+#define SHORTEST_STEM 3  /* a prefix may be longer than the stem of the word that it means */
 
 /* ---- the filter ---- */
 
@@ -304,7 +304,7 @@ static size_t scores_best(const struct scores *scores, const struct index *index
         }
         const struct document *document = &index->documents[number];
         struct index_hit hit = {.id = document->id, .score = whole_score(scores, document, number)};
-        hit.relevance = hit.score / (hit.score + MIDDLE_RELEVANCE * scores->weight);
+        hit.relevance = score_relevance(scores->sums[number].covered / scores->weight);
         passed++;
         if (*kept < most) {
             heap[(*kept)++] = hit;
@@ -318,6 +318,20 @@ static size_t scores_best(const struct scores *scores, const struct index *index
     }
     qsort(heap, *kept, sizeof *heap, by_rank);
     return passed;
+}
+
+/* Further down the list a hit is less likely the answer, by how far its score is behind the best;
+ * and none is less likely than one that it comes before. */
+static void rate(struct index_hit *hits, size_t count, int64_t first_id)
+{
+    double least = 0;
+    for (size_t i = count; i-- > 0;) {
+        double relevance =
+            hits[0].score > 0 ? hits[i].relevance * hits[i].score / hits[0].score : 0;
+        relevance = first_id != 0 && hits[i].id == first_id ? 1 : relevance;
+        least = relevance > least ? relevance : least;
+        hits[i].relevance = least;
+    }
 }
 
 /* ---- ranked ---- */
@@ -421,7 +435,8 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     struct scores scores;
     struct word_reader *reader = words_new();
     *found = (struct index_found){0};
-    struct index_hit *best = arena_alloc(arena, (limit + offset + 1) * sizeof *best);
+    size_t most = limit + offset > RATED_HITS ? limit + offset : RATED_HITS;
+    struct index_hit *best = arena_alloc(arena, most * sizeof *best);
     int status = reader && best ? question_read(&question, index, reader, arena, query) : ERR_NOMEM;
     if (status == OK) {
         question_drop_repeated(&question);
@@ -443,7 +458,9 @@ int index_search(const struct index *index, struct arena *arena, const char *que
     status = score_all(&scores, index, &question, filter);
     if (status == OK) {
         size_t kept;
-        found->total = scores_best(&scores, index, &wanted, best, limit + offset, &kept);
+        found->total = scores_best(&scores, index, &wanted, best, most, &kept);
+        rate(best, kept, filter->first);
+        kept = kept < limit + offset ? kept : limit + offset;
         found->hits = best + (kept > offset ? offset : kept);
         found->count = kept > offset ? kept - offset : 0;
     }
@@ -612,6 +629,7 @@ static int collect(struct scores *scores, const struct index *index, struct aren
         return ERR_NOMEM;
     }
     scores_best(scores, index, wanted, *hits, scores->touched_count, count);
+    rate(*hits, *count, 0);
     return OK;
 }
 

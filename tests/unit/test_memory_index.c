@@ -256,6 +256,26 @@ static void finds_by_key(void **state)
     assert_string_equal(search_with("cellar", &(struct index_filter){.first = 9}, 9, 0), "2");
 }
 
+static void tells_relevance(void **state)
+{
+    (void)state;
+    static const char ASKED[] = "Mia is allergic to cashews";
+    struct index_found found;
+    struct index_filter all = {0};
+    put(1, ASKED);
+    put(2, "The train to Lyon leaves at noon from the other station");
+    assert_int_equal(index_search(index_under_test, arena, ASKED, &all, 1, 0, &found), OK);
+    assert_true(found.hits[0].id == 1 && found.hits[0].relevance > 0.95);
+    assert_int_equal(index_search(index_under_test, arena,
+                                  "which station did the plumber recommend for repairs of roofs",
+                                  &all, 1, 0, &found),
+                     OK);
+    assert_true(found.hits[0].id == 2 && found.hits[0].relevance < 0.2);
+    all.first = 2;
+    assert_int_equal(index_search(index_under_test, arena, "nothing", &all, 1, 0, &found), OK);
+    assert_true(found.hits[0].id == 2 && found.hits[0].relevance > 0.95);
+}
+
 static void sessions_share(void **state)
 {
     (void)state;
@@ -327,6 +347,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(finds_the_passage, start, finish),
         cmocka_unit_test_setup_teardown(finds_other_forms, start, finish),
         cmocka_unit_test_setup_teardown(finds_by_key, start, finish),
+        cmocka_unit_test_setup_teardown(tells_relevance, start, finish),
         cmocka_unit_test_setup_teardown(sessions_share, start, finish),
         cmocka_unit_test(numbers_symbols),
         cmocka_unit_test(keeps_postings),

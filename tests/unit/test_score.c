@@ -57,6 +57,17 @@ static void counts_what_a_text_holds_and_its_best_passage(void **state)
     assert_true(score_text(&manner, 1, 2, 1, 25) > score_text(&manner, 1, 1, 1, 25));
 }
 
+static void estimates_relevance(void **state)
+{
+    (void)state;
+    assert_true(score_relevance(1) > 0.95);
+    assert_true(score_relevance(0.3) < 0.2);
+    for (double share = 0; share < 1; share += 0.1) {
+        assert_true(score_relevance(share) >= 0 && score_relevance(share + 0.1) <= 1);
+        assert_true(score_relevance(share) < score_relevance(share + 0.1));
+    }
+}
+
 static void bears_an_empty_store(void **state)
 {
     (void)state;
@@ -73,6 +84,7 @@ int main(void)
         cmocka_unit_test(counts_repetition_less_and_less),
         cmocka_unit_test(prefers_short_texts_where_lengths_are_mixed),
         cmocka_unit_test(counts_what_a_text_holds_and_its_best_passage),
+        cmocka_unit_test(estimates_relevance),
         cmocka_unit_test(bears_an_empty_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
