@@ -252,7 +252,7 @@ static void test_both_sides_count(void **unused)
     assert_int_equal(fuse_hits(arena, vectors, QUESTION, NULL, NULL, &found), OK);
     assert_int_equal(found.count, 5);
     assert_int_equal(found.total, 5);
-    static const int64_t ORDER[] = {1, 5, 3, 2, 4};
+    static const int64_t ORDER[] = {1, 5, 2, 3, 4};
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(found.hits[i].id, ORDER[i]);
         assert_true(found.hits[i].relevance >= 0 && found.hits[i].relevance <= 1);
