@@ -3,6 +3,7 @@
 
 #include "answer/answer.h"
 #include "app/offers.h"
+#include "call/line.h"
 #include "call/parts.h"
 #include "call/pool.h"
 #include "call/side.h"
@@ -55,6 +56,7 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
 {
     char reason[256];
     parts->stocks = stocks_new(many_callers);
+    parts->turns = turns_new();
     parts->places = places_new();
     parts->policy = policy_new(config_text("FORAGE_ALLOW_PRIVATE_HOSTS"), reason, sizeof reason);
     if (!parts->policy) {
@@ -73,17 +75,17 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
     snprintf(problem, size, "out of memory");
     parts->net = net_new(config_bool("FORAGE_PROXY_NAMES"));
     parts->source = source_new();
-    parts->reader = reader_new();
-    parts->loaders = loaders_new();
-    parts->browser = browser_new(parts->policy, parts->resolver);
+    parts->reader = reader_new(parts->turns);
+    parts->loaders = loaders_new(parts->turns);
+    parts->browser = browser_new(parts->policy, parts->resolver, parts->turns);
     parts->websearch = websearch_new();
-    parts->research = research_new();
+    parts->research = research_new(parts->turns);
     parts->meaning = meaning_new();
     parts->memories = parts->places ? memories_new(parts->places, parts->stocks) : NULL;
     parts->side_threads = side_pool_new(parts->stocks);
-    return parts->stocks && parts->net && parts->source && parts->reader && parts->loaders &&
-                   parts->browser && parts->websearch && parts->research && parts->meaning &&
-                   parts->memories && parts->side_threads
+    return parts->stocks && parts->turns && parts->net && parts->source && parts->reader &&
+                   parts->loaders && parts->browser && parts->websearch && parts->research &&
+                   parts->meaning && parts->memories && parts->side_threads
                ? OK
                : ERR_NOMEM;
 }
@@ -154,6 +156,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
         .pool = app->pool,
         .meter = app->meter,
         .stocks = app->parts.stocks,
+        .turns = app->parts.turns,
     };
     app->parts.status = &app->status;
     return app->mcp ? OK : ERR_NOMEM;
@@ -195,6 +198,7 @@ struct app *app_free(struct app *app)
         answerer_free(parts->answerer);
         policy_free(parts->policy);
         places_free(parts->places);
+        turns_free(parts->turns);
         stocks_free(parts->stocks);
         free(app);
     }

@@ -7,18 +7,76 @@
 #include "core/event.h"
 #include "core/stock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define REPORT_MS 5000 /* between two reports to a call that waits */
 
-void line_init(struct line *line, size_t most)
+/* ---- all lines ---- */
+
+struct turns {
+    pthread_mutex_t lock;
+    struct line *first;
+};
+
+struct turns *turns_new(void)
 {
-    *line = (struct line){.most = most};
+    struct turns *turns = calloc(1, sizeof *turns);
+    if (turns) {
+        pthread_mutex_init(&turns->lock, NULL);
+    }
+    return turns;
+}
+
+struct turns *turns_free(struct turns *turns)
+{
+    if (turns) {
+        pthread_mutex_destroy(&turns->lock);
+        free(turns);
+    }
+    return NULL;
+}
+
+void turns_look(struct turns *turns,
+                void (*show)(void *context, const struct line *line, size_t inside, size_t waiting),
+                void *context)
+{
+    pthread_mutex_lock(&turns->lock);
+    for (struct line *line = turns->first; line; line = line->next) {
+        size_t counts[2] = {0};
+        pthread_mutex_lock(&line->lock);
+        for (const struct place *each = line->first; each; each = each->next) {
+            counts[each->inside]++;
+        }
+        pthread_mutex_unlock(&line->lock);
+        show(context, line, counts[true], counts[false]);
+    }
+    pthread_mutex_unlock(&turns->lock);
+}
+
+void line_init(struct line *line, struct turns *turns, const char *name, size_t most)
+{
+    *line = (struct line){.most = most, .name = name, .turns = name ? turns : NULL};
     pthread_mutex_init(&line->lock, NULL);
+    if (line->turns) {
+        pthread_mutex_lock(&turns->lock);
+        line->next = turns->first;
+        turns->first = line;
+        pthread_mutex_unlock(&turns->lock);
+    }
 }
 
 void line_done(struct line *line)
 {
+    if (line->turns) {
+        pthread_mutex_lock(&line->turns->lock);
+        struct line **at = &line->turns->first;
+        while (*at != line) {
+            at = &(*at)->next;
+        }
+        *at = line->next;
+        pthread_mutex_unlock(&line->turns->lock);
+    }
     pthread_mutex_destroy(&line->lock);
 }
 

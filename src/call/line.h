@@ -18,11 +18,15 @@
 #include <stdint.h>
 
 struct place;
+struct turns; /* those of one program that an operator is told of */
 
 struct line {
     pthread_mutex_t lock;
     size_t most;         /* inside at once, for each key */
     struct place *first; /* who is inside or waits, in the order in which they came */
+    const char *name;    /* where it is among those; NULL: it is not */
+    struct turns *turns;
+    struct line *next;
 };
 
 struct place {
@@ -40,7 +44,8 @@ struct place {
     bool inside;
 };
 
-void line_init(struct line *line, size_t most);
+/* `name`, a constant, is what it is called among `turns` (which outlive it); NULL: nowhere. */
+void line_init(struct line *line, struct turns *turns, const char *name, size_t most);
 /* Nobody may be inside or in line. */
 void line_done(struct line *line);
 
@@ -48,6 +53,12 @@ void line_done(struct line *line);
  * (negative: it waits as long as its call may), ERR_CANCELLED, ERR_DEADLINE, ERR_IO. */
 MUST_CHECK int line_enter(struct line *line, struct place *place, int64_t patience_ms);
 void line_leave(struct place *place);
+struct turns *turns_new(void);
+struct turns *turns_free(struct turns *turns);
+/* Shows every line: how many are inside and how many wait. */
+void turns_look(struct turns *turns,
+                void (*show)(void *context, const struct line *line, size_t inside, size_t waiting),
+                void *context);
 /* Cancels every call that waits or is inside; for the end of the program. */
 void line_cancel_all(struct line *line);
 

@@ -10,6 +10,7 @@
 
 struct parts {
     struct stocks *stocks;               /* core/stock.h: what callers share */
+    struct turns *turns;                 /* call/line.h: where calls wait for their turn */
     struct places *places;               /* config/places.h: where its data is */
     const struct program_status *status; /* ops/status.h: its tools, and since when it runs */
 

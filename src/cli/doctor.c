@@ -130,7 +130,7 @@ int command_doctor(const struct arguments *arguments)
     }
     struct parts parts = {
         .side_threads = app ? NULL : side_pool_new(NULL),
-        .browser = examination.options.failed ? browser_new(NULL, NULL) : NULL,
+        .browser = examination.options.failed ? browser_new(NULL, NULL, NULL) : NULL,
     };
     options.parts = &parts;
     int code = run_call(app, signals, &options, examine, &examination);

@@ -20,7 +20,7 @@ struct db_pool *db_pool_new(const struct db_pool_options *options)
     struct db_pool *pool = calloc(1, sizeof *pool);
     if (pool) {
         pool->options = *options;
-        line_init(&pool->line, options->most);
+        line_init(&pool->line, NULL, NULL, options->most);
         pthread_mutex_init(&pool->lock, NULL);
     }
     return pool;

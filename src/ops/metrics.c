@@ -1,6 +1,7 @@
 /* The numbers of /metrics. */
 #include "ops/metrics.h"
 
+#include "call/line.h"
 #include "core/log_ring.h"
 #include "core/stock.h"
 #include "core/trouble.h"
@@ -106,6 +107,42 @@ static void write_stocks(struct buf *out, struct stocks *stocks)
     }
 }
 
+/* ---- where they wait for their turn ---- */
+
+enum line_field { LINE_INSIDE, LINE_WAITING, LINE_LIMIT };
+
+struct line_line {
+    struct buf *out;
+    const char *name;
+    enum line_field field;
+};
+
+static void write_line(void *context, const struct line *line, size_t inside, size_t waiting)
+{
+    const struct line_line *to = context;
+    size_t value = to->field == LINE_INSIDE    ? inside
+                   : to->field == LINE_WAITING ? waiting
+                                               : line->most;
+    buf_printf(to->out, "%s{line=\"%s\"} %zu\n", to->name, line->name, value);
+}
+
+static void write_lines(struct buf *out, struct turns *turns)
+{
+    static const struct {
+        enum line_field field;
+        const char *name, *help;
+    } LINES[] = {
+        {LINE_INSIDE, "forage_line_inside", "Calls that have their turn."},
+        {LINE_WAITING, "forage_line_waiting", "Calls that wait for their turn."},
+        {LINE_LIMIT, "forage_line_limit", "Calls that may have their turn at once."},
+    };
+    for (size_t i = 0; turns && i < sizeof LINES / sizeof *LINES; i++) {
+        struct line_line line = {.out = out, .name = LINES[i].name, .field = LINES[i].field};
+        begin(out, LINES[i].name, "gauge", LINES[i].help);
+        turns_look(turns, write_line, &line);
+    }
+}
+
 static void write_troubles(struct buf *out)
 {
     struct trouble troubles[TROUBLES];
@@ -130,6 +167,7 @@ void metrics_write(struct buf *out, const struct program_status *status, size_t 
     one(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.",
         processor_seconds());
     write_stocks(out, status->stocks);
+    write_lines(out, status->turns);
     write_troubles(out);
     for (size_t i = 0; i < sizeof PER_TOOL / sizeof *PER_TOOL; i++) {
         begin(out, PER_TOOL[i].name, PER_TOOL[i].type, PER_TOOL[i].help);

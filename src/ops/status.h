@@ -13,6 +13,7 @@ struct program_status {
     struct pool *pool;  /* where calls run; NULL: none do */
     const struct meter *meter;
     struct stocks *stocks; /* core/stock.h: what callers share; NULL: unknown */
+    struct turns *turns;   /* call/line.h: where they wait for their turn; NULL: unknown */
 };
 
 /* Adds "waiting" to `body`, where calls wait for something longer than they should, such as a

@@ -269,12 +269,13 @@ struct reader {
     struct line extractors;
 };
 
-struct reader *reader_new(void)
+struct reader *reader_new(struct turns *turns)
 {
     struct reader *reader = calloc(1, sizeof *reader);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (reader) {
-        line_init(&reader->extractors, processors > 0 ? (size_t)processors : 1);
+        line_init(&reader->extractors, turns, "extractors",
+                  processors > 0 ? (size_t)processors : 1);
     }
     return reader;
 }

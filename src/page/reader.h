@@ -5,12 +5,14 @@
 #define FORAGE_PAGE_READER_H
 
 #include "call/call.h"
+#include "call/line.h"
 #include "page/document.h"
 
 /* The turns at the extractor of one program. */
 struct reader;
 
-struct reader *reader_new(void);
+/* `turns` as of line_init(). */
+struct reader *reader_new(struct turns *turns);
 struct reader *reader_free(struct reader *reader);
 
 enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };

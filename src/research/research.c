@@ -357,11 +357,12 @@ struct research {
     struct line line;
 };
 
-struct research *research_new(void)
+struct research *research_new(struct turns *turns)
 {
     struct research *research = calloc(1, sizeof *research);
     if (research) {
-        line_init(&research->line, (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
+        line_init(&research->line, turns, "research",
+                  (size_t)config_int("FORAGE_RESEARCH_CONCURRENCY"));
     }
     return research;
 }

@@ -6,6 +6,7 @@
 #define FORAGE_RESEARCH_RESEARCH_H
 
 #include "call/call.h"
+#include "call/line.h"
 #include "text/json.h"
 
 #include <stdbool.h>
@@ -66,7 +67,7 @@ bool research_is_ready(char *lacks, size_t size);
 MUST_CHECK int research_prepare(char *problem, size_t size);
 /* The part of the program that researches: who runs a worker, who waits for one. NULL without
  * memory. */
-struct research *research_new(void);
+struct research *research_new(struct turns *turns);
 struct research *research_free(struct research *research);
 /* Cancels every call that researches, so that their workers end at once: the program ends early
  * what would take minutes. */

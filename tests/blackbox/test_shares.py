@@ -47,6 +47,15 @@ def hanging_reads(server, web, token, count):
             connection.close()
 
 
+def test_turns_are_told(tmp_path):
+    """Where calls take turns, /metrics tells how many have theirs, how many wait and how many may."""
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_BROWSER_PAGES=3, FORAGE_RESEARCH_CONCURRENCY=5) as server:
+        text = exchange(server.port, request("GET", "/metrics")).body.decode()
+    for name in ("browser_tabs", "pdfs", "extractors", "research"):
+        assert f'forage_line_inside{{line="{name}"}} 0\n' in text and f'forage_line_waiting{{line="{name}"}} 0\n' in text
+    assert 'forage_line_limit{line="browser_tabs"} 3\n' in text and 'forage_line_limit{line="research"} 5\n' in text
+
+
 def test_workers(tmp_path):
     """Hanging pages of one caller leave workers for the others, and for memories whatever is asked."""
     settings = {**SETTINGS, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}

@@ -24,7 +24,7 @@ static struct place insiders[MOST];
 static int set_up(void **state)
 {
     (void)state;
-    line_init(&line, MOST);
+    line_init(&line, NULL, NULL, MOST);
     return 0;
 }
 
@@ -388,14 +388,59 @@ static void a_crowd_never_exceeds_the_places(void **state)
     call_free(call);
 }
 
+/* ---- what an operator is told ---- */
+
+struct seen {
+    size_t lines, inside, waiting;
+};
+
+static void see(void *context, const struct line *shown, size_t inside, size_t waiting)
+{
+    struct seen *seen = context;
+    assert_string_equal(shown->name, "shown");
+    *seen = (struct seen){seen->lines + 1, inside, waiting};
+}
+
+static void shows_who_is_inside_and_who_waits(void **state)
+{
+    (void)state;
+    struct turns *turns = turns_new();
+    struct line shown;
+    struct line unnamed;
+    struct call *call = make_call(LONG_MS);
+    struct place inside = {.call = call};
+    struct seen seen = {0};
+    assert_non_null(turns);
+    line_init(&shown, turns, "shown", 1);
+    line_init(&unnamed, turns, NULL, 1);
+    assert_int_equal(line_enter(&shown, &inside, 0), OK);
+    turns_look(turns, see, &seen);
+    assert_int_equal(seen.lines, 1);
+    assert_int_equal(seen.inside, 1);
+    assert_int_equal(seen.waiting, 0);
+    line_leave(&inside);
+    line_done(&unnamed);
+    line_done(&shown);
+    seen = (struct seen){0};
+    turns_look(turns, see, &seen);
+    assert_int_equal(seen.lines, 0);
+    turns_free(turns);
+    call_free(call);
+}
+
 int main(void)
 {
 #define WITH_LINE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_LINE(admits_so_many_of_each_key),       WITH_LINE(a_line_without_keys_is_one_line),
-        WITH_LINE(first_come_first_served),          WITH_LINE(a_cancelled_visitor_leaves_the_line),
-        WITH_LINE(a_deadline_ends_the_wait),         WITH_LINE(the_end_cancels_all),
-        WITH_LINE(one_caller_leaves_a_place),        WITH_LINE(who_has_least_comes_first),
+        cmocka_unit_test(shows_who_is_inside_and_who_waits),
+        WITH_LINE(admits_so_many_of_each_key),
+        WITH_LINE(a_line_without_keys_is_one_line),
+        WITH_LINE(first_come_first_served),
+        WITH_LINE(a_cancelled_visitor_leaves_the_line),
+        WITH_LINE(a_deadline_ends_the_wait),
+        WITH_LINE(the_end_cancels_all),
+        WITH_LINE(one_caller_leaves_a_place),
+        WITH_LINE(who_has_least_comes_first),
         WITH_LINE(a_crowd_never_exceeds_the_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,6 @@ int main(void)
         TEST(a_body_is_not_sent_on),
     };
     forget_proxies();
-    line_init(&line, 6);
+    line_init(&line, NULL, NULL, 6);
     return cmocka_run_group_tests_name("redirects", tests, NULL, NULL);
 }

@@ -519,7 +519,7 @@ int browser_try(struct call *call, char *program, size_t size, const char **prob
     return status;
 }
 
-struct browser *browser_new(struct policy *policy, struct resolver *resolver)
+struct browser *browser_new(struct policy *policy, struct resolver *resolver, struct turns *turns)
 {
     struct browser *browser = calloc(1, sizeof *browser);
     if (browser) {
@@ -527,7 +527,8 @@ struct browser *browser_new(struct policy *policy, struct resolver *resolver)
         browser->policy = policy;
         browser->resolver = resolver;
         pthread_mutex_init(&browser->lock, NULL);
-        line_init(&browser->tabs, (size_t)config_int("FORAGE_BROWSER_PAGES"));
+        line_init(&browser->tabs, turns, "browser_tabs",
+                  (size_t)config_int("FORAGE_BROWSER_PAGES"));
     }
     return browser;
 }

@@ -6,6 +6,7 @@
 #define FORAGE_PAGE_BROWSER_BROWSER_H
 
 #include "call/call.h"
+#include "call/line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@ struct resolver; /* net/resolve.h */
 
 /* Starts nothing yet. `policy` and `resolver`, which may be NULL, outlive it. NULL without memory.
  */
-struct browser *browser_new(struct policy *policy, struct resolver *resolver);
+struct browser *browser_new(struct policy *policy, struct resolver *resolver, struct turns *turns);
 /* Ends Chromium; from then on no page is rendered. Calls may still hold tabs. */
 void browser_stop(struct browser *browser);
 /* Also stops it. No call may be using it any more. */

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct loaders *loaders_new(void)
+struct loaders *loaders_new(struct turns *turns)
 {
     struct loaders *loaders = calloc(1, sizeof *loaders);
     if (loaders) {
         /* As many as there are processors, and two at least, so that one caller cannot have all. */
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         size_t most = processors > 2 ? (size_t)processors : 2;
-        line_init(&loaders->pdfs, most < LIMIT_PDFS_AT_ONCE ? most : LIMIT_PDFS_AT_ONCE);
+        line_init(&loaders->pdfs, turns, "pdfs",
+                  most < LIMIT_PDFS_AT_ONCE ? most : LIMIT_PDFS_AT_ONCE);
     }
     return loaders;
 }

@@ -22,7 +22,7 @@ struct loaders {
     _Atomic bool told_of_pdf; /* that it is not as confined as it could be */
 };
 
-struct loaders *loaders_new(void);
+struct loaders *loaders_new(struct turns *turns);
 struct loaders *loaders_free(struct loaders *loaders);
 
 struct loader {

@@ -41,7 +41,7 @@ struct source *source_new(void)
 {
     struct source *source = calloc(1, sizeof *source);
     if (source) {
-        line_init(&source->hosts, LIMIT_HOST_TRANSFERS);
+        line_init(&source->hosts, NULL, NULL, LIMIT_HOST_TRANSFERS);
         pthread_mutex_init(&source->lock, NULL);
     }
     return source;
