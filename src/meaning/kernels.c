@@ -34,6 +34,13 @@ static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
+
+static bool has_avx_vnni(void)
+{
+    enum { LEAF = 7, PART = 1, PRODUCTS = 1 << 4 };
+    unsigned a, b, c, d;
+    return has_avx2() && __get_cpuid_count(LEAF, PART, &a, &b, &c, &d) && (a & PRODUCTS);
+}
 #endif
 
 static const struct {
@@ -41,9 +48,8 @@ static const struct {
     bool (*is_usable)(void);
 } KINDS[] = {
 #if defined(__x86_64__)
-    {&KERNELS_AMX, has_amx},
-    {&KERNELS_AVX512, has_avx512},
-    {&KERNELS_AVX2, has_avx2},
+    {&KERNELS_AMX, has_amx},           {&KERNELS_AVX512, has_avx512},
+    {&KERNELS_AVX_VNNI, has_avx_vnni}, {&KERNELS_AVX2, has_avx2},
 #endif
     {&KERNELS_PORTABLE, always},
 };

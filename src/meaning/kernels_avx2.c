@@ -35,9 +35,8 @@ static inline TARGET void half_tile(const uint8_t *rows, const int8_t *panel, si
         __m256i others = wide(panel + d * KERNEL_PANEL + KERNEL_PANEL);
 #pragma GCC unroll 4
         for (size_t r = 0; r < KERNEL_FEW; r++) {
-            int32_t four;
-            memcpy(&four, rows + r * depth + d, sizeof four);
-            __m256i row = _mm256_cvtepu8_epi16(_mm_set1_epi32(four));
+            const void *four = rows + r * depth + d;
+            __m256i row = _mm256_cvtepu8_epi16(_mm_castps_si128(_mm_broadcast_ss(four)));
             left[r] = _mm256_add_epi32(left[r], _mm256_madd_epi16(row, weights));
             right[r] = _mm256_add_epi32(right[r], _mm256_madd_epi16(row, others));
         }
