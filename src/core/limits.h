@@ -260,11 +260,14 @@
 
 /* ---- the files of an index ---- */
 
-#define LIMIT_INDEX_SEGMENTS       64u                  /* of one index */
-#define LIMIT_INDEX_SEGMENT_BYTES  MIB(2048)            /* one of them */
-#define LIMIT_INDEX_BYTES          (UINT64_C(16) << 30) /* all of one index */
-#define LIMIT_INDEX_MANIFEST_BYTES MIB(16) /* names, and a bit for each memory that was deleted */
-#define LIMIT_MAPPINGS             4096u   /* files that the process has mapped */
+#define LIMIT_INDEX_SEGMENTS        64u                  /* of one index */
+#define LIMIT_INDEX_SEGMENT_BYTES   MIB(2048)            /* one of them */
+#define LIMIT_INDEX_BYTES           (UINT64_C(16) << 30) /* all of one index */
+#define LIMIT_INDEX_BUILDER_ENTRIES 16384u               /* that become one segment, */
+#define LIMIT_INDEX_BUILDER_ROWS    1000000u             /* or so many terms of them */
+#define LIMIT_INDEX_GIVERS          1000u   /* hits that give to their neighbours, of very many */
+#define LIMIT_INDEX_MANIFEST_BYTES  MIB(16) /* names, and a bit for each memory that was deleted */
+#define LIMIT_MAPPINGS              4096u   /* files that the process has mapped */
 
 /* The model of meanings: what its file may say of itself */
 #define LIMIT_MODEL_LAYERS      24u

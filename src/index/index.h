@@ -37,8 +37,9 @@ struct index *index_free(struct index *index);
  * index may lack memories, and its owner makes a new one. */
 int index_put(struct index *index, const struct index_entry *entry);
 void index_remove(struct index *index, int64_t id);
-/* Frees the scratch memory that index_put() keeps between calls. */
-void index_rest(struct index *index);
+/* Makes what was put findable, and gives the memory back that putting takes. OK, ERR_NOMEM,
+ * ERR_LIMIT, as of index_put(). */
+int index_settle(struct index *index);
 size_t index_count(const struct index *index);
 /* The memory that it takes. */
 size_t index_bytes(const struct index *index);
@@ -71,6 +72,7 @@ struct index_found {
     struct index_hit *hits;
     size_t count;
     size_t total;
+    bool more;                /* than `total`: only the best were looked for */
     const char *const *terms; /* that the hits were found by, for excerpts */
     size_t term_count;
 };

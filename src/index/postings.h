@@ -1,37 +1,67 @@
-/* Postings: in which passages a term occurs, and how often. They are added in the order of
- * their numbers; each takes two or three bytes. */
+/* Postings: in which documents of a segment a term occurs, and how often; as bytes, which may be
+ * damaged: nothing outside of them is read, and no document is named that there is not.
+ *
+ * Documents come in blocks of 128. A list of several blocks begins with an entry for each: its last
+ * document, where it is, and what bounds the scores in it, so that a search leaves out blocks that
+ * cannot bring anything. */
 #ifndef FORAGE_INDEX_POSTINGS_H
 #define FORAGE_INDEX_POSTINGS_H
+
+#include "core/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zeroed is empty. Most terms of most texts occur once or twice: their entries are in the list
- * itself, without a block of memory. */
+#define POSTINGS_BLOCK   128u
+#define POSTINGS_PADDING 8u                  /* readable bytes that must follow the last list */
+#define POSTINGS_LONG    (UINT32_C(1) << 31) /* with a length: what the term brings has no bound */
+#define NO_DOCUMENT      UINT32_MAX
+
+struct posting {
+    uint32_t document;
+    uint32_t times; /* at least 1 */
+};
+
+/* Appends a list, in the order of its documents. `lengths` are those of all documents of the
+ * segment, or NULL for a list that needs no bounds. An error of the buffer sticks to it. */
+void postings_write(struct buf *out, const struct posting *postings, uint32_t count,
+                    const uint32_t *lengths);
+
+/* A list where it is. */
 struct postings {
-    union {
-        uint8_t *bytes;
-        uint8_t within[sizeof(uint8_t *)]; /* while the capacity is 0 */
-    };
-    uint32_t used, capacity;
-    uint32_t last; /* row */
+    const uint8_t *bytes;
+    size_t length;
     uint32_t count;
 };
 
-/* OK or ERR_NOMEM, ERR_LIMIT. `row` must be above the last one; `times` at least 1. */
-int postings_add(struct postings *postings, uint32_t row, uint32_t times);
-void postings_done(struct postings *postings);
-
-struct postings_cursor {
-    const uint8_t *at;
-    const uint8_t *end;
-    uint32_t row;
-    uint32_t times;
+/* What documents of a block there could be at best. */
+struct postings_bound {
+    uint32_t once_length; /* the shortest document with the term once; UINT32_MAX: none */
+    uint32_t most_times;  /* of documents that have it more often; 0: there are none; UINT32_MAX: */
+    uint32_t more_length; /* no bound; the shortest of these */
 };
 
-void postings_start(const struct postings *postings, struct postings_cursor *cursor);
-/* Whether there was one more: its row and times are in the cursor. */
-bool postings_next(struct postings_cursor *cursor);
+struct postings_cursor {
+    struct postings list;
+    uint32_t limit; /* documents of the segment */
+    uint32_t block_count;
+    uint32_t block;           /* that is decoded; block_count: none any more */
+    uint32_t at, filled;      /* in it */
+    uint32_t document, times; /* of the current posting; NO_DOCUMENT behind the last one */
+    uint32_t documents[POSTINGS_BLOCK];
+    uint32_t all_times[POSTINGS_BLOCK];
+};
+
+/* Stands at the first document. */
+void postings_start(struct postings_cursor *cursor, const struct postings *list, uint32_t limit);
+void postings_next(struct postings_cursor *cursor);
+/* Goes on to the first document that is not before this one. */
+void postings_seek(struct postings_cursor *cursor, uint32_t document);
+/* The last document of a block, and what bounds it. A list of less than a block has no entry: it is
+ * decoded as a whole, and whoever needs bounds looks at it. */
+uint32_t postings_block_last(const struct postings_cursor *cursor, uint32_t block);
+void postings_block_bound(const struct postings_cursor *cursor, uint32_t block,
+                          struct postings_bound *bound);
 
 #endif

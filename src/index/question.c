@@ -4,21 +4,23 @@
 
 #include "core/limits.h"
 #include "core/status.h"
+#include "index/compounds.h"
 #include "index/fold.h"
 #include "index/forms.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define PART_LETTERS  4    /* a part of a compound is at least this long, and so is its rest */
 #define PART_WEIGHT   0.5f /* of a compound that only holds the word */
 #define MOST_COMPOUND 64   /* terms that one word may stand for */
 #define JOINED_WEIGHT 0.5f /* of two words that are written as one, for each of them */
 #define KEY_WEIGHT    1.5f
-#define MOST_SLIPS    16 /* terms that a misspelt word may stand for */
+#define MOST_COUNTED  50000 /* holders of terms that are counted one by one */
+#define MOST_SLIPS    16    /* terms that a misspelt word may stand for */
 
 struct reading {
     struct question *question;
-    const struct index *index;
+    const struct view *view;
     struct arena *arena;
     size_t at; /* the next word, in the second and further languages */
     enum language language;
@@ -28,7 +30,8 @@ struct reading {
 static int add_term(struct reading *reading, struct question_word *word, struct question_term term)
 {
     for (size_t i = 0; i < word->count; i++) {
-        if (word->terms[i].term == term.term) {
+        if (word->terms[i].length == term.length &&
+            memcmp(word->terms[i].text, term.text, term.length) == 0) {
             return OK;
         }
     }
@@ -37,8 +40,10 @@ static int add_term(struct reading *reading, struct question_word *word, struct 
     if (!word->terms) {
         return ERR_NOMEM;
     }
-    word->terms[word->count++] = term;
-    return OK;
+    term.text = arena_strndup(reading->arena, term.text, term.length);
+    word->terms[word->count] = term;
+    word->count += term.text != NULL;
+    return term.text ? OK : ERR_NOMEM;
 }
 
 static struct question_word *add_word(struct reading *reading, const struct word *word)
@@ -85,44 +90,54 @@ static int take(void *context, const struct word *word)
     if (words_compound(reading->language) && !made->stem) {
         made->stem = arena_strndup(reading->arena, word->term, word->length);
     }
-    uint32_t term = symbols_find(&reading->index->terms, word->term, word->length);
-    return term == SYMBOL_NONE
-               ? OK
-               : add_term(reading, made, (struct question_term){.term = term, .weight = 1});
+    return add_term(
+        reading, made,
+        (struct question_term){.text = word->term, .length = word->length, .weight = 1});
 }
 
-/* Whether a term is a compound that begins or ends with the word. */
-static bool holds_part(const char *term, size_t length, const char *part)
+/* Adds the compounds of a segment that begin, or end, with the part. */
+static int add_compounds_of(struct reading *reading, struct question_word *word,
+                            const struct segment *segment, const char *part, bool ending)
 {
-    size_t part_length = part ? strlen(part) : 0;
-    return part_length >= PART_LETTERS && length >= part_length + PART_LETTERS - 1 &&
-           (memcmp(term, part, part_length) == 0 ||
-            memcmp(term + length - part_length, part, part_length) == 0);
+    char start[DICTIONARY_MOST_TERM];
+    char text[DICTIONARY_MOST_TERM + 1];
+    size_t length = compounds_entry(start, part, strlen(part), ending);
+    struct dictionary_walk walk;
+    int status = OK;
+    bool there = length > 0 && dictionary_seek(&walk, &segment->compounds, start, length);
+    while (there && status == OK && word->count < MOST_COMPOUND &&
+           dictionary_within(&walk, start, length)) {
+        size_t found = compounds_term(text, walk.term.text, walk.term.length);
+        if (found >= length + COMPOUNDS_LETTERS - 2) {
+            status = add_term(
+                reading, word,
+                (struct question_term){
+                    .text = text, .length = found, .weight = PART_WEIGHT, .only_compound = true});
+        }
+        there = dictionary_next(&walk);
+    }
+    return status;
 }
 
+/* The terms that are compounds which begin or end with the word. */
 static int add_compounds(struct reading *reading, struct question_word *word)
 {
-    if (word->stop || word->kind != WORD_PLAIN) {
-        return OK;
-    }
-    const struct symbols *terms = &reading->index->terms;
-    size_t added = 0;
+    const char *const PARTS[] = {word->folded, word->stem};
     int status = OK;
-    for (uint32_t i = 0; i < terms->count && added < MOST_COMPOUND && status == OK; i++) {
-        const char *term = symbols_text(terms, i);
-        size_t length = symbols_length(terms, i);
-        if (holds_part(term, length, word->folded) || holds_part(term, length, word->stem)) {
-            status = add_term(reading, word, (struct question_term){i, PART_WEIGHT, true});
-            added++;
+    for (size_t i = 0; i < 2 * reading->view->count && !word->stop && word->kind == WORD_PLAIN;
+         i++) {
+        const struct segment *segment = &reading->view->parts[i / 2].segment;
+        for (size_t j = 0; j < sizeof PARTS / sizeof *PARTS && status == OK && PARTS[j]; j++) {
+            status = add_compounds_of(reading, word, segment, PARTS[j], i % 2 == 1);
         }
     }
     return status;
 }
 
-static bool has_compounds(const struct index *index)
+static bool has_compounds(const struct view *view)
 {
     for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
-        if (index->languages[i] > 0 && words_compound((enum language)i)) {
+        if (view->languages[i] > 0 && words_compound((enum language)i)) {
             return true;
         }
     }
@@ -155,6 +170,22 @@ static bool only_stops(const struct question *question)
     return true;
 }
 
+/* Looks the terms up; those that no document holds go. */
+static int find_terms(struct question_word *word, const struct view *view, struct arena *arena)
+{
+    size_t kept = 0;
+    int status = OK;
+    for (size_t i = 0; i < word->count && status == OK; i++) {
+        struct question_term *term = &word->terms[i];
+        status = view_find(view, arena, term->text, term->length, &term->found);
+        if (term->found.holders > 0) {
+            word->terms[kept++] = *term;
+        }
+    }
+    word->count = kept;
+    return status;
+}
+
 static int read_as(struct reading *reading, struct word_reader *words, const char *text,
                    enum language language, bool first)
 {
@@ -165,22 +196,25 @@ static int read_as(struct reading *reading, struct word_reader *words, const cha
     return status == ERR_LIMIT ? OK : status; /* a very long question is cut */
 }
 
-int question_read(struct question *question, const struct index *index, struct word_reader *reader,
+int question_read(struct question *question, const struct view *view, struct word_reader *reader,
                   struct arena *arena, const char *text)
 {
-    struct reading reading = {.question = question, .index = index, .arena = arena};
+    struct reading reading = {.question = question, .view = view, .arena = arena};
     *question = (struct question){0};
     enum language own = words_guess(reader, text, strlen(text));
     question->language = own;
     int status = read_as(&reading, reader, text, own, true);
     for (size_t i = 0; i < LANGUAGE_COUNT && status == OK; i++) {
-        if ((enum language)i != own && index->languages[i] > 0) {
+        if ((enum language)i != own && view->languages[i] > 0) {
             status = read_as(&reading, reader, text, (enum language)i, false);
         }
     }
     question->only_stops = only_stops(question);
-    for (size_t i = 0; i < question->count && status == OK && has_compounds(index); i++) {
+    for (size_t i = 0; i < question->count && status == OK && has_compounds(view); i++) {
         status = add_compounds(&reading, &question->words[i]);
+    }
+    for (size_t i = 0; i < question->count && status == OK; i++) {
+        status = find_terms(&question->words[i], view, arena);
     }
     return status;
 }
@@ -194,10 +228,12 @@ struct widening {
 
 static int add_found(struct widening *widening, const char *term, size_t length, float weight)
 {
-    uint32_t found = symbols_find(&widening->reading.index->terms, term, length);
-    return found == SYMBOL_NONE ? OK
-                                : add_term(&widening->reading, widening->word,
-                                           (struct question_term){.term = found, .weight = weight});
+    struct question_term made = {.text = term, .length = length, .weight = weight};
+    int status =
+        view_find(widening->reading.view, widening->reading.arena, term, length, &made.found);
+    return status == OK && made.found.holders > 0
+               ? add_term(&widening->reading, widening->word, made)
+               : status;
 }
 
 /* The form as a word of keys. */
@@ -223,23 +259,33 @@ static int take_slip(void *context, const char *term, size_t length, float weigh
     return widening->word->count < MOST_SLIPS ? take_form(context, term, length, weight) : OK;
 }
 
-/* What a word that no memory holds may be misspelt for. Two slips are looked for among all terms,
- * and only where there is nothing that one slip explains. */
-static int add_slips(struct widening *widening, struct word_reader *reader, enum language language)
+/* Terms of a segment that the word is two slips away from; those begin as it does. */
+static int add_two_slips(struct widening *widening, const struct dictionary *terms)
 {
     const struct question_word *word = widening->word;
-    const struct symbols *terms = &widening->reading.index->terms;
+    size_t length = strlen(word->term);
+    struct dictionary_walk walk;
+    int status = OK;
+    bool there = dictionary_seek(&walk, terms, word->term, 1);
+    while (there && status == OK && dictionary_within(&walk, word->term, 1)) {
+        float weight = forms_near(word->term, length, walk.term.text, walk.term.length);
+        status = weight > 0 ? take_slip(widening, walk.term.text, walk.term.length, weight) : OK;
+        there = dictionary_next(&walk);
+    }
+    return status;
+}
+
+/* What a word that no memory holds may be misspelt for. Two slips are looked for only where there
+ * is nothing that one slip explains. */
+static int add_slips(struct widening *widening, struct word_reader *reader, enum language language)
+{
+    const struct view *view = widening->reading.view;
+    const struct question_word *word = widening->word;
     int status =
         forms_slips(reader, widening->reading.arena, word->folded, language, take_slip, widening);
-    if (status != OK || word->count > 0 || !forms_long(word->folded)) {
-        return status;
-    }
-    size_t length = strlen(word->term);
-    for (uint32_t i = 0; i < terms->count && status == OK; i++) {
-        const char *term = symbols_text(terms, i);
-        size_t term_length = symbols_length(terms, i);
-        float weight = forms_near(word->term, length, term, term_length);
-        status = weight > 0 ? take_slip(widening, term, term_length, weight) : OK;
+    bool twice = status == OK && word->count == 0 && *word->term && forms_long(word->folded);
+    for (uint32_t i = 0; twice && i < view->count && status == OK; i++) {
+        status = add_two_slips(widening, &view->parts[i].segment.terms);
     }
     return status;
 }
@@ -270,10 +316,10 @@ static int add_joined(struct widening *widening, struct word_reader *reader,
     return status;
 }
 
-int question_widen(struct question *question, const struct index *index, struct word_reader *reader,
+int question_widen(struct question *question, const struct view *view, struct word_reader *reader,
                    struct arena *arena)
 {
-    struct widening widening = {.reading = {question, index, arena, 0, question->language, false}};
+    struct widening widening = {.reading = {question, view, arena, 0, question->language, false}};
     enum language language = question->language;
     int status = OK;
     for (size_t i = 0; i < question->count && status == OK; i++) {
@@ -294,6 +340,74 @@ int question_widen(struct question *question, const struct index *index, struct 
         }
         if (status == OK && word->count == 0) {
             status = add_slips(&widening, reader, language);
+        }
+    }
+    return status;
+}
+
+/* ---- holders ---- */
+
+/* Marks the documents of a part that hold the term. */
+static void mark_holders(const struct question_term *term, const struct view_part *part,
+                         const struct postings *list, uint8_t *marks)
+{
+    struct postings_cursor cursor;
+    for (postings_start(&cursor, list, part->segment.documents); cursor.document != NO_DOCUMENT;
+         postings_next(&cursor)) {
+        if (!term->only_compound ||
+            words_compound(segment_language(&part->segment, cursor.document))) {
+            marks[cursor.document / 8] |= (uint8_t)(1u << cursor.document % 8);
+        }
+    }
+}
+
+/* The living documents that hold one of the word's terms or several. */
+static int count_holders(struct question_word *word, const struct view *view)
+{
+    word->holders = 0;
+    for (uint32_t i = 0; i < view->count; i++) {
+        const struct view_part *part = &view->parts[i];
+        size_t size = part->segment.documents / 8 + 1;
+        uint8_t *marks = calloc(size, 1);
+        for (size_t j = 0; j < word->count && marks; j++) {
+            mark_holders(&word->terms[j], part, &word->terms[j].found.lists[i], marks);
+        }
+        for (size_t j = 0; j < size && marks; j++) {
+            word->holders += __builtin_popcount(marks[j] & (unsigned int)~part->dead[j] & 255u);
+        }
+        free(marks);
+        if (!marks) {
+            return ERR_NOMEM;
+        }
+    }
+    return OK;
+}
+
+/* About how many hold it, if its terms have nothing to do with each other. */
+static double guess_holders(const struct question_word *word, const struct view *view)
+{
+    double without = 1;
+    for (size_t i = 0; i < word->count; i++) {
+        without *= 1 - (double)word->terms[i].found.holders / view->live;
+    }
+    return view->live * (1 - without);
+}
+
+int question_count(struct question *question, const struct view *view)
+{
+    int status = OK;
+    for (size_t i = 0; i < question->count && status == OK; i++) {
+        struct question_word *word = &question->words[i];
+        double all = 0;
+        for (size_t j = 0; j < word->count; j++) {
+            all += word->terms[j].found.holders;
+        }
+        if (word->count == 1 && !word->terms[0].only_compound) {
+            word->holders = all;
+        } else if (all > MOST_COUNTED) {
+            word->holders = guess_holders(word, view);
+        } else {
+            status = word->count > 0 ? count_holders(word, view) : OK;
         }
     }
     return status;

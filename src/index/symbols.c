@@ -25,6 +25,12 @@ size_t symbols_length(const struct symbols *symbols, uint32_t number)
     return symbols->starts[number + 1] - symbols->starts[number] - 1;
 }
 
+size_t symbols_bytes(const struct symbols *symbols)
+{
+    return symbols->capacity + symbols->most * sizeof *symbols->starts +
+           symbols->slot_count * sizeof *symbols->slots;
+}
+
 static uint32_t hash_of(const char *text, size_t length)
 {
     uint64_t hash = 0x9E3779B97F4A7C15u ^ length;

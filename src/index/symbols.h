@@ -23,6 +23,8 @@ uint32_t symbols_find(const struct symbols *symbols, const char *text, size_t le
 /* The number of the text, new or old; SYMBOL_NONE without memory. */
 uint32_t symbols_add(struct symbols *symbols, const char *text, size_t length);
 const char *symbols_text(const struct symbols *symbols, uint32_t number);
+/* The memory that they take. */
+size_t symbols_bytes(const struct symbols *symbols);
 size_t symbols_length(const struct symbols *symbols, uint32_t number);
 
 #endif

@@ -291,14 +291,13 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
         status = status == OK ? count_bytes(one) : status;
         status = status == OK ? call_check(db_call(db)) : status;
     }
-    if (status != OK) {
-        /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
-         * index itself memories may be missing; and one that found no place must not stay. */
-        if (status == ERR_NOMEM || status == ERR_LIMIT) {
-            start_again(one);
-        }
+    /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
+     * index itself memories may be missing; and one that found no place must not stay. */
+    int settled = index_settle(one->index);
+    if (settled != OK || status == ERR_NOMEM || status == ERR_LIMIT) {
+        start_again(one);
     }
-    index_rest(one->index);
+    status = status == OK ? settled : status;
     arena_free(arena);
     return arena ? status : ERR_NOMEM;
 }

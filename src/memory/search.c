@@ -289,7 +289,7 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     for (size_t i = 0; i < found.count && status == OK; i++) {
         status = add_hit(&searching, &found.hits[i]);
     }
-    answer(&searching, found.total, false, hits);
+    answer(&searching, found.total, found.more, hits);
     hits->ranked_by = told.ranked_by;
     hits->note = told.note;
     return finish(&searching, status);

@@ -36,6 +36,7 @@ static int start(void **state)
         struct index_entry entry = {.id = (int64_t)i + 1, .summary = "", .text = TEXTS[i]};
         assert_int_equal(index_put(index_under_test, &entry), OK);
     }
+    assert_int_equal(index_settle(index_under_test), OK);
     return 0;
 }
 

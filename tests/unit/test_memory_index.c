@@ -1,8 +1,7 @@
-/* The index over words: what is found, in which order, and what is not any more; postings and
- * symbols below it. */
+/* The index over words: what is found, in which order, and what is not any more; symbols
+ * below it. */
 #include "core/status.h"
 #include "index/index.h"
-#include "index/postings.h"
 #include "index/symbols.h"
 #include "unit.h"
 
@@ -42,6 +41,7 @@ static const char *search_with(const char *query, const struct index_filter *fil
     struct index_found found;
     size_t length = 0;
     ids[0] = '\0';
+    assert_int_equal(index_settle(index_under_test), OK);
     assert_int_equal(index_search(index_under_test, arena, query, filter, limit, offset, &found),
                      OK);
     for (size_t i = 0; i < found.count; i++) {
@@ -109,7 +109,7 @@ static void compacts(void **state)
             assert_int_equal(index_put(index_under_test, &entry), OK);
         }
     }
-    index_rest(index_under_test);
+    assert_int_equal(index_settle(index_under_test), OK);
     struct index_found found;
     struct index_filter all = {0};
     const char *odd[] = {"odd"};
@@ -264,6 +264,7 @@ static void tells_relevance(void **state)
     struct index_filter all = {0};
     put(1, ASKED);
     put(2, "The train to Lyon leaves at noon from the other station");
+    assert_int_equal(index_settle(index_under_test), OK);
     assert_int_equal(index_search(index_under_test, arena, ASKED, &all, 1, 0, &found), OK);
     assert_true(found.hits[0].id == 1 && found.hits[0].relevance > 0.95);
     assert_int_equal(index_search(index_under_test, arena,
@@ -313,29 +314,6 @@ static void numbers_symbols(void **state)
     symbols_done(&symbols);
 }
 
-static void keeps_postings(void **state)
-{
-    (void)state;
-    struct postings postings = {0};
-    struct postings_cursor cursor;
-    postings_start(&postings, &cursor);
-    assert_false(postings_next(&cursor));
-    static const struct {
-        uint32_t document, times;
-    } ENTRIES[] = {{0, 1}, {1, 7}, {200, 1}, {100000, 300}, {UINT32_MAX - 1, 1}};
-    for (size_t i = 0; i < COUNT(ENTRIES); i++) {
-        assert_int_equal(postings_add(&postings, ENTRIES[i].document, ENTRIES[i].times), OK);
-    }
-    postings_start(&postings, &cursor);
-    for (size_t i = 0; i < COUNT(ENTRIES); i++) {
-        assert_true(postings_next(&cursor));
-        assert_int_equal(cursor.row, ENTRIES[i].document);
-        assert_int_equal(cursor.times, ENTRIES[i].times);
-    }
-    assert_false(postings_next(&cursor));
-    postings_done(&postings);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,7 +328,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(tells_relevance, start, finish),
         cmocka_unit_test_setup_teardown(sessions_share, start, finish),
         cmocka_unit_test(numbers_symbols),
-        cmocka_unit_test(keeps_postings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,163 @@
+/* Sixteen terms are a block: the first as a whole, each other by how much of the one before it
+ * repeats, and its rest. A block begins with where the postings of its first term are; the others'
+ * follow. Of a term there are its documents, the bytes of their list, its passages and, where there
+ * are any, the bytes of theirs. */
+#include "index/dictionary.h"
+
+#include "index/coding.h"
+#include "index/order.h"
+
+#include <string.h>
+
+#define BLOCK_TERMS 16u
+
+/* ---- writing ---- */
+
+void dictionary_begin(struct dictionary_writer *writer, size_t ceiling)
+{
+    *writer = (struct dictionary_writer){0};
+    buf_init(&writer->bytes, ceiling);
+    buf_init(&writer->blocks, ceiling);
+}
+
+static void put_number(struct buf *out, uint64_t number)
+{
+    uint8_t bytes[CODING_MOST_BYTES];
+    buf_append(out, bytes, coding_put(bytes, number));
+}
+
+void dictionary_add(struct dictionary_writer *writer, const char *text, size_t length,
+                    const struct dictionary_term *lists)
+{
+    size_t shared = 0;
+    uint64_t list = lists ? lists->list : 0;
+    length = length < DICTIONARY_MOST_TERM ? length : DICTIONARY_MOST_TERM;
+    if (writer->count++ % BLOCK_TERMS == 0) {
+        uint32_t offset = (uint32_t)writer->bytes.length;
+        buf_append(&writer->blocks, &offset, sizeof offset);
+        buf_append(&writer->bytes, &list, sizeof list);
+    } else {
+        while (shared < length && shared < writer->last_length &&
+               writer->last[shared] == text[shared]) {
+            shared++;
+        }
+    }
+    buf_putc(&writer->bytes, (char)shared);
+    buf_putc(&writer->bytes, (char)(length - shared));
+    buf_append(&writer->bytes, text + shared, length - shared);
+    const uint32_t NUMBERS[] = {lists ? lists->holders : 0, lists ? lists->list_length : 0,
+                                lists ? lists->passages : 0, lists ? lists->passages_length : 0};
+    for (size_t i = 0; i < (NUMBERS[2] > 0 ? 4u : 3u); i++) {
+        put_number(&writer->bytes, NUMBERS[i]);
+    }
+    memcpy(writer->last, text, length);
+    writer->last_length = length;
+}
+
+void dictionary_done(struct dictionary_writer *writer)
+{
+    buf_done(&writer->bytes);
+    buf_done(&writer->blocks);
+}
+
+/* ---- reading ---- */
+
+/* Reads the term at `walk->at`. */
+static bool read_term(struct dictionary_walk *walk)
+{
+    struct dictionary_term *term = &walk->term;
+    const uint8_t *end = walk->dictionary->bytes + walk->dictionary->length;
+    if (end - walk->at < 2) {
+        return false;
+    }
+    size_t shared = walk->at[0];
+    size_t rest = walk->at[1];
+    walk->at += 2;
+    if (shared > term->length || shared + rest > DICTIONARY_MOST_TERM ||
+        (size_t)(end - walk->at) < rest) {
+        return false;
+    }
+    memcpy(term->text + shared, walk->at, rest);
+    term->length = shared + rest;
+    term->text[term->length] = '\0';
+    walk->at += rest;
+    term->list += (uint64_t)term->list_length + term->passages_length;
+    term->passages_length = 0;
+    walk->in_block++;
+    return coding_get(&walk->at, end, &term->holders) &&
+           coding_get(&walk->at, end, &term->list_length) &&
+           coding_get(&walk->at, end, &term->passages) &&
+           (term->passages == 0 || coding_get(&walk->at, end, &term->passages_length));
+}
+
+/* Stands at the first term of a block. */
+static bool open_block(struct dictionary_walk *walk, uint32_t block)
+{
+    const struct dictionary *dictionary = walk->dictionary;
+    if (block >= dictionary->block_count || dictionary->blocks[block] > dictionary->length ||
+        dictionary->length - dictionary->blocks[block] < sizeof walk->term.list) {
+        return false;
+    }
+    walk->at = dictionary->bytes + dictionary->blocks[block];
+    walk->block = block + 1;
+    walk->in_block = 0;
+    memcpy(&walk->term.list, walk->at, sizeof walk->term.list);
+    walk->at += sizeof walk->term.list;
+    walk->term.length = 0;
+    walk->term.list_length = 0;
+    walk->term.passages_length = 0;
+    return read_term(walk);
+}
+
+bool dictionary_next(struct dictionary_walk *walk)
+{
+    if (walk->in_block == BLOCK_TERMS) {
+        return open_block(walk, walk->block);
+    }
+    /* The last block may have fewer: it ends with the bytes. */
+    return walk->at < walk->dictionary->bytes + walk->dictionary->length && read_term(walk);
+}
+
+static int compare(const struct dictionary_term *term, const char *text, size_t length)
+{
+    return order_texts(term->text, term->length, text, length);
+}
+
+bool dictionary_seek(struct dictionary_walk *walk, const struct dictionary *dictionary,
+                     const char *text, size_t length)
+{
+    uint32_t low = 0; /* blocks before it begin before the text, or at it */
+    uint32_t high = dictionary->block_count;
+    walk->dictionary = dictionary;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (!open_block(walk, middle)) {
+            return false;
+        }
+        bool before = compare(&walk->term, text, length) <= 0;
+        low = before ? middle + 1 : low;
+        high = before ? high : middle;
+    }
+    bool there = open_block(walk, low > 0 ? low - 1 : 0);
+    while (there && compare(&walk->term, text, length) < 0) {
+        there = dictionary_next(walk);
+    }
+    return there;
+}
+
+bool dictionary_find(const struct dictionary *dictionary, const char *text, size_t length,
+                     struct dictionary_term *term)
+{
+    struct dictionary_walk walk;
+    bool there =
+        dictionary_seek(&walk, dictionary, text, length) && compare(&walk.term, text, length) == 0;
+    if (there) {
+        *term = walk.term;
+    }
+    return there;
+}
+
+bool dictionary_within(const struct dictionary_walk *walk, const char *text, size_t length)
+{
+    return walk->term.length >= length && memcmp(walk->term.text, text, length) == 0;
+}
