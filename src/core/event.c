@@ -72,6 +72,7 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), vo
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     }
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* a fault in a mapped file (core/mapping.h); blocked, it would kill */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(thread ? thread : &unjoined, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,6 +1,7 @@
 /* Mapped files that are cut or fail. The handler of SIGBUS stays from the first mapping of a
  * process on, and cmocka has its own in each test: so each test is a process of its own. */
 #include "core/checksum.h"
+#include "core/event.h"
 #include "core/limits.h"
 #include "core/mapping.h"
 
@@ -93,10 +94,10 @@ static void read_in_threads(void)
     pthread_t threads[4];
     int fd = make_file();
     REQUIRE(mapping_open(fd, LENGTH, &shared) == OK);
-    for (size_t i = 0; i < COUNT(threads); i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, add_up, NULL) == 0);
-    }
     REQUIRE(ftruncate(fd, 0) == 0);
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        REQUIRE(thread_start(&threads[i], 0, add_up, NULL) == OK);
+    }
     (void)checksum(mapping_data(shared), LENGTH);
     for (size_t i = 0; i < COUNT(threads); i++) {
         pthread_join(threads[i], NULL);
