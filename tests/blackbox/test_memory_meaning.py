@@ -14,9 +14,9 @@ from memory_world import KINDS, Space, check_store, over_rest, postgres, world_o
 from programs import ROOT, Server, run, wait_until
 
 NOTES = {
-    "nuts": "Mia gets a bad reaction to peanuts.",
-    "car": "The vehicle needs new tyres before winter.",
-    "bank": "The mortgage runs until 2031.",
+    "mia": "Mia gets a bad reaction to peanuts.",
+    "tyres": "The vehicle needs new tyres before winter.",
+    "home": "The mortgage runs until 2031.",
     "tea": "Green tea is in the upper drawer.",
 }
 
@@ -141,34 +141,34 @@ def test_found_by_what_it_means(store, fake):
         for key, text in NOTES.items():
             space.add(text, key)
         wait_until(lambda: space.do("stats")["namespaces"][0]["embedded"] == len(NOTES))
-        for query, key in {"nut allergy": "nuts", "the automobile": "car", "loan": "bank", "green tea": "tea"}.items():
+        for query, key in {"nut allergy": "mia", "the automobile": "tyres", "loan": "home", "green tea": "tea"}.items():
             data = space.do("search", query=query)
             assert data["results"][0]["key"] == key and data["ranked_by"] == "words and meaning", (query, data)
             assert "note" not in data and data["results"][0]["excerpt"]
         # What changes or goes is not found by what it meant.
-        space.add("Nothing of interest here.", "nuts")
-        space.do("delete", keys=["car"])
-        space.add("A checkup because of the daughter's reaction.", "doctor")
+        space.add("Nothing of interest here.", "mia")
+        space.do("delete", keys=["tyres"])
+        space.add("A checkup because of the daughter's reaction.", "visit")
         wait_until(lambda: space.do("stats")["namespaces"][0]["embedded"] == len(NOTES))
-        assert space.keys("search", query="nut allergy")[0] == "doctor"
-        assert "car" not in space.keys("search", query="automobile")
+        assert space.keys("search", query="nut allergy")[0] == "visit"
+        assert "tyres" not in space.keys("search", query="automobile")
         # A new name leaves the vectors as they are.
         asked = len(fake.texts())
-        space.do("rename", key="bank", new_key="house")
+        space.do("rename", key="home", new_key="house")
         assert space.keys("search", query="loan")[0] == "house"
         assert fake.texts()[asked:] in ([], ["loan"])
     check_store(settings)
 
 
 def test_filters_hold(forage):
-    fill(forage, {"nuts": NOTES["nuts"]}, tags=["health"], session="a", role="user")
-    fill(forage, {"peanuts": "Peanuts are nuts."}, tags=["food"], session="b", role="assistant", created_at="2020-01-01")
+    fill(forage, {"mia": NOTES["mia"]}, tags=["health"], session="a", role="user")
+    fill(forage, {"snack": "Peanuts are nuts."}, tags=["food"], session="b", role="assistant", created_at="2020-01-01")
     settle(forage)
     for narrowed, expected in [
-        ({"tags": ["food"]}, ["peanuts"]),
-        ({"session": "a"}, ["nuts"]),
-        ({"role": "assistant"}, ["peanuts"]),
-        ({"until": "2021"}, ["peanuts"]),
+        ({"tags": ["food"]}, ["snack"]),
+        ({"session": "a"}, ["mia"]),
+        ({"role": "assistant"}, ["snack"]),
+        ({"until": "2021"}, ["snack"]),
         ({"tags": ["nothing"]}, []),
     ]:
         assert keys(tool(forage, "search", query="allergy", **narrowed)) == expected
@@ -243,8 +243,8 @@ def test_a_text_that_is_refused(forage, fake):
     fake.refused = "tyres"
     fill(forage)
     settle(forage)
-    assert keys(tool(forage, "search", query="nut allergy"))[0] == "nuts"
-    assert keys(tool(forage, "search", query="winter tyres"))[0] == "car"
+    assert keys(tool(forage, "search", query="nut allergy"))[0] == "mia"
+    assert keys(tool(forage, "search", query="winter tyres"))[0] == "tyres"
 
 
 def test_vectors_of_another_length_are_refused(settings, fake):
@@ -269,10 +269,10 @@ def test_another_model(settings, fake):
         assert counts(server) == (0, len(NOTES))
         fake.free.set()
         data = tool(server, "search", query="nut allergy")
-        assert keys(data)[0] == "nuts" and data["ranked_by"] == "words and meaning", data
+        assert keys(data)[0] == "mia" and data["ranked_by"] == "words and meaning", data
         settle(server)
         data = tool(server, "search", query="loan")
-        assert keys(data)[0] == "bank" and data["ranked_by"] == "words and meaning", data
+        assert keys(data)[0] == "home" and data["ranked_by"] == "words and meaning", data
         assert tool(server, "stats")["model"] == "large"
 
 
@@ -308,7 +308,7 @@ def test_killed_in_between(settings, fake):
 
 
 def test_commands_embed_only_questions(settings, fake):
-    completed = run("memory", "add", "--key", "nuts", NOTES["nuts"], **settings)
+    completed = run("memory", "add", "--key", "mia", NOTES["mia"], **settings)
     assert completed.returncode == 0 and fake.texts() == []
     assert "0 embedded" in run("memory", "stats", **settings).stdout
     assert run("memory", "search", "nut allergy", **settings).returncode == 0
@@ -326,11 +326,11 @@ def test_deleted_vectors_leave_the_file(settings):
         settle(server)
         file = store_file(settings)
         with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
-            rows = database.execute("SELECT v.vectors FROM memory_vector v JOIN memory m ON m.id = v.id WHERE m.key = 'nuts'")
+            rows = database.execute("SELECT v.vectors FROM memory_vector v JOIN memory m ON m.id = v.id WHERE m.key = 'mia'")
             (vectors,) = rows.fetchone()
         database.close()
         assert any(vectors in path.read_bytes() for path in settings["FORAGE_DATA_DIR"].glob(file.name + "*"))
-        tool(server, "delete", keys=["nuts"])
+        tool(server, "delete", keys=["mia"])
         assert not any(vectors in path.read_bytes() for path in settings["FORAGE_DATA_DIR"].glob(file.name + "*"))
 
 
@@ -362,7 +362,7 @@ def test_an_endpoint_instead_of_the_model(settings, fake):
         settle(server)
     with Server(FORAGE_MODEL=TINY, **settings) as server:
         settle(server)
-        assert keys(tool(server, "search", query="nut allergy"))[0] == "nuts"
+        assert keys(tool(server, "search", query="nut allergy"))[0] == "mia"
         assert tool(server, "stats")["model"] == "small"
 
 
