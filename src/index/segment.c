@@ -520,8 +520,9 @@ int segment_write(struct segment_draft *draft, uint8_t **bytes, size_t *length)
     if (status == OK) {
         writing.header.length = writing.out.length;
         memcpy(writing.out.data, &writing.header, sizeof writing.header);
-        uint8_t *fitting = realloc(writing.out.data, writing.out.length);
-        *bytes = fitting ? fitting : (uint8_t *)writing.out.data;
+        char *fitting = realloc(writing.out.data, writing.out.length);
+        writing.out.data = fitting ? fitting : writing.out.data;
+        *bytes = (uint8_t *)writing.out.data;
         *length = writing.out.length;
     } else {
         buf_done(&writing.out);

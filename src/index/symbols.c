@@ -64,7 +64,8 @@ static uint32_t *slot_of(const struct symbols *symbols, const char *text, size_t
     return &symbols->slots[at];
 }
 
-uint32_t symbols_find(const struct symbols *symbols, const char *text, size_t length)
+/* SYMBOL_NONE when it was never added. */
+static uint32_t find(const struct symbols *symbols, const char *text, size_t length)
 {
     return symbols->slot_count ? *slot_of(symbols, text, length) - 1 : SYMBOL_NONE;
 }
@@ -112,7 +113,7 @@ static int reserve(struct symbols *symbols, size_t length)
 
 uint32_t symbols_add(struct symbols *symbols, const char *text, size_t length)
 {
-    uint32_t number = symbols_find(symbols, text, length);
+    uint32_t number = find(symbols, text, length);
     if (number != SYMBOL_NONE) {
         return number;
     }

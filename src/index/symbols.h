@@ -18,8 +18,6 @@ struct symbols {
 };
 
 void symbols_done(struct symbols *symbols);
-/* SYMBOL_NONE when it was never added. */
-uint32_t symbols_find(const struct symbols *symbols, const char *text, size_t length);
 /* The number of the text, new or old; SYMBOL_NONE without memory. */
 uint32_t symbols_add(struct symbols *symbols, const char *text, size_t length);
 const char *symbols_text(const struct symbols *symbols, uint32_t number);

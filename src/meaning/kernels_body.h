@@ -206,22 +206,23 @@ static TARGET void gelu(float *numbers, size_t count)
     }
 }
 
-/* Four rows at a time: what each gives to every row, in `shares`. */
-static inline TARGET void look(const float *rows, size_t stride, size_t size, const float *keys,
-                               size_t padded, float *shares)
+/* Four rows times a matrix of `depth` rows and `width` columns. */
+static inline TARGET void multiply_few(const float *rows, size_t stride, size_t depth,
+                                       const float *matrix, size_t width, float *out,
+                                       size_t out_stride)
 {
-    for (size_t j = 0; j < padded; j += LANES) {
+    for (size_t j = 0; j < width; j += LANES) {
         vec sums[KERNEL_FEW] = {0};
-        for (size_t d = 0; d < size; d++) {
-            vec key = load(keys + d * padded + j);
+        for (size_t d = 0; d < depth; d++) {
+            vec numbers = load(matrix + d * width + j);
 #pragma GCC unroll 4
             for (size_t r = 0; r < KERNEL_FEW; r++) {
-                sums[r] += key * rows[r * stride + d];
+                sums[r] += numbers * rows[r * stride + d];
             }
         }
 #pragma GCC unroll 4
         for (size_t r = 0; r < KERNEL_FEW; r++) {
-            store(shares + r * padded + j, sums[r]);
+            store(out + r * out_stride + j, sums[r]);
         }
     }
 }
@@ -250,25 +251,6 @@ static inline TARGET void share(float *scores, size_t count, size_t padded, floa
     }
 }
 
-static inline TARGET void gather(const float *shares, size_t count, size_t padded,
-                                 const float *values, size_t size, float *out, size_t stride)
-{
-    for (size_t d = 0; d < size; d += LANES) {
-        vec sums[KERNEL_FEW] = {0};
-        for (size_t j = 0; j < count; j++) {
-            vec value = load(values + j * size + d);
-#pragma GCC unroll 4
-            for (size_t r = 0; r < KERNEL_FEW; r++) {
-                sums[r] += value * shares[r * padded + j];
-            }
-        }
-#pragma GCC unroll 4
-        for (size_t r = 0; r < KERNEL_FEW; r++) {
-            store(out + r * stride + d, sums[r]);
-        }
-    }
-}
-
 static TARGET void attend(const struct kernel_attention *attention)
 {
     size_t width = attention->width;
@@ -291,12 +273,12 @@ static TARGET void attend(const struct kernel_attention *attention)
             memcpy(values + j * size, row + 2 * width, size * sizeof *values);
         }
         for (size_t i = 0; i < count; i += KERNEL_FEW) {
-            look(first + i * stride, stride, size, keys, padded, shares);
+            multiply_few(first + i * stride, stride, size, keys, padded, shares, padded);
             for (size_t r = 0; r < KERNEL_FEW; r++) {
                 share(shares + r * padded, count, padded, factor);
             }
-            gather(shares, count, padded, values, size, attention->out + i * width + head * size,
-                   width);
+            multiply_few(shares, padded, count, values, size,
+                         attention->out + i * width + head * size, width);
         }
     }
 }

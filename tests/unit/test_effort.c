@@ -51,7 +51,7 @@ static void many_owners(void **state)
     struct effort effort = {0};
     effort_add(&effort, "greedy", 100 * SECOND_US, 0);
     for (int i = 0; i < 10 * EFFORT_OWNERS; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "owner %d", i);
         effort_add(&effort, name, 1000 + i, i);
     }
