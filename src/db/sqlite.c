@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/files.h"
 #include "db/engine.h"
+#include "db/sqlite_gaps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -375,6 +376,10 @@ static int set_up(struct sqlite *db, const struct db_options *options)
     status = switch_to_wal(db);
     if (status == OK) {
         status = set_up_log(db, options->log_kib ? options->log_kib : LIMIT_SQLITE_LOG_KIB);
+    }
+    if (status == OK && options->erases) {
+        int code = sqlite_gaps_empty(db->handle);
+        status = code == SQLITE_OK ? OK : fail(db, code);
     }
     if (status == OK) {
         snprintf(sql, sizeof sql,

@@ -227,6 +227,24 @@ def test_deleted_is_deleted_from_the_file(tmp_path, kind, way, kept, size):
     assert occurrences(tmp_path) == []
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_stays_in_the_gaps_of_pages(tmp_path, seed):
+    """SQLite overwrites what is deleted, but not the copies that stay in a page when it moves entries to another one."""
+    dice, texts = random.Random(seed), {}
+    for _ in range(4):
+        lines = []
+        for _ in range(150):
+            key, own = f"k{dice.randrange(120)}", "qxq" + "".join(dice.choices("bdfgklmnprtvz", k=12))
+            texts.setdefault(key, []).append(own)
+            lines.append(json.dumps({"key": key, "text": own + " word" * dice.choice([2, 5, 40, 100])}))
+        imported = run("memory", "import", "-", stdin="\n".join(lines).encode(), FORAGE_DATA_DIR=tmp_path, FORAGE_MEMORY_VERSIONS=0)
+        assert imported.returncode == 0
+    held = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    replaced = {own for owns in texts.values() for own in owns[:-1]}
+    assert not {own for own in replaced if own.encode() in held}
+    assert all(owns[-1].encode() in held for owns in texts.values())
+
+
 @contextlib.contextmanager
 def reader_of(folder):
     """Another process that reads the memories as they are now, and goes on doing so."""
