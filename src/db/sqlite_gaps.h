@@ -4,10 +4,12 @@
 #ifndef FORAGE_DB_SQLITE_GAPS_H
 #define FORAGE_DB_SQLITE_GAPS_H
 
+#include "core/status.h"
+
 #include <sqlite3.h>
 
 /* From now on the gaps of every page that the connection writes into its file are empty. Pages in
  * the write-ahead log keep theirs until the log is emptied. SQLITE_OK or SQLite's code. */
-int sqlite_gaps_empty(sqlite3 *handle);
+MUST_CHECK int sqlite_gaps_empty(sqlite3 *handle);
 
 #endif

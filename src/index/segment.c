@@ -504,6 +504,15 @@ static int errors_of(const struct writing *writing)
     return status;
 }
 
+/* Gives back the room that it does not need. */
+static void fit(struct buf *out)
+{
+    char *fitting = realloc(out->data, out->length);
+    if (fitting) {
+        out->data = fitting;
+    }
+}
+
 int segment_write(struct segment_draft *draft, uint8_t **bytes, size_t *length)
 {
     struct writing writing = {.draft = draft};
@@ -520,8 +529,7 @@ int segment_write(struct segment_draft *draft, uint8_t **bytes, size_t *length)
     if (status == OK) {
         writing.header.length = writing.out.length;
         memcpy(writing.out.data, &writing.header, sizeof writing.header);
-        char *fitting = realloc(writing.out.data, writing.out.length);
-        writing.out.data = fitting ? fitting : writing.out.data;
+        fit(&writing.out);
         *bytes = (uint8_t *)writing.out.data;
         *length = writing.out.length;
     } else {
