@@ -239,7 +239,7 @@ def test_lies(postgres, tmp_path, lie):  # noqa: F811
                 liar.lie = lie
                 body = over_rest(server.port, tool, given)
                 assert body["success"] or body["error"]["code"] in CODES, body
-            with contextlib.suppress(Closed, OSError):
+            with contextlib.suppress(Closed, OSError):  # an export may be cut off in the middle
                 exchange(server.port, request("GET", PATH + "/export"))
             for path in (HISTORY, "/api/v1/usage") if lie is not endless else ():  # on connections of their own
                 for least in (0, 2):
