@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-#define BLOCK_TERMS 16u
+#define FIRST_TERM_BYTES                                                                           \
+    (sizeof(uint64_t) + 2) /* before the first term of a block: where its list is, lengths */
+#define BLOCK_TERMS      16u
+#define MOST_SIEVE_BYTES (UINT32_C(1) << 28)
 
 /* ---- writing ---- */
 
@@ -18,6 +21,22 @@ void dictionary_begin(struct dictionary_writer *writer, size_t ceiling)
     *writer = (struct dictionary_writer){0};
     buf_init(&writer->bytes, ceiling);
     buf_init(&writer->blocks, ceiling);
+    buf_init(&writer->hashes, ceiling);
+}
+
+static uint32_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = 0x9E3779B97F4A7C15u ^ length;
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ (unsigned char)text[i]) * 0x9FB21C651E98DF25u;
+    }
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* The two bits of a hash in a sieve. */
+static uint32_t sieve_bit(uint32_t hash, int number, uint32_t length)
+{
+    return (number == 0 ? hash : hash * 0x85EBCA6Bu >> 3) & (length * 8 - 1);
 }
 
 static void put_number(struct buf *out, uint64_t number)
@@ -52,12 +71,38 @@ void dictionary_add(struct dictionary_writer *writer, const char *text, size_t l
     }
     memcpy(writer->last, text, length);
     writer->last_length = length;
+    uint32_t hash = hash_of(text, length);
+    buf_append(&writer->hashes, &hash, sizeof hash);
+}
+
+void dictionary_put_sieve(const struct dictionary_writer *writer, struct buf *out)
+{
+    uint32_t length = 8;
+    while (length < writer->count && length < MOST_SIEVE_BYTES) {
+        length *= 2;
+    }
+    size_t start = out->length;
+    for (uint32_t i = 0; i < length; i += 8) {
+        buf_append(out, "\0\0\0\0\0\0\0", 8);
+    }
+    if (buf_error(out) != OK || buf_error(&writer->hashes) != OK) {
+        return;
+    }
+    for (uint32_t i = 0; i < writer->count; i++) {
+        uint32_t hash;
+        memcpy(&hash, writer->hashes.data + (size_t)i * sizeof hash, sizeof hash);
+        for (int number = 0; number < 2; number++) {
+            uint32_t bit = sieve_bit(hash, number, length);
+            out->data[start + bit / 8] = (char)(out->data[start + bit / 8] | 1 << bit % 8);
+        }
+    }
 }
 
 void dictionary_done(struct dictionary_writer *writer)
 {
     buf_done(&writer->bytes);
     buf_done(&writer->blocks);
+    buf_done(&writer->hashes);
 }
 
 /* ---- reading ---- */
@@ -123,6 +168,23 @@ static int compare(const struct dictionary_term *term, const char *text, size_t 
     return order_texts(term->text, term->length, text, length);
 }
 
+/* How the first term of a block compares; false: the block is damaged. */
+static bool compare_first(const struct dictionary *dictionary, uint32_t block, const char *text,
+                          size_t length, int *order)
+{
+    uint32_t offset = dictionary->blocks[block];
+    if (offset > dictionary->length || dictionary->length - offset < FIRST_TERM_BYTES) {
+        return false;
+    }
+    const uint8_t *at = dictionary->bytes + offset + FIRST_TERM_BYTES;
+    size_t first = at[-1];
+    if (dictionary->length - offset - FIRST_TERM_BYTES < first) {
+        return false;
+    }
+    *order = order_texts((const char *)at, first, text, length);
+    return true;
+}
+
 bool dictionary_seek(struct dictionary_walk *walk, const struct dictionary *dictionary,
                      const char *text, size_t length)
 {
@@ -131,10 +193,11 @@ bool dictionary_seek(struct dictionary_walk *walk, const struct dictionary *dict
     walk->dictionary = dictionary;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (!open_block(walk, middle)) {
+        int order;
+        if (!compare_first(dictionary, middle, text, length, &order)) {
             return false;
         }
-        bool before = compare(&walk->term, text, length) <= 0;
+        bool before = order <= 0;
         low = before ? middle + 1 : low;
         high = before ? high : middle;
     }
@@ -145,12 +208,25 @@ bool dictionary_seek(struct dictionary_walk *walk, const struct dictionary *dict
     return there;
 }
 
+/* Whether the sieve lets it through: every term, and few other texts. */
+static bool may_hold(const struct dictionary *dictionary, const char *text, size_t length)
+{
+    uint32_t hash = hash_of(text, length);
+    bool may = true;
+    for (int number = 0; number < 2 && dictionary->sieve_length > 0; number++) {
+        uint32_t bit = sieve_bit(hash, number, dictionary->sieve_length);
+        may = may && dictionary->sieve[bit / 8] >> bit % 8 & 1;
+    }
+    return may;
+}
+
 bool dictionary_find(const struct dictionary *dictionary, const char *text, size_t length,
                      struct dictionary_term *term)
 {
     struct dictionary_walk walk;
-    bool there =
-        dictionary_seek(&walk, dictionary, text, length) && compare(&walk.term, text, length) == 0;
+    bool there = may_hold(dictionary, text, length) &&
+                 dictionary_seek(&walk, dictionary, text, length) &&
+                 compare(&walk.term, text, length) == 0;
     if (there) {
         *term = walk.term;
     }

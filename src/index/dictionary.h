@@ -26,6 +26,7 @@ struct dictionary_term {
 struct dictionary_writer {
     struct buf bytes;
     struct buf blocks; /* where each block begins, as uint32_t */
+    struct buf hashes; /* of the terms, as uint32_t */
     char last[DICTIONARY_MOST_TERM];
     size_t last_length;
     uint32_t count;
@@ -36,6 +37,8 @@ void dictionary_begin(struct dictionary_writer *writer, size_t ceiling);
  * none, of any term. Errors stick to the buffers. */
 void dictionary_add(struct dictionary_writer *writer, const char *text, size_t length,
                     const struct dictionary_term *lists);
+/* Appends a sieve of the terms: bits of which a text has all that is a term, and few others. */
+void dictionary_put_sieve(const struct dictionary_writer *writer, struct buf *out);
 void dictionary_done(struct dictionary_writer *writer);
 
 /* ---- reading ---- */
@@ -45,6 +48,8 @@ struct dictionary {
     uint32_t block_count;
     const uint8_t *bytes;
     size_t length;
+    const uint8_t *sieve;  /* a power of two of bytes; */
+    uint32_t sieve_length; /* 0: there is none */
 };
 
 /* A walk over the terms; `term` is where it stands. */

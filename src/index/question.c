@@ -347,18 +347,23 @@ int question_widen(struct question *question, const struct view *view, struct wo
 
 /* ---- holders ---- */
 
-/* Marks the documents of a part that hold the term. */
-static void mark_holders(const struct question_term *term, const struct view_part *part,
-                         const struct postings *list, uint8_t *marks)
+/* Marks the documents of a part that hold the term; how many living ones were not marked. */
+static uint32_t mark_holders(const struct question_term *term, const struct view_part *part,
+                             const struct postings *list, uint8_t *marks)
 {
     struct postings_cursor cursor;
+    uint32_t count = 0;
     for (postings_start(&cursor, list, part->segment.documents); cursor.document != NO_DOCUMENT;
          postings_next(&cursor)) {
         if (!term->only_compound ||
             words_compound(segment_language(&part->segment, cursor.document))) {
-            marks[cursor.document / 8] |= (uint8_t)(1u << cursor.document % 8);
+            uint8_t *mark = &marks[cursor.document / 8];
+            uint8_t bit = (uint8_t)(1u << cursor.document % 8);
+            count += !(*mark & bit) && !view_is_dead(part, cursor.document);
+            *mark |= bit;
         }
     }
+    return count;
 }
 
 /* The living documents that hold one of the word's terms or several. */
@@ -367,13 +372,10 @@ static int count_holders(struct question_word *word, const struct view *view)
     word->holders = 0;
     for (uint32_t i = 0; i < view->count; i++) {
         const struct view_part *part = &view->parts[i];
-        size_t size = part->segment.documents / 8 + 1;
-        uint8_t *marks = calloc(size, 1);
+        uint8_t *marks = calloc(part->segment.documents / 8 + 1, 1);
         for (size_t j = 0; j < word->count && marks; j++) {
-            mark_holders(&word->terms[j], part, &word->terms[j].found.lists[i], marks);
-        }
-        for (size_t j = 0; j < size && marks; j++) {
-            word->holders += __builtin_popcount(marks[j] & (unsigned int)~part->dead[j] & 255u);
+            word->holders +=
+                mark_holders(&word->terms[j], part, &word->terms[j].found.lists[i], marks);
         }
         free(marks);
         if (!marks) {

@@ -11,7 +11,7 @@
 
 static const char MAGIC[8] = {'f', 'o', 'r', 'a', 'g', 'e', '/', 's'};
 
-#define VERSION         1u
+#define VERSION         2u
 #define BYTE_ORDER_MARK 0x01020304u
 
 enum section {
@@ -33,6 +33,7 @@ enum section {
     SECTION_MEMBERS,
     SECTION_TERM_BLOCKS,
     SECTION_TERMS,
+    SECTION_TERM_SIEVE,
     SECTION_COMPOUND_BLOCKS,
     SECTION_COMPOUNDS,
     SECTION_LISTS,
@@ -76,6 +77,7 @@ static const struct {
     [SECTION_MEMBERS] = {4, true, 0, 0, 0},
     [SECTION_TERM_BLOCKS] = {4, true, 0, 0, 0},
     [SECTION_TERMS] = {1, true, 0, 0, 0},
+    [SECTION_TERM_SIEVE] = {1, true, 0, 0, 0},
     [SECTION_COMPOUND_BLOCKS] = {4, true, 0, 0, 0},
     [SECTION_COMPOUNDS] = {1, true, 0, 0, 0},
     [SECTION_LISTS] = {1, true, 0, 0, POSTINGS_PADDING},
@@ -137,11 +139,21 @@ int segment_open(struct segment *segment, const void *bytes, size_t length)
     segment->member_starts = at[SECTION_MEMBER_STARTS];
     segment->members = at[SECTION_MEMBERS];
     segment->member_count = counts[SECTION_MEMBERS];
-    segment->terms = (struct dictionary){at[SECTION_TERM_BLOCKS], counts[SECTION_TERM_BLOCKS],
-                                         at[SECTION_TERMS], counts[SECTION_TERMS]};
-    segment->compounds =
-        (struct dictionary){at[SECTION_COMPOUND_BLOCKS], counts[SECTION_COMPOUND_BLOCKS],
-                            at[SECTION_COMPOUNDS], counts[SECTION_COMPOUNDS]};
+    uint32_t sieve = counts[SECTION_TERM_SIEVE];
+    segment->terms = (struct dictionary){
+        .blocks = at[SECTION_TERM_BLOCKS],
+        .block_count = counts[SECTION_TERM_BLOCKS],
+        .bytes = at[SECTION_TERMS],
+        .length = counts[SECTION_TERMS],
+        .sieve = at[SECTION_TERM_SIEVE],
+        .sieve_length = (sieve & (sieve - 1)) == 0 ? sieve : 0,
+    };
+    segment->compounds = (struct dictionary){
+        .blocks = at[SECTION_COMPOUND_BLOCKS],
+        .block_count = counts[SECTION_COMPOUND_BLOCKS],
+        .bytes = at[SECTION_COMPOUNDS],
+        .length = counts[SECTION_COMPOUNDS],
+    };
     segment->lists = at[SECTION_LISTS];
     segment->lists_length = counts[SECTION_LISTS] - POSTINGS_PADDING;
     return OK;
@@ -485,6 +497,9 @@ static int put_all(struct writing *writing)
     put_names(writing);
     int status = put_members(writing);
     put_dictionary(writing, SECTION_TERM_BLOCKS, &draft->terms);
+    begin_section(writing, SECTION_TERM_SIEVE);
+    dictionary_put_sieve(&draft->terms, &writing->out);
+    end_section(writing, SECTION_TERM_SIEVE);
     put_dictionary(writing, SECTION_COMPOUND_BLOCKS, &draft->compounds);
     buf_append(&draft->lists, PADDING, sizeof PADDING);
     put_section(writing, SECTION_LISTS, draft->lists.data, draft->lists.length);
@@ -496,7 +511,8 @@ static int errors_of(const struct writing *writing)
     const struct segment_draft *draft = writing->draft;
     const struct buf *BUFFERS[] = {&writing->out,           &draft->lists,
                                    &draft->terms.bytes,     &draft->terms.blocks,
-                                   &draft->compounds.bytes, &draft->compounds.blocks};
+                                   &draft->compounds.bytes, &draft->compounds.blocks,
+                                   &draft->terms.hashes};
     int status = OK;
     for (size_t i = 0; i < sizeof BUFFERS / sizeof *BUFFERS && status == OK; i++) {
         status = buf_error(BUFFERS[i]);

@@ -111,9 +111,17 @@ static void keeps_terms(void **state)
         int length = snprintf(text, sizeof text, "term%05d", i * 2);
         dictionary_add(&writer, text, (size_t)length, &lists);
     }
-    struct dictionary dictionary = {(const uint32_t *)(const void *)writer.blocks.data,
-                                    (uint32_t)(writer.blocks.length / sizeof(uint32_t)),
-                                    (const uint8_t *)writer.bytes.data, writer.bytes.length};
+    struct buf sieve;
+    buf_init(&sieve, MIB(1));
+    dictionary_put_sieve(&writer, &sieve);
+    struct dictionary dictionary = {
+        .blocks = (const uint32_t *)(const void *)writer.blocks.data,
+        .block_count = (uint32_t)(writer.blocks.length / sizeof(uint32_t)),
+        .bytes = (const uint8_t *)writer.bytes.data,
+        .length = writer.bytes.length,
+        .sieve = (const uint8_t *)sieve.data,
+        .sieve_length = (uint32_t)sieve.length,
+    };
     for (int i = 0; i < TERMS; i++) {
         struct dictionary_term term;
         int length = snprintf(text, sizeof text, "term%05d", i * 2);
@@ -134,6 +142,7 @@ static void keeps_terms(void **state)
     assert_string_equal(walk.term.text, "term00000");
     assert_false(dictionary_seek(&walk, &dictionary, "tern", 4));
     dictionary_done(&writer);
+    buf_done(&sieve);
 }
 
 /* ---- the index against a model ---- */
