@@ -1,4 +1,5 @@
-/* One form for every processor, and two for those of x86-64: AVX2, and AVX-512 with VNNI. */
+/* One form for every processor, and three for those of x86-64: AVX2, AVX-512 with VNNI, and with
+ * VPOPCNTDQ too. */
 #include "index/dots.h"
 
 #include <stdbool.h>
@@ -12,25 +13,24 @@ static int32_t product_portable(const uint8_t *row, const int8_t *question, size
     return sum;
 }
 
-/* The body is the same for all; what a compiler makes of it depends on the processor. */
+/* The body is the same for both; what a compiler makes of it depends on the processor. */
 static inline __attribute__((always_inline)) void count_differences(const uint64_t *codes,
                                                                     const uint64_t *question,
-                                                                    size_t words, size_t count,
-                                                                    uint16_t *found)
+                                                                    size_t words, uint16_t *found)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < DOTS_CODES; i++) {
         int sum = 0;
         for (size_t j = 0; j < words; j++) {
-            sum += __builtin_popcountll(codes[i * words + j] ^ question[j]);
+            sum += __builtin_popcountll(codes[j * DOTS_CODES + i] ^ question[j]);
         }
         found[i] = (uint16_t)sum;
     }
 }
 
 static void differences_portable(const uint64_t *codes, const uint64_t *question, size_t words,
-                                 size_t count, uint16_t *found)
+                                 uint16_t found[DOTS_CODES])
 {
-    count_differences(codes, question, words, count, found);
+    count_differences(codes, question, words, found);
 }
 
 static const struct dots PORTABLE = {"portable", product_portable, differences_portable};
@@ -56,10 +56,24 @@ __attribute__((target("avx2"))) static int32_t product_avx2(const uint8_t *row,
 
 __attribute__((target("popcnt"))) static void differences_popcnt(const uint64_t *codes,
                                                                  const uint64_t *question,
-                                                                 size_t words, size_t count,
-                                                                 uint16_t *found)
+                                                                 size_t words,
+                                                                 uint16_t found[DOTS_CODES])
 {
-    count_differences(codes, question, words, count, found);
+    count_differences(codes, question, words, found);
+}
+
+__attribute__((target("avx512f,avx512vpopcntdq"))) static void differences_vpopcnt(
+    const uint64_t *codes, const uint64_t *question, size_t words, uint16_t found[DOTS_CODES])
+{
+    for (size_t i = 0; i < DOTS_CODES; i += 8) {
+        __m512i sum = _mm512_setzero_si512();
+        for (size_t j = 0; j < words; j++) {
+            __m512i code = _mm512_loadu_si512(codes + j * DOTS_CODES + i);
+            __m512i other = _mm512_set1_epi64((long long)question[j]);
+            sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(code, other)));
+        }
+        _mm_storeu_si128((__m128i *)(found + i), _mm512_cvtepi64_epi16(sum));
+    }
 }
 
 __attribute__((target("avx512f,avx512bw,avx512vnni"))) static int32_t product_vnni(
@@ -75,13 +89,18 @@ __attribute__((target("avx512f,avx512bw,avx512vnni"))) static int32_t product_vn
 
 static const struct dots AVX2 = {"AVX2", product_avx2, differences_popcnt};
 static const struct dots VNNI = {"AVX-512 VNNI", product_vnni, differences_popcnt};
+static const struct dots VPOPCNT = {"AVX-512 VPOPCNTDQ", product_vnni, differences_vpopcnt};
 
 const struct dots *dots_choose(enum dots_level most)
 {
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
     bool vnni = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512vnni");
-    return most >= DOTS_ANY && vnni ? &VNNI : most >= DOTS_AVX2 && avx2 ? &AVX2 : &PORTABLE;
+    bool vpopcnt = vnni && __builtin_cpu_supports("avx512vpopcntdq");
+    return most >= DOTS_ANY && vpopcnt ? &VPOPCNT
+           : most >= DOTS_VNNI && vnni ? &VNNI
+           : most >= DOTS_AVX2 && avx2 ? &AVX2
+                                       : &PORTABLE;
 }
 
 #else

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK      256u /* places */
+#define BLOCK      DOTS_CODES /* places */
 #define NO_PLACE   UINT32_MAX
 #define FIRST_SLOT 64u /* slots of the table of ids, at first */
 
@@ -93,9 +93,10 @@ static uint8_t *row_at(const struct vectors *vectors, uint32_t place)
     return block_of(vectors, place)->rows + place % BLOCK * vectors->stride;
 }
 
-static uint64_t *code_at(const struct vectors *vectors, uint32_t place)
+/* A word of a place's code, as dots.h wants them. */
+static uint64_t *code_at(const struct vectors *vectors, uint32_t place, size_t word)
 {
-    return block_of(vectors, place)->codes + place % BLOCK * vectors->words;
+    return block_of(vectors, place)->codes + word * BLOCK + place % BLOCK;
 }
 
 static size_t block_bytes(const struct vectors *vectors)
@@ -169,10 +170,13 @@ static float number_at(const struct vectors *vectors, uint32_t place, size_t i)
 
 static void take_signs(const struct vectors *vectors, uint32_t place)
 {
-    uint64_t *code = code_at(vectors, place);
-    memset(code, 0, vectors->words * sizeof *code);
-    for (size_t i = 0; i < vectors->dimensions; i++) {
-        code[i / 64] |= (uint64_t)(number_at(vectors, place, i) > vectors->mean[i]) << (i % 64);
+    for (size_t word = 0; word < vectors->words; word++) {
+        uint64_t signs = 0;
+        size_t end = 64 * word + 64 < vectors->dimensions ? 64 * word + 64 : vectors->dimensions;
+        for (size_t i = 64 * word; i < end; i++) {
+            signs |= (uint64_t)(number_at(vectors, place, i) > vectors->mean[i]) << (i % 64);
+        }
+        *code_at(vectors, place, word) = signs;
     }
 }
 
@@ -195,7 +199,7 @@ static int start_signs(struct vectors *vectors)
 {
     int status = find_mean(vectors);
     for (uint32_t i = 0; status == OK && i * BLOCK < vectors->count; i++) {
-        vectors->blocks[i]->codes = malloc(codes_bytes(vectors));
+        vectors->blocks[i]->codes = calloc(1, codes_bytes(vectors));
         status = vectors->blocks[i]->codes ? OK : ERR_NOMEM;
     }
     for (uint32_t place = 0; status == OK && place < vectors->count; place++) {
@@ -219,7 +223,7 @@ static int add_block(struct vectors *vectors)
         vectors->block_capacity = capacity;
     }
     struct block *block = malloc(block_bytes(vectors));
-    uint64_t *codes = vectors->mean && block ? malloc(codes_bytes(vectors)) : NULL;
+    uint64_t *codes = vectors->mean && block ? calloc(1, codes_bytes(vectors)) : NULL;
     if (!block || (vectors->mean && !codes)) {
         free(block);
         return ERR_NOMEM;
@@ -345,8 +349,8 @@ static void move(struct vectors *vectors, uint32_t from, uint32_t to)
     target->marks[to % BLOCK] = source->marks[from % BLOCK];
     target->scales[to % BLOCK] = source->scales[from % BLOCK];
     memmove(row_at(vectors, to), row_at(vectors, from), vectors->stride);
-    if (vectors->mean) {
-        memmove(code_at(vectors, to), code_at(vectors, from), vectors->words * sizeof(uint64_t));
+    for (size_t word = 0; vectors->mean && word < vectors->words; word++) {
+        *code_at(vectors, to, word) = *code_at(vectors, from, word);
     }
 }
 
@@ -492,18 +496,20 @@ static void compare_all(struct search *search)
     }
 }
 
-/* Places in the order of how many signs differ. */
+/* How many signs of each place differ from the question's. */
 struct nearness {
-    uint16_t *differences; /* of each place */
-    uint32_t *order;
-    uint64_t *seen; /* a bit for the first place of each text */
+    uint16_t *differences;
+    uint64_t *seen;                                /* a bit for the first place of each text */
+    uint32_t counts[LIMIT_MEANING_DIMENSIONS + 1]; /* of places, by differences */
 };
 
-static void nearness_done(struct nearness *nearness)
+static void nearness_free(struct nearness *nearness)
 {
-    free(nearness->differences);
-    free(nearness->order);
-    free(nearness->seen);
+    if (nearness) {
+        free(nearness->differences);
+        free(nearness->seen);
+        free(nearness);
+    }
 }
 
 static void count_differences(const struct vectors *vectors, const uint64_t *question,
@@ -511,80 +517,85 @@ static void count_differences(const struct vectors *vectors, const uint64_t *que
 {
     for (uint32_t i = 0; i * BLOCK < vectors->count; i++) {
         uint32_t left = vectors->count - i * BLOCK;
-        vectors->dots->differences(vectors->blocks[i]->codes, question, vectors->words,
-                                   left < BLOCK ? left : BLOCK,
-                                   nearness->differences + (size_t)i * BLOCK);
+        uint32_t count = left < BLOCK ? left : BLOCK;
+        uint16_t *found = nearness->differences + (size_t)i * BLOCK;
+        vectors->dots->differences(vectors->blocks[i]->codes, question, vectors->words, found);
+        for (uint32_t j = 0; j < count; j++) {
+            nearness->counts[found[j]]++;
+        }
     }
 }
 
-/* By counting: there are few different numbers of signs. */
-static void put_in_order(const struct vectors *vectors, struct nearness *nearness)
-{
-    uint32_t starts[LIMIT_MEANING_DIMENSIONS + 2] = {0};
-    for (uint32_t place = 0; place < vectors->count; place++) {
-        starts[nearness->differences[place] + 1]++;
-    }
-    for (size_t i = 1; i < sizeof starts / sizeof *starts; i++) {
-        starts[i] += starts[i - 1];
-    }
-    for (uint32_t place = 0; place < vectors->count; place++) {
-        nearness->order[starts[nearness->differences[place]]++] = place;
-    }
-}
-
-static int nearness_find(const struct vectors *vectors, const float *question,
-                         struct nearness *nearness)
+static struct nearness *nearness_find(const struct vectors *vectors, const float *question)
 {
     uint64_t code[LIMIT_MEANING_DIMENSIONS / 64] = {0};
-    size_t count = vectors->count;
-    *nearness = (struct nearness){
-        .differences = malloc(count * sizeof *nearness->differences),
-        .order = malloc(count * sizeof *nearness->order),
-        .seen = calloc(count / 64 + 1, sizeof *nearness->seen),
-    };
-    if (!nearness->differences || !nearness->order || !nearness->seen) {
-        nearness_done(nearness);
-        return ERR_NOMEM;
+    struct nearness *nearness = calloc(1, sizeof *nearness);
+    if (!nearness) {
+        return NULL;
+    }
+    size_t blocks = (vectors->count + BLOCK - 1) / BLOCK;
+    nearness->differences = malloc(blocks * BLOCK * sizeof *nearness->differences);
+    nearness->seen = calloc(vectors->count / 64 + 1, sizeof *nearness->seen);
+    if (!nearness->differences || !nearness->seen) {
+        nearness_free(nearness);
+        return NULL;
     }
     for (size_t i = 0; i < vectors->dimensions; i++) {
         code[i / 64] |= (uint64_t)(question[i] > vectors->mean[i]) << (i % 64);
     }
     count_differences(vectors, code, nearness);
-    put_in_order(vectors, nearness);
-    return OK;
+    return nearness;
+}
+
+/* Compares the text that the place is of, where it passes and was not compared yet. Whether it was.
+ */
+static bool compare_text(struct search *search, struct nearness *nearness, uint32_t place)
+{
+    const struct vectors *vectors = search->vectors;
+    int64_t id = id_at(vectors, place);
+    while (id != 0 && place > 0 && id_at(vectors, place - 1) == id) {
+        place--;
+    }
+    uint64_t bit = UINT64_C(1) << (place % 64);
+    if (id == 0 || (nearness->seen[place / 64] & bit)) {
+        return false;
+    }
+    nearness->seen[place / 64] |= bit;
+    if (search->passes && !search->passes(search->context, id)) {
+        return false;
+    }
+    uint32_t after;
+    struct vectors_hit hit = {.id = id, .cosine = nearest(search, place, &after)};
+    offer(search, &hit);
+    return true;
 }
 
 /* Compares those whose signs are nearest: one in LIMIT_VECTORS_PART, and some times as many as are
- * wanted, of those that pass. */
+ * wanted, of those that pass. They are taken band by band: first as many as should do, and where a
+ * filter lets too few of them pass, some times as many. */
 static int compare_nearest(struct search *search, const float *question)
 {
     const struct vectors *vectors = search->vectors;
-    struct nearness nearness;
-    int status = nearness_find(vectors, question, &nearness);
-    if (status != OK) {
-        return status;
+    struct nearness *nearness = nearness_find(vectors, question);
+    if (!nearness) {
+        return ERR_NOMEM;
     }
-    size_t left = 8 * search->most + vectors->count / LIMIT_VECTORS_PART;
-    for (uint32_t i = 0; i < vectors->count && left > 0; i++) {
-        uint32_t place = nearness.order[i];
-        int64_t id = id_at(vectors, place);
-        while (id != 0 && place > 0 && id_at(vectors, place - 1) == id) {
-            place--;
+    size_t wanted = 8 * search->most + vectors->count / LIMIT_VECTORS_PART;
+    size_t compared = 0;
+    size_t low = 0;
+    for (size_t band = wanted; compared < wanted && low <= vectors->dimensions; band *= 4) {
+        size_t high = low;
+        for (size_t places = 0; places < band && high <= vectors->dimensions; high++) {
+            places += nearness->counts[high];
         }
-        uint64_t bit = UINT64_C(1) << (place % 64);
-        if (id == 0 || (nearness.seen[place / 64] & bit)) {
-            continue;
+        for (uint32_t place = 0; place < vectors->count; place++) {
+            if (nearness->differences[place] >= low && nearness->differences[place] < high) {
+                compared += compare_text(search, nearness, place);
+            }
         }
-        nearness.seen[place / 64] |= bit;
-        if (search->passes && !search->passes(search->context, id)) {
-            continue;
-        }
-        uint32_t after;
-        struct vectors_hit hit = {.id = id, .cosine = nearest(search, place, &after)};
-        offer(search, &hit);
-        left--;
+        low = high;
     }
-    nearness_done(&nearness);
+    nearness_free(nearness);
     return OK;
 }
 
