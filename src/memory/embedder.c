@@ -14,6 +14,8 @@
 #include "meaning/meaning.h"
 #include "memory/embeddings.h"
 #include "memory/memories.h"
+#include "text/json.h"
+#include "text/text.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,6 +29,7 @@
 #define FIRST_WAIT_MS 1000  /* after a failure; then twice that, and so on */
 #define LAST_WAIT_MS  60000
 #define LEASE_MS      120000  /* for a few memories */
+#define HEADING_CHARS 200     /* of key and tags */
 #define UNUSED_MS     3600000 /* after which vectors of another model may go */
 
 static const char TROUBLE[] = "vectors of memories";
@@ -161,32 +164,78 @@ static int make_some(struct embedder *embedder, struct batch *batch, size_t from
     return status == ERR_INVALID ? OK : status;
 }
 
+/* What a key says, where it is made of words ("shoe-sizes") and not of numbers ("chat-7/12"). */
+static void put_key(struct buf *out, const char *key)
+{
+    size_t length = strlen(key);
+    size_t in_words = 0;
+    size_t start = out->length;
+    for (size_t at = 0; at < length;) {
+        size_t size = strcspn(key + at, " -_./:,;()[]{}#@+=&?!'\"\\");
+        if (size > 1 && strcspn(key + at, "0123456789") >= size) {
+            buf_printf(out, "%s%.*s", out->length > start ? " " : "", (int)size, key + at);
+            in_words += size;
+        }
+        at += size + 1;
+    }
+    if (2 * in_words < length) {
+        out->length = start;
+    }
+}
+
+/* What stands before each passage of a memory: its key and its tags often say what it is about,
+ * where the text does not. NULL without memory. */
+static const char *heading(struct arena *arena, const struct embedding_task *task)
+{
+    struct buf out;
+    size_t index, most;
+    yyjson_val *tag;
+    yyjson_val *tags =
+        task->tags ? yyjson_doc_get_root(json_parse(arena, task->tags, strlen(task->tags), NULL))
+                   : NULL;
+    buf_init(&out, LIMIT_MEMORY_LINE_BYTES);
+    put_key(&out, task->key);
+    bool named = out.length > 0;
+    yyjson_arr_foreach(tags, index, most, tag)
+    {
+        if (yyjson_is_str(tag)) {
+            buf_printf(&out, "%s%s", index > 0 ? ", " : named ? " (" : "", yyjson_get_str(tag));
+        }
+    }
+    if (out.length > 0) {
+        out.length = text_prefix(out.data, out.length, HEADING_CHARS);
+    }
+    buf_puts(&out, named && yyjson_arr_size(tags) > 0 ? "): " : out.length > 0 ? ": " : "");
+    return buf_to_arena(&out, arena);
+}
+
 /* Takes the memory's text apart into passages. */
 static int cut(struct batch *batch, size_t which)
 {
     const char *text = batch->tasks[which].text;
+    const char *head = heading(batch->arena, &batch->tasks[which]);
     struct passages passages;
     struct passage passage;
     batch->rows[which] = (struct embedding_row){.id = batch->tasks[which].id, .vectors = ""};
     batch->packed[which] = NULL;
-    memcpy(batch->rows[which].digest, batch->tasks[which].digest, SHA256_SIZE);
     passages_begin(&passages, text, strlen(text));
-    while (passages_next(&passages, &passage)) {
+    while (head && passages_next(&passages, &passage)) {
         size_t capacity = batch->text_capacity;
         size_t same = capacity;
         batch->texts = arena_grow(batch->arena, batch->texts, batch->text_count, &capacity,
                                   sizeof *batch->texts);
         batch->owners = arena_grow(batch->arena, batch->owners, batch->text_count, &same,
                                    sizeof *batch->owners);
-        if (!batch->texts || !batch->owners) {
+        const char *whole = arena_printf(batch->arena, "%s%.*s", head,
+                                         (int)(passage.end - passage.start), text + passage.start);
+        if (!batch->texts || !batch->owners || !whole) {
             return ERR_NOMEM;
         }
         batch->text_capacity = capacity;
         batch->owners[batch->text_count] = which;
-        batch->texts[batch->text_count++] =
-            (struct slice){text + passage.start, passage.end - passage.start};
+        batch->texts[batch->text_count++] = (struct slice){whole, strlen(whole)};
     }
-    return OK;
+    return head ? OK : ERR_NOMEM;
 }
 
 /* Makes the vectors of all memories of a batch. After ERR_IO it has those that are made. */
@@ -223,7 +272,8 @@ static int write_batch(const struct rules_work *work, const struct batch *batch)
 {
     int status = OK;
     for (size_t i = 0; i < batch->count && status == OK; i++) {
-        status = embeddings_put(work->db, work->space, batch->embedding, &batch->rows[i]);
+        status = embeddings_put(work->db, work->space, batch->embedding, &batch->tasks[i],
+                                &batch->rows[i]);
     }
     if (status == OK && batch->count > 0) {
         status = embeddings_advance(work->db, work->space, batch->embedding,

@@ -24,23 +24,14 @@ int embeddings_choose(struct db *db, struct arena *arena, int64_t space, const c
     return status;
 }
 
-static void read_digest(const struct db_rows *rows, int column, unsigned char digest[SHA256_SIZE])
-{
-    size_t length;
-    const void *bytes = db_bytes(rows, column, &length);
-    memset(digest, 0, SHA256_SIZE);
-    if (bytes && length == SHA256_SIZE) {
-        memcpy(digest, bytes, length);
-    }
-}
-
 int embeddings_changes(struct db *db, int64_t embedding, int64_t since, size_t limit,
                        int (*take)(void *context, const struct embedding_row *row), void *context,
                        int64_t *seen)
 {
     struct db_rows *rows =
         db_ask(db,
-               "SELECT v.id, v.change, v.dimensions, v.vectors, m.digest FROM {memory_vector} AS v "
+               "SELECT v.id, v.change, v.dimensions, v.vectors, m.digest, m.key, "
+               "{m.tags|m.tags::text} FROM {memory_vector} AS v "
                "JOIN {memory} AS m ON m.id = v.id WHERE v.embedding = ?1 AND v.change > ?2 ORDER "
                "BY v.change LIMIT ?3",
                DB_INT(embedding), DB_INT(since), DB_INT((int64_t)limit));
@@ -56,7 +47,9 @@ int embeddings_changes(struct db *db, int64_t embedding, int64_t since, size_t l
         struct embedding_row row = {.id = db_int(rows, 0)};
         row.dimensions = dimensions > 0 ? (size_t)dimensions : 0;
         row.vectors = db_bytes(rows, 3, &row.length);
-        read_digest(rows, 4, row.digest);
+        size_t length;
+        const void *digest = db_bytes(rows, 4, &length);
+        row.face = store_face(digest, digest ? length : 0, db_words(rows, 5), db_text(rows, 6));
         status = take(context, &row);
         if (status != OK) {
             break;
@@ -139,12 +132,13 @@ int embeddings_release(struct db *db, const char *holder)
 int embeddings_tasks(struct db *db, struct arena *arena, int64_t space, int64_t embedding,
                      size_t most, size_t bytes, struct embedding_task *tasks, size_t *count)
 {
-    struct db_rows *rows = db_ask(
-        db,
-        "SELECT id, change, digest, text FROM {memory} WHERE space = ?1 AND change > (SELECT "
-        "seen FROM {embedding} WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM {memory_vector} "
-        "AS v WHERE v.id = {memory}.id AND v.embedding = ?2) ORDER BY change LIMIT ?3",
-        DB_INT(space), DB_INT(embedding), DB_INT((int64_t)most));
+    struct db_rows *rows =
+        db_ask(db,
+               "SELECT id, change, key, {tags|tags::text}, text FROM {memory} WHERE space = ?1 AND "
+               "change > (SELECT "
+               "seen FROM {embedding} WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM {memory_vector} "
+               "AS v WHERE v.id = {memory}.id AND v.embedding = ?2) ORDER BY change LIMIT ?3",
+               DB_INT(space), DB_INT(embedding), DB_INT((int64_t)most));
     int status;
     size_t taken = 0;
     *count = 0;
@@ -154,9 +148,10 @@ int embeddings_tasks(struct db *db, struct arena *arena, int64_t space, int64_t 
         *task = (struct embedding_task){
             .id = db_int(rows, 0),
             .change = db_int(rows, 1),
-            .text = arena_strdup(arena, db_words(rows, 3)),
+            .key = arena_strdup(arena, db_words(rows, 2)),
+            .tags = db_text(rows, 3) ? arena_strdup(arena, db_text(rows, 3)) : NULL,
+            .text = arena_strdup(arena, db_words(rows, 4)),
         };
-        read_digest(rows, 2, task->digest);
         taken += task->text ? strlen(task->text) : 0;
     }
     db_end(rows);
@@ -164,16 +159,17 @@ int embeddings_tasks(struct db *db, struct arena *arena, int64_t space, int64_t 
     return arena_failed(arena) ? ERR_NOMEM : status;
 }
 
+/* The change number tells whether the memory is still what was read: every change has another. */
 int embeddings_put(struct db *db, struct store_space *space, int64_t embedding,
-                   const struct embedding_row *row)
+                   const struct embedding_task *task, const struct embedding_row *row)
 {
     return db_do(db,
                  "INSERT INTO {memory_vector} (id, embedding, change, dimensions, vectors) SELECT "
                  "id, CAST(?2 AS BIGINT), CAST(?3 AS BIGINT), CAST(?4 AS BIGINT), {?5|?5::bytea} "
-                 "FROM {memory} WHERE id = ?1 AND digest = ?6 ON CONFLICT DO NOTHING",
+                 "FROM {memory} WHERE id = ?1 AND change = ?6 ON CONFLICT DO NOTHING",
                  DB_INT(row->id), DB_INT(embedding), DB_INT(++space->change),
                  DB_INT((int64_t)row->dimensions), DB_BYTES(row->vectors, row->length),
-                 DB_BYTES(row->digest, SHA256_SIZE));
+                 DB_INT(task->change));
 }
 
 int embeddings_advance(struct db *db, const struct store_space *space, int64_t embedding,

@@ -3,9 +3,9 @@
  * which change of the space it has everything, and who works on it: processes and machines share a
  * store, and a lease, which lapses, keeps them from doing the same work twice.
  *
- * Vectors go with their memory, and with its text: a text that changes has none until they are made
- * anew. Each row of vectors takes a change number of its space, so that others learn of it as they
- * learn of memories. */
+ * Vectors go with their memory, and with what they are made of, its text, key and tags: a memory
+ * whose text changes has none until they are made anew. Each row of vectors takes a change number
+ * of its space, so that others learn of it as they learn of memories. */
 #ifndef FORAGE_MEMORY_EMBEDDINGS_H
 #define FORAGE_MEMORY_EMBEDDINGS_H
 
@@ -13,11 +13,13 @@
 
 #define EMBEDDINGS_VERSION 4 /* of the tables, from which on there are these */
 
-/* For store.c, with the change of a row: its vectors go, or go if the text becomes another. */
+/* For store.c, with the change of a row: its vectors go, or go if what they are made of becomes
+ * another. */
 #define EMBEDDINGS_DROP(ID) "DELETE FROM {memory_vector} WHERE id = " ID
-#define EMBEDDINGS_DROP_OLD(ID, DIGEST)                                                            \
+#define EMBEDDINGS_DROP_OLD(ID, DIGEST, KEY, TAGS)                                                 \
     EMBEDDINGS_DROP(ID)                                                                            \
-    " AND EXISTS (SELECT 1 FROM {memory} WHERE id = " ID " AND digest <> " DIGEST ")"
+    " AND EXISTS (SELECT 1 FROM {memory} WHERE id = " ID " AND (digest <> " DIGEST                 \
+    " OR key <> " KEY " OR tags {IS NOT " TAGS "|IS DISTINCT FROM " TAGS "::jsonb}))"
 
 struct embedding {
     int64_t id; /* 0: there is none */
@@ -29,10 +31,10 @@ struct embedding {
 int embeddings_choose(struct db *db, struct arena *arena, int64_t space, const char *model,
                       struct embedding *found);
 
-/* The vectors of a memory, with the digest of their text. */
+/* The vectors of a memory. */
 struct embedding_row {
     int64_t id;
-    unsigned char digest[SHA256_SIZE];
+    uint32_t face; /* of the memory (store.h) */
     size_t dimensions;
     const void *vectors;
     size_t length;
@@ -62,15 +64,16 @@ MUST_CHECK int embeddings_release(struct db *db, const char *holder);
 struct embedding_task {
     int64_t id;
     int64_t change;
-    unsigned char digest[SHA256_SIZE];
+    const char *key;
+    const char *tags; /* as JSON; NULL: none */
     const char *text;
 };
 /* The oldest, at most `most`, or until their texts have `bytes`. */
 int embeddings_tasks(struct db *db, struct arena *arena, int64_t space, int64_t embedding,
                      size_t most, size_t bytes, struct embedding_task *tasks, size_t *count);
-/* Adds the vectors of a memory, unless it is gone or has another text. The space is locked. */
+/* Adds the vectors of a memory, unless it is gone or was changed. The space is locked. */
 MUST_CHECK int embeddings_put(struct db *db, struct store_space *space, int64_t embedding,
-                              const struct embedding_row *row);
+                              const struct embedding_task *task, const struct embedding_row *row);
 /* Everything up to a change is there; everything that there is, where it is the space's last. */
 MUST_CHECK int embeddings_advance(struct db *db, const struct store_space *space, int64_t embedding,
                                   int64_t seen);

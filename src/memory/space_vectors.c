@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tells a text from others: the begin of its digest. */
-static uint32_t mark_of(const unsigned char digest[SHA256_SIZE])
-{
-    uint32_t mark;
-    memcpy(&mark, digest, sizeof mark);
-    return mark;
-}
-
 void space_vectors_clear(struct space_vectors *vectors)
 {
     vectors_free(vectors->set);
@@ -35,7 +27,7 @@ bool space_vectors_follow(const struct space_vectors *vectors, const struct embe
 void space_vectors_row(struct space_vectors *vectors, const struct store_row *row)
 {
     if (vectors->set) {
-        vectors_keep(vectors->set, row->id, mark_of(row->digest));
+        vectors_keep(vectors->set, row->id, row->face);
     }
 }
 
@@ -51,8 +43,8 @@ static int take(void *context, const struct embedding_row *row)
 {
     struct space_vectors *vectors = context;
     int status = row->length == 0 ? OK
-                                  : vectors_put(vectors->set, row->id, mark_of(row->digest),
-                                                row->vectors, row->length, row->dimensions);
+                                  : vectors_put(vectors->set, row->id, row->face, row->vectors,
+                                                row->length, row->dimensions);
     return status == ERR_INVALID ? OK : status;
 }
 

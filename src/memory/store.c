@@ -277,6 +277,22 @@ static const char *copy(struct arena *arena, const struct db_rows *rows, int col
     return text ? arena_strdup(arena, text) : NULL;
 }
 
+/* FNV-1a. */
+static uint32_t mix(uint32_t hash, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
+    }
+    return hash;
+}
+
+uint32_t store_face(const void *digest, size_t length, const char *key, const char *tags)
+{
+    uint32_t hash = mix(2166136261u, digest, length);
+    hash = mix(hash, key, strlen(key) + 1);
+    return tags ? mix(hash, tags, strlen(tags)) : hash;
+}
+
 /* The columns of COLUMNS. */
 static int read_row(const struct db_rows *rows, struct arena *arena, struct store_row *row)
 {
@@ -301,6 +317,7 @@ static int read_row(const struct db_rows *rows, struct arena *arena, struct stor
     if (digest && length == sizeof row->digest) {
         memcpy(row->digest, digest, length);
     }
+    row->face = store_face(row->digest, sizeof row->digest, db_words(rows, 3), db_text(rows, 6));
     int status = read_tags(arena, db_text(rows, 6), row);
     return arena_failed(arena) ? ERR_NOMEM : status;
 }
@@ -489,12 +506,14 @@ int store_last_place(struct db *db, int64_t space, const char *session, int64_t 
 #define OLD "(" SIZE_OF("?16") ")" /* as the statement finds it */
 
 static const char PUT_NEW[] = TOGETHER("", INSERT_ROW, "n");
-static const char PUT_RENAMED[] = TOGETHER("", UPDATE_ROW, "n - " OLD);
+static const char PUT_RENAMED[] = TOGETHER(
+    ", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15", "?3", "?6") ")", UPDATE_ROW, "n - " OLD);
 static const char PUT_OVER[] = TOGETHER(
-    ", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15") "), dropped AS (" DROP("?16") SAY_VERSION ")",
+    ", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15", "?3", "?6") "), dropped AS (" DROP("?16")
+        SAY_VERSION ")",
     UPDATE_ROW, "n - " OLD " - " SUM("dropped"));
 static const char PUT_KEEPING[] =
-    TOGETHER(", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15") "), kept AS (" KEEP(
+    TOGETHER(", unmade AS (" EMBEDDINGS_DROP_OLD("?16", "?15", "?3", "?6") "), kept AS (" KEEP(
                  "?16") "), trimmed AS (" TRIM("?16", "?17") ")",
              UPDATE_ROW, "n - " OLD " + " SUM("kept") " - " SUM("trimmed"));
 static const char REMOVE[] = "{|WITH moved AS (" MOVE_SPACE "), dropped AS (" DROP("?3") SAY_VERSION
@@ -540,20 +559,13 @@ int store_settle(struct db *db, struct store_space *space)
 /* Keeps the row as it is now as an earlier version, and the last `versions` of these; `grown` gets
  * the bytes that the change adds before the row itself is written. A server does all of it with the
  * change. */
-static int keep_file_version(struct db *db, const struct store_row *row, int versions,
-                             int64_t *grown)
+static int keep_file_version(struct db *db, int64_t id, int versions, int64_t *grown)
 {
     if (db_is_postgres(db)) {
         return OK;
     }
-    int64_t id = row->id;
     int status = add_up(db_ask(db, SIZE_OF("?1"), DB_INT(id)), -1, grown);
     if (status != OK || versions == STORE_ALL_VERSIONS) {
-        return status;
-    }
-    status = db_do(db, EMBEDDINGS_DROP_OLD("?1", "?2"), DB_INT(id),
-                   DB_BYTES(row->digest, sizeof row->digest));
-    if (status != OK) {
         return status;
     }
     if (versions == 0) {
@@ -573,7 +585,7 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
     row->change = ++space->change;
     int status = move_file_space(db, space);
     if (status == OK && row->id) {
-        status = keep_file_version(db, row, versions, &grown);
+        status = keep_file_version(db, row->id, versions, &grown);
     }
     if (status == OK) {
         status = write_tags(memory->tags, memory->tag_count, &tags);
@@ -581,13 +593,19 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
     if (status != OK) {
         return status;
     }
+    const char *stored_tags = tags ? tags : row->unreadable_tags;
+    if (row->id && !db_is_postgres(db)) {
+        status = db_do(db, EMBEDDINGS_DROP_OLD("?1", "?2", "?3", "?4"), DB_INT(row->id),
+                       DB_BYTES(row->digest, sizeof row->digest), DB_TEXT(memory->key),
+                       DB_TEXT(stored_tags));
+    }
     struct db_value values[17] = {
         DB_INT(space->id),
         DB_INT(row->change),
         DB_TEXT(memory->key),
         DB_TEXT(memory->summary),
         DB_TEXT(memory->text),
-        DB_TEXT(tags ? tags : row->unreadable_tags),
+        DB_TEXT(stored_tags),
         DB_TEXT(memory->metadata),
         DB_TEXT(memory->session),
         DB_INT(memory->place),
@@ -611,7 +629,7 @@ int store_put(struct db *db, struct store_space *space, struct store_row *row, i
         values[count++] = DB_INT(versions - 1);
     }
     int64_t written[2];
-    status = db_numbers(db_query(db, sql, values, count), written, 2);
+    status = status == OK ? db_numbers(db_query(db, sql, values, count), written, 2) : status;
     free(tags);
     if (status <= 0) {
         return status == 0 ? ERR_NOTFOUND : status;

@@ -15,6 +15,10 @@
 #include "db/db.h"
 #include "memory/memory.h"
 
+/* What vectors are made of, in one number: another one where the text, the key or the tags are
+ * others. Tags as the database has them, NULL: none. */
+uint32_t store_face(const void *digest, size_t length, const char *key, const char *tags);
+
 /* A memory as it is stored. */
 struct store_row {
     int64_t id; /* never used twice */
@@ -22,6 +26,7 @@ struct store_row {
     int64_t change;
     struct memory memory;
     unsigned char digest[SHA256_SIZE]; /* of the text, when it was given */
+    uint32_t face;                     /* as of store_face(); where it was read */
     const char *unreadable_tags;       /* what is stored as tags and is no list; NULL: nothing */
 };
 

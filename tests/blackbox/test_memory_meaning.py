@@ -152,11 +152,18 @@ def test_found_by_what_it_means(store, fake):
         wait_until(lambda: space.do("stats")["namespaces"][0]["embedded"] == len(NOTES))
         assert space.keys("search", query="nut allergy")[0] == "visit"
         assert "tyres" not in space.keys("search", query="automobile")
-        # A new name leaves the vectors as they are.
-        asked = len(fake.texts())
-        space.do("rename", key="home", new_key="house")
-        assert space.keys("search", query="loan")[0] == "house"
-        assert fake.texts()[asked:] in ([], ["loan"])
+        # Key and tags are part of what a memory means; what is neither leaves the vectors as they are.
+        space.do("rename", key="tea", new_key="kitchen-car")
+        space.do("update", key="home", tags=["kid"])
+        wait_until(lambda: space.do("stats")["namespaces"][0]["embedded"] == len(NOTES))
+        assert space.keys("search", query="automobile")[0] == "kitchen-car"
+        assert set(space.keys("search", query="daughter", limit=2)) == {"home", "visit"}
+        asked = fake.texts()
+        assert {f"kitchen car: {NOTES['tea']}", f"home (kid): {NOTES['home']}"} < set(asked)
+        space.do("update", key="home", metadata={"checked": True})
+        assert space.do("stats")["namespaces"][0]["embedded"] == len(NOTES)
+        assert space.keys("search", query="daughter", limit=2)
+        assert set(fake.texts()[len(asked) :]) <= {"daughter"}
     check_store(settings)
 
 
