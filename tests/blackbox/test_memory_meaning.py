@@ -379,4 +379,4 @@ def test_a_model_that_is_damaged(tmp_path):
         fill(server)
         assert keys(tool(server, "search", query="green tea")) == ["tea"]
         assert "model" not in tool(server, "stats")
-        assert "cannot be used" in server.log.text()
+        server.wait_log("cannot be used")
