@@ -1,5 +1,5 @@
-/* The arithmetic of a transformer, once for each kind of processor. All give the same results, up
- * to the rounding of floats: products of int8 are summed without loss everywhere.
+/* The arithmetic of a transformer, once for each kind of processor. All give the same results, to
+ * the last bit: products of bytes are summed without loss, floats in the same order everywhere.
  *
  * Rows of numbers lie one behind the other. A count of rows is rounded up to a multiple of
  * KERNEL_ROWS, so what is read and written has room for that many; what is in the rest does not

@@ -62,11 +62,19 @@ static inline TARGET vec least(vec a, vec b)
     return choose(a < b, a, b);
 }
 
-static inline TARGET float sum_of(vec value)
+/* Sums of 16 numbers each, whatever the size of a vector: every kind adds in the same order, and so
+ * rounds alike. */
+#define PARTS (KERNEL_PANEL / LANES)
+
+static inline TARGET float sum_of(const vec parts[PARTS])
 {
+    float numbers[KERNEL_PANEL];
     float sum = 0;
-    for (int i = 0; i < LANES; i++) {
-        sum += value[i];
+    for (size_t i = 0; i < PARTS; i++) {
+        store(numbers + i * LANES, parts[i]);
+    }
+    for (size_t i = 0; i < KERNEL_PANEL; i++) {
+        sum += numbers[i];
     }
     return sum;
 }
@@ -168,17 +176,17 @@ static TARGET void normalise(float *rows_of, const float *more, size_t rows, siz
 {
     for (size_t i = 0; i < rows; i++) {
         float *row = rows_of + i * width;
-        vec sum = all(0);
+        vec sums[PARTS] = {0};
         for (size_t k = 0; k < width; k += LANES) {
             vec value = more ? load(row + k) + load(more + i * width + k) : load(row + k);
             store(row + k, value);
-            sum += value;
+            sums[k / LANES % PARTS] += value;
         }
-        vec mean = all(sum_of(sum) / (float)width);
-        vec squares = all(0);
+        vec mean = all(sum_of(sums) / (float)width);
+        vec squares[PARTS] = {0};
         for (size_t k = 0; k < width; k += LANES) {
             vec apart = load(row + k) - mean;
-            squares += apart * apart;
+            squares[k / LANES % PARTS] += apart * apart;
         }
         float spread = sum_of(squares) / (float)width;
         float factor = 1 / sqrtf(spread + 1e-12f);
@@ -237,15 +245,15 @@ static inline TARGET void share(float *scores, size_t count, size_t padded, floa
     for (size_t j = count; j < padded; j++) {
         scores[j] = -INFINITY;
     }
-    vec sum = all(0);
+    vec sums[PARTS] = {0};
     for (size_t j = 0; j < padded; j += LANES) {
         vec score = load(scores + j);
         vec value = power((score - highest) * factor);
         value = choose(score == all(-INFINITY), all(0), value);
         store(scores + j, value);
-        sum += value;
+        sums[j / LANES % PARTS] += value;
     }
-    float whole = 1 / sum_of(sum);
+    float whole = 1 / sum_of(sums);
     for (size_t j = 0; j < padded; j += LANES) {
         store(scores + j, load(scores + j) * whole);
     }
