@@ -6,6 +6,9 @@
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 static bool always(void)
@@ -41,6 +44,11 @@ static bool has_avx_vnni(void)
     unsigned a, b, c, d;
     return has_avx2() && __get_cpuid_count(LEAF, PART, &a, &b, &c, &d) && (a & PRODUCTS);
 }
+#elif defined(__aarch64__)
+static bool has_products(void)
+{
+    return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
+}
 #endif
 
 static const struct {
@@ -50,6 +58,8 @@ static const struct {
 #if defined(__x86_64__)
     {&KERNELS_AMX, has_amx},           {&KERNELS_AVX512, has_avx512},
     {&KERNELS_AVX_VNNI, has_avx_vnni}, {&KERNELS_AVX2, has_avx2},
+#elif defined(__aarch64__)
+    {&KERNELS_NEON, has_products},
 #endif
     {&KERNELS_PORTABLE, always},
 };

@@ -78,6 +78,8 @@ extern const struct kernels KERNELS_AMX;
 extern const struct kernels KERNELS_AVX512;
 extern const struct kernels KERNELS_AVX_VNNI;
 extern const struct kernels KERNELS_AVX2;
+#elif defined(__aarch64__)
+extern const struct kernels KERNELS_NEON;
 #endif
 extern const struct kernels KERNELS_PORTABLE;
 
