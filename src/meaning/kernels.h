@@ -1,5 +1,6 @@
 /* The arithmetic of a transformer, once for each kind of processor. All give the same results, to
  * the last bit: products of bytes are summed without loss, floats in the same order everywhere.
+ * Only plain C rounds a product before it adds it, for processors that cannot do both at once.
  *
  * Rows of numbers lie one behind the other. A count of rows is rounded up to a multiple of
  * KERNEL_ROWS, so what is read and written has room for that many; what is in the rest does not

@@ -11,6 +11,11 @@
 
 #include <immintrin.h>
 
+static inline TARGET vec multiply_add(vec a, vec b, vec sum)
+{
+    return _mm512_fmadd_ps(a, b, sum);
+}
+
 #define STEP        64u /* numbers of a row that a tile holds */
 #define BLOCK       16u /* rows of a tile */
 #define PANEL_BYTES 64u

@@ -8,6 +8,11 @@
 
 #include <immintrin.h>
 
+static inline TARGET vec multiply_add(vec a, vec b, vec sum)
+{
+    return _mm512_fmadd_ps(a, b, sum);
+}
+
 /* `count` is known where it is called, so that all sums stay in registers. */
 static inline __attribute__((always_inline)) TARGET size_t tile_of(size_t count,
                                                                    const uint8_t *rows,

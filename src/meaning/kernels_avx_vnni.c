@@ -9,6 +9,11 @@
 
 #include <immintrin.h>
 
+static inline TARGET vec multiply_add(vec a, vec b, vec sum)
+{
+    return _mm256_fmadd_ps(a, b, sum);
+}
+
 #define HALF_BYTES (KERNEL_PANEL / 2 * KERNEL_GROUP)
 
 static inline TARGET __m256i half(const int8_t *from)

@@ -5,7 +5,8 @@
  *   LANES    4, 8 or 16
  *   TILE_ROWS   the most rows that tile() takes, where it is not 16
  *
- * and after it tile(), which multiplies and adds bytes:
+ * and after it multiply_add(), a * b + sum, rounded once where the processor can; and tile(), which
+ * multiplies and adds bytes:
  *
  *   sums[r][c] = sum over d of rows[r * depth + d] * panel's number (d, c)
  *
@@ -28,6 +29,8 @@ typedef uint8_t bvec __attribute__((vector_size(LANES)));
 
 static TARGET size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_t depth,
                           int32_t (*sums)[KERNEL_PANEL]);
+
+static inline TARGET vec multiply_add(vec a, vec b, vec sum);
 
 static inline TARGET vec load(const float *from)
 {
@@ -214,18 +217,20 @@ static TARGET void gelu(float *numbers, size_t count)
     }
 }
 
-/* Four rows times a matrix of `depth` rows and `width` columns. */
+/* Four rows times a matrix of `depth` rows and `width` columns, which lies in panels of 16 columns:
+ * the columns of one as wide as a long text would share two places of the processor's cache. */
 static inline TARGET void multiply_few(const float *rows, size_t stride, size_t depth,
-                                       const float *matrix, size_t width, float *out,
+                                       const float *panels, size_t width, float *out,
                                        size_t out_stride)
 {
     for (size_t j = 0; j < width; j += LANES) {
+        const float *panel = panels + j / KERNEL_PANEL * KERNEL_PANEL * depth + j % KERNEL_PANEL;
         vec sums[KERNEL_FEW] = {0};
         for (size_t d = 0; d < depth; d++) {
-            vec numbers = load(matrix + d * width + j);
+            vec numbers = load(panel + d * KERNEL_PANEL);
 #pragma GCC unroll 4
             for (size_t r = 0; r < KERNEL_FEW; r++) {
-                sums[r] += numbers * rows[r * stride + d];
+                sums[r] = multiply_add(numbers, all(rows[r * stride + d]), sums[r]);
             }
         }
 #pragma GCC unroll 4
@@ -238,12 +243,16 @@ static inline TARGET void multiply_few(const float *rows, size_t stride, size_t 
 /* Makes shares of scores: positive, and 1 together. */
 static inline TARGET void share(float *scores, size_t count, size_t padded, float factor)
 {
-    float highest = scores[0];
-    for (size_t j = 1; j < count; j++) {
-        highest = scores[j] > highest ? scores[j] : highest;
-    }
     for (size_t j = count; j < padded; j++) {
         scores[j] = -INFINITY;
+    }
+    vec high = load(scores);
+    for (size_t j = LANES; j < padded; j += LANES) {
+        high = most(load(scores + j), high);
+    }
+    float highest = high[0];
+    for (int i = 1; i < LANES; i++) {
+        highest = high[i] > highest ? high[i] : highest;
     }
     vec sums[PARTS] = {0};
     for (size_t j = 0; j < padded; j += LANES) {
@@ -256,6 +265,25 @@ static inline TARGET void share(float *scores, size_t count, size_t padded, floa
     float whole = 1 / sum_of(sums);
     for (size_t j = 0; j < padded; j += LANES) {
         store(scores + j, load(scores + j) * whole);
+    }
+}
+
+/* Keys lie with a column for each row of the text, values with one for each of their numbers. */
+static inline TARGET void lay_out(const struct kernel_attention *attention, size_t head,
+                                  float *keys, float *values)
+{
+    size_t width = attention->width;
+    size_t size = width / attention->heads;
+    for (size_t j = 0; j < attention->rows; j++) {
+        const float *row = attention->in + j * 3 * width + head * size;
+        float *key = keys + j / KERNEL_PANEL * KERNEL_PANEL * size + j % KERNEL_PANEL;
+        for (size_t d = 0; d < size; d++) {
+            key[d * KERNEL_PANEL] = row[width + d];
+        }
+        for (size_t d = 0; d < size; d += KERNEL_PANEL) {
+            memcpy(values + d * attention->rows + j * KERNEL_PANEL, row + 2 * width + d,
+                   KERNEL_PANEL * sizeof *values);
+        }
     }
 }
 
@@ -272,16 +300,10 @@ static TARGET void attend(const struct kernel_attention *attention)
     float *shares = values + padded * size;
     memset(keys, 0, padded * size * sizeof *keys);
     for (size_t head = 0; head < attention->heads; head++) {
-        const float *first = attention->in + head * size;
-        for (size_t j = 0; j < count; j++) {
-            const float *row = first + j * stride;
-            for (size_t d = 0; d < size; d++) {
-                keys[d * padded + j] = row[width + d];
-            }
-            memcpy(values + j * size, row + 2 * width, size * sizeof *values);
-        }
+        lay_out(attention, head, keys, values);
         for (size_t i = 0; i < count; i += KERNEL_FEW) {
-            multiply_few(first + i * stride, stride, size, keys, padded, shares, padded);
+            multiply_few(attention->in + i * stride + head * size, stride, size, keys, padded,
+                         shares, padded);
             for (size_t r = 0; r < KERNEL_FEW; r++) {
                 share(shares + r * padded, count, padded, factor);
             }

@@ -14,6 +14,11 @@
 
 #include <arm_neon.h>
 
+static inline TARGET vec multiply_add(vec a, vec b, vec sum)
+{
+    return vfmaq_f32(sum, a, b);
+}
+
 #define QUARTERS 4u
 #define MIDDLE   128u
 

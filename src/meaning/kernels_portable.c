@@ -4,6 +4,11 @@
 
 #include "meaning/kernels_body.h"
 
+static inline TARGET vec multiply_add(vec a, vec b, vec sum)
+{
+    return a * b + sum;
+}
+
 static size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_t depth,
                    int32_t (*sums)[KERNEL_PANEL])
 {

@@ -205,10 +205,15 @@ static void test_floats(void **state)
     float *in = some_floats((ROWS + KERNEL_ROWS) * WIDTH, 6);
     const struct kernels *kernels;
     for (int which = 0; which < 3; which++) {
-        float *right = run_floats(&KERNELS_PORTABLE, in, which);
+        float *right = run_floats(kernels_usable(0), in, which);
         for (size_t i = 0; (kernels = kernels_usable(i)); i++) {
             float *got = run_floats(kernels, in, which);
-            assert_memory_equal(got, right, ROWS * (which == 2 ? 32 : WIDTH) * sizeof *got);
+            size_t count = (size_t)ROWS * (which == 2 ? 32 : WIDTH);
+            if (which == 2 && kernels == &KERNELS_PORTABLE) {
+                assert_near(got, right, count, 2e-5f);
+            } else {
+                assert_memory_equal(got, right, count * sizeof *got);
+            }
             free(got);
         }
         for (size_t i = 0; which == 0 && i < ROWS * WIDTH; i++) {
