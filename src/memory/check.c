@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 
 #define WITH_VERSIONS 2
-#define WITH_BYTES    3
+#define WITH_BYTES    5 /* where they are now */
 #define ORPHANED      "id NOT IN (SELECT id FROM {memory})"
 #define LAGS          "change < (SELECT max(change) FROM {memory} WHERE space = {space}.id)"
 
 #define MISCOUNTED                                                                                 \
-    "n <> coalesce((SELECT bytes FROM {owner} WHERE {owner}.owner = counted.owner), -1)"
+    "n <> coalesce((SELECT bytes FROM {space} WHERE name = '' AND {space}.owner = "                \
+    "counted.owner), -1)"
 
 /* Each row is one check of the tables: a query that lists what is wrong, and the statement that
  * repairs it (NULL where nothing can). */
@@ -46,9 +47,10 @@ static const struct {
      "SELECT CAST(count(*) AS TEXT) FROM {memory_vector} WHERE " ORPHANED " HAVING count(*) > 0",
      "DELETE FROM {memory_vector} WHERE " ORPHANED, "vectors of memories that are gone", false},
     {ON_BOTH, WITH_BYTES, "SELECT owner FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED,
-     "{|LOCK TABLE forage_owner IN EXCLUSIVE MODE; }INSERT INTO {owner} (owner, bytes) SELECT "
-     "owner, n FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED
-     " ON CONFLICT (owner) DO UPDATE SET bytes = excluded.bytes",
+     "{|LOCK TABLE forage_space IN EXCLUSIVE MODE; }INSERT INTO {space} (owner, name, bytes) "
+     "SELECT "
+     "owner, '', n FROM (" STORE_COUNTED ") AS counted WHERE " MISCOUNTED
+     " ON CONFLICT (owner, name) DO UPDATE SET bytes = excluded.bytes",
      "the bytes that memories take are miscounted for caller", true},
 };
 #define CHECK_COUNT (sizeof CHECKS / sizeof *CHECKS)

@@ -5,6 +5,10 @@
 #include "memory/store.h"
 
 #define COUNT_ALL "INSERT INTO {owner} (owner, bytes) " STORE_COUNTED
+/* The bytes of an owner move into the table of its spaces, for which store.h has the reason. */
+#define JOIN_OWNERS                                                                                \
+    "INSERT INTO {space} (owner, name, bytes) SELECT owner, '', bytes FROM {owner};"               \
+    "DROP TABLE {owner};"
 
 static const char *const SQLITE_VERSIONS[] = {
     "CREATE TABLE space ("
@@ -38,6 +42,11 @@ static const char *const SQLITE_VERSIONS[] = {
     " id INTEGER NOT NULL, embedding INTEGER NOT NULL, change INTEGER NOT NULL,"
     " dimensions INTEGER NOT NULL, vectors BLOB NOT NULL, PRIMARY KEY (id, embedding));"
     "CREATE UNIQUE INDEX memory_vector_change ON memory_vector (embedding, change);",
+    /* Ids are given (store.h). AUTOINCREMENT could go only with a copy of every memory; at its end
+     * the counter is not written any more. */
+    "ALTER TABLE space ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;" JOIN_OWNERS
+    "DELETE FROM sqlite_sequence WHERE name = 'memory';"
+    "INSERT INTO sqlite_sequence (name, seq) VALUES ('memory', 9223372036854775807);",
     NULL,
 };
 
@@ -81,6 +90,7 @@ static const char *const POSTGRES_VERSIONS[] = {
     " id BIGINT NOT NULL, embedding BIGINT NOT NULL, change BIGINT NOT NULL,"
     " dimensions BIGINT NOT NULL, vectors BYTEA NOT NULL, PRIMARY KEY (id, embedding));"
     "CREATE UNIQUE INDEX forage_memory_vector_change ON forage_memory_vector (embedding, change);",
+    "ALTER TABLE forage_space ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;" JOIN_OWNERS,
     NULL,
 };
 

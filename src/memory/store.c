@@ -84,12 +84,9 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
         return status;
     }
     /* Another server may be faster; then its row counts. */
-    status = db_do(db, "INSERT INTO {owner} (owner, bytes) VALUES (?1, 0) ON CONFLICT DO NOTHING",
-                   DB_TEXT(space->owner));
-    if (status != OK) {
-        return status;
-    }
-    status = db_do(db, "INSERT INTO {space} (owner, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    status = db_do(db,
+                   "INSERT INTO {space} (owner, name) VALUES (?1, ''), (?1, ?2) ON CONFLICT DO "
+                   "NOTHING",
                    DB_TEXT(space->owner), DB_TEXT(space->name));
     return status == OK ? find_space(db, space, found) : status;
 }
@@ -99,13 +96,13 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
 int store_lock(struct db *db, struct store_space *space)
 {
     static const char LOCK[] =
-        "SELECT {space}.change, {owner}.bytes FROM {owner} JOIN {space} ON {space}.owner = "
-        "{owner}.owner WHERE {space}.id = ?1{| FOR UPDATE}";
+        "SELECT {space}.change, owned.bytes FROM {space} AS owned JOIN {space} ON {space}.owner = "
+        "owned.owner WHERE {space}.id = ?1 AND owned.name = ''{| FOR UPDATE}";
     int64_t numbers[2];
     int status = db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 2);
     if (status == 0) { /* the owner's row is lost, which a check tells and repairs */
         status = db_do(db,
-                       "INSERT INTO {owner} (owner, bytes) SELECT owner, 0 FROM {space} WHERE id = "
+                       "INSERT INTO {space} (owner, name) SELECT owner, '' FROM {space} WHERE id = "
                        "?1 ON CONFLICT DO NOTHING",
                        DB_INT(space->id));
         status =
@@ -123,7 +120,8 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
     struct db_rows *rows =
         db_ask(db,
                "SELECT id, owner, name FROM {space} WHERE (CAST(?1 AS TEXT) IS NULL OR owner IN "
-               "(?1, '')) AND (owner, name) > (?2, ?3) ORDER BY owner, name LIMIT ?4",
+               "(?1, '')) AND (owner, name) > (?2, ?3) AND name <> '' ORDER BY owner, name LIMIT "
+               "?4",
                DB_TEXT(owner), DB_TEXT(after->owner), DB_TEXT(after->name), DB_INT((int64_t)limit));
     db_at_most(rows, limit);
     int status;
@@ -179,7 +177,8 @@ static int read_stats(struct db_rows *rows, struct arena *arena, struct memory_s
 static int read_owned(struct db *db, const char *owner, struct memory_stats *stats)
 {
     struct db_rows *rows =
-        db_ask(db, "SELECT owner, bytes FROM {owner} WHERE owner IN (?1, '')", DB_TEXT(owner));
+        db_ask(db, "SELECT owner, bytes FROM {space} WHERE owner IN (?1, '') AND name = ''",
+               DB_TEXT(owner));
     int status;
     while ((status = db_step(rows)) > 0) {
         *(*db_words(rows, 0) ? &stats->used_bytes : &stats->shared_bytes) = db_int(rows, 1);
@@ -203,7 +202,7 @@ int store_stats(struct db *db, struct arena *arena, const char *owner, struct me
                " CAST(coalesce(sum({length(CAST(text AS BLOB))|octet_length(text)}), 0) AS BIGINT),"
                " coalesce(min(created), 0), coalesce(max(created), 0) FROM {space} AS spaces"
                " LEFT JOIN {memory} AS memories ON memories.space = spaces.id"
-               " WHERE CAST(?1 AS TEXT) IS NULL OR owner IN (?1, '')"
+               " WHERE (CAST(?1 AS TEXT) IS NULL OR owner IN (?1, '')) AND spaces.name <> ''"
                " GROUP BY spaces.id ORDER BY spaces.name, owner LIMIT ?2",
                DB_TEXT(owner), DB_INT(LIMIT_MEMORY_NAMESPACES));
     int status = read_stats(db_at_most(rows, LIMIT_MEMORY_NAMESPACES), arena, stats, items);
@@ -496,9 +495,9 @@ int store_last_place(struct db *db, int64_t space, const char *session, int64_t 
     " AS BIGINT) FROM written}"
 #define SAY_MEMORY " RETURNING id, " STORE_MEMORY_BYTES("") " AS n"
 #define INSERT_ROW                                                                                 \
-    "INSERT INTO {memory} (space, change, key, summary, text, tags, metadata, session, place, "    \
-    "role, created, updated, expires, version, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "   \
-    "?9, ?10, ?11, ?12, ?13, ?14, ?15)" SAY_MEMORY
+    "INSERT INTO {memory} ({id, |}space, change, key, summary, text, tags, metadata, session, "    \
+    "place, role, created, updated, expires, version, digest) VALUES ({(?1 << 36) + ?2, |}?1, "    \
+    "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)" SAY_MEMORY
 #define UPDATE_ROW                                                                                 \
     "UPDATE {memory} SET change = ?2, key = ?3, summary = ?4, text = ?5, tags = ?6, metadata = "   \
     "?7, session = ?8, place = ?9, role = ?10, created = ?11, updated = ?12, expires = ?13, "      \
@@ -551,8 +550,8 @@ int store_settle(struct db *db, struct store_space *space)
     space->uncounted = 0;
     return grown == 0 ? OK
                       : db_do(db,
-                              "UPDATE {owner} SET bytes = bytes + ?2 WHERE owner = (SELECT owner "
-                              "FROM {space} WHERE id = ?1)",
+                              "UPDATE {space} SET bytes = bytes + ?2 WHERE name = '' AND owner = "
+                              "(SELECT owner FROM {space} WHERE id = ?1)",
                               DB_INT(space->id), DB_INT(grown));
 }
 

@@ -7,7 +7,12 @@
  * that makes the order of commits the order of numbers (store_lock). A row carries the number of
  * the change that wrote it; a removal leaves its number and the row's id, and nothing of its
  * content. So whoever remembers a number can ask for everything that happened since
- * (store_changes). */
+ * (store_changes).
+ *
+ * Every page of a file that a change touches is written when it commits, so a new memory touches
+ * few. The bytes that an owner's memories take are in the table of its spaces, in a row without a
+ * name, mostly on the page on which the space's counter is. And in a file the id of a memory is
+ * made of its space and the number of the change that added it, not by a counter of its own. */
 #ifndef FORAGE_MEMORY_STORE_H
 #define FORAGE_MEMORY_STORE_H
 
@@ -57,9 +62,8 @@ struct store_space {
                                                  "ON m.id = v.id JOIN {space} AS s ON s.id = "     \
                                                  "m.space"
 #define STORE_COUNTED                                                                              \
-    "SELECT owner, CAST(sum(n) AS BIGINT) AS n FROM (SELECT owner, 0 AS n FROM {space} UNION ALL " \
-    "SELECT owner, 0 FROM {owner} UNION ALL " STORE_OF_MEMORIES " UNION ALL " STORE_OF_VERSIONS    \
-    ") AS items GROUP BY owner"
+    "SELECT owner, CAST(sum(n) AS BIGINT) AS n FROM (SELECT owner, 0 AS n FROM {space} UNION "     \
+    "ALL " STORE_OF_MEMORIES " UNION ALL " STORE_OF_VERSIONS ") AS items GROUP BY owner"
 
 /* Takes one row; anything but OK ends the walk and is what the walk returns. */
 typedef int (*store_take)(void *context, const struct store_row *row);

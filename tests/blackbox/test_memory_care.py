@@ -98,8 +98,8 @@ def test_check_lists_each_damaged_memory(store):
 OTHER_DAMAGES = {
     "a lost namespace": ("DELETE FROM {space}", "its namespace is gone", False),
     "a lagging counter": ("UPDATE {space} SET change = 2", "the change counter lags behind", True),
-    "miscounted bytes": ("UPDATE {owner} SET bytes = bytes + 1", "the bytes that memories take are miscounted", True),
-    "a lost owner": ("DELETE FROM {owner}", "the bytes that memories take are miscounted", True),
+    "miscounted bytes": ("UPDATE {space} SET bytes = bytes + 1 WHERE name = ''", "the bytes that memories take are miscounted", True),
+    "a lost owner": ("DELETE FROM {space} WHERE name = ''", "the bytes that memories take are miscounted", True),
     "damaged metadata": ("UPDATE {memory} SET metadata = '[1' WHERE key = 'k3'", "its metadata cannot be read", False),
 }
 

@@ -145,6 +145,46 @@ def test_a_file_of_another_version_is_refused_untouched(tmp_path, version, why):
     assert image_of(tmp_path) == before
 
 
+# ---- what an add writes ----
+
+
+def ids_of(folder):
+    with sqlite3.connect(f"file:{folder}/memory.db?mode=ro", uri=True) as file:
+        ids = [number for (number,) in file.execute("SELECT id FROM memory UNION ALL SELECT id FROM removed")]
+    file.close()
+    return ids
+
+
+def test_no_id_is_used_twice(tmp_path):
+    first_file(tmp_path)
+    with Server(FORAGE_DATA_DIR=tmp_path) as server:
+        for number in range(4):
+            for space in ("default", "other"):
+                over_rest(server.port, "memory_add", {"key": "k", "text": f"text {number}", "namespace": space})
+                over_rest(server.port, "memory_delete", {"key": "k", "namespace": space})  # the newest of all
+        over_rest(server.port, "memory_add", {"key": "last", "text": "stays"})
+    ids = ids_of(tmp_path)
+    assert len(set(ids)) == len(ids) == 10 and 7 in ids, ids  # 7 is what the first version gave
+
+
+def frames_of(log):
+    """The frames of a log that were written since it began: those with its own salt."""
+    data = log.read_bytes()
+    frames = [data[at : at + 24 + 4096] for at in range(32, len(data), 24 + 4096)]
+    return sum(len(frame) == 24 + 4096 and frame[8:16] == data[16:24] for frame in frames)
+
+
+def test_an_add_writes_few_pages(tmp_path):
+    """A page each: of the memories, of three indexes, of the keys and of the spaces; now and then one is full."""
+    log = tmp_path / "memory.db-wal"
+    with Server(FORAGE_DATA_DIR=tmp_path) as server:
+        frames = []
+        for number in range(41):
+            assert over_rest(server.port, "memory_add", {"key": f"k{number}", "text": f"text {number}"})["success"]
+            frames.append(frames_of(log))
+        assert 6 * 40 <= frames[-1] - frames[0] < 7 * 40
+
+
 # ---- deleted is deleted ----
 
 SECRET = "xylophonecatastrophe"
