@@ -7,6 +7,7 @@
 #include "index/array.h"
 #include "index/compounds.h"
 #include "index/fold.h"
+#include "index/keys.h"
 #include "index/order.h"
 #include "index/passages.h"
 #include "index/segment.h"
@@ -140,6 +141,7 @@ struct gathering {
     struct collected *entry;
     enum language language;
     struct part *part; /* NULL: the entry is one passage */
+    bool key_speaks;
 };
 
 static int count_term(struct rows *rows, uint32_t term, uint32_t terms)
@@ -210,19 +212,14 @@ static int gather(void *context, const struct word *word)
     return status;
 }
 
-static bool has_digit(const char *text)
-{
-    return strpbrk(text, "0123456789") != NULL;
-}
-
-/* A word of a key. Numbers are left out: most keys have one of their own, which would be a term for
- * each memory, and who has the key needs no search. */
+/* A word of a key. */
 static int gather_key(void *context, const struct word *word)
 {
     struct gathering *gathering = context;
     struct builder *builder = gathering->builder;
     char marked[FOLD_BYTES + 1] = {KEY_MARK};
-    if (word->stop || has_digit(word->term) || word->length >= FOLD_BYTES) {
+    if (word->stop || word->length >= FOLD_BYTES ||
+        !keys_word(word->term, word->length, gathering->key_speaks)) {
         return OK;
     }
     memcpy(marked + 1, word->term, word->length);
@@ -260,6 +257,7 @@ static int gather_fields(struct gathering *gathering, const struct index_entry *
         status = gather_text(gathering, entry->tags[i], strlen(entry->tags[i]));
     }
     if (status == OK && entry->key) {
+        gathering->key_speaks = keys_speak(entry->key);
         status = words_each(gathering->builder->reader, entry->key, strlen(entry->key),
                             gathering->language, gather_key, gathering);
     }
@@ -294,7 +292,7 @@ static int gather_entry(struct builder *builder, const struct index_entry *entry
     const char *text = entry->text ? entry->text : "";
     size_t length = strlen(text);
     struct gathering gathering = {builder, collected, words_guess(builder->reader, text, length),
-                                  NULL};
+                                  NULL, false};
     struct passages passages;
     struct passage first;
     struct passage next;

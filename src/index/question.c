@@ -296,23 +296,27 @@ static int take_joined(void *context, const struct word *word)
                                     : OK;
 }
 
-/* "Hay fever" may be written as one word. */
+/* "Hay fever" may be written as one word, and so may "breaks down" be the one of a breakdown. */
 static int add_joined(struct widening *widening, struct word_reader *reader,
                       struct question_word *next, enum language language)
 {
     struct question_word *word = widening->word;
-    if (next->kind != WORD_PLAIN || next->stop || next->position != word->position + 1) {
+    const char *const BEGINS[] = {word->folded, word->term};
+    int status = OK;
+    if (next->kind != WORD_PLAIN || next->position != word->position + 1) {
         return OK;
     }
-    const char *joined = arena_printf(widening->reading.arena, "%s%s", word->folded, next->folded);
-    int status = joined
+    for (size_t i = 0; i < sizeof BEGINS / sizeof *BEGINS && status == OK; i++) {
+        const char *joined = arena_printf(widening->reading.arena, "%s%s", BEGINS[i], next->folded);
+        status = joined
                      ? words_each(reader, joined, strlen(joined), language, take_joined, widening)
                      : ERR_NOMEM;
-    if (status == OK) {
-        widening->word = next;
-        status = words_each(reader, joined, strlen(joined), language, take_joined, widening);
+        if (status == OK && !next->stop) {
+            widening->word = next;
+            status = words_each(reader, joined, strlen(joined), language, take_joined, widening);
+            widening->word = word;
+        }
     }
-    widening->word = word;
     return status;
 }
 

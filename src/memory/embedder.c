@@ -9,6 +9,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/trouble.h"
+#include "index/keys.h"
 #include "index/passages.h"
 #include "index/vectors.h"
 #include "meaning/meaning.h"
@@ -164,22 +165,15 @@ static int make_some(struct embedder *embedder, struct batch *batch, size_t from
     return status == ERR_INVALID ? OK : status;
 }
 
-/* What a key says, where it is made of words ("shoe-sizes") and not of numbers ("chat-7/12"). */
 static void put_key(struct buf *out, const char *key)
 {
-    size_t length = strlen(key);
-    size_t in_words = 0;
-    size_t start = out->length;
+    size_t length = keys_speak(key) ? strlen(key) : 0;
     for (size_t at = 0; at < length;) {
-        size_t size = strcspn(key + at, " -_./:,;()[]{}#@+=&?!'\"\\");
-        if (size > 1 && strcspn(key + at, "0123456789") >= size) {
-            buf_printf(out, "%s%.*s", out->length > start ? " " : "", (int)size, key + at);
-            in_words += size;
+        size_t size = keys_part(key + at);
+        if (size > 0 && keys_word(key + at, size, true)) {
+            buf_printf(out, "%s%.*s", out->length > 0 ? " " : "", (int)size, key + at);
         }
         at += size + 1;
-    }
-    if (2 * in_words < length) {
-        out->length = start;
     }
 }
 
