@@ -1,97 +1,125 @@
 /* One ranking of two. A text that only one side found gets the other's score too, where it has one:
- * the cosine of every hit is known, and what words did not find has no score of words. */
+ * the cosine of every hit is known, and what words did not find has no score of words.
+ *
+ * Cosines count from the worst of the nearest on, to the best, which is 1. The best by words is 1
+ * only where it is as good as words can be expected to be: words that hold little of a question say
+ * little, and what is asked for in other words is found by its vector. */
 #include "index/fuse.h"
+
+#include "index/score.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* Of the score; the rest is the vectors'. On five sets, conversations and others, anything from .52
- * to .6 is about as good. */
-#define WORDS_SHARE 0.56
+/* docs/decisions.md has the figures of these two. */
+#define WORDS_SHARE 0.62 /* of the score; the rest is the vectors' */
+#define GOOD_WORDS  0.5  /* of the weight of all words: the score by words that counts in full */
 
-/* A text that one of the two found. */
-struct candidate {
-    int64_t id;
-    double words, relevance; /* 0: not found by words */
-    double cosine;           /* NaN: it has no vector */
-};
+#define LEAST_SAMPLE 30   /* texts, to know what cosines are usual */
+#define USUAL_COSINE 0.75 /* at most, where there are less */
 
+/* What words found comes before the same text as vectors found it. */
 static int by_id(const void *left, const void *right)
-{
-    int64_t a = ((const struct candidate *)left)->id;
-    int64_t b = ((const struct candidate *)right)->id;
-    return a < b ? -1 : a > b;
-}
-
-static int by_rank(const void *left, const void *right)
 {
     const struct index_hit *a = left;
     const struct index_hit *b = right;
-    return a->score != b->score ? (a->score > b->score ? -1 : 1) : a->id > b->id ? -1 : 1;
+    return a->id != b->id                   ? (a->id < b->id ? -1 : 1)
+           : a->precedence != b->precedence ? (a->precedence > b->precedence ? -1 : 1)
+                                            : (a->score < b->score) - (a->score > b->score);
 }
 
 /* Puts both lists together, each text once. */
-static size_t join(struct candidate *all, const struct index_found *found,
+static size_t join(struct index_hit *hits, const struct index_found *found,
                    const struct vectors_hit *near, size_t near_count)
 {
     size_t count = 0;
     for (size_t i = 0; i < found->count; i++) {
-        const struct index_hit *hit = &found->hits[i];
-        all[count++] = (struct candidate){hit->id, hit->score, hit->relevance, NAN};
+        hits[count++] = found->hits[i];
     }
     for (size_t i = 0; i < near_count; i++) {
-        all[count++] = (struct candidate){near[i].id, 0, 0, near[i].cosine};
+        hits[count++] = (struct index_hit){.id = near[i].id};
     }
-    qsort(all, count, sizeof *all, by_id);
+    qsort(hits, count, sizeof *hits, by_id);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (kept > 0 && all[kept - 1].id == all[i].id) {
-            struct candidate *same = &all[kept - 1];
-            same->words = fmax(same->words, all[i].words);
-            same->relevance = fmax(same->relevance, all[i].relevance);
-            same->cosine = fmax(same->cosine, all[i].cosine);
-        } else {
-            all[kept++] = all[i];
+        if (kept == 0 || hits[kept - 1].id != hits[i].id) {
+            hits[kept++] = hits[i];
         }
     }
     return kept;
 }
 
-/* The cosines of those that only words found. */
-static int complete(struct candidate *all, size_t count, const struct vectors *vectors,
-                    const float *question, struct vectors_hit *texts)
+/* The cosines of all of them; NaN: there is no vector. */
+static int compare(struct index_hit *hits, size_t count, const struct vectors *vectors,
+                   const float *question, struct vectors_hit *texts)
 {
     for (size_t i = 0; i < count; i++) {
-        texts[i] = (struct vectors_hit){.id = all[i].id};
+        texts[i] = (struct vectors_hit){.id = hits[i].id};
     }
     int status = vectors_compare(vectors, question, texts, count, NAN);
     for (size_t i = 0; i < count && status == OK; i++) {
-        all[i].cosine = texts[i].cosine;
+        hits[i].parts.cosine = texts[i].cosine;
     }
     return status;
 }
 
-/* The joint scores. Cosines of texts that have nothing to do with a question are far from 0 with
- * most models, so that they count from the worst of the nearest on. */
-static void score(const struct candidate *all, size_t count, double least, double best_cosine,
-                  struct index_found *found, struct index_hit *hits)
+/* What all hits of one search have in common. */
+struct scale {
+    double words;                /* the score by words that counts in full */
+    double least, nearest_range; /* of the cosines that count */
+    double usual;                /* cosine, of texts that have nothing to do with the question */
+};
+
+static int find_scale(const struct index_found *found, const struct vectors *vectors,
+                      const float *question, const struct vectors_hit *near, size_t near_count,
+                      struct scale *scale)
 {
-    double best_words = 0;
-    double best_relevance = 0;
-    for (size_t i = 0; i < count; i++) {
-        best_words = fmax(best_words, all[i].words);
-        best_relevance = fmax(best_relevance, fmax(all[i].relevance, 0));
+    size_t sample;
+    *scale = (struct scale){.words = GOOD_WORDS * found->possible,
+                            .least = near[near_count - 1].cosine,
+                            .nearest_range = near[0].cosine - near[near_count - 1].cosine};
+    for (size_t i = 0; i < found->count; i++) {
+        scale->words = fmax(scale->words, found->hits[i].score);
     }
-    double range = best_cosine - least;
+    int status = vectors_usual(vectors, question, &scale->usual, &sample);
+    if (sample < LEAST_SAMPLE) {
+        scale->usual = fmin(scale->usual, USUAL_COSINE);
+    }
+    return status;
+}
+
+/* Makes a score by words the joint one. A text without a vector has its words only. */
+static void score(struct index_hit *hit, const struct scale *scale)
+{
+    struct index_parts *parts = &hit->parts;
+    bool near = !isnan(parts->cosine);
+    double times = scale->words > 0 ? (near ? WORDS_SHARE : 1) / scale->words : 0;
+    double nearness =
+        scale->nearest_range > 0 ? (parts->cosine - scale->least) / scale->nearest_range : 1;
+    parts->words *= times;
+    parts->neighbours *= times;
+    parts->session *= times;
+    parts->meaning = near ? (1 - WORDS_SHARE) * fmax(0, nearness) : 0;
+    hit->score = hit->score * times + parts->meaning;
+}
+
+/* Tells how likely each is the answer; what was asked for by its key stays sure, and what has no
+ * vector as likely as its words say. */
+static void rate(struct index_hit *hits, size_t count, const struct scale *scale)
+{
+    double best = 0;
+    double next = 0;
     for (size_t i = 0; i < count; i++) {
-        double words = best_words > 0 ? all[i].words / best_words : 0;
-        double near = range > 0 ? fmax(0, (all[i].cosine - least) / range) : 1;
-        double joint =
-            isnan(all[i].cosine) ? words : WORDS_SHARE * words + (1 - WORDS_SHARE) * near;
-        hits[i] = (struct index_hit){.id = all[i].id, .score = joint};
-        hits[i].relevance = joint * fmax(best_relevance, best_cosine / 2);
-        found->total += all[i].words == 0;
+        next = fmax(next, fmin(best, hits[i].score));
+        best = fmax(best, hits[i].score);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double cosine = hits[i].parts.cosine;
+        double lead = hits[i].score - (hits[i].score < best ? best : next);
+        if (hits[i].precedence == INDEX_RANKED && !isnan(cosine) && scale->usual < 1) {
+            hits[i].relevance =
+                score_joint_relevance((cosine - scale->usual) / (1 - scale->usual), lead);
+        }
     }
 }
 
@@ -100,25 +128,29 @@ int fuse_hits(struct arena *arena, const struct vectors *vectors, const float *q
 {
     size_t most = found->count > FUSE_CANDIDATES ? found->count : FUSE_CANDIDATES;
     size_t near_count;
+    struct scale scale;
     struct vectors_hit *near = arena_alloc(arena, (most + found->count) * sizeof *near);
-    struct candidate *all = arena_alloc(arena, (most + found->count) * sizeof *all);
     struct index_hit *hits = arena_alloc(arena, (most + found->count) * sizeof *hits);
-    if (!near || !all || !hits) {
+    if (!near || !hits) {
         return ERR_NOMEM;
     }
     int status = vectors_search(vectors, question, most, passes, context, near, &near_count);
     if (status != OK || near_count == 0) {
         return status;
     }
-    double best = near[0].cosine;
-    double least = near[near_count - 1].cosine;
-    size_t count = join(all, found, near, near_count);
-    status = complete(all, count, vectors, question, near);
-    if (status == OK) {
-        score(all, count, least, best, found, hits);
-        qsort(hits, count, sizeof *hits, by_rank);
-        found->hits = hits;
-        found->count = count;
+    size_t count = join(hits, found, near, near_count);
+    status = find_scale(found, vectors, question, near, near_count, &scale);
+    status = status == OK ? compare(hits, count, vectors, question, near) : status;
+    if (status != OK) {
+        return status;
     }
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        score(&hits[i], &scale);
+    }
+    rate(hits, count, &scale);
+    index_order(hits, count);
+    found->total += count - found->count;
+    found->hits = hits;
+    found->count = count;
+    return OK;
 }

@@ -1,5 +1,5 @@
 /* Joins what words found and what vectors found into one ranking: the weighted sum of the two
- * scores, each as a share of its best. */
+ * scores, each as a share of the best that there is or could be. */
 #ifndef FORAGE_INDEX_FUSE_H
 #define FORAGE_INDEX_FUSE_H
 

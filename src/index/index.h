@@ -62,17 +62,36 @@ const struct index_sieve *index_sieve(const struct index *index, struct arena *a
 /* Whether a memory is there and passes. */
 bool index_passes(const struct index_sieve *sieve, int64_t id);
 
+/* What a score is made of: what each brought adds up to it. */
+struct index_parts {
+    double words;      /* the memory's own, */
+    double neighbours; /* those of its neighbours, */
+    double session;    /* and of the session as a whole */
+    double meaning;    /* its vector */
+    double share;      /* of the weight of the question's words, that the memory holds */
+    double cosine;     /* of its vector and the question's; NaN: it has none, or nobody asked */
+};
+
+/* What is asked for as it stands comes before everything else. */
+enum index_precedence { INDEX_RANKED, INDEX_PHRASE, INDEX_KEY };
+
 struct index_hit {
     int64_t id;
     double score;
-    double relevance; /* 0 to 1, in the order of scores */
+    double relevance; /* 0 to 1; none is less likely than one that it comes before */
+    enum index_precedence precedence;
+    struct index_parts parts;
 };
+
+/* Puts hits in their order, and their relevance too. */
+void index_order(struct index_hit *hits, size_t count);
 
 struct index_found {
     struct index_hit *hits;
     size_t count;
     size_t total;
-    bool more;                /* than `total`: only the best were looked for */
+    bool more;       /* than `total`: only the best were looked for */
+    double possible; /* a score by words that is beyond all others: the question's weight */
     const char *const *terms; /* that the hits were found by, for excerpts */
     size_t term_count;
 };

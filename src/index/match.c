@@ -250,8 +250,12 @@ static int match_part(struct matching *matching, uint32_t number)
     for (uint32_t i = 0; i < segment->documents && status == OK; i++) {
         if (marks->clauses[i] >= clauses && !marks->excluded[i] &&
             filter_passes(matching->filter, number, i)) {
-            struct scan_hit hit = {number, i, segment->ids[i], marks->scores[i],
-                                   marks->covered[i] / (float)matching->weight};
+            struct scan_hit hit = {.part = number,
+                                   .document = i,
+                                   .id = segment->ids[i],
+                                   .score = marks->scores[i],
+                                   .covered = marks->covered[i] / (float)matching->weight,
+                                   .own = marks->scores[i]};
             status = scan_keep(&matching->hits, &hit);
         }
     }

@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "index/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,27 +61,33 @@ static bool before(const struct scan_hit *a, const struct scan_hit *b)
     return a->score != b->score ? a->score > b->score : a->id > b->id;
 }
 
-static int by_rank(const void *left, const void *right)
-{
-    return before(left, right) ? -1 : before(right, left) ? 1 : 0;
-}
-
-/* Further down the list a hit is less likely the answer, by how far its score is behind the best;
- * and none is less likely than one that it comes before. */
+/* Further down the list a hit is less likely the answer than if it were the first, by how far its
+ * score is behind the best. */
 struct index_hit *scan_answer(struct scan_hits *hits, struct arena *arena, int64_t first)
 {
     struct index_hit *answer = arena_alloc(arena, (hits->count + (size_t)1) * sizeof *answer);
-    double least = 0;
-    if (hits->count > 0) {
-        qsort(hits->items, hits->count, sizeof *hits->items, by_rank);
+    double best = 0;
+    for (uint32_t i = 0; i < hits->count; i++) {
+        best = fmax(best, hits->items[i].score);
     }
-    for (uint32_t i = hits->count; i-- > 0 && answer;) {
+    for (uint32_t i = 0; i < hits->count && answer; i++) {
         const struct scan_hit *hit = &hits->items[i];
-        double best = hits->items[0].score;
-        double relevance = best > 0 ? score_relevance(hit->covered) * hit->score / best : 0;
-        relevance = first != 0 && hit->id == first ? 1 : relevance;
-        least = relevance > least ? relevance : least;
-        answer[i] = (struct index_hit){.id = hit->id, .score = hit->score, .relevance = least};
+        bool key = first != 0 && hit->id == first;
+        double behind = best > 0 ? hit->score / best : 0;
+        answer[i] = (struct index_hit){
+            .id = hit->id,
+            .score = hit->score,
+            .relevance = key ? 1 : score_relevance(hit->covered) * behind,
+            .precedence = key ? INDEX_KEY : INDEX_RANKED,
+            .parts = {.words = hit->own,
+                      .neighbours = hit->given,
+                      .session = hit->session,
+                      .share = hit->covered,
+                      .cosine = NAN},
+        };
+    }
+    if (answer) {
+        index_order(answer, hits->count);
     }
     return answer;
 }
@@ -380,11 +387,16 @@ static int keep(struct work *work, uint32_t document, uint32_t slot)
     struct scan *scan = work->scan;
     double best = work->sums[slot];
     int status = best_passage(work, document, &best);
-    struct scan_hit hit = {work->number, document, work->part->segment.ids[document],
-                           (float)score_text(&scan->manner, work->sums[slot], best,
-                                             work->covered[slot] / work->weight,
-                                             work->part->segment.lengths[document]),
-                           (float)(work->covered[slot] / work->weight)};
+    struct scan_hit hit = {
+        .part = work->number,
+        .document = document,
+        .id = work->part->segment.ids[document],
+        .score = (float)score_text(&scan->manner, work->sums[slot], best,
+                                   work->covered[slot] / work->weight,
+                                   work->part->segment.lengths[document]),
+        .covered = (float)(work->covered[slot] / work->weight),
+    };
+    hit.own = hit.score;
     if (status != OK || filter_expired(scan->filter, work->number, document)) {
         return status;
     }

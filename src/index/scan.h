@@ -10,8 +10,9 @@
 struct scan_hit {
     uint32_t part, document;
     int64_t id;
-    float score;   /* by its own words */
-    float covered; /* the share of the question's weight that it holds */
+    float score;               /* by its own words, at first */
+    float covered;             /* the share of the question's weight that it holds */
+    float own, given, session; /* of the score: by its words, from neighbours and its session */
 };
 
 /* The best that were found, in no order. */

@@ -15,9 +15,13 @@
 #define PASSAGE_SHARE  0.4 /* of the best passage in the score of a long text */
 #define COVERAGE       0.7 /* of a score that hangs on how much of the question a text holds... */
 #define COVERAGE_WORDS 20  /* ...halved where texts have so many words, and so on */
-/* Of the logistic curve of relevance, over the square of the share. */
+/* Of the logistic curves of relevance: over the square of the share, */
 #define RELEVANCE_BASE  (-2.8)
-#define RELEVANCE_SLOPE 8.9
+#define RELEVANCE_SHARE 8.9
+/* and over nearness and lead. */
+#define JOINT_BASE (-6.7)
+#define JOINT_NEAR 15.2
+#define JOINT_LEAD 10.7
 
 /* (1 - b) + b * length / average length, each with some words besides. */
 static struct score_length corrected(double correction, double average, double beside)
@@ -65,7 +69,17 @@ double score_text(const struct score_manner *manner, double whole, double best, 
     return score;
 }
 
+static double logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
 double score_relevance(double share)
 {
-    return 1 / (1 + exp(-(RELEVANCE_BASE + RELEVANCE_SLOPE * share * share)));
+    return logistic(RELEVANCE_BASE + RELEVANCE_SHARE * share * share);
+}
+
+double score_joint_relevance(double near, double lead)
+{
+    return logistic(JOINT_BASE + JOINT_NEAR * near + JOINT_LEAD * lead);
 }

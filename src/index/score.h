@@ -68,5 +68,9 @@ double score_text(const struct score_manner *manner, double whole, double best, 
  * its words: a logistic curve that was fitted by cross-validation over the questions of
  * tests/notes, those that no note answers included. */
 double score_relevance(double share);
+/* The same where words and vectors rank together, wherever it comes: `near` is how far its cosine
+ * is on the way from the usual one, 0, to that of the same text, 1; `lead` is how far its score is
+ * before that of the next, or behind the best, where the best there can be is 1. */
+double score_joint_relevance(double near, double lead);
 
 #endif

@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_TIMES 4  /* the weight of all words, for the memory whose key was asked for */
-#define RATED_HITS  10 /* at least so many, whatever the limit is: equal calls, equal figures */
+#define RATED_HITS 10 /* at least so many, whatever the limit is: equal calls, equal figures */
 
 /* ---- sums by key ---- */
 
@@ -23,7 +22,8 @@ struct sums {
     struct sum {
         uint64_t key; /* + 1; 0: free */
         float sum;
-        float covered; /* of a hit */
+        float covered; /* of a hit, */
+        float own;     /* and its own score */
     } *slots;
     size_t mask;
 };
@@ -79,6 +79,7 @@ static void spread(struct spreading *spreading, const struct scan_hit *hit)
     struct sum *own = sum_of(&spreading->documents, key_of(hit->part, hit->document));
     own->sum += hit->score;
     own->covered = hit->covered;
+    own->own = hit->score;
     if (!neighbours_session(&spreading->neighbours, hit->part, hit->document)) {
         return;
     }
@@ -108,13 +109,19 @@ static int collect(struct spreading *spreading, struct scan *scan, size_t most)
             continue;
         }
         scan->passed++;
-        float score = sum->sum;
+        float session = 0;
         if (neighbours_session(&spreading->neighbours, part, document)) {
-            score += (float)SCORE_SESSION *
-                     sqrtf(sum_of(&spreading->sessions, spreading->neighbours.hash)->sum);
+            session = (float)SCORE_SESSION *
+                      sqrtf(sum_of(&spreading->sessions, spreading->neighbours.hash)->sum);
         }
-        struct scan_hit hit = {part, document, spreading->view->parts[part].segment.ids[document],
-                               score, sum->covered};
+        struct scan_hit hit = {part,
+                               document,
+                               spreading->view->parts[part].segment.ids[document],
+                               sum->sum + session,
+                               sum->covered,
+                               sum->own,
+                               sum->sum - sum->own,
+                               session};
         int status = scan_keep(hits, &hit);
         if (status != OK) {
             return status;
@@ -201,26 +208,45 @@ static void choose_most(struct scan *scan, size_t wanted)
     scan->passing.most = scan->others.most = (uint32_t)most;
 }
 
-/* Lifts the hit of an id above all others, wherever it was found by its words, or nowhere. */
-static int put_first(struct scan *scan, int64_t id, double score)
+/* Adds what is there under the id, where words have not found it. */
+static int add_first(struct scan *scan, int64_t id)
 {
     struct scan_hits *hits = &scan->passing;
     for (uint32_t i = 0; i < hits->count; i++) {
         if (hits->items[i].id == id) {
-            hits->items[i].score += (float)score;
             return OK;
         }
     }
     for (uint32_t i = 0; i < scan->view->count; i++) {
         uint32_t document = segment_find(&scan->view->parts[i].segment, id);
         if (document != NO_DOCUMENT && filter_passes(scan->filter, i, document)) {
-            struct scan_hit hit = {i, document, id, (float)score, 0};
+            struct scan_hit hit = {.part = i, .document = document, .id = id};
             scan->passed += hits->most == 0 || hits->count < hits->most; /* else it may be known */
             hits->most = 0;
             return scan_keep(hits, &hit);
         }
     }
     return OK;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct index_hit *a = left;
+    const struct index_hit *b = right;
+    return a->precedence != b->precedence ? (a->precedence > b->precedence ? -1 : 1)
+           : a->score != b->score         ? (a->score > b->score ? -1 : 1)
+           : a->id != b->id               ? (a->id > b->id ? -1 : 1)
+                                          : 0;
+}
+
+void index_order(struct index_hit *hits, size_t count)
+{
+    if (count > 0) {
+        qsort(hits, count, sizeof *hits, by_rank);
+    }
+    for (size_t i = count; i-- > 1;) {
+        hits[i - 1].relevance = fmax(hits[i - 1].relevance, hits[i].relevance);
+    }
 }
 
 static int search(const struct index *index, struct arena *arena, const struct question *question,
@@ -231,8 +257,7 @@ static int search(const struct index *index, struct arena *arena, const struct q
                         .filter = filter_new(arena, &index->view, wanted),
                         .question = question};
     size_t most = limit + offset > RATED_HITS ? limit + offset : RATED_HITS;
-    double possible;
-    int status = scan.filter ? weigh(&scan, arena, &possible) : ERR_NOMEM;
+    int status = scan.filter ? weigh(&scan, arena, &found->possible) : ERR_NOMEM;
     if (status == OK) {
         choose_most(&scan, most);
         found->more = scan.only_best;
@@ -242,7 +267,7 @@ static int search(const struct index *index, struct arena *arena, const struct q
         status = spread_all(&scan, arena, most);
     }
     if (status == OK && wanted->first) {
-        status = put_first(&scan, wanted->first, FIRST_TIMES * (1 + possible));
+        status = add_first(&scan, wanted->first);
     }
     if (status == OK) {
         struct index_hit *hits = scan_answer(&scan.passing, arena, wanted->first);

@@ -12,7 +12,8 @@
 
 #define BLOCK      DOTS_CODES /* places */
 #define NO_PLACE   UINT32_MAX
-#define FIRST_SLOT 64u /* slots of the table of ids, at first */
+#define SAMPLE     1000u /* texts that stand for all */
+#define FIRST_SLOT 64u   /* slots of the table of ids, at first */
 
 struct block {
     int64_t ids[BLOCK]; /* 0: dead */
@@ -624,6 +625,26 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
     free(search.question);
     qsort(hits, search.count, sizeof *hits, by_rank);
     *count = search.count;
+    return status;
+}
+
+int vectors_usual(const struct vectors *vectors, const float *question, double *usual,
+                  size_t *sample)
+{
+    struct search search = {0};
+    double sum = 0;
+    *sample = 0;
+    int status = vectors->texts ? search_start(&search, vectors, question) : OK;
+    uint32_t step = vectors->count / SAMPLE + 1;
+    for (uint32_t place = 0; place < vectors->count && status == OK; place += step) {
+        if (id_at(vectors, place) != 0) {
+            uint32_t after;
+            sum += nearest(&search, place, &after);
+            ++*sample;
+        }
+    }
+    free(search.question);
+    *usual = *sample > 0 ? sum / (double)*sample : 0;
     return status;
 }
 

@@ -54,6 +54,10 @@ typedef bool (*vectors_passes)(const void *context, int64_t id);
 MUST_CHECK int vectors_search(const struct vectors *vectors, const float *question, size_t most,
                               vectors_passes passes, const void *context, struct vectors_hit *hits,
                               size_t *count);
+/* The mean of the cosines of a sample of all texts, most of which have nothing to do with a
+ * question: with most models it is far from 0. OK or ERR_NOMEM. */
+MUST_CHECK int vectors_usual(const struct vectors *vectors, const float *question, double *usual,
+                             size_t *sample);
 /* How near each text is; what has no vector gets `none`. OK or ERR_NOMEM. */
 MUST_CHECK int vectors_compare(const struct vectors *vectors, const float *question,
                                struct vectors_hit *texts, size_t count, double none);

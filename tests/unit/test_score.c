@@ -66,6 +66,9 @@ static void estimates_relevance(void **state)
         assert_true(score_relevance(share) >= 0 && score_relevance(share + 0.1) <= 1);
         assert_true(score_relevance(share) < score_relevance(share + 0.1));
     }
+    assert_true(score_joint_relevance(0.8, 0) > 0.95); /* a repetition, also one of two */
+    assert_true(score_joint_relevance(0.2, 0.05) < 0.2);
+    assert_true(score_joint_relevance(0.4, 0.1) > score_joint_relevance(0.4, -0.1));
 }
 
 static void bears_an_empty_store(void **state)

@@ -247,8 +247,10 @@ static void test_both_sides_count(void **unused)
         vectors_pack(NUMBERS[id - 1], 4, packed);
         assert_int_equal(vectors_put(vectors, id, 0, packed, sizeof packed, 4), OK);
     }
-    struct index_hit words[] = {{1, 10, 0.8}, {2, 9, 0.7}, {5, 8, 0.6}};
-    struct index_found found = {.hits = words, .count = 3, .total = 3};
+    struct index_hit words[] = {{.id = 1, .score = 10, .relevance = 0.8, .parts.words = 10},
+                                {.id = 2, .score = 9, .relevance = 0.7, .parts.words = 9},
+                                {.id = 5, .score = 8, .relevance = 0.6, .parts.words = 8}};
+    struct index_found found = {.hits = words, .count = 3, .total = 3, .possible = 12};
     assert_int_equal(fuse_hits(arena, vectors, QUESTION, NULL, NULL, &found), OK);
     assert_int_equal(found.count, 5);
     assert_int_equal(found.total, 5);
@@ -257,6 +259,43 @@ static void test_both_sides_count(void **unused)
         assert_int_equal(found.hits[i].id, ORDER[i]);
         assert_true(found.hits[i].relevance >= 0 && found.hits[i].relevance <= 1);
         assert_true(i == 0 || found.hits[i].relevance <= found.hits[i - 1].relevance);
+        const struct index_parts *parts = &found.hits[i].parts;
+        assert_true(fabs(parts->words + parts->meaning - found.hits[i].score) < 1e-9);
+        assert_int_equal(isnan(parts->cosine), ORDER[i] == 5);
+    }
+    vectors_free(vectors);
+    arena_free(arena);
+}
+
+/* Words that hold little of a question do not keep back what is near to it; where they hold much,
+ * they do. A key that was asked for comes before both. */
+static void test_words_count_as_they_hold(void **unused)
+{
+    (void)unused;
+    struct arena *arena = arena_new(MIB(1));
+    struct vectors *vectors = vectors_new();
+    unsigned char packed[VECTORS_PACKED(4)];
+    static const float NUMBERS[3][4] = {{0, 1}, {1}, {0, 0, 1}};
+    static const float QUESTION[4] = {1};
+    for (int64_t id = 1; id <= 3; id++) {
+        vectors_pack(NUMBERS[id - 1], 4, packed);
+        assert_int_equal(vectors_put(vectors, id, 0, packed, sizeof packed, 4), OK);
+    }
+    static const struct {
+        double possible;
+        enum index_precedence precedence;
+        int64_t first;
+    } CASES[] = {{12, INDEX_RANKED, 1}, {100, INDEX_RANKED, 2}, {100, INDEX_KEY, 1}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct index_hit words[] = {
+            {.id = 1, .score = 10, .relevance = 1, .precedence = CASES[i].precedence}};
+        struct index_found found = {
+            .hits = words, .count = 1, .total = 1, .possible = CASES[i].possible};
+        assert_int_equal(fuse_hits(arena, vectors, QUESTION, NULL, NULL, &found), OK);
+        assert_int_equal(found.hits[0].id, CASES[i].first);
+        if (CASES[i].precedence == INDEX_KEY) {
+            assert_true(found.hits[0].relevance >= 1);
+        }
     }
     vectors_free(vectors);
     arena_free(arena);
@@ -271,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_vector_is_refused),
         cmocka_unit_test(test_very_many),
         cmocka_unit_test(test_both_sides_count),
+        cmocka_unit_test(test_words_count_as_they_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
