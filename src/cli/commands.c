@@ -79,7 +79,7 @@ static const struct command MEMORY_PARTS[] = {
         .name = "search",
         .words = "QUERY...",
         .summary = "find memories by their words",
-        .options = {MEMORY_FILTERS},
+        .options = {FLAG("--explain", "show what each score is made of"), MEMORY_FILTERS},
         .examples = {"forage memory search how hot does the oven run"},
     },
     {

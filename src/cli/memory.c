@@ -181,6 +181,29 @@ static void put_marked_excerpt(struct buf *out, const char *html)
     buf_putc(out, '\n');
 }
 
+/* What the score of a result is made of, where that was asked for. */
+static void put_explained(struct buf *out, yyjson_mut_val *made_of)
+{
+    static const char *const NAMES[] = {"words", "neighbours", "session", "meaning"};
+    if (!made_of) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        buf_printf(out, "%*s%s %.3f", i > 0 ? 0 : EXCERPT_INDENT, i > 0 ? " + " : "", NAMES[i],
+                   yyjson_mut_get_real(yyjson_mut_obj_get(made_of, NAMES[i])));
+    }
+    yyjson_mut_val *cosine = yyjson_mut_obj_get(made_of, "cosine");
+    buf_printf(out, "; has %.2f of the question's words",
+               yyjson_mut_get_real(yyjson_mut_obj_get(made_of, "share")));
+    if (cosine) {
+        buf_printf(out, ", cosine %.3f", yyjson_mut_get_real(cosine));
+    }
+    if (*text_of(made_of, "first_by")) {
+        buf_printf(out, "; first by its %s", text_of(made_of, "first_by"));
+    }
+    buf_putc(out, '\n');
+}
+
 /* Results with excerpts; `put` writes an excerpt. */
 static void put_hits(struct buf *out, yyjson_mut_val *data,
                      void (*put)(struct buf *out, const char *excerpt))
@@ -194,6 +217,7 @@ static void put_hits(struct buf *out, yyjson_mut_val *data,
         put_words(out, text_of(item, "key"));
         buf_printf(out, "\n%*s", EXCERPT_INDENT, "");
         put(out, text_of(item, "excerpt"));
+        put_explained(out, yyjson_mut_obj_get(item, "explain"));
     }
     if (yyjson_mut_arr_size(results) == 0) {
         fputs("forage: no memory was found\n", stderr);

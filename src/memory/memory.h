@@ -225,12 +225,24 @@ int memory_namespaces(struct call *call, const struct memory_scope *scope,
 
 /* ---- searching ---- */
 
+/* What a ranked score is made of: what each brought adds up to it. */
+struct memory_parts {
+    double words;         /* the memory's own, */
+    double neighbours;    /* those of its neighbours in the session, */
+    double session;       /* and of the session as a whole */
+    double meaning;       /* its vector */
+    double share;         /* of the weight of the question's words, that the memory holds */
+    double cosine;        /* of its vector and the question's; NaN: none was asked for */
+    const char *first_by; /* "key", "phrase": asked for as it stands; NULL: ranked */
+};
+
 struct memory_hit {
     const char *key;
     const char *summary;
     const char *excerpt; /* text; of the full-text search HTML with <mark> around hits */
     double relevance;    /* 0 to 1, falls down the list */
     double score;        /* as the ranking computed it */
+    struct memory_parts parts;
     int64_t created_ms;
     const char *session;
     const char *role;

@@ -8,11 +8,16 @@
 #include "meaning/meaning.h"
 #include "memory/excerpt.h"
 #include "memory/memories.h"
+#include "memory/phrase.h"
 
 #include <string.h>
 
 #define NOTE_TEXTS    2 /* text and summary, the first of texts_of() */
 #define RETRY_AFTER_S 5 /* that a search with a large index takes */
+
+#define PHRASE_LOOKS     10   /* texts that are looked into for the question as it stands */
+#define PHRASE_SHARE     0.99 /* of the question's words, that they hold */
+#define PHRASE_RELEVANCE 0.97 /* at least, of those that hold it */
 
 struct searching {
     struct call *call;
@@ -105,6 +110,9 @@ static size_t shown_texts(const struct searching *searching, const struct memory
     return searching->marked ? count : NOTE_TEXTS;
 }
 
+static const char *const FIRST_BY[] = {
+    [INDEX_RANKED] = NULL, [INDEX_PHRASE] = "phrase", [INDEX_KEY] = "key"};
+
 /* The hit with its text; nothing where the memory has gone since. */
 static int add_hit(struct searching *searching, const struct index_hit *hit)
 {
@@ -126,6 +134,13 @@ static int add_hit(struct searching *searching, const struct index_hit *hit)
                                 &searching->wanted, searching->marked),
         .relevance = hit->relevance,
         .score = hit->score,
+        .parts = {.words = hit->parts.words,
+                  .neighbours = hit->parts.neighbours,
+                  .session = hit->parts.session,
+                  .meaning = hit->parts.meaning,
+                  .share = hit->parts.share,
+                  .cosine = hit->parts.cosine,
+                  .first_by = FIRST_BY[hit->precedence]},
         .created_ms = memory->created_ms,
         .session = memory->session,
         .role = memory->role,
@@ -176,6 +191,54 @@ static bool passes(const void *context, int64_t id)
     return index_passes(context, id);
 }
 
+/* Whether a memory holds the question as it stands, or its key is made of the same words. */
+static int holds(struct searching *searching, const struct phrase *phrase, int64_t id,
+                 struct arena *scratch, bool *held)
+{
+    struct store_row row;
+    int status = fetch(searching, scratch, id, &row, held);
+    if (status == OK && *held) {
+        const struct memory *memory = &row.memory;
+        status = phrase_find(phrase, searching->reader, memory->text, false, held);
+        if (status == OK && !*held) {
+            status = phrase_find(phrase, searching->reader, memory->summary, false, held);
+        }
+        if (status == OK && !*held) {
+            status = phrase_find(phrase, searching->reader, memory->key, true, held);
+        }
+    }
+    arena_reset(scratch);
+    return status;
+}
+
+/* What holds the question as it stands comes before what only has its words. */
+static int find_phrase(struct searching *searching, const char *query, struct index_found *found)
+{
+    struct phrase phrase;
+    int status = phrase_read(&phrase, searching->reader, call_arena(searching->call), query);
+    if (status != OK || !phrase.words) {
+        return status;
+    }
+    struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
+    status = scratch ? OK : ERR_NOMEM;
+    size_t looks = 0;
+    for (size_t i = 0; i < found->count && looks < PHRASE_LOOKS && status == OK; i++) {
+        struct index_hit *hit = &found->hits[i];
+        bool held = false;
+        if (hit->precedence == INDEX_RANKED && hit->parts.share >= PHRASE_SHARE) {
+            looks++;
+            status = holds(searching, &phrase, hit->id, scratch, &held);
+        }
+        if (held) {
+            hit->precedence = INDEX_PHRASE;
+            hit->relevance = hit->relevance > PHRASE_RELEVANCE ? hit->relevance : PHRASE_RELEVANCE;
+        }
+    }
+    arena_free(scratch);
+    index_order(found->hits, found->count);
+    return status;
+}
+
 /* Cuts the page that is wanted out of all that was found. */
 static void cut_page(struct index_found *found, size_t limit, size_t offset)
 {
@@ -194,17 +257,14 @@ static int rank(struct searching *searching, const struct space_index *index, co
     const struct vectors *vectors = indexes_vectors(index, &model);
     bool joins = vectors && meant->model && !*meant->problem &&
                  vectors_dimensions(vectors) == meant->vector.dimensions;
-    if (!joins) {
-        return index_search(indexes_of(index), arena, query, &searching->filter, limit, offset,
-                            found);
-    }
-    size_t most = limit + offset > FUSE_CANDIDATES ? limit + offset : FUSE_CANDIDATES;
-    const struct index_sieve *sieve = index_sieve(indexes_of(index), arena, &searching->filter);
-    int status =
-        sieve ? index_search(indexes_of(index), arena, query, &searching->filter, most, 0, found)
-              : ERR_NOMEM;
-    if (status == OK) {
-        status = fuse_hits(arena, vectors, meant->vector.numbers, passes, sieve, found);
+    size_t least = joins ? FUSE_CANDIDATES : PHRASE_LOOKS;
+    size_t most = limit + offset > least ? limit + offset : least;
+    int status = index_search(indexes_of(index), arena, query, &searching->filter, most, 0, found);
+    status = status == OK ? find_phrase(searching, query, found) : status;
+    if (status == OK && joins) {
+        const struct index_sieve *sieve = index_sieve(indexes_of(index), arena, &searching->filter);
+        status = sieve ? fuse_hits(arena, vectors, meant->vector.numbers, passes, sieve, found)
+                       : ERR_NOMEM;
     }
     cut_page(found, limit, offset);
     return status;

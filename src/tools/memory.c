@@ -285,6 +285,20 @@ static double rounded(double value)
     return floor(value * 10000 + 0.5) / 10000;
 }
 
+static void explain(yyjson_mut_doc *doc, yyjson_mut_val *item, const struct memory_parts *parts)
+{
+    yyjson_mut_val *made_of = yyjson_mut_obj_add_obj(doc, item, "explain");
+    yyjson_mut_obj_add_real(doc, made_of, "words", rounded(parts->words));
+    yyjson_mut_obj_add_real(doc, made_of, "neighbours", rounded(parts->neighbours));
+    yyjson_mut_obj_add_real(doc, made_of, "session", rounded(parts->session));
+    yyjson_mut_obj_add_real(doc, made_of, "meaning", rounded(parts->meaning));
+    yyjson_mut_obj_add_real(doc, made_of, "share", rounded(parts->share));
+    if (!isnan(parts->cosine)) {
+        yyjson_mut_obj_add_real(doc, made_of, "cosine", rounded(parts->cosine));
+    }
+    json_add_string(doc, made_of, "first_by", parts->first_by);
+}
+
 static int answer_with_hits(struct reply *reply, yyjson_val *arguments,
                             const struct memory_hits *hits)
 {
@@ -303,6 +317,9 @@ static int answer_with_hits(struct reply *reply, yyjson_val *arguments,
         json_add_string(doc, item, "role", hit->role);
         fields_write_time(doc, item, "created_at", hit->created_ms);
         fields_write_damage(doc, item, hit->damage);
+        if (yyjson_is_true(yyjson_obj_get(arguments, "explain"))) {
+            explain(doc, item, &hit->parts);
+        }
         add_result(&results, item, strlen(hit->key) + strlen(hit->summary) + strlen(hit->excerpt));
     }
     json_add_string(doc, results.data, "ranked_by", hits->ranked_by);

@@ -554,6 +554,49 @@ def test_search_ranks_and_pages(space):
     assert [result["key"] for result in over_rest["results"]] == everything
 
 
+def test_a_relevance_means_something(space):
+    space.load({"key": key, "text": text} for key, text in FRUIT.items())
+    space.load({"key": f"filler {number}", "text": f"Nothing of interest, number {number}."} for number in range(30))
+    repeated = space.do("search", query=FRUIT["cake"])["results"][0]
+    assert repeated["key"] == "cake" and repeated["relevance"] > 0.95
+    unrelated = space.do("search", query="what did the neighbour say about the interest of his bank")["results"]
+    assert unrelated and unrelated[0]["relevance"] < 0.2
+
+
+def test_what_is_asked_for_as_it_stands_comes_first(space):
+    space.add("river and bank; the bank of a river, a river bank at the bank of the river", "many words")
+    space.add("A long walk. It ended at the bank of the river, where the boats are, some hours after dark.", "phrase")
+    space.add("Nothing of that.", "river-bank-walk")
+    space.load({"key": f"filler {number}", "text": f"Nothing of interest, number {number}."} for number in range(30))
+    for query, key, why in [
+        ("ended at the BANK of the river", "phrase", "phrase"),
+        ("river bank walk", "river-bank-walk", "phrase"),
+        ("river-bank-walk", "river-bank-walk", "key"),
+    ]:
+        for limit in (1, 10):
+            first = space.do("search", query=query, limit=limit, explain=True)["results"][0]
+            assert (first["key"], first["explain"]["first_by"]) == (key, why) and first["relevance"] > 0.95
+
+
+def test_a_score_is_explained(space):
+    for place, text in enumerate(["Which database do we use?", "PostgreSQL, of course.", "And for the cache?"]):
+        space.add(text, f"turn {place}", session="chat")
+    space.add("The database is old.", "note")
+    data = space.do("search", query="database for Atlas", explain=True)
+    found = {result["key"]: result for result in data["results"]}
+    for result in data["results"]:
+        parts = result["explain"]
+        whole = sum(parts[name] for name in ("words", "neighbours", "session", "meaning"))
+        assert abs(whole - result["score"]) < 0.001 and parts["meaning"] == 0 and "cosine" not in parts
+        assert 0 <= parts["share"] <= 1 and "first_by" not in parts
+    assert found["turn 0"]["explain"]["words"] > 0 and found["note"]["explain"]["neighbours"] == 0
+    silent = found["turn 1"]["explain"]
+    assert silent["words"] == silent["share"] == 0 and silent["neighbours"] > 0 and silent["session"] > 0
+    over_rest = space.rest("GET", PATH + "/search", {"q": "database for Atlas", "explain": "true"}).json()["data"]
+    assert [result["explain"] for result in over_rest["results"]] == [result["explain"] for result in data["results"]]
+    assert "explain" not in space.do("search", query="database")["results"][0]
+
+
 def test_summary_and_tags_are_found(space):
     space.add("nothing to see", "a", summary="The quarterly budget")
     assert space.found("budget") == {"a"} and space.keys("search", query="budget") == ["a"]

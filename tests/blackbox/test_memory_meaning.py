@@ -167,6 +167,23 @@ def test_found_by_what_it_means(store, fake):
     check_store(settings)
 
 
+def test_what_meaning_brought_is_explained(settings, forage):
+    fill(forage)
+    settle(forage)
+    data = tool(forage, "search", query="nut allergy", explain=True)
+    for result in data["results"]:
+        parts = result["explain"]
+        whole = sum(parts[name] for name in ("words", "neighbours", "session", "meaning"))
+        assert abs(whole - result["score"]) < 0.001 and -1 <= parts["cosine"] <= 1
+    first = data["results"][0]
+    assert first["key"] == "mia" and first["explain"]["meaning"] > 0 and first["explain"]["words"] == 0
+    repeated = tool(forage, "search", query=NOTES["tyres"], explain=True)["results"]
+    assert repeated[0]["key"] == "tyres" and repeated[0]["relevance"] > 0.95
+    assert repeated[0]["explain"]["first_by"] == "phrase" and "first_by" not in repeated[1]["explain"]
+    shown = run("memory", "search", "--explain", "nut allergy", **settings).stdout
+    assert "meaning 0.3" in shown and "of the question's words, cosine " in shown
+
+
 def test_filters_hold(forage):
     fill(forage, {"mia": NOTES["mia"]}, tags=["health"], session="a", role="user")
     fill(forage, {"snack": "Peanuts are nuts."}, tags=["food"], session="b", role="assistant", created_at="2020-01-01")
