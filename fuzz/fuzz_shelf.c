@@ -100,7 +100,8 @@ static void change(struct shelf *shelf, const uint8_t *data, size_t size)
                 shelf_draft_write(draft, data, size) == OK,
             "no draft");
     struct shelf_dead dead = {shelf_draft_number(draft), data, size};
-    struct shelf_change added = {.seen = 1, .draft = draft, .dead = &dead, .dead_count = 1};
+    struct shelf_change added = {
+        .seen = 1, .drafts = &draft, .draft_count = 1, .dead = &dead, .dead_count = 1};
     require(shelf_change(shelf, &added) == OK, "not added");
     draft = shelf_draft_free(draft);
     struct shelf_view *view = shelf_hold(shelf);

@@ -24,12 +24,12 @@ ROOMS = {
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
-    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model memory_meaning",
+    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_meaning",
     "meaning": "model doctor memory_meaning",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
-    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model old_data",
+    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
     "ops": "usage limits clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown omitted get_content page_words encodings generators reviews page_parts quality page_cache "

@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-#define TIER_GROWTH 8u  /* segments of a tier that become one of the next */
-#define FIRST_TIER  64u /* documents that a segment of the lowest tier may have */
-#define MOST_MERGED                                                                                \
-    (UINT32_C(1) << 17) /* documents: whoever waits for a merge does not wait long */
-
 struct index *index_new(void)
 {
     struct index *index = calloc(1, sizeof *index);
@@ -28,6 +23,7 @@ struct index *index_free(struct index *index)
 {
     if (index) {
         view_done(&index->view);
+        view_keeper_free(index->keeper);
         builder_free(index->builder);
         free(index);
     }
@@ -46,18 +42,10 @@ size_t index_bytes(const struct index *index)
 
 /* ---- merging ---- */
 
-static uint32_t living(const struct view_part *part)
+/* What is on the shelf, or on its way there, is merged there (shelving.h). */
+static bool is_ours(const struct view_part *part)
 {
-    return part->segment.documents - part->dead_count;
-}
-
-static unsigned int tier_of(const struct view_part *part)
-{
-    unsigned int tier = 0;
-    for (uint32_t most = FIRST_TIER; living(part) > most; most *= TIER_GROWTH) {
-        tier++;
-    }
-    return tier;
+    return part->number == 0 && !part->leaves;
 }
 
 /* Puts one segment in the place of those that are chosen. */
@@ -98,17 +86,19 @@ static size_t choose(const struct view *view, unsigned int tier, bool *chosen)
     uint64_t documents = 0;
     for (uint32_t i = 0; i < view->count; i++) {
         const struct view_part *part = &view->parts[i];
-        bool fits = tier_of(part) == tier && documents + living(part) <= MOST_MERGED;
+        bool fits = is_ours(part) && view_tier(part) == tier &&
+                    documents + view_living(part) <= VIEW_MOST_MERGED;
         chosen[i] = fits;
         count += fits;
-        documents += fits ? living(part) : 0;
+        documents += fits ? view_living(part) : 0;
     }
-    if (count >= TIER_GROWTH) {
+    if (count >= VIEW_TIER_GROWTH) {
         return count;
     }
     for (uint32_t i = 0; i < view->count; i++) {
         const struct view_part *part = &view->parts[i];
-        chosen[i] = tier_of(part) == tier && part->dead_count > living(part);
+        chosen[i] =
+            is_ours(part) && view_tier(part) == tier && part->dead_count > view_living(part);
         if (chosen[i]) {
             for (uint32_t j = i + 1; j < view->count; j++) {
                 chosen[j] = false;

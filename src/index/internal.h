@@ -7,7 +7,8 @@
 
 struct index {
     struct view view;
-    struct builder *builder; /* what came since the last index_settle() */
+    struct builder *builder;    /* what came since the last index_settle() */
+    struct view_keeper *keeper; /* of what is on the shelf; NULL: nothing is */
 };
 
 #endif

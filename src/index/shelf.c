@@ -67,6 +67,7 @@ struct shelf {
     /* Of whoever claimed it: */
     int folder_fd;
     int lock_fd;
+    uint64_t next; /* the number of the next draft */
 };
 
 struct shelf_draft {
@@ -418,7 +419,7 @@ static int begin_again(struct shelf *shelf)
         release_view(view);
         return status;
     }
-    view->next >>= 2;
+    view->next = view->next >> 2 | 1;
     if (unlinkat(shelf->folder_fd, MANIFEST, 0) != 0 && errno != ENOENT) {
         release_view(view);
         return ERR_IO;
@@ -466,6 +467,15 @@ static int open_for_writing(struct shelf *shelf)
     return status == ERR_NOTFOUND ? ERR_IO : status;
 }
 
+/* From what is there now. */
+static void tidy(struct shelf *shelf)
+{
+    struct view *view = hold(shelf);
+    remove_leftovers(shelf, view);
+    shelf->next = view->next;
+    release_view(view);
+}
+
 int shelf_claim(struct shelf *shelf, bool *thrown_away)
 {
     *thrown_away = false;
@@ -486,9 +496,7 @@ int shelf_claim(struct shelf *shelf, bool *thrown_away)
         shelf_unclaim(shelf);
         return status;
     }
-    struct view *view = hold(shelf);
-    remove_leftovers(shelf, view);
-    release_view(view);
+    tidy(shelf);
     return OK;
 }
 
@@ -506,9 +514,7 @@ int shelf_reset(struct shelf *shelf)
 {
     int status = begin_again(shelf);
     if (status == OK) {
-        struct view *view = hold(shelf);
-        remove_leftovers(shelf, view);
-        release_view(view);
+        tidy(shelf);
     }
     return status;
 }
@@ -534,9 +540,7 @@ int shelf_draft_begin(struct shelf *shelf, struct shelf_draft **out)
     if (!draft) {
         return ERR_NOMEM;
     }
-    struct view *view = hold(shelf);
-    draft->number = view->next;
-    release_view(view);
+    draft->number = shelf->next++;
     draft->shelf = shelf;
     buf_init(&draft->checksums, BLOCKS(LIMIT_INDEX_SEGMENT_BYTES) * CHECKSUM_BYTES);
     name_segment(name, draft->number);
@@ -631,21 +635,20 @@ static int append(struct manifest *manifest, const struct manifest_segment *segm
 static int arrange(const struct view *view, const struct shelf_change *change,
                    struct manifest *manifest)
 {
-    const struct manifest_segment *fresh = change->draft ? &change->draft->is : NULL;
     size_t gone = 0;
     int status = OK;
     for (size_t i = 0; i < view->base.count && status == OK; i++) {
         struct manifest_segment segment = view->segments[i].file->is;
         segment.dead = view->segments[i].dead;
         segment.dead_bytes = (uint32_t)view->segments[i].dead_bytes;
-        if (!is_gone(change, segment.number)) {
+        if (is_gone(change, segment.number)) {
+            gone++;
+        } else {
             status = append(manifest, &segment);
-        } else if (gone++ == 0 && fresh) {
-            status = append(manifest, fresh);
         }
     }
-    if (status == OK && fresh && gone == 0) {
-        status = append(manifest, fresh);
+    for (size_t i = 0; i < change->draft_count && status == OK; i++) {
+        status = append(manifest, &change->drafts[i]->is);
     }
     return status == OK && gone != change->gone_count ? ERR_INVALID : status;
 }
@@ -669,7 +672,7 @@ static int plan(const struct shelf *shelf, const struct view *view,
     memcpy(manifest->identity, shelf->identity, SHA256_SIZE);
     manifest->count = 0;
     manifest->seen = change->seen;
-    manifest->next = view->next + (change->draft != NULL);
+    manifest->next = shelf->next;
     int status = change->seen < 0 ? ERR_INVALID : arrange(view, change, manifest);
     for (size_t i = 0; i < change->dead_count && status == OK; i++) {
         status = bury(&change->dead[i], manifest);
@@ -725,7 +728,10 @@ int shelf_change(struct shelf *shelf, const struct shelf_change *change)
 {
     struct manifest manifest;
     struct view *view = hold(shelf);
-    int status = change->draft ? finish_draft(change->draft) : OK;
+    int status = OK;
+    for (size_t i = 0; i < change->draft_count && status == OK; i++) {
+        status = finish_draft(change->drafts[i]);
+    }
     if (status == OK) {
         status = plan(shelf, view, change, &manifest);
     }
@@ -736,8 +742,8 @@ int shelf_change(struct shelf *shelf, const struct shelf_change *change)
     if (status != OK) {
         return status;
     }
-    if (change->draft) {
-        change->draft->kept = true;
+    for (size_t i = 0; i < change->draft_count; i++) {
+        change->drafts[i]->kept = true;
     }
     bool stays = fsync(shelf->folder_fd) == 0;
     int error = errno;

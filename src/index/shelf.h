@@ -69,7 +69,7 @@ bool shelf_sound(const struct shelf_segment *segment, size_t offset, size_t leng
 MUST_CHECK int shelf_claim(struct shelf *shelf, bool *thrown_away);
 void shelf_unclaim(struct shelf *shelf);
 
-/* A new segment, written piece by piece; on the shelf with shelf_change(). One at a time. */
+/* A new segment, written piece by piece; on the shelf with shelf_change(). */
 MUST_CHECK int shelf_draft_begin(struct shelf *shelf, struct shelf_draft **draft);
 /* OK; ERR_LIMIT when it gets too large; ERR_IO with errno saying why; ERR_NOMEM. */
 MUST_CHECK int shelf_draft_write(struct shelf_draft *draft, const void *data, size_t length);
@@ -84,10 +84,11 @@ struct shelf_dead {
 };
 
 struct shelf_change {
-    int64_t seen;              /* the last change of the store that is in it afterwards */
-    struct shelf_draft *draft; /* a new last segment; NULL: none */
-    const uint64_t *gone;      /* the numbers of segments that leave, their words with them; the */
-    size_t gone_count;         /* new one takes the place of the first of them */
+    int64_t seen;                      /* the last change of the store that is in it afterwards */
+    struct shelf_draft *const *drafts; /* new segments, which come last */
+    size_t draft_count;
+    const uint64_t *gone; /* the numbers of segments that leave, their words with them */
+    size_t gone_count;
     const struct shelf_dead *dead; /* bitmaps in the place of those that there are */
     size_t dead_count;
 };

@@ -6,10 +6,12 @@
 #include "index/array.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_STEPS 4096 /* for each unit */
+#define LOG_STEPS  4096 /* for each unit */
+#define FIRST_TIER 64u  /* documents that a segment of the lowest tier may have */
 
 /* Counts a document in, or out. */
 static void count_document(struct view *view, const struct segment *segment, uint32_t document,
@@ -105,18 +107,69 @@ static int find_sessions(struct view_part *part)
     return part->sessions ? OK : ERR_NOMEM;
 }
 
+/* ---- who keeps the bytes ---- */
+
+struct view_keeper {
+    atomic_size_t users;
+    uint8_t *bytes;           /* in memory; NULL: */
+    struct shelf_view *shelf; /* mapped */
+};
+
+struct view_keeper *view_keeper_new(struct shelf_view *shelf)
+{
+    struct view_keeper *keeper = calloc(1, sizeof *keeper);
+    if (keeper) {
+        keeper->shelf = shelf;
+        atomic_store(&keeper->users, 1);
+    }
+    return keeper;
+}
+
+const struct shelf_view *view_keeper_shelf(const struct view_keeper *keeper)
+{
+    return keeper->shelf;
+}
+
+struct view_keeper *view_keeper_share(struct view_keeper *keeper)
+{
+    atomic_fetch_add(&keeper->users, 1);
+    return keeper;
+}
+
+struct view_keeper *view_keeper_free(struct view_keeper *keeper)
+{
+    if (keeper && atomic_fetch_sub(&keeper->users, 1) == 1) {
+        free(keeper->bytes);
+        if (keeper->shelf) {
+            shelf_release(keeper->shelf);
+        }
+        free(keeper);
+    }
+    return NULL;
+}
+
 /* ---- parts ---- */
 
+unsigned int view_tier(const struct view_part *part)
+{
+    unsigned int tier = 0;
+    for (uint64_t most = FIRST_TIER; view_living(part) > most; most *= VIEW_TIER_GROWTH) {
+        tier++;
+    }
+    return tier;
+}
+
+/* Mapped bytes are the system's. */
 static size_t part_bytes(const struct view_part *part)
 {
-    return part->segment.length + dead_bytes(&part->segment) +
+    return (part->number ? 0 : part->segment.length) + dead_bytes(&part->segment) +
            ((size_t)part->session_mask + 1) * sizeof *part->sessions;
 }
 
 static void free_part(struct view *view, struct view_part *part)
 {
     view->bytes -= part_bytes(part);
-    free(part->bytes);
+    view_keeper_free(part->keeper);
     free(part->dead);
     free(part->sessions);
 }
@@ -130,14 +183,16 @@ void view_done(struct view *view)
     *view = (struct view){0};
 }
 
-int view_add(struct view *view, uint8_t *bytes, size_t length)
+/* A part of these bytes, with what is dead in it; its keeper and number are not set yet. */
+static int add(struct view *view, const void *bytes, size_t length, const unsigned char *dead,
+               size_t dead_length)
 {
     int status = array_reserve(&view->parts, &view->capacity, view->count + 1, sizeof *view->parts);
     if (status != OK) {
         return status;
     }
     struct view_part *part = &view->parts[view->count];
-    *part = (struct view_part){.bytes = bytes};
+    *part = (struct view_part){0};
     status = segment_open(&part->segment, bytes, length);
     if (status != OK) {
         return status;
@@ -148,11 +203,45 @@ int view_add(struct view *view, uint8_t *bytes, size_t length)
         return ERR_NOMEM;
     }
     for (uint32_t i = 0; i < part->segment.documents; i++) {
-        count_document(view, &part->segment, i, 1);
+        if (i / 8 < dead_length && dead[i / 8] >> i % 8 & 1) {
+            part->dead[i / 8] |= (uint8_t)(1u << i % 8);
+            part->dead_count++;
+        } else {
+            count_document(view, &part->segment, i, 1);
+        }
     }
-    view->bytes += part_bytes(part);
     view->count++;
     return OK;
+}
+
+static void keep(struct view *view, struct view_keeper *keeper, uint64_t number)
+{
+    struct view_part *part = &view->parts[view->count - 1];
+    part->keeper = keeper;
+    part->number = number;
+    view->bytes += part_bytes(part);
+}
+
+int view_add(struct view *view, uint8_t *bytes, size_t length)
+{
+    struct view_keeper *keeper = view_keeper_new(NULL);
+    int status = keeper ? add(view, bytes, length, NULL, 0) : ERR_NOMEM;
+    if (status != OK) {
+        view_keeper_free(keeper);
+        return status;
+    }
+    keeper->bytes = bytes;
+    keep(view, keeper, 0);
+    return OK;
+}
+
+int view_attach(struct view *view, const struct shelf_segment *segment, struct view_keeper *keeper)
+{
+    int status = add(view, segment->data, segment->length, segment->dead, segment->dead_bytes);
+    if (status == OK) {
+        keep(view, view_keeper_share(keeper), segment->number);
+    }
+    return status;
 }
 
 void view_drop(struct view *view, uint32_t part)
@@ -168,16 +257,20 @@ void view_drop(struct view *view, uint32_t part)
     memmove(gone, gone + 1, (view->count - part) * sizeof *gone);
 }
 
+void view_remove_from(struct view *view, struct view_part *part, int64_t id)
+{
+    uint32_t document = segment_find(&part->segment, id);
+    if (document != NO_DOCUMENT && !view_is_dead(part, document)) {
+        part->dead[document / 8] |= (uint8_t)(1u << document % 8);
+        part->dead_count++;
+        count_document(view, &part->segment, document, -1);
+    }
+}
+
 void view_remove(struct view *view, int64_t id)
 {
     for (uint32_t i = 0; i < view->count; i++) {
-        struct view_part *part = &view->parts[i];
-        uint32_t document = segment_find(&part->segment, id);
-        if (document != NO_DOCUMENT && !view_is_dead(part, document)) {
-            part->dead[document / 8] |= (uint8_t)(1u << document % 8);
-            part->dead_count++;
-            count_document(view, &part->segment, document, -1);
-        }
+        view_remove_from(view, &view->parts[i], id);
     }
 }
 

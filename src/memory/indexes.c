@@ -5,36 +5,14 @@
 #include "memory/indexes.h"
 
 #include "core/heap.h"
-#include "core/limits.h"
+#include "index/shelving.h"
+#include "memory/shelves.h"
+#include "memory/space_index.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP_BYTES MIB(1) /* that an index grows by before it is counted again */
-
-struct indexes {
-    pthread_mutex_t lock;
-    struct space_index *first; /* the last used */
-    struct stock *bytes;       /* for all of them */
-    struct stock *large;       /* for the one that finds no place among them */
-};
-
-struct space_index {
-    struct space_index *next;
-    struct indexes *indexes;
-    char *owner;
-    char *name;
-    int64_t space;
-    int64_t seen; /* the last change that is in it */
-    struct index *index;
-    struct space_vectors vectors;
-    pthread_rwlock_t lock;
-    /* Under the lock of the list: */
-    size_t users; /* one that is used is not dropped */
-    struct holding bytes;
-    struct holding large; /* a place outside of the budget, which it found none in */
-};
 
 /* ---- dropping ---- */
 
@@ -48,6 +26,7 @@ static size_t free_one(struct space_index *one)
     size_t bytes = bytes_of(one);
     index_free(one->index);
     space_vectors_clear(&one->vectors);
+    shelf_free(one->shelf);
     stock_give_all(&one->bytes);
     stock_give_all(&one->large);
     pthread_rwlock_destroy(&one->lock);
@@ -86,6 +65,9 @@ static bool drop_oldest(struct indexes *indexes, const char *owner, struct space
     one->next = *dropped;
     *dropped = one;
     stock_give_all(&one->bytes);
+    if (one->due_ms > 0) {
+        saving_scrub(indexes, one->space);
+    }
     return true;
 }
 
@@ -104,9 +86,7 @@ static int take_bytes(struct space_index *one, size_t grown, struct space_index 
     return status;
 }
 
-/* Counts what the index takes now. OK; ERR_LIMIT when it finds no place, and another one that found
- * none is in use. */
-static int count_bytes(struct space_index *one)
+int indexes_count(struct space_index *one)
 {
     size_t bytes = bytes_of(one);
     if (one->bytes.units > bytes) {
@@ -141,6 +121,8 @@ static struct space_index *make(struct indexes *indexes, const struct memory_spa
     one->owner = strdup(space->owner);
     one->name = strdup(space->name);
     one->index = index_new();
+    one->shelf = shelves_open(indexes->places, space, id);
+    atomic_store(&one->is_stale, true);
     pthread_rwlock_init(&one->lock, NULL);
     if (!one->owner || !one->name || !one->index) {
         free_one(one);
@@ -188,14 +170,14 @@ static struct space_index *find(struct indexes *indexes, const struct memory_spa
     return found;
 }
 
-/* One that found no place goes with its last user. */
-static void release_user(struct space_index *found)
+/* One that found no place goes with its last user, once it is saved. */
+void indexes_let_go(struct space_index *found)
 {
     struct indexes *indexes = found->indexes;
     struct space_index *dropped = NULL;
     pthread_mutex_lock(&indexes->lock);
     found->users--;
-    if (found->users == 0 && found->large.units > 0) {
+    if (found->users == 0 && found->large.units > 0 && found->due_ms == 0) {
         struct space_index **at = &indexes->first;
         while (*at != found) {
             at = &(*at)->next;
@@ -236,7 +218,7 @@ static int take_row(void *context, const struct store_row *row)
     space_vectors_row(&catching->one->vectors, row);
     int status = index_put(catching->one->index, &entry);
     arena_reset(catching->arena); /* the row is not needed any more */
-    return status == OK ? count_bytes(catching->one) : status;
+    return status == OK ? indexes_count(catching->one) : status;
 }
 
 static int take_removed(void *context, int64_t id)
@@ -247,32 +229,50 @@ static int take_removed(void *context, int64_t id)
     return OK;
 }
 
-/* Starts from nothing: the store no longer lists what happened before its horizon. */
-static int start_again(struct space_index *one)
+/* Puts another index in the place of the one that there is. */
+static void replace(struct space_index *one, struct index *fresh, bool is_stale)
 {
-    struct index *fresh = index_new();
-    one->seen = 0;
-    if (!fresh) {
-        return ERR_NOMEM;
-    }
     size_t freed = bytes_of(one);
     index_free(one->index);
     space_vectors_clear(&one->vectors);
     one->index = fresh;
+    one->made++;
+    atomic_store(&one->is_stale, is_stale);
     pthread_mutex_lock(&one->indexes->lock);
     stock_give_all(&one->bytes);
     stock_give_all(&one->large);
     pthread_mutex_unlock(&one->indexes->lock);
     heap_freed(freed);
-    return OK;
+}
+
+/* Starts from what was kept, or from nothing. */
+static int start_again(struct space_index *one, const struct store_space *space)
+{
+    struct index *fresh;
+    int status = saving_load(one, space, &fresh);
+    if (status == OK) {
+        replace(one, fresh, false);
+    }
+    return status;
+}
+
+/* One that is no good gives its memory back at once. */
+static void forget(struct space_index *one)
+{
+    struct index *fresh = index_new();
+    atomic_store(&one->is_stale, true);
+    if (fresh) {
+        one->seen = 0;
+        replace(one, fresh, true);
+    }
 }
 
 static int catch_up(struct db *db, struct space_index *one, const struct store_space *space,
                     const struct embedding *wanted)
 {
     int status = OK;
-    if (one->seen > 0 && one->seen < space->horizon) {
-        status = start_again(one);
+    if (atomic_load(&one->is_stale) || (one->seen > 0 && one->seen < space->horizon)) {
+        status = start_again(one, space);
     }
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     struct catching catching = {one, arena};
@@ -288,14 +288,16 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
     }
     while (status == OK && arena && !space_vectors_follow(&one->vectors, wanted, space->change)) {
         status = space_vectors_catch_up(&one->vectors, db, wanted, space->change);
-        status = status == OK ? count_bytes(one) : status;
+        status = status == OK ? indexes_count(one) : status;
         status = status == OK ? call_check(db_call(db)) : status;
     }
     /* Some of a batch may be in it: putting it in again is harmless, but after a failure of the
      * index itself memories may be missing; and one that found no place must not stay. */
     int settled = index_settle(one->index);
     if (settled != OK || status == ERR_NOMEM || status == ERR_LIMIT) {
-        start_again(one);
+        forget(one);
+    } else if (status == OK) {
+        saving_consider(one);
     }
     status = status == OK ? settled : status;
     arena_free(arena);
@@ -305,7 +307,8 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
 static bool is_behind(const struct space_index *one, const struct store_space *known,
                       const struct embedding *wanted)
 {
-    return one->seen < known->change || !space_vectors_follow(&one->vectors, wanted, known->change);
+    return one->seen < known->change || atomic_load(&one->is_stale) ||
+           !space_vectors_follow(&one->vectors, wanted, known->change);
 }
 
 int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
@@ -335,7 +338,7 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
     }
     if (status != OK) {
         pthread_rwlock_unlock(&one->lock);
-        release_user(one);
+        indexes_let_go(one);
         return status;
     }
     *found = one;
@@ -353,6 +356,22 @@ const struct vectors *indexes_vectors(const struct space_index *found, const cha
     return found->vectors.set;
 }
 
+bool indexes_sound(struct space_index *found)
+{
+    bool sound = shelving_sound(found->index);
+    if (!sound) {
+        atomic_store(&found->is_stale, true);
+    }
+    return sound;
+}
+
+void indexes_scrub(struct indexes *indexes, int64_t space)
+{
+    pthread_mutex_lock(&indexes->lock);
+    saving_scrub(indexes, space);
+    pthread_mutex_unlock(&indexes->lock);
+}
+
 int64_t indexes_space(const struct space_index *found)
 {
     return found->space;
@@ -362,38 +381,48 @@ void indexes_release(struct space_index *found)
 {
     if (found) {
         pthread_rwlock_unlock(&found->lock);
-        release_user(found);
+        indexes_let_go(found);
     }
 }
 
-struct indexes *indexes_new(struct stocks *stocks, size_t bytes)
+struct indexes *indexes_new(const struct indexes_options *options)
 {
     struct indexes *indexes = calloc(1, sizeof *indexes);
     if (!indexes) {
         return NULL;
     }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&indexes->work, &attributes);
+    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&indexes->lock, NULL);
+    indexes->places = options->places;
+    indexes->pool = options->pool;
     indexes->bytes = stock_new(
-        stocks, &(struct stock_rule){.name = "index_bytes",
-                                     .help = "Memory of the indexes over memories' words.",
-                                     .all = bytes});
-    indexes->large = stock_new(
-        stocks, &(struct stock_rule){.name = "large_indexes",
-                                     .help = "Indexes that find no place among index_bytes.",
-                                     .all = 1});
+        options->stocks, &(struct stock_rule){.name = "index_bytes",
+                                              .help = "Memory of the indexes over memories' words.",
+                                              .all = options->bytes});
+    indexes->large =
+        stock_new(options->stocks,
+                  &(struct stock_rule){.name = "large_indexes",
+                                       .help = "Indexes that find no place among index_bytes.",
+                                       .all = 1});
     return indexes->bytes && indexes->large ? indexes : indexes_free(indexes);
 }
 
 struct indexes *indexes_free(struct indexes *indexes)
 {
-    while (indexes && indexes->first) {
-        struct space_index *one = indexes->first;
-        indexes->first = one->next;
-        (void)free_one(one);
-    }
     if (indexes) {
+        saving_end(indexes);
+        while (indexes->first) {
+            struct space_index *one = indexes->first;
+            indexes->first = one->next;
+            (void)free_one(one);
+        }
         stock_free(indexes->bytes);
         stock_free(indexes->large);
+        pthread_cond_destroy(&indexes->work);
         pthread_mutex_destroy(&indexes->lock);
         free(indexes);
     }

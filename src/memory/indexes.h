@@ -1,18 +1,27 @@
 /* The indexes of this process, one for each space that was searched, each caught up with the store
- * before it is used. They are only caches: the store is the truth. */
+ * before it is used. They are only caches: the store is the truth. What they hold is kept in files
+ * for the next process (index/shelving.h), by a thread of the lowest priority; where no files can
+ * be written they live in memory only. */
 #ifndef FORAGE_MEMORY_INDEXES_H
 #define FORAGE_MEMORY_INDEXES_H
 
+#include "config/places.h"
 #include "core/stock.h"
+#include "db/pool.h"
 #include "index/index.h"
 #include "memory/space_vectors.h"
 
 struct indexes;
 struct space_index;
 
-/* All of them together take at most so many bytes, besides one that may be larger. `stocks` as of
- * stock_new(). */
-struct indexes *indexes_new(struct stocks *stocks, size_t bytes);
+struct indexes_options {
+    const struct places *places; /* where they are kept */
+    struct db_pool *pool;        /* for those that are saved without a call */
+    struct stocks *stocks;       /* as of stock_new() */
+    size_t bytes; /* that all of them together take at most, besides one that may be larger */
+};
+struct indexes *indexes_new(const struct indexes_options *options);
+/* What is worth keeping is written first. */
 struct indexes *indexes_free(struct indexes *indexes);
 
 /* The index of the space, caught up with everything that is committed; it stays as it is until
@@ -24,6 +33,12 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
 const struct index *indexes_of(const struct space_index *found);
 /* Its vectors, and the model that made them; NULL: there are none. */
 const struct vectors *indexes_vectors(const struct space_index *found, const char **model);
+/* Whether what was read from it can be believed: a file may have been damaged under it. If not, the
+ * next indexes_acquire() makes it anew. */
+bool indexes_sound(struct space_index *found);
+/* Contents of the space were replaced or removed: they leave its files soon, also where nobody
+ * searches it. */
+void indexes_scrub(struct indexes *indexes, int64_t space);
 int64_t indexes_space(const struct space_index *found);
 void indexes_release(struct space_index *found);
 

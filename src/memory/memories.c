@@ -170,6 +170,9 @@ static bool sweep(struct memories *memories, struct db *db)
     struct expired_rows rows = {.count = 0};
     int status = arena ? sweep_rows(db, arena, now_ms, &rows) : ERR_NOMEM;
     arena_free(arena);
+    for (size_t i = 0; i < rows.count && status == OK; i++) {
+        indexes_scrub(memories->indexes, rows.items[i].space);
+    }
     if (status == OK && rows.count == LIMIT_MEMORY_SWEEP) {
         pthread_mutex_lock(&memories->sweeping);
         memories->next_sweep_ms = 0; /* there may be more */
@@ -215,6 +218,7 @@ static int apply(void *context, struct db *db, struct writer_job *job)
                               .quota = memories->quota,
                               .shared = *own->space->owner == '\0',
                               .overwrites = &own->overwrites};
+    own->changed = found.id;
     status = own->apply(&work, own->context);
     return status == OK ? store_settle(db, &found) : status;
 }
@@ -244,6 +248,9 @@ static void wrote(void *context, struct db *db, struct writer_job *jobs, int sta
     for (struct writer_job *job = jobs; job; job = job->next) {
         struct memories_job *own = (struct memories_job *)job;
         own->scrub = own->overwrites ? ticket : 0;
+        if (own->overwrites) {
+            indexes_scrub(memories->indexes, own->changed);
+        }
     }
 }
 
@@ -320,7 +327,11 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
                                                            .undoes_one = true,
                                                            .most_jobs = LIMIT_MEMORY_GROUP,
                                                            .time_ms = TIME_MEMORY_WRITE_MS});
-    memories->indexes = indexes_new(stocks, (size_t)config_bytes("FORAGE_MEMORY_INDEXES"));
+    memories->indexes = indexes_new(
+        &(struct indexes_options){.places = places,
+                                  .pool = memories->pool,
+                                  .stocks = stocks,
+                                  .bytes = (size_t)config_bytes("FORAGE_MEMORY_INDEXES")});
     memories->scrub = scrub_new();
     bool whole = memories->pool && memories->writer && memories->indexes && memories->scrub;
     return whole ? memories : memories_free(memories);

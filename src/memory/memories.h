@@ -52,7 +52,8 @@ struct memories_job {
     bool imports;    /* many at once */
     bool overwrites; /* contents were replaced or removed, and must leave the disk */
     bool unhurried;  /* it can be made again: nobody waits for the disk */
-    uint64_t scrub;  /* memories_write()'s own: what is waited for after the commit */
+    uint64_t scrub;  /* memories_write()'s own: what is waited for after the commit, */
+    int64_t changed; /* and the number of the space */
 };
 /* OK when it is on the disk; ERR_FAILED with the call's error set; ERR_CANCELLED or ERR_DEADLINE
  * when it was not begun. */

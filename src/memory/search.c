@@ -14,6 +14,7 @@
 
 #define NOTE_TEXTS    2 /* text and summary, the first of texts_of() */
 #define RETRY_AFTER_S 5 /* that a search with a large index takes */
+#define MOST_TRIES    2 /* when a file of the index is damaged under a search */
 
 #define PHRASE_LOOKS     10   /* texts that are looked into for the question as it stands */
 #define PHRASE_SHARE     0.99 /* of the question's words, that they hold */
@@ -78,6 +79,22 @@ static int acquire(struct searching *searching, const struct memory_space *space
         searching->space = indexes_space(*index);
     }
     return status;
+}
+
+/* Lets go of the index. A file of it may have been damaged under the search, which is then
+ * repeated, on one that is made anew. Whether it is done. */
+static bool is_done(const struct searching *searching, struct space_index *index, int tries,
+                    int *status)
+{
+    bool sound = !index || indexes_sound(index);
+    indexes_release(index);
+    if (!sound) {
+        *status = tries < MOST_TRIES ? OK
+                                     : call_fail(searching->call, CODE_PROVIDER,
+                                                 "the files of the memory index were damaged while "
+                                                 "they were read; try again");
+    }
+    return sound;
 }
 
 /* The row of a hit, unless it has gone since. */
@@ -333,17 +350,18 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
         return status;
     }
     status = start(&searching, call, filter, limit);
-    if (status == OK) {
+    bool done = false;
+    for (int i = 1; status == OK && !done; i++) {
         status = acquire_meant(&searching, space, query, &meant, &index);
+        if (status == OK && index) {
+            status = find_key(&searching, query);
+        }
+        if (status == OK && index) {
+            status = rank(&searching, index, query, &meant, limit, offset, &found);
+        }
+        tell_ranking(&searching, &meant, index, &told);
+        done = is_done(&searching, index, i, &status);
     }
-    if (status == OK && index) {
-        status = find_key(&searching, query);
-    }
-    if (status == OK && index) {
-        status = rank(&searching, index, query, &meant, limit, offset, &found);
-    }
-    tell_ranking(&searching, &meant, index, &told);
-    indexes_release(index);
     embedder_wake(call_parts(call)->memories->embedder);
     searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
     for (size_t i = 0; i < found.count && status == OK; i++) {
@@ -460,14 +478,15 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
     }
     status = start(&searching, call, filter, limit);
     searching.marked = true;
-    if (status == OK) {
+    bool done = false;
+    for (int i = 1; status == OK && !done; i++) {
         status = acquire(&searching, space, NULL, &index);
+        if (status == OK && index) {
+            status = index_fulltext(indexes_of(index), call_arena(call), &question,
+                                    &searching.filter, &candidates, &count);
+        }
+        done = is_done(&searching, index, i, &status);
     }
-    if (status == OK && index) {
-        status = index_fulltext(indexes_of(index), call_arena(call), &question, &searching.filter,
-                                &candidates, &count);
-    }
-    indexes_release(index);
     if (status == OK) {
         status = collect_wanted(&searching, &question);
     }

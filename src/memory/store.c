@@ -142,6 +142,21 @@ int store_spaces(struct db *db, struct arena *arena, const char *owner,
     return arena_failed(arena) ? ERR_NOMEM : status;
 }
 
+int store_space_names(struct db *db, struct arena *arena, int64_t id, struct memory_space *names)
+{
+    struct db_rows *rows = db_ask(db, "SELECT owner, name FROM {space} WHERE id = ?1", DB_INT(id));
+    int status = db_step(rows);
+    if (status > 0) {
+        *names = (struct memory_space){arena_strdup(arena, db_words(rows, 0)),
+                                       arena_strdup(arena, db_words(rows, 1))};
+    }
+    db_end(rows);
+    if (arena_failed(arena)) {
+        return ERR_NOMEM;
+    }
+    return status > 0 ? OK : status == 0 ? ERR_NOTFOUND : status;
+}
+
 /* Both parts are counted in an index, without a look at the memories. */
 int store_count(struct db *db, int64_t space, int64_t now_ms, int64_t *count)
 {

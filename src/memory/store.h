@@ -81,6 +81,8 @@ char *store_file(const struct places *places);
 
 int store_space_of(struct db *db, const struct memory_space *space, bool make,
                    struct store_space *found);
+/* The names of a space, by its number. ERR_NOTFOUND. */
+int store_space_names(struct db *db, struct arena *arena, int64_t id, struct memory_space *names);
 /* No other transaction changes a space of this owner before this one ends, and what is read from
  * now on, the number of the space's last change and the owner's bytes included, is what the last
  * one left. */

@@ -173,9 +173,11 @@ static int put(struct shelf *shelf, int64_t seen, const void *data, size_t lengt
         status = shelf_draft_write(draft, data, length);
     }
     if (status == OK) {
-        status = shelf_change(
-            shelf, &(struct shelf_change){
-                       .seen = seen, .draft = draft, .gone = gone, .gone_count = gone_count});
+        status = shelf_change(shelf, &(struct shelf_change){.seen = seen,
+                                                            .drafts = &draft,
+                                                            .draft_count = 1,
+                                                            .gone = gone,
+                                                            .gone_count = gone_count});
     }
     shelf_draft_free(draft);
     return status;
@@ -340,8 +342,8 @@ static void forgets_what_is_replaced(void **state)
     struct shelf_view *after = shelf_hold(reader);
     assert_int_equal(after->count, 3);
     assert_memory_equal(after->segments[0].data, "first", 5);
-    assert_memory_equal(after->segments[1].data, "without it", 10);
-    assert_memory_equal(after->segments[2].data, "third", 5);
+    assert_memory_equal(after->segments[1].data, "third", 5);
+    assert_memory_equal(after->segments[2].data, "without it", 10);
     assert_ptr_equal(after->segments[0].data, before->segments[0].data);
     shelf_release(before);
     shelf_release(after);

@@ -1,0 +1,20 @@
+/* Where the indexes of memories are kept between processes: a shelf (index/shelf.h) for each space,
+ * in the data folder, also where a server has the memories. */
+#ifndef FORAGE_MEMORY_SHELVES_H
+#define FORAGE_MEMORY_SHELVES_H
+
+#include "config/places.h"
+#include "index/shelf.h"
+#include "memory/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The shelf of a space; nothing is made on the disk yet. NULL when there is no data folder, or no
+ * memory. */
+struct shelf *shelves_open(const struct places *places, const struct memory_space *space,
+                           int64_t id);
+/* Whether something of the space is kept. */
+bool shelves_has(const struct places *places, int64_t id);
+
+#endif

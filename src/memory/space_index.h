@@ -1,0 +1,65 @@
+/* The index of one space: what indexes.c, which has them all, and saving.c, which brings them to
+ * their files, share. */
+#ifndef FORAGE_MEMORY_SPACE_INDEX_H
+#define FORAGE_MEMORY_SPACE_INDEX_H
+
+#include "core/limits.h"
+#include "index/shelf.h"
+#include "memory/indexes.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct indexes {
+    const struct places *places;
+    struct db_pool *pool;
+    struct stock *bytes;       /* for all of them */
+    struct stock *large;       /* for the one that finds no place among them */
+    pthread_mutex_t lock;      /* guards what follows up to the thread, and what is said below */
+    struct space_index *first; /* the last used */
+    int64_t scrubs[LIMIT_INDEX_SCRUBS]; /* spaces whose files may hold what was removed */
+    size_t scrub_count;
+    pthread_cond_t work;
+    bool started; /* the thread */
+    bool stopping;
+    pthread_t thread;
+};
+
+struct space_index {
+    struct space_index *next;
+    struct indexes *indexes;
+    char *owner;
+    char *name;
+    int64_t space;
+    int64_t seen; /* the last change that is in it */
+    struct index *index;
+    struct space_vectors vectors;
+    uint64_t made;        /* how often the index was */
+    atomic_bool is_stale; /* it is to be loaded, again or for the first time */
+    struct shelf *shelf;  /* NULL: it is in memory only */
+    pthread_rwlock_t lock;
+    /* Under the lock of the list: */
+    size_t users; /* one that is used is not dropped */
+    struct holding bytes;
+    struct holding large; /* a place outside of the budget, which it found none in */
+    int64_t due_ms;       /* when it is to be saved; 0: there is nothing to save */
+    int64_t rest_ms;      /* until when it is not, since it just was */
+};
+
+/* Counts what the index takes now, with its lock. OK; ERR_LIMIT when it finds no place, and another
+ * one that found none is in use. */
+MUST_CHECK int indexes_count(struct space_index *one);
+/* Ends what was begun with a user more. */
+void indexes_let_go(struct space_index *one);
+
+/* An index of what was kept, as far as that is of use: the store must list what happened since. */
+MUST_CHECK int saving_load(struct space_index *one, const struct store_space *space,
+                           struct index **fresh);
+/* Plans to save it where that is worth it: what was deleted leaves the disk in any case. */
+void saving_consider(struct space_index *one);
+/* What was removed from a space leaves its files soon. With the lock of the list. */
+void saving_scrub(struct indexes *indexes, int64_t space);
+/* Ends the thread; everything that waits for it is done first. */
+void saving_end(struct indexes *indexes);
+
+#endif
