@@ -1,6 +1,6 @@
 /* The arithmetic of a transformer, once for each kind of processor. All give the same results, to
- * the last bit: products of bytes are summed without loss, floats in the same order everywhere.
- * Only plain C rounds a product before it adds it, for processors that cannot do both at once.
+ * the last bit: products of bytes are summed without loss, floats in the same order everywhere, and
+ * a product that is added is not rounded before.
  *
  * Rows of numbers lie one behind the other. A count of rows is rounded up to a multiple of
  * KERNEL_ROWS, so what is read and written has room for that many; what is in the rest does not
@@ -14,7 +14,8 @@
 #define KERNEL_PANEL 16u /* columns of a matrix that lie together */
 #define KERNEL_GROUP 4u  /* and rows of it */
 #define KERNEL_ROWS  16u
-#define KERNEL_FEW   4u /* rows that are computed at once at least */
+#define KERNEL_FEW   4u /* rows that are multiplied at once at least */
+#define KERNEL_LOOKS 8u /* rows that look at the others at once */
 
 /* Weights: panels of 16 columns; in a panel, four rows at a time; of them, the four numbers of a
  * column together. */
@@ -67,11 +68,11 @@ static inline size_t kernel_rows(size_t rows)
     return (rows + KERNEL_ROWS - 1) / KERNEL_ROWS * KERNEL_ROWS;
 }
 
-/* Keys and values of one head, and what four rows give each other. */
+/* Keys and values of one head, and what a few rows give each other. */
 static inline size_t kernel_attention_room(size_t rows, size_t width, size_t heads)
 {
     size_t padded = (rows + KERNEL_PANEL - 1) / KERNEL_PANEL * KERNEL_PANEL;
-    return padded * (2 * (width / heads) + KERNEL_FEW);
+    return padded * (2 * (width / heads) + KERNEL_LOOKS);
 }
 
 #if defined(__x86_64__)

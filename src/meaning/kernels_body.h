@@ -5,8 +5,8 @@
  *   LANES    4, 8 or 16
  *   TILE_ROWS   the most rows that tile() takes, where it is not 16
  *
- * and after it multiply_add(), a * b + sum, rounded once where the processor can; and tile(), which
- * multiplies and adds bytes:
+ * and after it multiply_add(), a * b + sum, rounded once; and tile(), which multiplies and adds
+ * bytes:
  *
  *   sums[r][c] = sum over d of rows[r * depth + d] * panel's number (d, c)
  *
@@ -14,6 +14,7 @@
 #ifndef FORAGE_MEANING_KERNELS_BODY_H
 #define FORAGE_MEANING_KERNELS_BODY_H
 
+#include "core/limits.h"
 #include "meaning/kernels.h"
 
 #include <math.h>
@@ -27,7 +28,16 @@ typedef float vec __attribute__((vector_size(LANES * 4)));
 typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
 typedef uint8_t bvec __attribute__((vector_size(LANES)));
 
-static TARGET size_t tile(const uint8_t *rows, size_t count, const int8_t *panel, size_t depth,
+#ifdef WIDE_PANELS
+typedef int16_t svec __attribute__((vector_size(LANES * 4)));
+typedef svec weights_of;
+static TARGET const svec *widen_panel(const int8_t *weights, size_t depth, svec *room);
+#define ROOM_OF_PANEL (KERNEL_PANEL * LIMIT_MODEL_INNER * sizeof(int16_t) / sizeof(svec))
+#else
+typedef int8_t weights_of;
+#endif
+
+static TARGET size_t tile(const uint8_t *rows, size_t count, const weights_of *panel, size_t depth,
                           int32_t (*sums)[KERNEL_PANEL]);
 
 static inline TARGET vec multiply_add(vec a, vec b, vec sum);
@@ -151,8 +161,15 @@ static TARGET void multiply(const struct kernel_matrix *matrix, const struct ker
 {
     size_t depth = matrix->depth;
     size_t padded = (rows + KERNEL_FEW - 1) / KERNEL_FEW * KERNEL_FEW;
+#ifdef WIDE_PANELS
+    svec room[ROOM_OF_PANEL];
+#endif
     for (size_t column = 0; column < matrix->columns; column += KERNEL_PANEL) {
+#ifdef WIDE_PANELS
+        const svec *panel = widen_panel(matrix->weights + column * depth, depth, room);
+#else
         const int8_t *panel = matrix->weights + column * depth;
+#endif
         for (size_t row = 0; row < padded;) {
             int32_t sums[TILE_ROWS][KERNEL_PANEL];
             size_t done = tile(in->bytes + row * depth, padded - row, panel, depth, sums);
@@ -217,24 +234,25 @@ static TARGET void gelu(float *numbers, size_t count)
     }
 }
 
-/* Four rows times a matrix of `depth` rows and `width` columns, which lies in panels of 16 columns:
- * the columns of one as wide as a long text would share two places of the processor's cache. */
+/* Eight rows times a matrix of `depth` rows and `width` columns, which lies in panels of 16
+ * columns: the columns of one as wide as a long text would share two places of the processor's
+ * cache. */
 static inline TARGET void multiply_few(const float *rows, size_t stride, size_t depth,
                                        const float *panels, size_t width, float *out,
                                        size_t out_stride)
 {
     for (size_t j = 0; j < width; j += LANES) {
         const float *panel = panels + j / KERNEL_PANEL * KERNEL_PANEL * depth + j % KERNEL_PANEL;
-        vec sums[KERNEL_FEW] = {0};
+        vec sums[KERNEL_LOOKS] = {0};
         for (size_t d = 0; d < depth; d++) {
             vec numbers = load(panel + d * KERNEL_PANEL);
-#pragma GCC unroll 4
-            for (size_t r = 0; r < KERNEL_FEW; r++) {
+#pragma GCC unroll 8
+            for (size_t r = 0; r < KERNEL_LOOKS; r++) {
                 sums[r] = multiply_add(numbers, all(rows[r * stride + d]), sums[r]);
             }
         }
-#pragma GCC unroll 4
-        for (size_t r = 0; r < KERNEL_FEW; r++) {
+#pragma GCC unroll 8
+        for (size_t r = 0; r < KERNEL_LOOKS; r++) {
             store(out + r * out_stride + j, sums[r]);
         }
     }
@@ -301,10 +319,10 @@ static TARGET void attend(const struct kernel_attention *attention)
     memset(keys, 0, padded * size * sizeof *keys);
     for (size_t head = 0; head < attention->heads; head++) {
         lay_out(attention, head, keys, values);
-        for (size_t i = 0; i < count; i += KERNEL_FEW) {
+        for (size_t i = 0; i < count; i += KERNEL_LOOKS) {
             multiply_few(attention->in + i * stride + head * size, stride, size, keys, padded,
                          shares, padded);
-            for (size_t r = 0; r < KERNEL_FEW; r++) {
+            for (size_t r = 0; r < KERNEL_LOOKS; r++) {
                 share(shares + r * padded, count, padded, factor);
             }
             multiply_few(shares, padded, count, values, size,
