@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What there is to say besides the result. */
@@ -122,9 +123,26 @@ struct target {
     bool guessed;        /* the address has a scheme that nobody gave */
 };
 
+/* A file that is here, under a name that no site has. */
+static bool is_document(const char *given)
+{
+    static const char *const ENDINGS[] = {".pdf",  ".docx", ".docm",  ".odt",  ".epub", ".pptx",
+                                          ".xlsx", ".xlsm", ".ipynb", ".html", ".htm",  ".xhtml",
+                                          ".md",   ".txt",  ".json",  ".xml",  ".svg",  ".csv"};
+    const char *ending = strrchr(given, '.');
+    struct stat file;
+    for (size_t i = 0; ending && i < sizeof ENDINGS / sizeof *ENDINGS; i++) {
+        if (strcasecmp(ending, ENDINGS[i]) == 0) {
+            return stat(given, &file) == 0 && !S_ISDIR(file.st_mode);
+        }
+    }
+    return false;
+}
+
 static bool is_path(const char *given)
 {
-    return strncmp(given, "./", 2) == 0 || strncmp(given, "../", 3) == 0 || given[0] == '/';
+    return strncmp(given, "./", 2) == 0 || strncmp(given, "../", 3) == 0 || given[0] == '/' ||
+           is_document(given);
 }
 
 /* "https:", "mailto:"; but not "example.org:8080/x", where a port follows the colon. */
@@ -152,7 +170,8 @@ static bool is_loopback(const char *given)
     return false;
 }
 
-/* Whoever types "example.org" means the site, as in a browser; a file has a path. */
+/* Whoever types "example.org" means the site, as in a browser; a file has a path, or the ending of
+ * a document. */
 static struct target find_target(struct arena *arena, const char *given)
 {
     struct target target = {.given = given, .address = given};

@@ -221,10 +221,12 @@ static const struct command COMMANDS[] = {
     {
         .name = "read",
         .words = "URL",
-        .summary = "print a page of the web as Markdown",
-        .about = "Without a scheme, https is meant: example.org, example.org:8443/page; for "
-                 "localhost, http. What begins with ./, ../ or / is a file of this machine. A page "
-                 "that cannot be read is told on standard error, and the exit code is 1.",
+        .summary = "print a page of the web, or a document, as Markdown",
+        .about =
+            "Without a scheme, https is meant: example.org, example.org:8443/page; for "
+            "localhost, http. What begins with ./, ../ or / is a file of this machine, and so "
+            "is the name of a document that is there, such as report.pdf or notes.docx. A page "
+            "that cannot be read is told on standard error, and the exit code is 1.",
         .group = COMMANDS_ASK,
         .run = command_read,
         .options = {TEXT("--section", "HEADING", "one section, by its heading or its number"),
@@ -237,7 +239,7 @@ static const struct command COMMANDS[] = {
                          "without them"),
                     JSON},
         .examples = {"forage read https://example.org/", "forage read example.org --outline",
-                     "forage read ./page.html"},
+                     "forage read report.pdf", "forage read ./page.html"},
     },
     {
         .name = "answer",

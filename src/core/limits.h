@@ -166,20 +166,30 @@
 #define TIME_ANSWER_PATIENCE_MS     20000 /* for a pause that the service asks for */
 
 /* Loaders of pages */
-#define LIMIT_XML_DEPTH          64      /* nesting of elements */
+#define LIMIT_XML_DEPTH          256     /* nesting of elements */
 #define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */
 #define LIMIT_LOADER_BYTES       MIB(7)  /* one answer of a service's interface */
 #define LIMIT_LOADER_ARENA_BYTES MIB(8)  /* taken by a call: no further answer is asked for */
 #define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
 #define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
 #define LIMIT_FEED_ITEMS         200
-#define LIMIT_FEED_SUMMARY_CHARS 600
-#define LIMIT_PDF_LINES          200000
-#define LIMIT_PDF_OUTPUT_BYTES   MIB(24)  /* what Poppler writes about one document */
-#define LIMIT_PDF_MEMORY_BYTES   MIB(192) /* address space of its child; 1,500 pages take 130 */
-#define LIMIT_PDF_DESCRIPTORS    32
-#define LIMIT_PDFS_AT_ONCE       4
-#define TIME_PDF_MS              30000
+#define LIMIT_ZIP_MEMBERS        20000 /* of a packed document, */
+#define LIMIT_ZIP_RATIO          400   /* and how much smaller packing may make a large one */
+#define LIMIT_DOCUMENT_UNPACKED_BYTES                                                              \
+    MIB(96) /* what is unpacked of one document, all its parts together */
+#define LIMIT_DOCUMENT_SCRATCH_BYTES MIB(192) /* that, and what is known of it while it is read */
+#define LIMIT_DOCUMENT_MARKUP_BYTES  MIB(32)  /* its text before it is Markdown */
+#define LIMIT_DOCUMENT_STYLES        8192
+#define LIMIT_DOCUMENT_LISTS         8192   /* kinds of numbering */
+#define LIMIT_SHEET_CELLS            400000 /* of a workbook that are not empty */
+#define LIMIT_SHEET_COLUMNS          256    /* of a sheet that are not empty; the rest is cut */
+#define LIMIT_FEED_SUMMARY_CHARS     600
+#define LIMIT_PDF_LINES              200000
+#define LIMIT_PDF_OUTPUT_BYTES       MIB(24)  /* what Poppler writes about one document */
+#define LIMIT_PDF_MEMORY_BYTES       MIB(192) /* address space of its child; 1,500 pages take 130 */
+#define LIMIT_PDF_DESCRIPTORS        32
+#define LIMIT_PDFS_AT_ONCE           4
+#define TIME_PDF_MS                  30000
 #define TIME_SERVICE_PATIENCE_MS                                                                   \
     10000                        /* for a service that asks to wait before the next request        \
                                   */

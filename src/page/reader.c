@@ -35,12 +35,13 @@ const char *note_failed(struct arena *arena, const char *kind, const char *detai
                         detail ? ": " : "", detail ? detail : "", url);
 }
 
-static const char *note_unsupported(struct arena *arena, const char *url)
+/* `name` is what it is: "a ZIP archive". */
+static const char *note_unsupported(struct arena *arena, const char *name, const char *url)
 {
     return arena_printf(arena,
                         "_Could not retrieve content for this URL (possibly a PDF or unsupported "
-                        "type)._\n\nSource: %s",
-                        url);
+                        "type)._ It is %s.\n\nSource: %s",
+                        name, url);
 }
 
 /* The kind of a failure and what to say about it; `detail` may be NULL. */
@@ -289,6 +290,19 @@ struct reader *reader_free(struct reader *reader)
     return NULL;
 }
 
+/* Waits until it is this page's turn. OK, ERR_CANCELLED, ERR_DEADLINE. */
+static int enter_extractor(struct reading *reading, struct place *place, size_t length)
+{
+    *place = (struct place){.call = reading->call};
+    call_waits_for(reading->call, "a turn at the extractor");
+    int status = line_enter(&call_parts(reading->call)->reader->extractors, place, -1);
+    call_waits_for(reading->call, NULL);
+    if (length >= LIMIT_PAGE_QUICK_BYTES) {
+        pool_step_back();
+    }
+    return status;
+}
+
 /* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
 static int extract(struct reading *reading, const struct fetch_response *fetched,
                    struct extract_result *result)
@@ -299,13 +313,8 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .content_type = fetched->content_type,
                                   .language = fetch_header_value(fetched, "content-language"),
                                   .all = reading->all};
-    struct place place = {.call = reading->call};
-    call_waits_for(reading->call, "a turn at the extractor");
-    int status = line_enter(&call_parts(reading->call)->reader->extractors, &place, -1);
-    call_waits_for(reading->call, NULL);
-    if (input.length >= LIMIT_PAGE_QUICK_BYTES) {
-        pool_step_back();
-    }
+    struct place place;
+    int status = enter_extractor(reading, &place, input.length);
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
         line_leave(&place);
@@ -426,13 +435,21 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
 
 /* ---- the plain page ---- */
 
+/* The note for what nobody reads; `name` may be NULL. */
+static int put_unsupported(struct reading *reading, const struct fetch_response *fetched,
+                           const char *name)
+{
+    name = name ? name : sniff_name(fetched->content_type, fetched->body, fetched->body_length);
+    return put_note(reading, note_unsupported(call_arena(reading->call), name, reading->given));
+}
+
 static int read_html(struct reading *reading, const struct fetch_response *fetched)
 {
     struct extract_result result;
     const char *why = NULL;
     int status = extract(reading, fetched, &result);
     if (status == ERR_INVALID) {
-        return put_note(reading, note_unsupported(call_arena(reading->call), reading->given));
+        return put_unsupported(reading, fetched, NULL);
     }
     if (status != OK) {
         return status;
@@ -451,11 +468,27 @@ static int read_html(struct reading *reading, const struct fetch_response *fetch
     return put_result(reading, &result);
 }
 
+/* As load_by_content(); a packed document takes a page's turn, since it takes a page's memory. */
+static int load(struct reading *reading, const struct source_response *response,
+                enum content_kind kind, const char **why)
+{
+    struct place place;
+    bool packed = kind == CONTENT_ARCHIVE;
+    int status = packed ? enter_extractor(reading, &place, response->fetched.body_length) : OK;
+    if (status != OK) {
+        return status;
+    }
+    status = load_by_content(reading->call, response, reading->document, why);
+    if (packed) {
+        line_leave(&place);
+    }
+    return status;
+}
+
 /* By what it is, whatever it is called. */
 static int read_content(struct reading *reading, const struct source_response *response)
 {
     const struct fetch_response *fetched = &response->fetched;
-    struct arena *arena = call_arena(reading->call);
     enum content_kind kind =
         sniff_content(fetched->content_type, fetched->body, fetched->body_length);
     if (kind == CONTENT_EMPTY) {
@@ -465,9 +498,9 @@ static int read_content(struct reading *reading, const struct source_response *r
         return read_html(reading, fetched);
     }
     const char *why = NULL;
-    int status = load_by_content(reading->call, response, reading->document, &why);
+    int status = load(reading, response, kind, &why);
     if (status == ERR_NOTFOUND) {
-        return put_note(reading, note_unsupported(arena, reading->given));
+        return put_unsupported(reading, fetched, why);
     }
     if (status == ERR_FAILED) {
         return fail_with(reading, (struct note){"ContentError", why});

@@ -18,36 +18,52 @@ static const struct signature {
     size_t offset;
     size_t length;
     const char *bytes;
+    const char *name; /* for a note; NULL: it is read */
 } SIGNATURES[] = {
-    {CONTENT_PDF, 0, 5, "%PDF-"},
-    {CONTENT_IMAGE, 0, 8, "\x89PNG\r\n\x1a\n"},
-    {CONTENT_IMAGE, 0, 3, "\xff\xd8\xff"},
-    {CONTENT_IMAGE, 0, 6, "GIF87a"},
-    {CONTENT_IMAGE, 0, 6, "GIF89a"},
-    {CONTENT_IMAGE, 8, 4, "WEBP"},
-    {CONTENT_IMAGE, 4, 8, "ftypavif"},
-    {CONTENT_IMAGE, 0, 4, "\0\0\x01\0"},
-    {CONTENT_AUDIO, 0, 4, "fLaC"},
-    {CONTENT_AUDIO, 0, 3, "ID3"},
-    {CONTENT_AUDIO, 0, 4, "OggS"},
-    {CONTENT_AUDIO, 8, 4, "WAVE"},
-    {CONTENT_VIDEO, 4, 4, "ftyp"},
-    {CONTENT_VIDEO, 0, 4, "\x1a\x45\xdf\xa3"},
-    {CONTENT_VIDEO, 8, 4, "AVI "},
-    {CONTENT_ARCHIVE, 0, 4, "PK\x03\x04"},
-    {CONTENT_ARCHIVE, 0, 3, "\x1f\x8b\x08"},
-    {CONTENT_ARCHIVE, 0, 6, "7z\xbc\xaf\x27\x1c"},
+    {CONTENT_PDF, 0, 5, "%PDF-", NULL},
+    {CONTENT_IMAGE, 0, 8, "\x89PNG\r\n\x1a\n", "a PNG picture"},
+    {CONTENT_IMAGE, 0, 3, "\xff\xd8\xff", "a JPEG picture"},
+    {CONTENT_IMAGE, 0, 6, "GIF87a", "a GIF picture"},
+    {CONTENT_IMAGE, 0, 6, "GIF89a", "a GIF picture"},
+    {CONTENT_IMAGE, 8, 4, "WEBP", "a WebP picture"},
+    {CONTENT_IMAGE, 4, 8, "ftypavif", "an AVIF picture"},
+    {CONTENT_IMAGE, 4, 8, "ftypheic", "a HEIC picture"},
+    {CONTENT_IMAGE, 0, 4, "\0\0\x01\0", "an icon"},
+    {CONTENT_IMAGE, 0, 4, "II*\0", "a TIFF picture"},
+    {CONTENT_IMAGE, 0, 4, "MM\0*", "a TIFF picture"},
+    {CONTENT_IMAGE, 0, 8, "AT&TFORM", "a DjVu document"},
+    {CONTENT_AUDIO, 0, 4, "fLaC", "a FLAC audio file"},
+    {CONTENT_AUDIO, 0, 3, "ID3", "an MP3 audio file"},
+    {CONTENT_AUDIO, 0, 4, "OggS", "an Ogg audio or video file"},
+    {CONTENT_AUDIO, 8, 4, "WAVE", "a WAV audio file"},
+    {CONTENT_AUDIO, 4, 7, "ftypM4A", "an MP4 audio file"},
+    {CONTENT_VIDEO, 4, 4, "ftyp", "an MP4 video"},
+    {CONTENT_VIDEO, 0, 4, "\x1a\x45\xdf\xa3", "a Matroska or WebM video"},
+    {CONTENT_VIDEO, 8, 4, "AVI ", "an AVI video"},
+    {CONTENT_ARCHIVE, 0, 4, "PK\x03\x04", "a ZIP archive"},
+    {CONTENT_ARCHIVE, 0, 4, "PK\x05\x06", "an empty ZIP archive"},
+    {CONTENT_ARCHIVE, 0, 3, "\x1f\x8b\x08", "a gzip archive"},
+    {CONTENT_ARCHIVE, 0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive"},
     {CONTENT_ARCHIVE, 0, 6,
      "\xfd"
-     "7zXZ\0"},
-    {CONTENT_ARCHIVE, 0, 3, "BZh"},
-    {CONTENT_ARCHIVE, 0, 4, "\x28\xb5\x2f\xfd"},
+     "7zXZ\0",
+     "an xz archive"},
+    {CONTENT_ARCHIVE, 0, 3, "BZh", "a bzip2 archive"},
+    {CONTENT_ARCHIVE, 0, 4, "\x28\xb5\x2f\xfd", "a Zstandard archive"},
+    {CONTENT_ARCHIVE, 0, 6, "Rar!\x1a\x07", "a RAR archive"},
+    {CONTENT_ARCHIVE, 257, 5, "ustar", "a tar archive"},
+    {CONTENT_BINARY, 0, 8, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+     "an old Office document (DOC, XLS or PPT)"},
+    {CONTENT_BINARY, 60, 8, "BOOKMOBI", "a Kindle book"},
+    {CONTENT_BINARY, 0, 16, "SQLite format 3", "an SQLite database"},
     {CONTENT_BINARY, 0, 4,
      "\x7f"
-     "ELF"},
-    {CONTENT_BINARY, 0, 4, "wOFF"},
-    {CONTENT_BINARY, 0, 4, "wOF2"},
-    {CONTENT_BINARY, 0, 4, "\0asm"},
+     "ELF",
+     "a program"},
+    {CONTENT_BINARY, 0, 4, "wOFF", "a font"},
+    {CONTENT_BINARY, 0, 4, "wOF2", "a font"},
+    {CONTENT_BINARY, 0, 5, "\0\1\0\0\0", "a font"},
+    {CONTENT_BINARY, 0, 4, "\0asm", "a WebAssembly program"},
 };
 
 /* ---- what a text begins with, after blanks ---- */
@@ -117,6 +133,37 @@ static const struct media {
     {"text/", CONTENT_TEXT},
 };
 
+/* What they are called in a note, where the first bytes do not tell. */
+static const struct {
+    const char *type; /* as above */
+    const char *name;
+} NAMES[] = {
+    {"application/msword", "an old Word document (DOC)"},
+    {"application/vnd.ms-excel", "an old Excel workbook (XLS)"},
+    {"application/vnd.ms-powerpoint", "an old PowerPoint presentation (PPT)"},
+    {"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a DOCX document"},
+    {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "an XLSX workbook"},
+    {"application/vnd.openxmlformats-officedocument.presentationml.presentation",
+     "a PPTX presentation"},
+    {"application/epub+zip", "an EPUB book"},
+    {"application/zip", "a ZIP archive"},
+    {"application/gzip", "a gzip archive"},
+    {"application/x-gzip", "a gzip archive"},
+    {"application/x-tar", "a tar archive"},
+    {"application/x-bzip2", "a bzip2 archive"},
+    {"application/x-xz", "an xz archive"},
+    {"application/zstd", "a Zstandard archive"},
+    {"application/vnd.rar", "a RAR archive"},
+    {"application/x-7z-compressed", "a 7z archive"},
+    {"application/java-archive", "a Java archive"},
+    {"application/x-msdownload", "a Windows program"},
+    {"application/x-iso9660-image", "a disk image"},
+    {"image/", "a picture"},
+    {"audio/", "an audio file"},
+    {"video/", "a video"},
+    {"font/", "a font"},
+};
+
 /* ---- looking ---- */
 
 static bool is_blank(char c)
@@ -130,17 +177,16 @@ static bool begins(const char *body, size_t length, const char *words)
     return length >= wanted && strncasecmp(body, words, wanted) == 0;
 }
 
-static bool by_signature(const char *body, size_t length, enum content_kind *kind)
+static const struct signature *by_signature(const char *body, size_t length)
 {
     for (size_t i = 0; i < COUNT(SIGNATURES); i++) {
         const struct signature *row = &SIGNATURES[i];
         if (length >= row->offset + row->length &&
             memcmp(body + row->offset, row->bytes, row->length) == 0) {
-            *kind = row->kind;
-            return true;
+            return row;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* Text has no NUL and next to no control characters but those that switch between alphabets; UTF-16
@@ -207,20 +253,32 @@ static enum content_kind by_opening(const char *body, size_t length)
 
 /* ---- what the server says ---- */
 
-static bool by_header(const char *content_type, enum content_kind *kind)
+/* The type itself, without its parameters. */
+static const char *type_in(const char *content_type, size_t *length)
 {
-    if (!content_type) {
-        return false;
-    }
     while (is_blank(*content_type)) {
         content_type++;
     }
-    size_t length = strcspn(content_type, "; \t,");
+    *length = strcspn(content_type, "; \t,");
+    return content_type;
+}
+
+static bool is_type(const char *type, size_t length, const char *row)
+{
+    size_t wanted = strlen(row);
+    bool family = row[wanted - 1] == '/';
+    return (family ? length > wanted : length == wanted) && strncasecmp(type, row, wanted) == 0;
+}
+
+static bool by_header(const char *content_type, enum content_kind *kind)
+{
+    size_t length;
+    if (!content_type) {
+        return false;
+    }
+    content_type = type_in(content_type, &length);
     for (size_t i = 0; i < COUNT(MEDIA); i++) {
-        size_t wanted = strlen(MEDIA[i].type);
-        bool family = MEDIA[i].type[wanted - 1] == '/';
-        if ((family ? length > wanted : length == wanted) &&
-            strncasecmp(content_type, MEDIA[i].type, wanted) == 0) {
+        if (is_type(content_type, length, MEDIA[i].type)) {
             *kind = MEDIA[i].kind;
             return true;
         }
@@ -246,8 +304,9 @@ enum content_kind sniff_content(const char *content_type, const char *body, size
     if (length == 0) {
         return CONTENT_EMPTY;
     }
-    if (by_signature(body, looked_at, &kind)) {
-        return kind;
+    const struct signature *signature = by_signature(body, looked_at);
+    if (signature) {
+        return signature->kind;
     }
     bool text = is_text(body, looked_at);
     enum content_kind likely = text ? by_opening(body, looked_at) : CONTENT_BINARY;
@@ -267,4 +326,19 @@ enum content_kind sniff_content(const char *content_type, const char *body, size
     bool vague = kind == CONTENT_XML ||
                  (kind == CONTENT_TEXT && strncasecmp(content_type, "text/plain", 10) == 0);
     return vague && (likely == CONTENT_HTML || likely == CONTENT_FEED) ? likely : kind;
+}
+
+const char *sniff_name(const char *content_type, const char *body, size_t length)
+{
+    const struct signature *signature = by_signature(body, length < LOOKED_AT ? length : LOOKED_AT);
+    const char *type = content_type ? type_in(content_type, &length) : NULL;
+    if (signature && signature->name) {
+        return signature->name;
+    }
+    for (size_t i = 0; type && i < COUNT(NAMES); i++) {
+        if (is_type(type, length, NAMES[i].type)) {
+            return NAMES[i].name;
+        }
+    }
+    return "binary data of an unknown type";
 }

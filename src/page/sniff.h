@@ -25,4 +25,7 @@ enum content_kind {
  * over what is only likely. */
 enum content_kind sniff_content(const char *content_type, const char *body, size_t length);
 
+/* What a body that nobody reads is, for a note: "a ZIP archive". */
+const char *sniff_name(const char *content_type, const char *body, size_t length);
+
 #endif

@@ -277,18 +277,27 @@ def test_failure(forage, web, answer, words):
 
 
 @pytest.mark.parametrize(
-    "kind, body",
+    "kind, body, name",
     [
-        ("image/png", b"\x89PNG\r\n\x1a\n0000"),
-        ("application/zip", b"PK\x03\x04aaaa"),
-        ("application/octet-stream", b"\0\1\2\3"),
-        ("text/html", b"\0\1\2\3"),
-        ("video/mp4", b"whatever"),
+        ("image/png", b"\x89PNG\r\n\x1a\n0000", "a PNG picture"),
+        ("text/plain", b"\xff\xd8\xff\xe0", "a JPEG picture"),
+        ("image/x-odd", b"\0\1\2", "a picture"),
+        ("application/octet-stream", b"\0\1\2\3", "binary data of an unknown type"),
+        ("text/html", b"\0\1\2\3", "binary data of an unknown type"),
+        ("video/mp4", b"whatever", "a video"),
+        ("video/mp4", b"\0\0\0\x20ftypisom", "an MP4 video"),
+        ("application/gzip", b"\x1f\x8b\x08\0", "a gzip archive"),
+        ("application/x-tar", b"file".ljust(257, b"\0") + b"ustar", "a tar archive"),
+        ("application/x-rar", b"Rar!\x1a\x07\0", "a RAR archive"),
+        ("application/msword", b"\0\1\2", "an old Word document (DOC)"),
+        ("", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "an old Office document (DOC, XLS or PPT)"),
+        ("application/octet-stream", b"SQLite format 3\0", "an SQLite database"),
+        ("font/woff2", b"wOF2\0\1", "a font"),
     ],
 )
-def test_unsupported(forage, web, kind, body):
+def test_unsupported(forage, web, kind, body, name):
     web.answers["/thing"] = Answer(body, kind=kind)
-    assert note(forage, web.url("/thing")) == f"{UNSUPPORTED}\n\nSource: {web.url('/thing')}"
+    assert note(forage, web.url("/thing")) == f"{UNSUPPORTED} It is {name}.\n\nSource: {web.url('/thing')}"
 
 
 def test_nobody_answers(tmp_path):

@@ -221,10 +221,13 @@ int extract_page(struct arena *arena, const struct extract_input *input,
 }
 
 int extract_fragment(struct arena *arena, const char *html, size_t length, const char *base_url,
-                     struct buf *out)
+                     struct buf *out, bool *cut)
 {
     struct page page = {.arena = arena, .url = base_url};
     int status = parse_html(&page, html, length);
+    if (cut) {
+        *cut = *cut || page.cut;
+    }
     if (status != OK) {
         return status;
     }

@@ -43,8 +43,9 @@ MUST_CHECK int extract_page(struct arena *arena, const struct extract_input *inp
                             struct extract_result *result);
 
 /* A piece of HTML as Markdown, appended to `out`: all of it, nothing is chosen. `base_url` is what
- * its links are relative to, or NULL. A status. */
+ * its links are relative to, or NULL; `cut` (or NULL) is set where a ceiling was reached. A
+ * status. */
 MUST_CHECK int extract_fragment(struct arena *arena, const char *html, size_t length,
-                                const char *base_url, struct buf *out);
+                                const char *base_url, struct buf *out, bool *cut);
 
 #endif

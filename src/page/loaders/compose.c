@@ -71,7 +71,7 @@ void compose_names(struct buf *out, const char *before, yyjson_val *array)
 
 int compose_html(struct arena *arena, struct buf *out, const char *html, const char *url)
 {
-    int status = html ? extract_fragment(arena, html, strlen(html), url, out) : OK;
+    int status = html ? extract_fragment(arena, html, strlen(html), url, out, NULL) : OK;
     return status == ERR_NOMEM ? ERR_NOMEM : OK;
 }
 

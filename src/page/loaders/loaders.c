@@ -2,6 +2,7 @@
 #include "page/loaders/loaders.h"
 
 #include "core/limits.h"
+#include "page/documents/documents.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 
@@ -63,6 +64,9 @@ int load_by_content(struct call *call, const struct source_response *response,
     document->age_s = response->age_s;
     if (kind == CONTENT_PDF) {
         return pdf_load(call, fetched->body, fetched->body_length, document, why);
+    }
+    if (kind == CONTENT_ARCHIVE || kind == CONTENT_BINARY) {
+        return documents_read(call_arena(call), fetched->body, fetched->body_length, document, why);
     }
     int status = kind == CONTENT_FEED ? feed_load(call, response, document) : ERR_NOTFOUND;
     return status == ERR_NOTFOUND ? plain_load(call, response, kind, document) : status;

@@ -37,9 +37,9 @@ struct loader {
 /* The loader for a URL, or NULL: an ordinary page. */
 const struct loader *loader_for(const struct url *url);
 
-/* By what came, not by where it came from: OK with the document for a body that is a PDF, plain
- * text, JSON, Markdown or a feed; ERR_NOTFOUND for HTML and what nobody reads; ERR_FAILED with
- * `*why`. */
+/* By what came, not by where it came from: OK with the document for a body that is a PDF, a
+ * packed document, plain text, JSON, Markdown or a feed; ERR_NOTFOUND for HTML and what nobody
+ * reads, which `*why` may name; ERR_FAILED with `*why`. */
 MUST_CHECK int load_by_content(struct call *call, const struct source_response *response,
                                struct document *document, const char **why);
 

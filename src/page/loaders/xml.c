@@ -250,6 +250,12 @@ enum xml_event xml_next(struct xml_reader *reader)
     return at_the_end(reader);
 }
 
+enum xml_event xml_inside(struct xml_reader *reader, size_t depth)
+{
+    enum xml_event event = xml_next(reader);
+    return event == XML_END && reader->depth < depth ? XML_DONE : event;
+}
+
 bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside)
 {
     size_t depth = reader->depth;
@@ -282,6 +288,31 @@ bool xml_attribute(const struct xml_reader *reader, const char *name, struct sli
         }
     }
     return false;
+}
+
+static struct slice without_prefix(struct slice name)
+{
+    const char *colon = memchr(name.data, ':', name.length);
+    size_t skipped = colon ? (size_t)(colon - name.data) + 1 : 0;
+    return (struct slice){name.data + skipped, name.length - skipped};
+}
+
+struct slice xml_local(const struct xml_reader *reader)
+{
+    return without_prefix(reader->name);
+}
+
+bool xml_local_attribute(const struct xml_reader *reader, const char *name, struct slice *value)
+{
+    for (size_t i = 0; i < reader->attribute_count; i++) {
+        struct slice whole = reader->attributes[i].name;
+        struct slice local = without_prefix(whole);
+        if (local.length < whole.length && slice_is(local, name)) {
+            *value = reader->attributes[i].value;
+            return true;
+        }
+    }
+    return xml_attribute(reader, name, value);
 }
 
 /* ---- entities ---- */

@@ -1,7 +1,7 @@
 /* Reads XML one event after the other, out of memory and without making a tree: what feeds, arXiv's
- * answers and Poppler's output need, and not more. Elements must close in the order they were
- * opened; nesting is bounded; the only entities are the five of XML and numbers. A document type is
- * passed over, so nothing that it declares can grow or reach out.
+ * answers, Poppler's output and office documents need, and not more. Elements must close in the
+ * order they were opened; nesting is bounded; the only entities are the five of XML and numbers. A
+ * document type is passed over, so nothing that it declares can grow or reach out.
  *
  * Names, values and texts are slices of the input, still escaped; xml_append() writes what they
  * stand for. */
@@ -45,6 +45,8 @@ struct xml_reader {
 /* The input must be UTF-8 and outlive the reader. */
 void xml_begin(struct xml_reader *reader, const char *text, size_t length);
 enum xml_event xml_next(struct xml_reader *reader);
+/* The same inside the element that is open at `depth`, whose end is XML_DONE. */
+enum xml_event xml_inside(struct xml_reader *reader, size_t depth);
 /* After XML_START: goes on behind the element's end. Its text, and that of all within, is appended
  * to `text`, which may be NULL; `inside` (or NULL) gets the markup between its tags. False when the
  * input is broken. */
@@ -52,6 +54,10 @@ bool xml_take(struct xml_reader *reader, struct buf *text, struct slice *inside)
 
 /* An attribute of the element that just started; false when it has none of that name. */
 bool xml_attribute(const struct xml_reader *reader, const char *name, struct slice *value);
+/* Names without the prefix of their namespace: of the event, and of an attribute, where one with a
+ * prefix comes before one without. */
+struct slice xml_local(const struct xml_reader *reader);
+bool xml_local_attribute(const struct xml_reader *reader, const char *name, struct slice *value);
 /* Appends a slice with its entities resolved; one that is unknown stays as it is. */
 int xml_append(struct buf *out, struct slice slice);
 

@@ -184,7 +184,8 @@ static int write_embedded(struct writer *writer)
     }
     struct buf text;
     buf_init(&text, LIMIT_MARKDOWN_BYTES);
-    int status = extract_fragment(writer->arena, html, strlen(html), writer->page->base, &text);
+    int status =
+        extract_fragment(writer->arena, html, strlen(html), writer->page->base, &text, NULL);
     while (text.length && text.data[text.length - 1] == '\n') {
         text.length--;
     }
