@@ -1,6 +1,6 @@
-/* Fuzzes the XML reader and what reads with it: feeds, arXiv's answers, Poppler's output. Whatever
- * comes: events nest, stay within the input, and end; what is written is valid UTF-8 when the input
- * is. */
+/* Fuzzes the XML reader and what reads with it: feeds, sitemaps, drawings, arXiv's answers,
+ * Poppler's output. Whatever comes: events nest, stay within the input, and end; what is written is
+ * valid UTF-8 when the input is. */
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/loaders/bodies.h"
@@ -84,6 +84,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (text_is_utf8(text, size) && feed_parse(arena, text, size, feed) == OK &&
         feed_write(arena, feed, "https://example.org/", &document) == OK) {
+        check_document(&document);
+    }
+    if (text_is_utf8(text, size) && sitemap_write(arena, text, size, &document) == OK) {
+        check_document(&document);
+    }
+    if (text_is_utf8(text, size) && svg_write(arena, text, size, &document) == OK) {
         check_document(&document);
     }
     if (pdf_read_lines(arena, text, size, &pdf) == OK && pdf_write(arena, &pdf, &document) == OK) {

@@ -173,6 +173,7 @@
 #define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
 #define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
 #define LIMIT_FEED_ITEMS         200
+#define LIMIT_SITEMAP_ITEMS      50000 /* as many as a sitemap may have */
 #define LIMIT_ZIP_MEMBERS        20000 /* of a packed document, */
 #define LIMIT_ZIP_RATIO          400   /* and how much smaller packing may make a large one */
 #define LIMIT_DOCUMENT_UNPACKED_BYTES                                                              \
@@ -181,6 +182,8 @@
 #define LIMIT_DOCUMENT_MARKUP_BYTES  MIB(32)  /* its text before it is Markdown */
 #define LIMIT_DOCUMENT_STYLES        8192
 #define LIMIT_DOCUMENT_LISTS         8192   /* kinds of numbering */
+#define LIMIT_DOCUMENT_SLIDES        2000   /* or sheets */
+#define LIMIT_SHEET_FORMATS          1024   /* of a workbook's own */
 #define LIMIT_SHEET_CELLS            400000 /* of a workbook that are not empty */
 #define LIMIT_SHEET_COLUMNS          256    /* of a sheet that are not empty; the rest is cut */
 #define LIMIT_FEED_SUMMARY_CHARS     600

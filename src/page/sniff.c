@@ -87,6 +87,10 @@ static const struct opening {
     {CONTENT_FEED, "<rss"},
     {CONTENT_FEED, "<feed"},
     {CONTENT_FEED, "<rdf:rdf"},
+    {CONTENT_SITEMAP, "<urlset"},
+    {CONTENT_SITEMAP, "<sitemapindex"},
+    {CONTENT_SVG, "<svg"},
+    {CONTENT_SVG, "<!doctype svg"},
 };
 
 /* ---- media types; the first row that fits counts ---- */
@@ -125,7 +129,7 @@ static const struct media {
     {"application/x-bzip2", CONTENT_ARCHIVE},
     {"application/x-xz", CONTENT_ARCHIVE},
     {"application/zstd", CONTENT_ARCHIVE},
-    {"image/svg+xml", CONTENT_IMAGE},
+    {"image/svg+xml", CONTENT_SVG},
     {"image/", CONTENT_IMAGE},
     {"audio/", CONTENT_AUDIO},
     {"video/", CONTENT_VIDEO},
@@ -322,10 +326,11 @@ enum content_kind sniff_content(const char *content_type, const char *body, size
     if (kind <= CONTENT_XML && !text) {
         return CONTENT_BINARY;
     }
-    /* Feeds are often called XML, and pages and feeds plain text. */
+    /* Feeds, maps and drawings are often called XML, and all of them and pages plain text. */
     bool vague = kind == CONTENT_XML ||
                  (kind == CONTENT_TEXT && strncasecmp(content_type, "text/plain", 10) == 0);
-    return vague && (likely == CONTENT_HTML || likely == CONTENT_FEED) ? likely : kind;
+    bool told = likely == CONTENT_HTML || (likely >= CONTENT_FEED && likely < CONTENT_XML);
+    return vague && told ? likely : kind;
 }
 
 const char *sniff_name(const char *content_type, const char *body, size_t length)

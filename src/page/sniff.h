@@ -12,6 +12,8 @@ enum content_kind {
     CONTENT_TEXT, /* also source code, CSV and whatever else a person can read as it is */
     CONTENT_JSON,
     CONTENT_FEED, /* RSS and Atom */
+    CONTENT_SITEMAP,
+    CONTENT_SVG,
     CONTENT_XML,
     CONTENT_PDF,
     CONTENT_IMAGE,

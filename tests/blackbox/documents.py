@@ -156,3 +156,148 @@ def wide(archive):
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, at, 1)
     last = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
     return archive[:at] + end + locator + last
+
+
+# ---- ODT ----
+
+ODT_STYLES = f"""{PROLOGUE}<office:document-styles><office:styles>
+<style:style style:name="Title" style:family="paragraph"/>
+<style:style style:name="Preformatted_20_Text" style:family="paragraph"/>
+<style:style style:name="Circle" style:parent-style-name="Circus" style:family="paragraph"/>
+<style:style style:name="Circus" style:parent-style-name="Circle" style:family="paragraph"/>
+<style:style style:name="Shouted" style:family="text"><style:text-properties fo:font-weight="bold"/></style:style>
+</office:styles></office:document-styles>"""
+
+ODT_AUTOMATIC = """<office:automatic-styles>
+<style:style style:name="T1" style:family="text"><style:text-properties fo:font-style="italic"/></style:style>
+<style:style style:name="T2" style:family="text"><style:text-properties style:font-name="Liberation Mono"/></style:style>
+<style:style style:name="T3" style:family="text"><style:text-properties text:display="none"/></style:style>
+<style:style style:name="P1" style:parent-style-name="Preformatted_20_Text"/>
+<text:list-style style:name="L1"><text:list-level-style-number text:level="1"/><text:list-level-style-bullet text:level="2"/></text:list-style>
+<text:list-style style:name="L2"><text:list-level-style-bullet text:level="1"/></text:list-style>
+</office:automatic-styles>"""
+
+ODT_TYPE = "application/vnd.oasis.opendocument.text"
+
+
+def odt_parts(body, meta=""):
+    return {
+        "mimetype": ODT_TYPE,
+        "content.xml": f"{PROLOGUE}<office:document-content>{ODT_AUTOMATIC}<office:body><office:text>{body}</office:text></office:body>"
+        "</office:document-content>",
+        "styles.xml": ODT_STYLES,
+        "meta.xml": f"{PROLOGUE}<office:document-meta><office:meta>{meta}</office:meta></office:document-meta>",
+    }
+
+
+def odt(body, meta=""):
+    return pack(odt_parts(body, meta))
+
+
+# ---- EPUB ----
+
+
+def xhtml(body):
+    return (
+        f'{PROLOGUE}<!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><head><title/>'
+        f'<script src="x.js"/></head><body>{body}</body></html>'
+    )
+
+
+def epub_parts(*chapters, spine=None, title="A book", nav=True):
+    names = [f"c{number}" for number in range(1, len(chapters) + 1)]
+    items = "".join(f'<item id="{name}" href="text/{name}.xhtml" media-type="application/xhtml+xml"/>' for name in names)
+    items += '<item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/>' if nav else ""
+    order = spine if spine is not None else ["nav", *names]
+    return {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": f'{PROLOGUE}<container><rootfiles><rootfile full-path="OEBPS/b%20ook.opf"/></rootfiles></container>',
+        "OEBPS/b ook.opf": f"{PROLOGUE}<package><metadata><dc:title>{title}</dc:title><dc:creator>Ada Baker</dc:creator>"
+        f"<dc:language>en</dc:language><dc:date>2026</dc:date></metadata><manifest>{items}</manifest>"
+        f"<spine>{''.join(f'<itemref idref={chr(34)}{name}{chr(34)}/>' for name in order)}</spine></package>",
+        "OEBPS/nav.xhtml": xhtml('<nav epub:type="toc"><ol><li><a href="text/c1.xhtml">Contents line</a></li></ol></nav>'),
+        **{f"OEBPS/text/{name}.xhtml": xhtml(body) for name, body in zip(names, chapters, strict=True)},
+    }
+
+
+def epub(*chapters, **more):
+    return pack(epub_parts(*chapters, **more))
+
+
+# ---- PPTX ----
+
+
+def shape(*paragraphs, kind=None, name=""):
+    place = "" if kind is None else f'<p:nvPr><p:ph type="{kind}"/></p:nvPr>' if kind else '<p:nvPr><p:ph idx="1"/></p:nvPr>'
+    inside = "".join(
+        item if item.startswith("<") else f'<a:p><a:r><a:rPr lang="en"/><a:t>{item}</a:t></a:r></a:p>' for item in paragraphs
+    )
+    return f'<p:sp><p:nvSpPr><p:cNvPr id="1" name="{name}"/>{place}</p:nvSpPr><p:txBody>{inside}</p:txBody></p:sp>'
+
+
+def slide(*shapes, more=""):
+    return f"{PROLOGUE}<p:sld {more}><p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld></p:sld>"
+
+
+def pptx_parts(*slides, notes=None):
+    order = [f"slide{number}" for number in range(1, len(slides) + 1)]
+    parts = {
+        "[Content_Types].xml": content_types("ppt/presentation.xml", "presentationml.presentation"),
+        "ppt/presentation.xml": f'{PROLOGUE}<p:presentation><p:sldIdLst>'
+        + "".join(f'<p:sldId id="{256 + number}" r:id="{name}"/>' for number, name in enumerate(order))
+        + "</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations(*[(name, "slide", f"slides/{name}.xml") for name in order]),
+        **{f"ppt/slides/{name}.xml": content for name, content in zip(order, slides, strict=True)},
+    }
+    links = [("r1", "hyperlink", "https://example.org/slide")]
+    for name in order:
+        rows = links + ([("n", "notesSlide", "../notesSlides/notes.xml")] if notes else [])
+        parts[f"ppt/slides/_rels/{name}.xml.rels"] = relations(*rows)
+    if notes:
+        parts["ppt/notesSlides/notes.xml"] = slide(shape("3", kind="sldNum"), shape(*notes, kind="body"))
+    return parts
+
+
+def pptx(*slides, **more):
+    return pack(pptx_parts(*slides, **more))
+
+
+# ---- XLSX ----
+
+SHEET_STYLES = f"""{PROLOGUE}<styleSheet><numFmts count="2"><numFmt numFmtId="164" formatCode="d mmm yyyy"/>
+<numFmt numFmtId="165" formatCode="#,##0.00\\ [$€-407];[Red]-#,##0.00\\ [$€-407]"/></numFmts>
+<cellStyleXfs><xf numFmtId="9"/></cellStyleXfs>
+<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="10"/><xf numFmtId="20"/></cellXfs></styleSheet>"""
+
+
+def cell(reference, value, kind="", style=0):
+    if kind == "inlineStr":
+        return f'<c r="{reference}" t="inlineStr"><is><t>{value}</t></is></c>'
+    return f'<c r="{reference}" s="{style}"' + (f' t="{kind}"' if kind else "") + f"><v>{value}</v></c>"
+
+
+def sheet(*cells, more=""):
+    return f"{PROLOGUE}<worksheet><sheetData><row>{''.join(cells)}</row></sheetData>{more}</worksheet>"
+
+
+def xlsx_parts(*sheets, strings=("shared", "<r><t>two</t></r><r><t> runs</t></r>"), workbook=""):
+    items = "".join(f"<si>{item if item.startswith('<') else f'<t>{item}</t>'}</si>" for item in strings)
+    return {
+        "[Content_Types].xml": content_types("xl/workbook.xml", "spreadsheetml.sheet"),
+        "xl/workbook.xml": f"{PROLOGUE}<workbook>{workbook}<sheets>"
+        + "".join(f'<sheet name="Sheet {number}" sheetId="{number}" r:id="s{number}"/>' for number in range(1, len(sheets) + 1))
+        + "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": relations(
+            *[(f"s{number}", "worksheet", f"worksheets/sheet{number}.xml") for number in range(1, len(sheets) + 1)],
+            ("st", "styles", "styles.xml"),
+            ("ss", "sharedStrings", "/xl/sharedStrings.xml"),
+        ),
+        "xl/styles.xml": SHEET_STYLES,
+        "xl/sharedStrings.xml": f"{PROLOGUE}<sst>{items}</sst>",
+        **{f"xl/worksheets/sheet{number}.xml": content for number, content in enumerate(sheets, 1)},
+        "xl/worksheets/_rels/sheet1.xml.rels": relations(("h1", "hyperlink", "https://example.org/cell")),
+    }
+
+
+def xlsx(*sheets, **more):
+    return pack(xlsx_parts(*sheets, **more))

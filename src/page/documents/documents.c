@@ -20,8 +20,8 @@ struct format {
 
 /* The member "mimetype" of OpenDocument and EPUB; templates have a longer one. */
 static const struct format BY_TYPE[] = {
-    {"application/epub+zip", NULL, NULL, NULL, "an EPUB book"},
-    {"application/vnd.oasis.opendocument.text", NULL, NULL, NULL, "an OpenDocument text"},
+    {"application/epub+zip", "epub", "META-INF/container.xml", epub_write, NULL},
+    {"application/vnd.oasis.opendocument.text", "odt", "content.xml", odt_write, NULL},
     {"application/vnd.oasis.opendocument.spreadsheet", NULL, NULL, NULL,
      "an OpenDocument spreadsheet"},
     {"application/vnd.oasis.opendocument.presentation", NULL, NULL, NULL,
@@ -35,8 +35,14 @@ static const struct format BY_PART[] = {
     {"wordprocessingml.template.main+xml", "docx", NULL, docx_write, NULL},
     {"ms-word.document.macroEnabled.main+xml", "docx", NULL, docx_write, NULL},
     {"ms-word.template.macroEnabledTemplate.main+xml", "docx", NULL, docx_write, NULL},
-    {"presentationml.", NULL, NULL, NULL, "a PowerPoint presentation"},
-    {"spreadsheetml.", NULL, NULL, NULL, "an Excel workbook"},
+    {"presentationml.presentation.main+xml", "pptx", NULL, pptx_write, NULL},
+    {"presentationml.slideshow.main+xml", "pptx", NULL, pptx_write, NULL},
+    {"presentationml.template.main+xml", "pptx", NULL, pptx_write, NULL},
+    {"ms-powerpoint.presentation.macroEnabled.main+xml", "pptx", NULL, pptx_write, NULL},
+    {"spreadsheetml.sheet.main+xml", "xlsx", NULL, xlsx_write, NULL},
+    {"spreadsheetml.template.main+xml", "xlsx", NULL, xlsx_write, NULL},
+    {"ms-excel.sheet.macroEnabled.main+xml", "xlsx", NULL, xlsx_write, NULL},
+    {"ms-excel.sheet.binary.macroEnabled.main", NULL, NULL, NULL, "a binary Excel workbook"},
 };
 
 /* Archives that are something else, by a member that they all have. */

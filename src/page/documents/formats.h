@@ -9,5 +9,13 @@
  * package's `why`; ERR_NOMEM. */
 MUST_CHECK int docx_write(struct package *package, const char *part, struct document *document,
                           struct buf *out);
+MUST_CHECK int odt_write(struct package *package, const char *part, struct document *document,
+                         struct buf *out);
+MUST_CHECK int epub_write(struct package *package, const char *part, struct document *document,
+                          struct buf *out);
+MUST_CHECK int pptx_write(struct package *package, const char *part, struct document *document,
+                          struct buf *out);
+MUST_CHECK int xlsx_write(struct package *package, const char *part, struct document *document,
+                          struct buf *out);
 
 #endif

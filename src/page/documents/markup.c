@@ -218,6 +218,14 @@ void markup_item(struct markup *markup, long level, bool ordered, long number)
     put_line(markup, "", "");
 }
 
+void markup_continue(struct markup *markup)
+{
+    if (markup->line.length) {
+        end_block(markup, false, false);
+        put_line(markup, "<p>", "</p>");
+    }
+}
+
 void markup_code(struct markup *markup)
 {
     end_lists(markup, 0);

@@ -59,6 +59,8 @@ void markup_paragraph(struct markup *markup);
 void markup_heading(struct markup *markup, long level);
 /* An item of a list; `number` is that of an ordered one. */
 void markup_item(struct markup *markup, long level, bool ordered, long number);
+/* A further paragraph of the item that was last. */
+void markup_continue(struct markup *markup);
 void markup_code(struct markup *markup);
 void markup_quote(struct markup *markup);
 

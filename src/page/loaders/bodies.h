@@ -1,8 +1,10 @@
-/* Bodies that are read by what they are, wherever they came from: PDFs, plain texts and feeds. */
+/* Bodies that are read by what they are, wherever they came from: PDFs, plain texts, feeds and
+ * others that are written in XML or JSON. */
 #ifndef FORAGE_PAGE_LOADERS_BODIES_H
 #define FORAGE_PAGE_LOADERS_BODIES_H
 
 #include "core/limits.h"
+#include "page/html/charset.h"
 #include "page/loaders/compose.h"
 #include "page/loaders/loaders.h"
 #include "page/sniff.h"
@@ -87,6 +89,19 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
 /* The feed as Markdown; links are relative to `url`. OK or ERR_NOMEM. */
 int feed_write(struct arena *arena, const struct feed *feed, const char *url,
                struct document *document);
+/* The body as UTF-8: XML may name its encoding itself. OK or ERR_NOMEM. */
+int feed_decode(struct call *call, const struct source_response *response,
+                struct charset_text *text);
 int feed_load(struct call *call, const struct source_response *response, struct document *document);
+
+/* ---- others; each: OK; ERR_NOTFOUND when the text, which must be UTF-8, is none; ERR_NOMEM ----
+ */
+
+/* Sitemaps and indexes of sitemaps. */
+int sitemap_write(struct arena *arena, const char *text, size_t length, struct document *document);
+/* The words of a drawing. */
+int svg_write(struct arena *arena, const char *text, size_t length, struct document *document);
+/* Notebooks of Jupyter. */
+int notebook_write(struct arena *arena, const char *text, size_t length, struct document *document);
 
 #endif

@@ -353,17 +353,22 @@ static const char *type_of(struct arena *arena, const struct fetch_response *fet
     return arena_printf(arena, "text/xml; charset=%.*s", (int)strcspn(name, "\"'? "), name);
 }
 
-int feed_load(struct call *call, const struct source_response *response, struct document *document)
+int feed_decode(struct call *call, const struct source_response *response,
+                struct charset_text *text)
 {
     const struct fetch_response *fetched = &response->fetched;
+    struct charset_hints hints = {type_of(call_arena(call), fetched), NULL, fetched->url};
+    return charset_decode(call_arena(call), fetched->body, fetched->body_length, &hints, text);
+}
+
+int feed_load(struct call *call, const struct source_response *response, struct document *document)
+{
     struct arena *arena = call_arena(call);
     struct charset_text text;
     struct feed *feed = arena_alloc(arena, sizeof *feed);
-    struct charset_hints hints = {type_of(arena, fetched), NULL, fetched->url};
-    int status = feed ? charset_decode(arena, fetched->body, fetched->body_length, &hints, &text)
-                      : ERR_NOMEM;
+    int status = feed ? feed_decode(call, response, &text) : ERR_NOMEM;
     if (status == OK) {
         status = feed_parse(arena, text.bytes, text.length, feed);
     }
-    return status == OK ? feed_write(arena, feed, fetched->url, document) : status;
+    return status == OK ? feed_write(arena, feed, response->fetched.url, document) : status;
 }

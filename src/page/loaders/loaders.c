@@ -54,6 +54,38 @@ const struct loader *loader_for(const struct url *url)
                                                  : NULL;
 }
 
+/* What is more than the text that it is written in. ERR_NOTFOUND: it is not. */
+static int load_text(struct call *call, const struct source_response *response,
+                     enum content_kind kind, struct document *document)
+{
+    static const struct {
+        enum content_kind kind;
+        int (*write)(struct arena *arena, const char *text, size_t length,
+                     struct document *document);
+    } WRITERS[] = {
+        {CONTENT_JSON, notebook_write},
+        {CONTENT_TEXT, notebook_write}, /* as many servers call it */
+        {CONTENT_SITEMAP, sitemap_write},
+        {CONTENT_SVG, svg_write},
+    };
+    struct charset_text text;
+    if (kind == CONTENT_FEED) {
+        return feed_load(call, response, document);
+    }
+    if (kind == CONTENT_TEXT && *response->fetched.body != '{') {
+        return ERR_NOTFOUND;
+    }
+    for (size_t i = 0; i < sizeof WRITERS / sizeof *WRITERS; i++) {
+        if (WRITERS[i].kind == kind) {
+            int status = feed_decode(call, response, &text);
+            return status == OK
+                       ? WRITERS[i].write(call_arena(call), text.bytes, text.length, document)
+                       : status;
+        }
+    }
+    return ERR_NOTFOUND;
+}
+
 int load_by_content(struct call *call, const struct source_response *response,
                     struct document *document, const char **why)
 {
@@ -68,6 +100,10 @@ int load_by_content(struct call *call, const struct source_response *response,
     if (kind == CONTENT_ARCHIVE || kind == CONTENT_BINARY) {
         return documents_read(call_arena(call), fetched->body, fetched->body_length, document, why);
     }
-    int status = kind == CONTENT_FEED ? feed_load(call, response, document) : ERR_NOTFOUND;
+    int status = load_text(call, response, kind, document);
+    if (status == ERR_NOTFOUND && kind == CONTENT_SVG) {
+        *why = "an SVG picture without words";
+        return status;
+    }
     return status == ERR_NOTFOUND ? plain_load(call, response, kind, document) : status;
 }

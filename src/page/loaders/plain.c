@@ -108,6 +108,7 @@ int plain_load(struct call *call, const struct source_response *response, enum c
         break;
     case CONTENT_XML:
     case CONTENT_FEED:
+    case CONTENT_SITEMAP:
         form = (struct plain_form){PLAIN_CODE, "xml"};
         break;
     case CONTENT_TEXT:
