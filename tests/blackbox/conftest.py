@@ -17,7 +17,8 @@ ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"
 
 
-def pytest_configure():
+def pytest_configure(config):
+    config.addinivalue_line("markers", "one_thread: of programs with one thread, in which ThreadSanitizer has nothing to find")
     for path in (FORAGE, CONFORMANCE):
         if not os.access(path, os.X_OK):
             pytest.exit(f"{path} is missing: build it first", returncode=2)

@@ -49,8 +49,12 @@ def test_an_import_leaves_out_what_has_expired(space):
 
 
 def test_an_expiry_that_is_near_is_taken(space):
-    space.add("a moment", "k", expires_at=stamp(1.5))
-    assert space.get("k")["text"] == "a moment"
+    for seconds in (1.5, 6, 24):  # longer where the machine is too busy to look in time
+        added = space.ask("add", text="a moment", key="k", expires_at=stamp(seconds))
+        found = space.get("k")
+        if found:
+            break
+    assert added["success"] and found["text"] == "a moment"
     wait_until(lambda: space.get("k") is None)
 
 
