@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TAG_TIMES 2u /* that a word of a tag counts */
+
 /* One term of an entry, or of one of its passages. */
 struct row {
     uint32_t term;
@@ -142,9 +144,10 @@ struct gathering {
     enum language language;
     struct part *part; /* NULL: the entry is one passage */
     bool key_speaks;
+    uint32_t times; /* that a word counts */
 };
 
-static int count_term(struct rows *rows, uint32_t term, uint32_t terms)
+static int count_term(struct rows *rows, uint32_t term, uint32_t terms, uint32_t times)
 {
     int status = array_reserve(&rows->places, &rows->place_capacity, terms, sizeof *rows->places);
     if (status == OK && rows->places[term] == 0) {
@@ -155,7 +158,7 @@ static int count_term(struct rows *rows, uint32_t term, uint32_t terms)
         }
     }
     if (status == OK) {
-        rows->items[rows->start + rows->places[term] - 1].times++;
+        rows->items[rows->start + rows->places[term] - 1].times += times;
     }
     return status;
 }
@@ -171,14 +174,14 @@ static uint32_t end_rows(struct rows *rows)
     return count;
 }
 
-/* Counts a term once more for the entry and the passage at hand. */
+/* Counts a term for the entry and the passage at hand. */
 static int count(struct gathering *gathering, uint32_t term)
 {
     struct builder *builder = gathering->builder;
     uint32_t terms = builder->terms.count;
-    int status = count_term(&builder->of_entries, term, terms);
+    int status = count_term(&builder->of_entries, term, terms, gathering->times);
     if (status == OK && gathering->part) {
-        status = count_term(&builder->of_parts, term, terms);
+        status = count_term(&builder->of_parts, term, terms, gathering->times);
     }
     return status == OK ? array_reserve(&builder->compound, &builder->compound_capacity, terms,
                                         sizeof *builder->compound)
@@ -253,9 +256,11 @@ static int gather_fields(struct gathering *gathering, const struct index_entry *
     if (entry->summary && !repeats_text(entry->summary, text)) {
         status = gather_text(gathering, entry->summary, strlen(entry->summary));
     }
+    gathering->times = TAG_TIMES;
     for (size_t i = 0; i < entry->tag_count && status == OK; i++) {
         status = gather_text(gathering, entry->tags[i], strlen(entry->tags[i]));
     }
+    gathering->times = 1;
     if (status == OK && entry->key) {
         gathering->key_speaks = keys_speak(entry->key);
         status = words_each(gathering->builder->reader, entry->key, strlen(entry->key),
@@ -292,7 +297,7 @@ static int gather_entry(struct builder *builder, const struct index_entry *entry
     const char *text = entry->text ? entry->text : "";
     size_t length = strlen(text);
     struct gathering gathering = {builder, collected, words_guess(builder->reader, text, length),
-                                  NULL, false};
+                                  NULL,    false,     1};
     struct passages passages;
     struct passage first;
     struct passage next;

@@ -266,6 +266,18 @@ static void finds_by_key(void **state)
     assert_string_equal(search_with("cellar", &(struct index_filter){.first = 9}, 9, 0), "2");
 }
 
+/* A tag says what a memory is about. */
+static void a_tag_counts_more_than_a_word(void **state)
+{
+    (void)state;
+    static const char *const TAGS[] = {"garden"};
+    struct index_entry entry = {.id = 1, .text = "some seeds", .tags = TAGS, .tag_count = 1};
+    assert_int_equal(index_put(index_under_test, &entry), OK);
+    put(2, "some seeds garden");
+    put(3, "nothing at all");
+    assert_string_equal(search("garden"), "1 2");
+}
+
 static void tells_relevance(void **state)
 {
     (void)state;
@@ -334,6 +346,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(finds_the_passage, start, finish),
         cmocka_unit_test_setup_teardown(finds_other_forms, start, finish),
         cmocka_unit_test_setup_teardown(finds_by_key, start, finish),
+        cmocka_unit_test_setup_teardown(a_tag_counts_more_than_a_word, start, finish),
         cmocka_unit_test_setup_teardown(tells_relevance, start, finish),
         cmocka_unit_test_setup_teardown(sessions_share, start, finish),
         cmocka_unit_test(numbers_symbols),
