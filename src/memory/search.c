@@ -277,13 +277,11 @@ static int rank(struct searching *searching, const struct space_index *index, co
     size_t least = joins ? FUSE_CANDIDATES : PHRASE_LOOKS;
     size_t most = limit + offset > least ? limit + offset : least;
     int status = index_search(indexes_of(index), arena, query, &searching->filter, most, 0, found);
-    status = status == OK ? find_phrase(searching, query, found) : status;
     if (status == OK && joins) {
         const struct index_sieve *sieve = index_sieve(indexes_of(index), arena, &searching->filter);
         status = sieve ? fuse_hits(arena, vectors, meant->vector.numbers, passes, sieve, found)
                        : ERR_NOMEM;
     }
-    cut_page(found, limit, offset);
     return status;
 }
 
@@ -363,6 +361,8 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
         done = is_done(&searching, index, i, &status);
     }
     embedder_wake(call_parts(call)->memories->embedder);
+    status = status == OK ? find_phrase(&searching, query, &found) : status;
+    cut_page(&found, limit, offset);
     searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
     for (size_t i = 0; i < found.count && status == OK; i++) {
         status = add_hit(&searching, &found.hits[i]);
