@@ -14,6 +14,9 @@
                        */
 #define HEAD_BYTES 2u /* of a packed block: bits of a distance, of times */
 #define MOST_BITS  32u
+#define LANES      4u
+
+typedef uint32_t lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
 
 /* ---- lengths in a byte ---- */
 
@@ -46,19 +49,20 @@ static unsigned int bits_of(uint32_t number)
     return number ? 32u - (unsigned int)__builtin_clz(number) : 0;
 }
 
+/* Number i is in lane i % LANES, each of which has `bits` words of 32 bits; the lanes' words take
+ * turns, so that several numbers are read at once. */
 static void pack(struct buf *out, const uint32_t *numbers, unsigned int bits)
 {
-    uint64_t waiting = 0;
-    unsigned int held = 0;
+    uint32_t words[MOST_BITS * LANES] = {0};
     for (unsigned int i = 0; i < POSTINGS_BLOCK && bits > 0; i++) {
-        waiting |= (uint64_t)numbers[i] << held;
-        held += bits;
-        while (held >= 8) {
-            buf_putc(out, (char)(waiting & 255));
-            waiting >>= 8;
-            held -= 8;
+        unsigned int bit = i / LANES * bits;
+        uint64_t piece = (uint64_t)numbers[i] << bit % 32;
+        words[bit / 32 * LANES + i % LANES] |= (uint32_t)piece;
+        if (bit % 32 + bits > 32) {
+            words[(bit / 32 + 1) * LANES + i % LANES] |= (uint32_t)(piece >> 32);
         }
     }
+    buf_append(out, words, bits * LANES * sizeof *words);
 }
 
 static void write_packed(struct buf *out, const struct posting *postings, uint32_t next)
@@ -188,15 +192,30 @@ void postings_block_bound(const struct postings_cursor *cursor, uint32_t block,
     bound->more_length = long_length(entry[10]);
 }
 
-/* 128 numbers of so many bits. Each is read with the seven bytes behind its first, which are there:
- * POSTINGS_PADDING. */
+/* 128 numbers of so many bits. */
 static void unpack(const uint8_t *from, unsigned int bits, uint32_t *numbers)
 {
-    uint64_t mask = (UINT64_C(1) << bits) - 1;
-    for (unsigned int i = 0; i < POSTINGS_BLOCK; i++) {
-        uint64_t piece;
-        memcpy(&piece, from + (i * bits >> 3), sizeof piece);
-        numbers[i] = (uint32_t)(piece >> (i * bits & 7) & mask);
+    if (bits == MOST_BITS) {
+        memcpy(numbers, from, POSTINGS_BLOCK * sizeof *numbers);
+        return;
+    }
+    uint32_t mask = (UINT32_C(1) << bits) - 1;
+    lanes word = {0};
+    unsigned int left = 0; /* bits of it */
+    for (unsigned int i = 0; i < POSTINGS_BLOCK; i += LANES) {
+        lanes number = word;
+        if (left < bits) {
+            memcpy(&word, from, sizeof word);
+            from += sizeof word;
+            number |= word << left;
+            word >>= bits - left;
+            left += 32;
+        } else {
+            word >>= bits;
+        }
+        left -= bits;
+        number &= mask;
+        memcpy(numbers + i, &number, sizeof number);
     }
 }
 
@@ -288,12 +307,9 @@ void postings_start(struct postings_cursor *cursor, const struct postings *list,
     open_block(cursor, 0);
 }
 
-void postings_next(struct postings_cursor *cursor)
+void postings_next_block(struct postings_cursor *cursor)
 {
-    if (++cursor->at < cursor->filled) {
-        cursor->document = cursor->documents[cursor->at];
-        cursor->times = cursor->all_times[cursor->at];
-    } else if (cursor->block < cursor->block_count) {
+    if (cursor->block < cursor->block_count) {
         open_block(cursor, cursor->block + 1);
     }
 }

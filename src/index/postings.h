@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POSTINGS_BLOCK   128u
-#define POSTINGS_PADDING 8u                  /* readable bytes that must follow the last list */
-#define POSTINGS_LONG    (UINT32_C(1) << 31) /* with a length: what the term brings has no bound */
-#define NO_DOCUMENT      UINT32_MAX
+#define POSTINGS_BLOCK 128u
+#define POSTINGS_LONG  (UINT32_C(1) << 31) /* with a length: what the term brings has no bound */
+#define NO_DOCUMENT    UINT32_MAX
 
 struct posting {
     uint32_t document;
@@ -55,7 +54,17 @@ struct postings_cursor {
 
 /* Stands at the first document. */
 void postings_start(struct postings_cursor *cursor, const struct postings *list, uint32_t limit);
-void postings_next(struct postings_cursor *cursor);
+/* Stands at the first document of the next block. */
+void postings_next_block(struct postings_cursor *cursor);
+static inline void postings_next(struct postings_cursor *cursor)
+{
+    if (++cursor->at < cursor->filled) {
+        cursor->document = cursor->documents[cursor->at];
+        cursor->times = cursor->all_times[cursor->at];
+    } else {
+        postings_next_block(cursor);
+    }
+}
 /* Goes on to the first document that is not before this one. */
 void postings_seek(struct postings_cursor *cursor, uint32_t document);
 /* The last document of a block, and what bounds it. A list of less than a block has no entry: it is

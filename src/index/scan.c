@@ -2,7 +2,7 @@
  * what each word could bring there. The words that could bring least, as long as all of them
  * together make no document that is good enough, are not essential: they do not lead to documents,
  * and are only looked up for those that the other words lead to. Words without meaning never lead
- * anywhere, unless there are no others. */
+ * anywhere, unless there are no others. A word of many terms is added up for the whole stretch. */
 #include "index/scan.h"
 
 #include "core/status.h"
@@ -12,26 +12,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRETCH 1024u   /* documents */
+#define STRETCH 4096u   /* documents */
 #define LENGTHS 512u    /* that a table is made for */
 #define SLACK   1.00001 /* sums are made in another order than their bounds */
+#define FEW     4       /* lists that are looked into for each document */
+
+/* Where one looks into a list. They are large, and apart from what is asked for every stretch. */
+struct cursors {
+    struct postings_cursor documents, passages;
+};
 
 /* A list of one term in the segment at hand. */
 struct list {
-    struct postings_cursor cursor;
+    struct cursors *cursors;
     const struct question_term *term;
-    struct postings_cursor passages;
-    uint32_t block; /* the first that reaches into the stretch at hand, or beyond */
-    double bound;   /* of a list of less than a block */
+    uint32_t next;    /* of a list of less than a block: its next document, or one before that */
+    uint32_t block;   /* the first that reaches into the stretch at hand, or beyond */
+    uint32_t bounded; /* the block that `bound` is of */
+    double bound;     /* of that, or of a list of less than a block */
+    bool is_short;    /* less than a block */
+    bool only_compound;
+    bool reaches; /* into the stretch at hand */
 };
 
 struct scan_word {
     struct list *lists;
     size_t list_count;
     double weight;
-    bool leads;   /* to documents: it has a meaning */
-    double whole; /* bounds what it brings anywhere in the segment, */
-    double bound; /* and in the stretch at hand */
+    const double *once; /* what it brings by its length to a document that holds it once */
+    bool leads;         /* to documents: it has a meaning */
+    uint32_t shortest;  /* document that may hold it */
+    double most;        /* that it brings, however often a document holds it */
+    double whole;       /* bounds what it brings anywhere in the segment, */
+    double bound;       /* and in the stretch at hand */
+    size_t reaching;    /* lists that reach into the stretch; */
+    struct list *only;  /* the one that does; NULL: there are several */
+    /* How often each document of the stretch holds it, once that was gathered: */
+    bool gathered;
+    float *times;
+    uint64_t held[STRETCH / 64];
 };
 
 struct work {
@@ -39,15 +58,17 @@ struct work {
     const struct view_part *part;
     uint32_t number; /* of the part */
     struct list *lists;
-    size_t list_capacity;
+    struct cursors *cursors; /* one for each list */
     struct scan_word *words; /* of the segment, those that bring least first */
     size_t word_count;
     double weight; /* of all words of the question */
     double slowness[LENGTHS], shortness[LENGTHS];
+    double *once;                 /* LENGTHS for each word of the question, */
+    float *times;                 /* and STRETCH */
+    bool compound[UINT8_MAX + 1]; /* languages that write words together */
     /* Of each document in the stretch at hand: */
     double sums[STRETCH];
     double covered[STRETCH];
-    float times[STRETCH]; /* of the word at hand */
     uint64_t marked[STRETCH / 64];
     /* Of the passages of a document: */
     float *passage_sums;
@@ -171,59 +192,103 @@ static double bound_of(const struct work *work, double weight, const struct list
     return once > more ? once : more;
 }
 
-static bool is_short(const struct list *list)
+static uint32_t shortest_of(const struct postings_bound *bound)
 {
-    return list->cursor.list.count < POSTINGS_BLOCK;
+    uint32_t more = bound->most_times > 0 ? bound->more_length : UINT32_MAX;
+    return bound->once_length < more ? bound->once_length : more;
+}
+
+static bool has_passages(const struct segment *segment, uint32_t document)
+{
+    return segment->passage_count > 0 &&
+           segment->passage_starts[document] != segment->passage_starts[document + 1];
+}
+
+/* The bound of a list of less than a block, from its documents. */
+static void bound_short(const struct segment *segment, const struct postings_cursor *cursor,
+                        struct postings_bound *bound)
+{
+    *bound = (struct postings_bound){.once_length = UINT32_MAX, .more_length = UINT32_MAX};
+    for (uint32_t i = 0; i < cursor->filled; i++) {
+        uint32_t length = segment->lengths[cursor->documents[i]];
+        bool unbounded = has_passages(segment, cursor->documents[i]);
+        uint32_t times = unbounded ? UINT32_MAX : cursor->all_times[i];
+        uint32_t *shortest = times == 1 ? &bound->once_length : &bound->more_length;
+        *shortest = length < *shortest ? length : *shortest;
+        bound->most_times = times > 1 && times > bound->most_times ? times : bound->most_times;
+    }
 }
 
 /* Bounds a list as a whole, at its start. */
-static double bound_list(struct work *work, double weight, struct list *list)
+static void bound_list(struct work *work, struct scan_word *word, struct list *list)
 {
-    const struct segment *segment = &work->part->segment;
+    const struct postings_cursor *cursor = &list->cursors->documents;
+    uint32_t count = list->is_short ? 1 : cursor->block_count;
     double most = 0;
-    for (uint32_t i = 0; i < list->cursor.block_count && !is_short(list); i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct postings_bound bound;
-        postings_block_bound(&list->cursor, i, &bound);
-        double here = bound_of(work, weight, list, &bound);
+        if (list->is_short) {
+            bound_short(&work->part->segment, cursor, &bound);
+        } else {
+            postings_block_bound(cursor, i, &bound);
+        }
+        double here = bound_of(work, word->weight, list, &bound);
+        uint32_t shortest = shortest_of(&bound);
         most = here > most ? here : most;
-    }
-    for (uint32_t i = 0; i < list->cursor.filled && is_short(list); i++) {
-        uint32_t document = list->cursor.documents[i];
-        uint32_t first;
-        uint32_t passages;
-        (void)segment_passages(segment, document, &first, &passages);
-        double times =
-            passages > 0 ? UINT32_MAX : (double)list->cursor.all_times[i] * list->term->weight;
-        double here = most_of(work, weight, times, segment->lengths[document]);
-        most = here > most ? here : most;
+        word->shortest = shortest < word->shortest ? shortest : word->shortest;
     }
     list->bound = most;
-    return most;
+    word->whole += most;
 }
 
 /* Bounds a list between two documents. */
 static double bound_between(const struct work *work, double weight, struct list *list,
                             uint32_t start, uint32_t end)
 {
-    struct postings_cursor *cursor = &list->cursor;
-    if (is_short(list)) {
+    struct postings_cursor *cursor = &list->cursors->documents;
+    if (list->next >= end) {
+        return 0;
+    }
+    if (list->is_short) {
         postings_seek(cursor, start);
-        return cursor->document < end ? list->bound : 0;
+        list->next = cursor->document;
+        return list->next < end ? list->bound : 0;
     }
     while (list->block < cursor->block_count && postings_block_last(cursor, list->block) < start) {
         list->block++;
     }
     double most = 0;
     for (uint32_t i = list->block; i < cursor->block_count; i++) {
-        struct postings_bound bound;
-        postings_block_bound(cursor, i, &bound);
-        double here = bound_of(work, weight, list, &bound);
-        most = here > most ? here : most;
+        if (list->bounded != i) {
+            struct postings_bound bound;
+            postings_block_bound(cursor, i, &bound);
+            list->bound = bound_of(work, weight, list, &bound);
+            list->bounded = i;
+        }
+        most = list->bound > most ? list->bound : most;
         if (postings_block_last(cursor, i) >= end - 1) {
             break;
         }
     }
     return most;
+}
+
+/* Bounds what a word brings between two documents. */
+static void bound_word(const struct work *work, struct scan_word *word, uint32_t start,
+                       uint32_t end)
+{
+    double sum = 0;
+    word->reaching = 0;
+    for (size_t i = 0; i < word->list_count; i++) {
+        struct list *list = &word->lists[i];
+        double bound = bound_between(work, word->weight, list, start, end);
+        list->reaches = bound > 0;
+        word->only = bound > 0 ? list : word->only;
+        word->reaching += bound > 0;
+        sum += bound;
+    }
+    word->only = word->reaching == 1 ? word->only : NULL;
+    word->bound = sum < word->most ? sum : word->most;
 }
 
 /* What these sums make of a document at most: `covered` is the weight of the words it may hold. */
@@ -244,36 +309,49 @@ static int by_whole(const void *left, const void *right)
 }
 
 /* Opens the lists that the segment has of a word. */
-static void open_word(struct work *work, const struct question_word *from, double weight,
-                      struct list *lists)
+static void open_word(struct work *work, size_t number, size_t first)
 {
     const struct segment *segment = &work->part->segment;
+    const struct question_word *from = &work->scan->question->words[number];
     struct scan_word *word = &work->words[work->word_count];
-    *word = (struct scan_word){
-        .lists = lists, .weight = weight, .leads = !from->stop || work->scan->question->only_stops};
+    *word = (struct scan_word){.lists = work->lists + first,
+                               .weight = work->scan->weights[number],
+                               .once = work->once + number * LENGTHS,
+                               .times = work->times + number * STRETCH,
+                               .leads = !from->stop || work->scan->question->only_stops,
+                               .shortest = UINT32_MAX};
     for (size_t i = 0; i < from->count; i++) {
         const struct view_term *term = &from->terms[i].found;
         if (term->lists[work->number].count == 0) {
             continue;
         }
-        struct list *list = &word->lists[word->list_count++];
-        list->term = &from->terms[i];
-        list->block = 0;
-        postings_start(&list->cursor, &term->lists[work->number], segment->documents);
-        postings_start(&list->passages, &term->passages[work->number], segment->passage_count);
-        word->whole += bound_list(work, weight, list);
+        struct list *list = &word->lists[word->list_count];
+        *list = (struct list){.cursors = work->cursors + first + word->list_count,
+                              .term = &from->terms[i],
+                              .bounded = UINT32_MAX,
+                              .only_compound = from->terms[i].only_compound,
+                              .is_short = term->lists[work->number].count < POSTINGS_BLOCK};
+        word->list_count++;
+        postings_start(&list->cursors->documents, &term->lists[work->number], segment->documents);
+        if (segment->passage_count > 0) {
+            postings_start(&list->cursors->passages, &term->passages[work->number],
+                           segment->passage_count);
+        }
+        bound_list(work, word, list);
     }
+    word->most = most_of(work, word->weight, UINT32_MAX, word->shortest);
+    word->whole = word->whole < word->most ? word->whole : word->most;
     work->word_count += word->list_count > 0;
 }
 
 static void open_words(struct work *work)
 {
     const struct question *question = work->scan->question;
-    struct list *lists = work->lists;
+    size_t first = 0;
     work->word_count = 0;
     for (size_t i = 0; i < question->count; i++) {
-        open_word(work, &question->words[i], work->scan->weights[i], lists);
-        lists += question->words[i].count;
+        open_word(work, i, first);
+        first += question->words[i].count;
     }
     qsort(work->words, work->word_count, sizeof *work->words, by_whole);
 }
@@ -282,54 +360,115 @@ static void open_words(struct work *work)
 
 static bool counts_in(const struct work *work, const struct list *list, uint32_t document)
 {
-    return !list->term->only_compound ||
-           words_compound(segment_language(&work->part->segment, document));
+    return !list->only_compound | work->compound[work->part->segment.languages[document]];
 }
 
-static void add_score(struct work *work, const struct scan_word *word, uint32_t document,
-                      uint32_t slot, double times)
+/* What a word brings to a document. */
+static inline double score_of(const struct work *work, const struct scan_word *word,
+                              uint32_t length, double times)
 {
-    uint32_t length = work->part->segment.lengths[document];
-    work->sums[slot] += score_word(word->weight, times, slowness_of(work, length));
+    return times == 1 && length < LENGTHS
+               ? word->once[length]
+               : score_word(word->weight, times, slowness_of(work, length));
+}
+
+static inline void add_score(struct work *work, const struct scan_word *word, uint32_t document,
+                             uint32_t slot, double times)
+{
+    work->sums[slot] += score_of(work, word, work->part->segment.lengths[document], times);
     work->covered[slot] += word->weight * (times < 1 ? times : 1);
 }
 
-/* Gives the word's part to each document of the stretch that holds it. */
-static void lead(struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
+/* Gives the word's part to each document of the stretch that holds it: one list reaches there. */
+static void lead_by_one(struct work *work, const struct scan_word *word, uint32_t start,
+                        uint32_t end)
 {
-    uint64_t held[STRETCH / 64] = {0};
-    for (size_t i = 0; i < word->list_count; i++) {
-        struct list *list = &word->lists[i];
-        struct postings_cursor *cursor = &list->cursor;
-        postings_seek(cursor, start);
-        while (cursor->document < end) {
+    struct postings_cursor *cursor = &word->only->cursors->documents;
+    float weight = word->only->term->weight;
+    for (postings_seek(cursor, start); cursor->document < end; postings_next(cursor)) {
+        if (counts_in(work, word->only, cursor->document)) {
             uint32_t slot = cursor->document - start;
-            if (counts_in(work, list, cursor->document)) {
-                held[slot / 64] |= UINT64_C(1) << slot % 64;
-                work->times[slot] += (float)cursor->times * list->term->weight;
-            }
-            postings_next(cursor);
-        }
-    }
-    for (uint32_t i = 0; i < STRETCH / 64; i++) {
-        work->marked[i] |= held[i];
-        for (uint64_t left = held[i]; left; left &= left - 1) {
-            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(left);
-            add_score(work, word, start + slot, slot, work->times[slot]);
-            work->times[slot] = 0;
+            work->marked[slot / 64] |= UINT64_C(1) << slot % 64;
+            add_score(work, word, cursor->document, slot, (float)cursor->times * weight);
         }
     }
 }
 
-/* How often a document holds the word, which none before it was asked for. */
+/* Adds up how often each document of the stretch holds the word; what that brings at most may be
+ * much less than what the bounds of all lists together say. */
+static void gather(const struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
+{
+    float most = 0;
+    word->gathered = true;
+    for (size_t i = 0; i < word->list_count; i++) {
+        struct list *list = &word->lists[i];
+        if (!list->reaches) {
+            continue;
+        }
+        struct postings_cursor *cursor = &list->cursors->documents;
+        float weight = list->term->weight;
+        for (postings_seek(cursor, start); cursor->document < end; postings_next(cursor)) {
+            /* Without branches: where languages are mixed, none could be foreseen. */
+            uint32_t slot = cursor->document - start;
+            bool counts = counts_in(work, list, cursor->document);
+            word->held[slot / 64] |= (uint64_t)counts << slot % 64;
+            float times = word->times[slot] + (float)(cursor->times * counts) * weight;
+            word->times[slot] = times;
+            most = times > most ? times : most;
+        }
+    }
+    double bound = most_of(work, word->weight, most, word->shortest);
+    if (work->part->segment.passage_count == 0 && bound < word->bound) {
+        word->bound = bound;
+    }
+}
+
+static void forget(struct scan_word *word)
+{
+    for (uint32_t i = 0; i < STRETCH / 64 && word->gathered; i++) {
+        for (uint64_t left = word->held[i]; left; left &= left - 1) {
+            word->times[i * 64 + (uint32_t)__builtin_ctzll(left)] = 0;
+        }
+        word->held[i] = 0;
+    }
+    word->gathered = false;
+}
+
+/* The same as lead_by_one() for several lists. */
+static void lead_by_all(struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
+{
+    if (!word->gathered) {
+        gather(work, word, start, end);
+    }
+    for (uint32_t i = 0; i < STRETCH / 64; i++) {
+        work->marked[i] |= word->held[i];
+        for (uint64_t left = word->held[i]; left; left &= left - 1) {
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(left);
+            add_score(work, word, start + slot, slot, word->times[slot]);
+        }
+    }
+}
+
+/* How often a document holds the word, of a stretch in which none behind it was asked for. */
 static double times_in(struct work *work, struct scan_word *word, uint32_t document)
 {
     float times = 0;
+    if (word->reaching > FEW && !word->gathered) {
+        uint32_t start = document - document % STRETCH;
+        gather(work, word, start, start + STRETCH);
+    }
+    if (word->gathered) {
+        return word->times[document % STRETCH];
+    }
     for (size_t i = 0; i < word->list_count; i++) {
         struct list *list = &word->lists[i];
-        postings_seek(&list->cursor, document);
-        if (list->cursor.document == document && counts_in(work, list, document)) {
-            times += (float)list->cursor.times * list->term->weight;
+        if (!list->reaches) {
+            continue;
+        }
+        struct postings_cursor *cursor = &list->cursors->documents;
+        postings_seek(cursor, document);
+        if (cursor->document == document && counts_in(work, list, document)) {
+            times += (float)cursor->times * list->term->weight;
         }
     }
     return times;
@@ -341,7 +480,7 @@ static void score_passages(struct work *work, struct scan_word *word, uint32_t d
 {
     memset(times, 0, count * sizeof *times);
     for (size_t i = 0; i < word->list_count; i++) {
-        struct postings_cursor *cursor = &word->lists[i].passages;
+        struct postings_cursor *cursor = &word->lists[i].cursors->passages;
         for (postings_seek(cursor, first); cursor->document < first + count;
              postings_next(cursor)) {
             times[cursor->document - first] +=
@@ -407,22 +546,27 @@ static int keep(struct work *work, uint32_t document, uint32_t slot)
                                : OK;
 }
 
+/* Whether a document could be good enough, with so much more from words that were not looked up. */
+static inline bool could_do(const struct work *work, uint32_t document, uint32_t slot, double bound,
+                            double weight, double least)
+{
+    const struct segment *segment = &work->part->segment;
+    double shortness = shortness_of(work, segment->lengths[document]);
+    return highest(work, work->sums[slot] * shortness + bound, work->covered[slot] + weight) >=
+               least ||
+           has_passages(segment, document);
+}
+
 /* Looks the words up that did not lead here, and keeps the document unless it turns out not to be
  * good enough. */
 static int look_up(struct work *work, uint32_t document, uint32_t slot, size_t inessential,
                    const double *bounds, const double *weights)
 {
-    const struct segment *segment = &work->part->segment;
     double least = least_score(work->scan);
-    double shortness = shortness_of(work, segment->lengths[document]);
-    bool one_passage = segment->passage_starts[document] == segment->passage_starts[document + 1];
-    for (size_t i = inessential;; i--) {
-        if (one_passage && highest(work, work->sums[slot] * shortness + bounds[i],
-                                   work->covered[slot] + weights[i]) < least) {
-            return OK;
-        }
+    for (size_t i = inessential; could_do(work, document, slot, bounds[i], weights[i], least);
+         i--) {
         if (i == 0) {
-            return keep(work, document, slot);
+            return view_is_dead(work->part, document) ? OK : keep(work, document, slot);
         }
         struct scan_word *word = &work->words[i - 1];
         double times = word->bound > 0 ? times_in(work, word, document) : 0;
@@ -430,43 +574,100 @@ static int look_up(struct work *work, uint32_t document, uint32_t slot, size_t i
             add_score(work, word, document, slot, times);
         }
     }
+    return OK;
 }
 
-static int scan_stretch(struct work *work, uint32_t start, uint32_t end, double *bounds,
-                        double *weights)
+static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
+                          const double *bounds, const double *weights)
 {
-    double least = least_score(work->scan);
-    size_t inessential = 0;
-    bool essential = true;
-    /* bounds[i]: what the first i words bring together; weights[i]: how much of the question. */
-    for (size_t i = 0; i < work->word_count; i++) {
-        struct scan_word *word = &work->words[i];
-        word->bound = 0;
-        for (size_t j = 0; j < word->list_count; j++) {
-            word->bound += bound_between(work, word->weight, &word->lists[j], start, end);
-        }
-        bounds[i + 1] = bounds[i] + word->bound;
-        weights[i + 1] = weights[i] + (word->bound > 0 ? word->weight : 0);
-        essential = word->leads && highest(work, bounds[i + 1], weights[i + 1]) >= least;
-        inessential = !essential ? i + 1 : inessential;
-    }
-    if (inessential == work->word_count) {
-        return OK;
-    }
-    for (size_t i = inessential; i < work->word_count; i++) {
-        lead(work, &work->words[i], start, end);
-    }
     int status = OK;
     for (uint32_t i = 0; i < STRETCH / 64; i++) {
         for (uint64_t left = work->marked[i]; left; left &= left - 1) {
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(left);
-            if (status == OK && !view_is_dead(work->part, start + slot)) {
+            if (status == OK) {
                 status = look_up(work, start + slot, slot, inessential, bounds, weights);
             }
             work->sums[slot] = 0;
             work->covered[slot] = 0;
         }
         work->marked[i] = 0;
+    }
+    return status;
+}
+
+/* One word leads, by one list: each document is looked at as it comes. */
+static int lead_alone(struct work *work, const struct scan_word *word, uint32_t start, uint32_t end,
+                      size_t inessential, const double *bounds, const double *weights)
+{
+    struct postings_cursor *cursor = &word->only->cursors->documents;
+    float weight = word->only->term->weight;
+    int status = OK;
+    for (postings_seek(cursor, start); cursor->document < end && status == OK;
+         postings_next(cursor)) {
+        if (counts_in(work, word->only, cursor->document)) {
+            work->sums[0] = work->covered[0] = 0;
+            add_score(work, word, cursor->document, 0, (float)cursor->times * weight);
+            status = look_up(work, cursor->document, 0, inessential, bounds, weights);
+        }
+    }
+    work->sums[0] = work->covered[0] = 0;
+    return status;
+}
+
+/* Lets the words from `inessential` on lead to the documents of the stretch. */
+static int lead(struct work *work, uint32_t start, uint32_t end, size_t inessential,
+                const double *bounds, const double *weights)
+{
+    if (inessential + 1 == work->word_count && work->words[inessential].only) {
+        return lead_alone(work, &work->words[inessential], start, end, inessential, bounds,
+                          weights);
+    }
+    for (size_t i = inessential; i < work->word_count; i++) {
+        if (work->words[i].only) {
+            lead_by_one(work, &work->words[i], start, end);
+        } else {
+            lead_by_all(work, &work->words[i], start, end);
+        }
+    }
+    return look_up_marked(work, start, inessential, bounds, weights);
+}
+
+/* How many of the first words are not essential, by what each brings. */
+static size_t count_inessential(const struct work *work, double least, double *bounds,
+                                double *weights)
+{
+    size_t inessential = 0;
+    /* bounds[i]: what the first i words bring together; weights[i]: how much of the question. */
+    for (size_t i = 0; i < work->word_count; i++) {
+        const struct scan_word *word = &work->words[i];
+        bounds[i + 1] = bounds[i] + word->bound;
+        weights[i + 1] = weights[i] + (word->bound > 0 ? word->weight : 0);
+        bool essential = word->leads && highest(work, bounds[i + 1], weights[i + 1]) >= least;
+        inessential = !essential ? i + 1 : inessential;
+    }
+    return inessential;
+}
+
+static int scan_stretch(struct work *work, uint32_t start, uint32_t end, double *bounds,
+                        double *weights)
+{
+    double least = least_score(work->scan);
+    for (size_t i = 0; i < work->word_count; i++) {
+        bound_word(work, &work->words[i], start, end);
+    }
+    size_t inessential = count_inessential(work, least, bounds, weights);
+    for (size_t i = work->word_count; i-- > inessential;) {
+        if (work->words[i].reaching > FEW) {
+            gather(work, &work->words[i], start, end);
+            inessential = count_inessential(work, least, bounds, weights);
+        }
+    }
+    int status = OK;
+    if (inessential < work->word_count) {
+        status = lead(work, start, end, inessential, bounds, weights);
+    }
+    for (size_t i = 0; i < work->word_count; i++) {
+        forget(&work->words[i]);
     }
     return status;
 }
@@ -503,12 +704,23 @@ static int start_work(struct work *work, struct scan *scan)
     }
     work->weight = work->weight > 0 ? work->weight : 1;
     work->lists = malloc((lists + 1) * sizeof *work->lists);
+    work->cursors = malloc((lists + 1) * sizeof *work->cursors);
     work->words = malloc((scan->question->count + 1) * sizeof *work->words);
     for (uint32_t i = 0; i < LENGTHS; i++) {
         work->slowness[i] = score_slowness(&scan->manner, i, false);
         work->shortness[i] = score_text(&scan->manner, 1, 1, 1, i);
     }
-    return work->lists && work->words ? OK : ERR_NOMEM;
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        work->compound[i] = words_compound((enum language)i);
+    }
+    size_t count = scan->question->count * LENGTHS;
+    work->once = malloc((count + 1) * sizeof *work->once);
+    work->times = calloc((scan->question->count + 1) * STRETCH, sizeof *work->times);
+    for (size_t i = 0; i < count && work->once; i++) {
+        work->once[i] = score_word(scan->weights[i / LENGTHS], 1, work->slowness[i % LENGTHS]);
+    }
+    return work->lists && work->cursors && work->words && work->once && work->times ? OK
+                                                                                    : ERR_NOMEM;
 }
 
 int scan_run(struct scan *scan)
@@ -523,6 +735,9 @@ int scan_run(struct scan *scan)
     }
     if (work) {
         free(work->lists);
+        free(work->cursors);
+        free(work->once);
+        free(work->times);
         free(work->words);
         free(work->passage_sums);
     }

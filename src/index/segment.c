@@ -11,7 +11,7 @@
 
 static const char MAGIC[8] = {'f', 'o', 'r', 'a', 'g', 'e', '/', 's'};
 
-#define VERSION         2u
+#define VERSION         3u
 #define BYTE_ORDER_MARK 0x01020304u
 
 enum section {
@@ -80,7 +80,7 @@ static const struct {
     [SECTION_TERM_SIEVE] = {1, true, 0, 0, 0},
     [SECTION_COMPOUND_BLOCKS] = {4, true, 0, 0, 0},
     [SECTION_COMPOUNDS] = {1, true, 0, 0, 0},
-    [SECTION_LISTS] = {1, true, 0, 0, POSTINGS_PADDING},
+    [SECTION_LISTS] = {1, true, 0, 0, 0},
 };
 
 /* ---- reading ---- */
@@ -155,7 +155,7 @@ int segment_open(struct segment *segment, const void *bytes, size_t length)
         .length = counts[SECTION_COMPOUNDS],
     };
     segment->lists = at[SECTION_LISTS];
-    segment->lists_length = counts[SECTION_LISTS] - POSTINGS_PADDING;
+    segment->lists_length = counts[SECTION_LISTS];
     return OK;
 }
 
@@ -490,7 +490,6 @@ static void put_dictionary(struct writing *writing, enum section blocks,
 
 static int put_all(struct writing *writing)
 {
-    static const char PADDING[POSTINGS_PADDING];
     struct segment_draft *draft = writing->draft;
     buf_append(&writing->out, &writing->header, sizeof writing->header);
     put_columns(writing);
@@ -501,7 +500,6 @@ static int put_all(struct writing *writing)
     dictionary_put_sieve(&draft->terms, &writing->out);
     end_section(writing, SECTION_TERM_SIEVE);
     put_dictionary(writing, SECTION_COMPOUND_BLOCKS, &draft->compounds);
-    buf_append(&draft->lists, PADDING, sizeof PADDING);
     put_section(writing, SECTION_LISTS, draft->lists.data, draft->lists.length);
     return status;
 }
