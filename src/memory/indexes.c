@@ -372,6 +372,13 @@ void indexes_scrub(struct indexes *indexes, int64_t space)
     pthread_mutex_unlock(&indexes->lock);
 }
 
+void indexes_changed(struct indexes *indexes)
+{
+    pthread_mutex_lock(&indexes->lock);
+    saving_changed(indexes);
+    pthread_mutex_unlock(&indexes->lock);
+}
+
 int64_t indexes_space(const struct space_index *found)
 {
     return found->space;

@@ -39,6 +39,9 @@ bool indexes_sound(struct space_index *found);
 /* Contents of the space were replaced or removed: they leave its files soon, also where nobody
  * searches it. */
 void indexes_scrub(struct indexes *indexes, int64_t space);
+/* Something was changed. The first time in a process, what one that was killed has left in files
+ * goes, as it does from the store's. */
+void indexes_changed(struct indexes *indexes);
 int64_t indexes_space(const struct space_index *found);
 void indexes_release(struct space_index *found);
 

@@ -235,6 +235,7 @@ static void wrote(void *context, struct db *db, struct writer_job *jobs, int sta
     if (status != OK) {
         return;
     }
+    indexes_changed(memories->indexes);
     bool overwrites = sweep(memories, db);
     bool by_others = false;
     for (struct writer_job *job = jobs; job; job = job->next) {

@@ -190,23 +190,39 @@ void saving_consider(struct space_index *one)
 
 /* ---- scrubbing ---- */
 
-/* Reads what was removed from the space into its index, which is saved then. */
-static int catch_up(struct indexes *indexes, struct call *call, int64_t id)
+/* Work with the store that nobody asked for, in a call of its own. */
+static int with_store(struct indexes *indexes, int64_t id,
+                      int (*work)(struct indexes *indexes, struct db *db, int64_t id))
 {
     char problem[DB_PROBLEM_SIZE];
     struct db *db;
+    struct call *call = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
+    int status =
+        call ? db_pool_borrow(indexes->pool, call, &db, problem, sizeof problem) : ERR_NOMEM;
+    if (status == OK) {
+        status = work(indexes, db, id);
+        db_pool_return(indexes->pool, db);
+    }
+    call_free(call);
+    if (status != OK && status != ERR_NOTFOUND) {
+        log_warn(NULL,
+                 "what was removed from a namespace stays in the files of its index until it is "
+                 "searched: %s",
+                 status_name(status));
+    }
+    return status;
+}
+
+/* Reads what was removed from the space into its index, which is saved then. */
+static int catch_up(struct indexes *indexes, struct db *db, int64_t id)
+{
     struct memory_space names;
     struct space_index *found = NULL;
-    int status = db_pool_borrow(indexes->pool, call, &db, problem, sizeof problem);
-    if (status != OK) {
-        return status;
-    }
-    status = store_space_names(db, call_arena(call), id, &names);
+    int status = store_space_names(db, call_arena(db_call(db)), id, &names);
     if (status == OK) {
         status = indexes_acquire(indexes, db, &names, NULL, &found);
         indexes_release(found);
     }
-    db_pool_return(indexes->pool, db);
     return status;
 }
 
@@ -219,17 +235,8 @@ static bool take_scrub(struct indexes *indexes)
     }
     int64_t id = indexes->scrubs[--indexes->scrub_count];
     pthread_mutex_unlock(&indexes->lock);
-    int status = OK;
     if (shelves_has(indexes->places, id)) {
-        struct call *call = call_new(&(struct call_options){.timeout_ms = TIME_MEMORY_WRITE_MS});
-        status = call ? catch_up(indexes, call, id) : ERR_NOMEM;
-        call_free(call);
-    }
-    if (status != OK && status != ERR_NOTFOUND) {
-        log_warn(NULL,
-                 "what was removed from a namespace stays in the files of its index until it is "
-                 "searched: %s",
-                 status_name(status));
+        (void)with_store(indexes, id, catch_up);
     }
     pthread_mutex_lock(&indexes->lock);
     return true;
@@ -248,6 +255,59 @@ void saving_scrub(struct indexes *indexes, int64_t space)
         indexes->scrubs[indexes->scrub_count++] = space;
     }
     wake(indexes);
+}
+
+/* Has what was removed since a space was last saved scrubbed, whoever removed it. */
+static int look_at(struct indexes *indexes, struct db *db, int64_t id)
+{
+    struct memory_space names;
+    bool replaced = false;
+    int status = store_space_names(db, call_arena(db_call(db)), id, &names);
+    if (status != OK) {
+        return status;
+    }
+    struct shelf *shelf = shelves_open(indexes->places, &names, id);
+    if (!shelf) {
+        return ERR_NOMEM;
+    }
+    status = shelf_refresh(shelf);
+    struct shelf_view *view = shelf_hold(shelf);
+    if (status == OK && view->count > 0) {
+        status = store_replaced_since(db, id, view->seen, &replaced);
+    }
+    shelf_release(view);
+    shelf_free(shelf);
+    if (replaced || status == ERR_INVALID) {
+        pthread_mutex_lock(&indexes->lock);
+        saving_scrub(indexes, id);
+        pthread_mutex_unlock(&indexes->lock);
+    }
+    return status == ERR_INVALID ? OK : status;
+}
+
+/* Looks at what there is in files, once, without the lock of the list meanwhile. Whether it did. */
+static bool look_around(struct indexes *indexes)
+{
+    int64_t ids[LIMIT_INDEX_SCRUBS];
+    if (!indexes->has_changed || indexes->has_looked) {
+        return false;
+    }
+    indexes->has_looked = true;
+    pthread_mutex_unlock(&indexes->lock);
+    size_t count = shelves_list(indexes->places, ids, LIMIT_INDEX_SCRUBS);
+    for (size_t i = 0; i < count; i++) {
+        (void)with_store(indexes, ids[i], look_at);
+    }
+    pthread_mutex_lock(&indexes->lock);
+    return true;
+}
+
+void saving_changed(struct indexes *indexes)
+{
+    if (!indexes->has_changed) {
+        indexes->has_changed = true;
+        wake(indexes);
+    }
 }
 
 /* ---- the thread ---- */
@@ -305,7 +365,7 @@ static void *save_when_due(void *context)
     int64_t wait_ms;
     pthread_mutex_lock(&indexes->lock);
     while (!indexes->stopping) {
-        if (take_scrub(indexes)) {
+        if (look_around(indexes) || take_scrub(indexes)) {
             continue;
         }
         struct space_index *one = take_due(indexes, &wait_ms);
@@ -348,7 +408,7 @@ void saving_end(struct indexes *indexes)
     stop_thread(indexes);
     pthread_mutex_lock(&indexes->lock);
     for (int tries = 0; tries < LAST_TRIES;) {
-        if (take_scrub(indexes)) {
+        if (look_around(indexes) || take_scrub(indexes)) {
             continue;
         }
         one = take_due(indexes, &wait_ms);

@@ -5,6 +5,7 @@
 
 #include "db/db.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,18 +50,30 @@ static bool name_store(const struct places *places, struct sha256 *sha, char nam
     return url || about.st_ino;
 }
 
-/* The folder of a space's shelf, to be freed; NULL when there is none. */
-static char *folder_of(const struct places *places, int64_t id, struct sha256 *sha)
+/* The folder of the store's shelves, to be freed; NULL when there is none. */
+static char *folder_of_all(const struct places *places, struct sha256 *sha)
 {
     char problem[DB_PROBLEM_SIZE];
     char store[STORE_SIZE];
     char *folder = NULL;
     char *data =
         name_store(places, sha, store) ? places_data(places, problem, sizeof problem) : NULL;
-    if (data && asprintf(&folder, "%s/" FOLDER "/%s/%lld", data, store, (long long)id) < 0) {
+    if (data && asprintf(&folder, "%s/" FOLDER "/%s", data, store) < 0) {
         folder = NULL;
     }
     free(data);
+    return folder;
+}
+
+/* That of a space's shelf. */
+static char *folder_of(const struct places *places, int64_t id, struct sha256 *sha)
+{
+    char *folder = NULL;
+    char *all = folder_of_all(places, sha);
+    if (all && asprintf(&folder, "%s/%lld", all, (long long)id) < 0) {
+        folder = NULL;
+    }
+    free(all);
     return folder;
 }
 
@@ -89,4 +102,25 @@ bool shelves_has(const struct places *places, int64_t id)
     bool has = folder && access(folder, F_OK) == 0;
     free(folder);
     return has;
+}
+
+size_t shelves_list(const struct places *places, int64_t *ids, size_t most)
+{
+    struct sha256 sha;
+    size_t count = 0;
+    sha256_init(&sha);
+    char *folder = folder_of_all(places, &sha);
+    DIR *listing = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+    while (listing && count < most && (entry = readdir(listing))) {
+        int64_t id = strtoll(entry->d_name, NULL, 10);
+        if (id > 0) {
+            ids[count++] = id;
+        }
+    }
+    if (listing) {
+        closedir(listing);
+    }
+    free(folder);
+    return count;
 }

@@ -16,5 +16,7 @@ struct shelf *shelves_open(const struct places *places, const struct memory_spac
                            int64_t id);
 /* Whether something of the space is kept. */
 bool shelves_has(const struct places *places, int64_t id);
+/* The spaces of which something is kept; how many, `most` of them at most. */
+size_t shelves_list(const struct places *places, int64_t *ids, size_t most);
 
 #endif

@@ -19,6 +19,8 @@ struct indexes {
     struct space_index *first; /* the last used */
     int64_t scrubs[LIMIT_INDEX_SCRUBS]; /* spaces whose files may hold what was removed */
     size_t scrub_count;
+    bool has_changed; /* the store: by this process */
+    bool has_looked;  /* for what others left to be scrubbed */
     pthread_cond_t work;
     bool started; /* the thread */
     bool stopping;
@@ -59,6 +61,8 @@ MUST_CHECK int saving_load(struct space_index *one, const struct store_space *sp
 void saving_consider(struct space_index *one);
 /* What was removed from a space leaves its files soon. With the lock of the list. */
 void saving_scrub(struct indexes *indexes, int64_t space);
+/* As of indexes_changed(). With the lock of the list. */
+void saving_changed(struct indexes *indexes);
 /* Ends the thread; everything that waits for it is done first. */
 void saving_end(struct indexes *indexes);
 

@@ -83,6 +83,9 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
                    struct store_space *found);
 /* The names of a space, by its number. ERR_NOTFOUND. */
 int store_space_names(struct db *db, struct arena *arena, int64_t id, struct memory_space *names);
+/* Whether a memory was replaced or removed after that change; some that only came since may count.
+ * OK, or a status of the connection. */
+int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *replaced);
 /* No other transaction changes a space of this owner before this one ends, and what is read from
  * now on, the number of the space's last change and the owner's bytes included, is what the last
  * one left. */
