@@ -24,12 +24,12 @@ ROOMS = {
     "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "guard": "callers limits ssrf origins",
-    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_meaning",
+    "index": "memory memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning",
     "meaning": "model doctor memory_meaning",
     "mcp": "protocol_stdio protocol_http forms cancel",
     "memory": "memory memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
-    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files old_data",
+    "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
     "ops": "usage limits clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown documents omitted get_content page_words encodings generators reviews page_parts quality page_cache "
@@ -46,8 +46,8 @@ ROOMS = {
 
 # Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
 SLOW = frozenset(
-    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_model "
-    "memory_servers research_end shutdown storage unread".split()
+    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_damage "
+    "memory_model memory_servers research_end shutdown storage unread".split()
 )
 
 

@@ -18,7 +18,8 @@ int event_close(int event);
 /* Signals are blocked in every thread and taken where the main loop waits, so that no code runs in
  * a signal handler. */
 
-/* Blocks SIGINT, SIGTERM and SIGHUP, ignores SIGPIPE. To be called before any thread is started. A
+/* Blocks SIGINT, SIGTERM and SIGHUP, ignores SIGPIPE and SIGXFSZ: a pipe that nobody reads, and a
+ * file that may not grow, are failed writes. To be called before any thread is started. A
  * descriptor that becomes readable when one of them arrives, close-on-exec; negative on failure. */
 MUST_CHECK int signals_open(void);
 /* The signal that has arrived, or 0. */

@@ -281,7 +281,7 @@
 #define LIMIT_INDEX_GIVERS          1000u   /* hits that give to their neighbours, of very many */
 #define LIMIT_INDEX_MANIFEST_BYTES  MIB(16) /* names, and a bit for each memory that was deleted */
 #define LIMIT_INDEX_SCRUBS          4096u   /* namespaces that wait for what was removed to leave */
-#define LIMIT_INDEX_UNSAVED         1000u   /* documents that the next process has to read again */
+#define LIMIT_INDEX_UNSAVED         100u    /* documents that the next process has to read again */
 #define TIME_INDEX_SAVE_MS          1000    /* after a change, for others to come along */
 #define TIME_INDEX_RETRY_MS         1000    /* when another process was just writing */
 #define LIMIT_MAPPINGS              4096u   /* files that the process has mapped */

@@ -40,6 +40,7 @@ struct shelf_file {
     atomic_size_t users;
     struct manifest_segment is; /* without its bitmap */
     struct mapping *mapping;
+    uint64_t end;         /* its last bytes, the checksum of the last block */
     atomic_uchar *states; /* of the blocks: enum block_state */
 };
 
@@ -119,15 +120,31 @@ static const unsigned char *block_checksums(const struct shelf_file *file)
     return mapping_data(file->mapping) + file->is.length;
 }
 
-/* OK; ERR_INVALID when it is not what the manifest names; as of private_file() and mapping_open().
- */
+/* Opens a file of the shelf. What is in the place of it and is no file of ours is damage. */
+static int open_file(int folder, const char *name, int *fd, struct stat *about)
+{
+    int status = private_file(folder, name, O_RDONLY, fd, about);
+    bool is_other = errno == ELOOP || errno == EPERM || errno == EACCES || errno == ENXIO;
+    return status == ERR_IO && is_other ? ERR_INVALID : status;
+}
+
+/* The last bytes of the file. */
+static uint64_t end_of(const struct shelf_file *file)
+{
+    uint64_t end;
+    size_t last = BLOCKS((size_t)file->is.length) - 1;
+    memcpy(&end, block_checksums(file) + last * CHECKSUM_BYTES, sizeof end);
+    return end;
+}
+
+/* OK; ERR_INVALID when it is not what the manifest names; as of open_file() and mapping_open(). */
 static int map_file(int folder, const struct manifest_segment *segment, struct shelf_file **out)
 {
     char name[SEGMENT_SIZE];
     struct stat about;
     int fd;
     name_segment(name, segment->number);
-    int status = private_file(folder, name, O_RDONLY, &fd, &about);
+    int status = open_file(folder, name, &fd, &about);
     if (status != OK) {
         return status == ERR_NOTFOUND ? ERR_INVALID : status;
     }
@@ -154,8 +171,15 @@ static int map_file(int folder, const struct manifest_segment *segment, struct s
         release_file(file);
         return ERR_INVALID;
     }
+    file->end = end_of(file);
     *out = file;
     return OK;
+}
+
+/* A file that was cut within a page reads as zeros there, without a fault: its end says so. */
+static bool is_whole(const struct shelf_file *file)
+{
+    return end_of(file) == file->end && !mapping_damaged(file->mapping);
 }
 
 static bool is_block_sound(const struct shelf_file *file, size_t block)
@@ -185,7 +209,7 @@ bool shelf_sound(const struct shelf_segment *segment, size_t offset, size_t leng
     for (size_t i = offset / BLOCK_BYTES; length > 0 && i < end && sound; i++) {
         sound = is_block_sound(segment->file, i);
     }
-    return sound && !mapping_damaged(segment->file->mapping);
+    return sound && is_whole(segment->file);
 }
 
 /* ---- views ---- */
@@ -220,7 +244,7 @@ static struct shelf_file *known_file(const struct view *last,
     for (size_t i = 0; i < last->base.count; i++) {
         struct shelf_file *file = last->segments[i].file;
         if (file->is.number == segment->number && file->is.length == segment->length &&
-            file->is.checksum == segment->checksum && !mapping_damaged(file->mapping)) {
+            file->is.checksum == segment->checksum && is_whole(file)) {
             atomic_fetch_add(&file->users, 1);
             return file;
         }
@@ -257,7 +281,7 @@ static int take_manifest(int folder, struct view *view)
 {
     struct stat about;
     int fd;
-    int status = private_file(folder, MANIFEST, O_RDONLY, &fd, &about);
+    int status = open_file(folder, MANIFEST, &fd, &about);
     if (status != OK) {
         return status;
     }
@@ -392,6 +416,12 @@ static bool is_leftover(const char *name, const struct view *view)
     return strcmp(name, UNFINISHED) == 0 || (strcmp(name, again) == 0 && !is_named(view, number));
 }
 
+static bool remove_entry(int folder, const char *name)
+{
+    return unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0 ||
+           errno == ENOENT;
+}
+
 /* What is on the disk and not in the view. What cannot be removed stays: a writer that it is in the
  * way of fails then. */
 static void remove_leftovers(const struct shelf *shelf, const struct view *view)
@@ -403,8 +433,8 @@ static void remove_leftovers(const struct shelf *shelf, const struct view *view)
         return;
     }
     for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
-        if (is_leftover(entry->d_name, view) && unlinkat(shelf->folder_fd, entry->d_name, 0) != 0) {
-            unlinkat(shelf->folder_fd, entry->d_name, AT_REMOVEDIR);
+        if (is_leftover(entry->d_name, view)) {
+            (void)remove_entry(shelf->folder_fd, entry->d_name);
         }
     }
     closedir(listing);
@@ -420,7 +450,7 @@ static int begin_again(struct shelf *shelf)
         return status;
     }
     view->next = view->next >> 2 | 1;
-    if (unlinkat(shelf->folder_fd, MANIFEST, 0) != 0 && errno != ENOENT) {
+    if (!remove_entry(shelf->folder_fd, MANIFEST)) {
         release_view(view);
         return ERR_IO;
     }

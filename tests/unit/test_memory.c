@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/files.h"
 #include "core/limits.h"
 #include "db/db.h"
 #include "guard/callers.h"
@@ -45,16 +46,10 @@ static int start(void **state)
 static int finish(void **state)
 {
     (void)state;
-    static const char *const ENDS[] = {"memory.db", "memory.db-wal", "memory.db-shm", "copy.db"};
     parts.memories = memories_free(parts.memories);
     parts.places = places_free(parts.places);
     config_unload();
-    for (size_t i = 0; i < COUNT(ENDS); i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%s", folder, ENDS[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
+    return remove_folder(folder, 1) ? 0 : -1;
 }
 
 static struct call *new_call(void)

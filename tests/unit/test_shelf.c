@@ -673,6 +673,25 @@ static void throws_away_cut_and_missing_segments(void **state)
     }
 }
 
+/* The last page of a file that was cut within it is there, and reads as zeros without a fault. */
+static void notices_a_cut_within_a_page(void **state)
+{
+    const struct place *place = *state;
+    struct shelf *shelf = open_shelf(place);
+    unsigned char bytes[100];
+    memset(bytes, 'x', sizeof bytes);
+    claim(shelf);
+    assert_int_equal(put(shelf, 1, bytes, sizeof bytes, NULL, 0), OK);
+    shelf_unclaim(shelf);
+    struct shelf_view *view = shelf_hold(shelf);
+    const struct shelf_segment *segment = &view->segments[0];
+    assert_true(shelf_sound(segment, 0, sizeof bytes));
+    assert_int_equal(truncate(segment_path(place, segment->number), 50), 0);
+    assert_false(shelf_sound(segment, 0, 0));
+    shelf_release(view);
+    shelf_free(shelf);
+}
+
 /* A file that is cut while it is mapped: zeros, and a word about it. */
 static void outlives_files_that_are_cut(void **state)
 {
@@ -689,7 +708,7 @@ static void outlives_files_that_are_cut(void **state)
     const struct shelf_segment *segment = &view->segments[0];
     assert_true(shelf_sound(segment, 0, length));
     assert_int_equal(truncate(segment_path(place, segment->number), 100), 0);
-    assert_true(shelf_sound(segment, 0, length)); /* nobody has noticed yet */
+    assert_false(shelf_sound(segment, 0, length)); /* before anybody read it */
     const volatile unsigned char *data = segment->data;
     assert_int_equal(data[length - 1], 0);
     assert_int_equal(data[0], 0);
@@ -726,7 +745,7 @@ static void follows_no_links(void **state)
     assert_int_equal(unlink(path_of(place, "lock")), 0);
     assert_int_equal(unlink(path_of(place, "manifest")), 0);
     assert_int_equal(symlink(victim, path_of(place, "manifest")), 0);
-    assert_int_equal(shelf_refresh(shelf), ERR_IO);
+    assert_int_equal(shelf_refresh(shelf), ERR_INVALID);
     struct stat about;
     assert_int_equal(stat(victim, &about), 0);
     assert_int_equal(about.st_size, 9);
@@ -753,7 +772,7 @@ static void wants_a_folder_of_its_own(void **state)
     /* A pipe in the place of the manifest is not waited for. */
     assert_int_equal(unlink(path_of(place, "manifest")), 0);
     assert_int_equal(mkfifo(path_of(place, "manifest"), 0600), 0);
-    assert_int_equal(shelf_refresh(shelf), ERR_IO);
+    assert_int_equal(shelf_refresh(shelf), ERR_INVALID);
     shelf_free(shelf);
     /* No folder can be made below a file. */
     char below[160];
@@ -787,6 +806,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(outlives_files_that_are_cut), /* first: before cmocka sets SIGBUS anew */
+        EACH(notices_a_cut_within_a_page),
         EACH(keeps_what_it_was_given),
         EACH(checks_each_block),
         EACH(forgets_what_is_replaced),
