@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     fprintf(stderr, "{\"kernels\": \"%s\", \"start\": %.3f, \"each\": %.3f, \"memory\": %ld}\n",
-            model_kernels(model), opened - start, count ? spent / (double)count : 0,
+            model_kernels(), opened - start, count ? spent / (double)count : 0,
             usage.ru_maxrss / 1024);
     free(text);
     model_work_free(work);

@@ -100,6 +100,29 @@ static struct pool *make_workers(struct stocks *stocks, size_t workers)
                             });
 }
 
+/* Whether memories are found by what they mean, for the status. */
+static void add_meaning(void *part, yyjson_mut_doc *doc, yyjson_mut_val *body)
+{
+    struct meaning_about about;
+    meaning_describe(part, &about);
+    yyjson_mut_val *item = yyjson_mut_obj_add_obj(doc, body, "meaning");
+    bool works = about.source && about.model[0];
+    yyjson_mut_obj_add_str(doc, item, "ranked_by", works ? "words and meaning" : "words");
+    if (about.source) {
+        yyjson_mut_obj_add_str(doc, item, "source", about.source);
+    }
+    if (works) {
+        yyjson_mut_obj_add_strcpy(doc, item, "model", about.model);
+    }
+    if (works && about.kernels) {
+        yyjson_mut_obj_add_str(doc, item, "kernels", about.kernels);
+    }
+    const char *lacks = about.install ? about.install : works ? NULL : "forage doctor";
+    if (lacks) {
+        yyjson_mut_obj_add_str(doc, item, "command", lacks);
+    }
+}
+
 static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
 {
     snprintf(problem, size, "out of memory");
@@ -157,6 +180,8 @@ static int build(struct app *app, const struct app_options *options, char *probl
         .meter = app->meter,
         .stocks = app->parts.stocks,
         .turns = app->parts.turns,
+        .add = add_meaning,
+        .part = app->parts.meaning,
     };
     app->parts.status = &app->status;
     return app->mcp ? OK : ERR_NOMEM;

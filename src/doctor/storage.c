@@ -285,9 +285,15 @@ void look_at_model(struct look *look)
     char path[OWN_PATH_SIZE];
     char problem[512];
     struct model *model = NULL;
+    const char *endpoint = config_text("FORAGE_EMBEDDINGS_URL");
+    if (endpoint && *endpoint) {
+        report(look, FINDING_OK, "%s, by the endpoint that FORAGE_EMBEDDINGS_URL names",
+               config_text("FORAGE_EMBEDDINGS_MODEL"));
+        return;
+    }
     if (!model_find(path, sizeof path)) {
         report(look, FINDING_MISSING, "no model: memories are found by their words alone");
-        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+        suggest(look, "%s", model_install());
         return;
     }
     if (model_open(path, &model, problem, sizeof problem) != OK) {
@@ -298,7 +304,7 @@ void look_at_model(struct look *look)
         suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
     } else {
         report(look, FINDING_OK, "%s (%s), computed with %s", model_name(model), path,
-               model_kernels(model));
+               model_kernels());
     }
     model_free(model);
 }

@@ -54,6 +54,9 @@ static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status
         add_troubles(doc, body, troubles, count);
         struct stock_list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
         stocks_look(status->stocks, add_stock, &list);
+        if (status->add) {
+            status->add(status->part, doc, body);
+        }
     }
     return body;
 }

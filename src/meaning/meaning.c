@@ -120,6 +120,24 @@ const char *meaning_model(struct meaning *meaning)
     return model ? model_name(model) : NULL;
 }
 
+void meaning_describe(struct meaning *meaning, struct meaning_about *about)
+{
+    *about = (struct meaning_about){0};
+    if (!meaning_is_there(meaning)) {
+        about->install = model_install();
+    } else if (has_endpoint()) {
+        about->source = "endpoint";
+        snprintf(about->model, sizeof about->model, "%s", config_text("FORAGE_EMBEDDINGS_MODEL"));
+    } else {
+        char name[MODEL_NAME_SIZE];
+        about->source = "model";
+        about->kernels = model_kernels();
+        if (model_peek(meaning->path, name)) {
+            snprintf(about->model, sizeof about->model, "%s", name);
+        }
+    }
+}
+
 /* ---- asking an endpoint ---- */
 
 /* At most LIMIT_MEANING_TEXT_BYTES, between two characters. */

@@ -25,6 +25,17 @@ bool meaning_is_there(struct meaning *meaning);
  * the model of this machine where it is needed. NULL: there is none. */
 const char *meaning_model(struct meaning *meaning);
 
+/* What a status tells: the source of vectors is an "endpoint" or a "model", or NULL: words rank
+ * alone. Opens nothing. */
+struct meaning_about {
+    const char *source;
+    char model[256];     /* its name; "": the file is none */
+    const char *kernels; /* of this machine's model, the processor's kind that it computes for */
+    const char *install; /* without a source, the command that brings a model */
+};
+
+void meaning_describe(struct meaning *meaning, struct meaning_about *about);
+
 /* Vectors of length 1, one after the other, in the call's arena. */
 struct meaning_vectors {
     const float *numbers;

@@ -86,6 +86,21 @@ int model_open(const char *path, struct model **model, char *problem, size_t siz
     return status;
 }
 
+bool model_peek(const char *path, char name[MODEL_NAME_SIZE])
+{
+    struct model_header header;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_model = fd >= 0 && pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
+                    model_file_is_one(&header);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (is_model) {
+        memcpy(name, header.name, sizeof header.name);
+    }
+    return is_model;
+}
+
 struct model *model_free(struct model *model)
 {
     if (model) {
@@ -100,9 +115,9 @@ const char *model_name(const struct model *model)
     return model->file.header.name;
 }
 
-const char *model_kernels(const struct model *model)
+const char *model_kernels(void)
 {
-    return model->kernels->name;
+    return kernels_usable(0)->name;
 }
 
 /* ---- the memory of a computation ---- */

@@ -28,11 +28,16 @@ struct model_work;
 /* A text that is kept, or what is asked: the model was trained to tell them apart. */
 enum model_side { MODEL_PASSAGE, MODEL_QUERY };
 
-#define MODEL_FILE "e5-small-v2-int8.model" /* as packages call it */
+#define MODEL_NAME_SIZE 64
+#define MODEL_FILE      "e5-small-v2-int8.model" /* as packages call it */
 
 /* The file of the model: what FORAGE_MODEL names, there or not; or the first that is in one of the
  * folders where packages put it. False: there is none. */
 bool model_find(char *path, size_t size);
+/* The command that installs it, by the way in which the program came here. */
+const char *model_install(void);
+/* Writes the name of the model in a file without opening it; false: it is none. */
+bool model_peek(const char *path, char name[MODEL_NAME_SIZE]);
 
 /* OK, ERR_NOTFOUND, ERR_INVALID (damaged, or of another version), ERR_IO, ERR_LIMIT, ERR_NOMEM;
  * `problem` says why. */
@@ -45,8 +50,8 @@ struct model *model_free(struct model *model);
 
 /* What goes with a vector: those of two names cannot be compared. */
 const char *model_name(const struct model *model);
-/* The kind of processor that it computes for. */
-const char *model_kernels(const struct model *model);
+/* The kind of processor that every model computes for. */
+const char *model_kernels(void);
 
 /* The memory that one thread at a time computes in; it grows with the longest text, to 12 MB. */
 struct model_work *model_work_new(void);

@@ -21,6 +21,17 @@ uint64_t model_file_checksum(const void *data, size_t size)
     return checksum((const char *)data + start, size - start);
 }
 
+static bool is_text(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+bool model_file_is_one(const struct model_header *header)
+{
+    return memcmp(header->magic, MAGIC, sizeof MAGIC) == 0 && header->version == VERSION &&
+           is_text(header->name, sizeof header->name);
+}
+
 /* A walk over the parts of a file. */
 struct walk {
     const char *data;
@@ -61,11 +72,6 @@ static struct kernel_norm take_norm(struct walk *walk, size_t width)
     norm.gains = take(walk, width, sizeof *norm.gains);
     norm.biases = take(walk, width, sizeof *norm.biases);
     return norm;
-}
-
-static bool is_text(const char *text, size_t size)
-{
-    return memchr(text, '\0', size) != NULL;
 }
 
 static bool is_within(uint32_t number, uint32_t most, uint32_t unit)

@@ -15,6 +15,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "meaning/kernels.h"
+#include "meaning/model.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ struct model_header {
     float embedding_scale;
     uint32_t unused;
     char query[32], passage[32]; /* what is put before a text of each side */
-    char name[64], licence[64], source[256];
+    char name[MODEL_NAME_SIZE], licence[64], source[256];
 };
 
 struct model_layer {
@@ -49,6 +50,9 @@ struct model_file {
  * and `problem` says why. */
 MUST_CHECK int model_file_read(const void *data, size_t size, struct model_file *file,
                                const char **problem);
+
+/* Whether a header begins a file of this version, and what is text in it ends. */
+bool model_file_is_one(const struct model_header *header);
 
 /* The checksum that belongs into the header of a file that is longer than a header. */
 uint64_t model_file_checksum(const void *data, size_t size);

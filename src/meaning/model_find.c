@@ -6,15 +6,52 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#define PACKAGE "forage-model-e5-small"
 
 /* From the folder that holds the program's. npm puts packages beside each other, or those that a
  * package needs into a folder of it. */
 static const char *const FOLDERS[] = {
     "share/forage/models",
-    "../forage-model-e5-small/share/forage/models",
-    "../../../forage-model-e5-small/share/forage/models",
+    "../" PACKAGE "/share/forage/models",
+    "../../../" PACKAGE "/share/forage/models",
 };
+
+/* Parts of the program's path that tell who brought it, and what brings the model the same way. */
+static const struct {
+    const char *part, *command;
+} WAYS[] = {
+    {"/_npx/", "npx -y -p forage-mcp -p " PACKAGE " forage-mcp"},
+    {"/lib/node_modules/", "npm install -g " PACKAGE},
+    {"/node_modules/", "npm install " PACKAGE},
+    {"/uv/tools/", "uv tool install forage-mcp --with " PACKAGE},
+    {"/uv/archive-v", "uvx --with " PACKAGE " forage-mcp"},
+    {"/uv/environments-v", "uvx --with " PACKAGE " forage-mcp"},
+    {"/pipx/", "pipx inject forage-mcp " PACKAGE},
+};
+
+const char *model_install(void)
+{
+    char program[OWN_PATH_SIZE];
+    char unused[OWN_PATH_SIZE];
+    if (!own_program(program, sizeof program)) {
+        program[0] = '\0';
+    }
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+        if (strstr(program, WAYS[i].part)) {
+            return WAYS[i].command;
+        }
+    }
+    if (strncmp(program, "/usr/bin/", strlen("/usr/bin/")) == 0) {
+        return "sudo apt install ./" PACKAGE "_*_all.deb";
+    }
+    return own_file(".", "pyvenv.cfg", unused, sizeof unused)
+               ? "pip install " PACKAGE
+               : "tar -xzf " PACKAGE "-*.tar.gz --strip-components=1 -C "
+                 "\"$(dirname \"$(readlink -f \"$(command -v forage)\")\")/..\"";
+}
 
 static bool is_there(char *path, size_t size, const char *folder)
 {

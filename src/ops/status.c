@@ -158,6 +158,9 @@ yyjson_mut_val *status_describe(const struct program_status *status, yyjson_mut_
     add_context(doc, body);
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
     status_add_waits(status, doc, body);
+    if (status->add && !only) {
+        status->add(status->part, doc, body);
+    }
     yyjson_mut_obj_add_val(doc, body, "tools", tools);
     yyjson_mut_obj_add_val(doc, body, "counts", describe_counts(doc, registry));
     return body;

@@ -14,6 +14,9 @@ struct program_status {
     const struct meter *meter;
     struct stocks *stocks; /* core/stock.h: what callers share; NULL: unknown */
     struct turns *turns;   /* call/line.h: where they wait for their turn; NULL: unknown */
+    /* Adds what a part has to tell that this room does not know; NULL: nothing. */
+    void (*add)(void *part, yyjson_mut_doc *doc, yyjson_mut_val *body);
+    void *part;
 };
 
 /* Adds "waiting" to `body`, where calls wait for something longer than they should, such as a

@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from programs import ROOT, run
+from http_client import exchange, request
+from programs import ROOT, Server, run
 
 TINY = ROOT / "tests" / "unit" / "data" / "tiny.model"
 NAME = "e5-small-v2-int8.model"
@@ -46,6 +47,27 @@ def test_it_is_found(tmp_path):
     (models / NAME).write_bytes(TINY.read_bytes())
     there = finding(tmp_path, FORAGE_DATA_DIR=tmp_path / "data")
     assert there["state"] == "ok" and str(models / NAME) in there["text"]
+
+
+def test_the_status_tells(tmp_path):
+    """What finds memories, without opening anything; and where words rank alone, what brings a model."""
+
+    def status(**settings):
+        return json.loads(run("call", "forage_status", HOME=tmp_path, **settings).stdout)["meaning"]
+
+    alone = status()
+    assert alone.pop("command").startswith("tar -xzf forage-model-e5-small-*.tar.gz ") and alone == {"ranked_by": "words"}
+    found = status(FORAGE_MODEL=TINY)
+    assert found.pop("kernels") in finding(tmp_path, FORAGE_MODEL=TINY)["text"]
+    assert found == {"ranked_by": "words and meaning", "source": "model", "model": "tiny"}
+    asked = status(FORAGE_MODEL=TINY, FORAGE_EMBEDDINGS_URL="http://127.0.0.1:1/v1", FORAGE_EMBEDDINGS_MODEL="large")
+    assert asked == {"ranked_by": "words and meaning", "source": "endpoint", "model": "large"}
+    (tmp_path / "short").write_bytes(TINY.read_bytes()[:100])
+    for file in (tmp_path / "short", tmp_path / "none"):
+        assert status(FORAGE_MODEL=file) == {"ranked_by": "words", "source": "model", "command": "forage doctor"}
+    with Server(FORAGE_MODEL=TINY) as server:
+        answer = exchange(server.port, request("GET", "/health?full"))
+        assert json.loads(answer.body)["meaning"]["model"] == "tiny"
 
 
 def test_a_model_that_is_not_whole(tmp_path):

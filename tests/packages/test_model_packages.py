@@ -79,10 +79,10 @@ def test_another_model_is_refused(tmp_path):
 
 def test_the_tarball_over_a_prefix(made, tmp_path):
     program = put_program(tmp_path / "bin")
-    assert meaning(program, tmp_path)["state"] == "missing"
-    with tarfile.open(made[0] / f"{NAME}-1.0.0.tar.gz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    shutil.copytree(tmp_path / f"{NAME}-1.0.0" / "share", tmp_path / "share")
+    missing = meaning(program, tmp_path)
+    assert missing["state"] == "missing"
+    path = f"{tmp_path / 'bin'}:/usr/bin:/bin"
+    subprocess.run(missing["mend"], shell=True, cwd=made[0], env={"PATH": path}, check=True)
     assert meaning(program, tmp_path)["state"] == "ok"
     words = (tmp_path / "share" / "doc" / NAME / "LICENSE").read_text()
     assert "MIT License" in words and "Microsoft" in words and "forage" not in words
@@ -93,6 +93,7 @@ def test_npm_beside_the_program(made, tmp_path, place):
     """As npm lays packages out: beside each other, or, of a global one, what it needs inside it."""
     modules = tmp_path / "node_modules"
     program = put_program(modules / place / "bin")
+    assert meaning(program, tmp_path)["mend"] == f"npm install {NAME}"
     with tarfile.open(made[0] / f"{NAME}-1.0.0.tgz") as archive:
         archive.extractall(tmp_path, filter="data")
     (tmp_path / "package").rename(modules / NAME)
