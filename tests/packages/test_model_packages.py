@@ -85,7 +85,9 @@ def test_the_tarball_over_a_prefix(made, tmp_path):
     subprocess.run(missing["mend"], shell=True, cwd=made[0], env={"PATH": path}, check=True)
     assert meaning(program, tmp_path)["state"] == "ok"
     words = (tmp_path / "share" / "doc" / NAME / "LICENSE").read_text()
-    assert "MIT License" in words and "Microsoft" in words and "forage" not in words
+    assert "Apache License" in words and "Version 2.0" in words
+    about = (tmp_path / "share" / "doc" / NAME / "README.md").read_text()
+    assert "dev.langchain4j:" in about and "Apache-2.0" in about and "Xenova/e5-small-v2" in about
 
 
 @pytest.mark.parametrize("place", ["forage-mcp-linux-x64", "forage-mcp/node_modules/forage-mcp-linux-x64"])
@@ -100,7 +102,7 @@ def test_npm_beside_the_program(made, tmp_path, place):
     found = meaning(program, tmp_path)
     assert found["state"] == "ok" and NAME in found["text"]
     fields = json.loads((modules / NAME / "package.json").read_text())
-    assert fields["name"] == NAME and fields["license"] == "MIT"
+    assert fields["name"] == NAME and fields["license"] == "Apache-2.0"
 
 
 def test_the_wheel_below_its_prefix(made):
@@ -116,4 +118,5 @@ def test_the_package_of_debian(made, tmp_path):
     assert (tmp_path / "usr" / FILE).read_bytes() == TINY.read_bytes()
     listing = subprocess.run(["dpkg-deb", "-c", package], capture_output=True, text=True, check=True).stdout
     assert all(" root/root " in line for line in listing.splitlines())
-    assert "Microsoft" in (tmp_path / "usr/share/doc" / NAME / "copyright").read_text()
+    terms = (tmp_path / "usr/share/doc" / NAME / "copyright").read_text()
+    assert "License: Apache-2.0" in terms and "dev.langchain4j:" in terms
