@@ -1,6 +1,7 @@
 /* Exchanges: a request, its answer, and who still needs them. What the handler writes from its
- * callback goes straight to the socket; what other threads write waits in `out` until the reactor
- * comes. */
+ * callback goes straight to the socket, and so does a whole answer from any thread: under the lock
+ * the connection cannot be closed, and waking the reactor would make its client wait. Pieces of a
+ * stream from other threads are gathered in `out` until the reactor comes. */
 #include "core/event.h"
 #include "core/status.h"
 #include "doors/http_write.h"
@@ -361,16 +362,17 @@ static bool may_send_now(const struct exchange *exchange)
 }
 
 /* Sends the pieces, or what of them the socket takes now, and keeps the rest. A status. */
-static int put(struct exchange *exchange, struct iovec *pieces, size_t count)
+static int put(struct exchange *exchange, struct iovec *pieces, size_t count, bool whole)
 {
     size_t sent = 0;
-    if (exchange->out.length == 0 && may_send_now(exchange)) {
+    if (exchange->out.length == 0 && (whole || may_send_now(exchange))) {
         ssize_t result = socket_send(exchange->connection->fd, pieces, count);
-        if (result < 0) {
+        if (result < 0 && may_send_now(exchange)) {
             exchange->broken = true;
             return ERR_CLOSED;
         }
-        sent = (size_t)result;
+        /* From other threads the reactor fails to send it again, and closes the connection. */
+        sent = result < 0 ? 0 : (size_t)result;
         exchange->sent_total += sent;
     }
     for (size_t i = 0; i < count; i++) {
@@ -439,7 +441,7 @@ static int put_answer(struct exchange *exchange, struct http_answer *head, const
         piece("\r\n", 2),
         piece(body.data, body.length),
     };
-    return put(exchange, pieces, PIECES);
+    return put(exchange, pieces, PIECES, !head->streamed);
 }
 
 /* ---- taking the body ---- */
@@ -535,7 +537,7 @@ static int put_chunk(struct exchange *exchange, const char *data, size_t length)
         piece(data, length),
         piece("\r\n", framed ? 2 : 0),
     };
-    return put(exchange, pieces, sizeof pieces / sizeof pieces[0]);
+    return put(exchange, pieces, sizeof pieces / sizeof pieces[0], false);
 }
 
 int exchange_stream_send(struct exchange *exchange, const char *data, size_t length)
@@ -564,7 +566,7 @@ void exchange_stream_end(struct exchange *exchange, const char *data, size_t len
     if (result == OK && (silent || length == 0 || put_chunk(exchange, data, length) == OK)) {
         bool framed = exchange->minor_version == 1 && !silent;
         struct iovec last = piece("0\r\n\r\n", framed ? 5 : 0);
-        put(exchange, &last, 1);
+        put(exchange, &last, 1, false);
     }
     if (result != ERR_INVALID) {
         ring = finish(exchange);

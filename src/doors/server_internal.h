@@ -1,10 +1,11 @@
 /* What the parts of the server share: server.c (reactors, accepting), entrance.c (who gets a
  * connection), connection.c (one connection's steps) and exchange.c (requests and their answers).
  *
- * Who owns what. A connection belongs to its reactor and is touched by no other thread. An exchange
- * is counted: the connection holds one reference while it works on it, whoever answers later holds
- * others. It outlives its connection and even the server; what other threads may touch of it is
- * behind its lock. A reactor is counted by its exchanges, so that they may always ring its bell.
+ * Who owns what. A connection belongs to its reactor and is touched by no other thread, but that
+ * its exchange sends from any. An exchange is counted: the connection holds one reference while it
+ * works on it, whoever answers later holds others. It outlives its connection and even the server;
+ * what other threads may touch of it is behind its lock. A reactor is counted by its exchanges, so
+ * that they may always ring its bell.
  *
  * An exchange is also the memory that requests are read into: a reactor keeps a spare one, and only
  * a request that is not answered at once takes it away. So requests never move, and an idle
@@ -138,7 +139,8 @@ struct exchange {
     struct buf window; /* what has come of it and nobody has taken */
     struct exchange *next_ready;
 
-    /* The reactor's thread only: */
+    /* The reactor's thread only, but that others may send to the connection under the lock, while
+     * the exchange is not closed: */
     struct connection *connection;
     bool in_callback; /* answers may go straight to the socket */
     bool let_in;      /* served on a surplus connection too */
