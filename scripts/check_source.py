@@ -75,7 +75,7 @@ MAY_INCLUDE = {
     "registry": [*GROUND, "call", "config", "guard"],
     "ops": [*REACH, "config", "guard", "registry"],
     "mcp": [*GROUND, "call", "guard", "registry"],
-    "page": ENGINE,
+    "page": [*ENGINE, "index", "meaning"],
     "websearch": [*ENGINE, "page"],
     "research": ENGINE,
     "answer": ENGINE,

@@ -3,11 +3,11 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "text/sentences.h"
 #include "text/text.h"
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 /* How far before a marker its sentence may begin, and how far behind it may end, in bytes. */
 #define REACH 2000
@@ -118,38 +118,12 @@ static size_t skip_back(const struct reading *reading, size_t at)
 
 /* ---- sentences ---- */
 
-/* Words that end in a dot without ending a sentence. */
-static bool is_abbreviation(const struct reading *reading, size_t line, size_t dot)
-{
-    static const char *const WORDS[] = {"mr",  "mrs", "ms",   "dr",  "prof", "st",  "vs",  "no",
-                                        "fig", "e.g", "i.e",  "jan", "feb",  "mar", "apr", "jun",
-                                        "jul", "aug", "sept", "sep", "oct",  "nov", "dec", "approx",
-                                        "gen", "rep", "sen",  "gov", "lt",   "col", "bzw", "z.b"};
-    size_t start = dot;
-    while (start > line && !is_blank((unsigned char)reading->text[start - 1]) &&
-           reading->text[start - 1] != '(') {
-        start--;
-    }
-    size_t length = dot - start;
-    /* An initial, or letters with dots between them: U.S. */
-    if (length == 1 || (length > 1 && reading->text[dot - 2] == '.')) {
-        return isalpha((unsigned char)reading->text[dot - 1]);
-    }
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
-        if (strlen(WORDS[i]) == length &&
-            strncasecmp(reading->text + start, WORDS[i], length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Where the next sentence begins when the character at `at` ends one; 0 when it does not. */
 static size_t sentence_after(const struct reading *reading, size_t line, size_t at, size_t end)
 {
     size_t next;
     uint32_t point = point_at(reading, at, &next);
-    if (!is_stop(point) || (point == '.' && is_abbreviation(reading, line, at))) {
+    if (!is_stop(point) || (point == '.' && sentence_abbreviates(reading->text, line, at))) {
         return 0;
     }
     size_t place = next;

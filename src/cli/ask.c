@@ -247,6 +247,7 @@ static int read_part(struct tool_run *run, const struct buf *bytes)
         .start = (size_t)start,
         .max_chars = (size_t)most,
         .section = option_text(run->given, "--section"),
+        .focus = option_text(run->given, "--focus"),
         .outline = option_given(run->given, "--outline"),
         .all = option_given(run->given, "--all"),
         .render = RENDER_NEVER,

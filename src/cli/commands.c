@@ -230,6 +230,7 @@ static const struct command COMMANDS[] = {
         .group = COMMANDS_ASK,
         .run = command_read,
         .options = {TEXT("--section", "HEADING", "one section, by its heading or its number"),
+                    TEXT("--focus", "QUESTION", "the passages that answer it"),
                     FLAG("--outline", "the headings alone"),
                     FLAG("--all", "everything visible, not the main part alone"),
                     NUMBER("--start", 0, INT64_MAX, "begin at this character"),

@@ -133,6 +133,8 @@
 #define LIMIT_PAGE_REVIEWS       10       /* of a product that are written, */
 #define LIMIT_PAGE_REVIEW_TEXT   3000     /* and letters of all of them; the rest is counted */
 #define LIMIT_PAGE_HEADINGS      2000     /* of an outline */
+#define LIMIT_FOCUS_PIECES       65536    /* of a page that are looked at for an answer, */
+#define LIMIT_FOCUS_HITS         2000     /* and the best of them */
 #define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
 #define LIMIT_CACHE_ENTRIES      20000
 #define TIME_SOURCE_MS           30000 /* one page, its redirects included */

@@ -3,6 +3,7 @@
 #include "index/passages.h"
 
 #include "index/fold.h"
+#include "text/sentences.h"
 #include "text/text.h"
 
 /* Code points of a word, and of what stands between words, that count as one word; more of them
@@ -22,35 +23,6 @@ struct word_at {
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Marks that end a sentence with a blank behind them, and those that need none. */
-static bool ends_sentence(uint32_t point, bool *alone)
-{
-    static const uint32_t ALONE[] = {0x3002, 0xFF01, 0xFF0E, 0xFF1F, 0xFF61};
-    static const uint32_t OTHERS[] = {'.', '!', '?', 0x2026, 0x061F, 0x06D4, 0x0964, 0x0965};
-    *alone = false;
-    for (size_t i = 0; i < sizeof ALONE / sizeof *ALONE; i++) {
-        *alone |= point == ALONE[i];
-    }
-    bool ends = *alone;
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        ends |= point == OTHERS[i];
-    }
-    return ends;
-}
-
-/* Quotation marks and brackets that belong to the sentence before them. */
-static bool closes(uint32_t point)
-{
-    static const uint32_t MARKS[] = {'"',    '\'',   ')',    ']',    0x201D, 0x2019,
-                                     0x300D, 0x300F, 0xFF09, 0x3011, 0xBB};
-    for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++) {
-        if (point == MARKS[i]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void offer(struct word_at *word, enum cut cut, size_t at)
@@ -90,10 +62,10 @@ static const char *read_gap(const struct passages *passages, const char *from, s
                            : lines == 1             ? CUT_LINE
                                                     : CUT_WORD;
             offer(word, cut, offset + 1);
-        } else if (ends_sentence(point, &mark_alone)) {
+        } else if (sentence_stops(point, &mark_alone)) {
             sentence = true;
             alone |= mark_alone;
-        } else if (!closes(point)) {
+        } else if (!sentence_closes(point)) {
             alone = false;
         }
         if (alone && word->cut <= CUT_SENTENCE) { /* with what closes it */

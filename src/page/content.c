@@ -130,6 +130,14 @@ static void add_notes(const struct content *content, yyjson_mut_doc *doc, struct
             arena_printf(arena, "%zu further headings did not fit.", content->headings_left);
         yyjson_mut_arr_add_str(doc, notes, words);
     }
+    if (content->nothing) {
+        yyjson_mut_arr_add_str(
+            doc, notes, "No passage that fits has a word of the focus; this is the page instead.");
+    }
+    if (content->focus_is_cut) {
+        yyjson_mut_arr_add_str(
+            doc, notes, "The page is very long; only its beginning was looked at for the focus.");
+    }
     const char *cut = content->outline ? NULL : cut_words(content->part.inside);
     if (cut) {
         yyjson_mut_arr_add_str(doc, notes, cut);
@@ -167,6 +175,10 @@ static void add_position(const struct content *content, yyjson_mut_doc *doc, str
         json_add_string(doc, object, "read_on",
                         "Call get_content with the same url and section (a heading or its number) "
                         "or start.");
+    } else if (content->passages) {
+        json_add_string(doc, object, "read_on",
+                        "These are the passages that answer the focus. Call get_content with the "
+                        "same url, without focus, and the start of a passage to read on from it.");
     } else if (content->truncated) {
         const char *words = arena_printf(
             arena, "Call get_content again with the same arguments and start=%zu to read on.",
@@ -267,6 +279,21 @@ int content_fit(struct arena *arena, const struct paging_request *request, size_
     }
 }
 
+int content_fit_passages(const struct focus *focus, size_t max_chars, size_t room, bool as_text,
+                         const char **text, bool *whole)
+{
+    max_chars = max_chars < room ? max_chars : room;
+    for (;;) {
+        int status = focus_write(focus, max_chars, text, whole);
+        size_t taken = status == OK && room != SIZE_MAX ? content_chars(*text, as_text) : 0;
+        if (status != OK || taken <= room) {
+            return status;
+        }
+        size_t fitting = (size_t)((double)max_chars * (double)room / (double)taken);
+        max_chars = fitting < max_chars ? fitting : max_chars - 1;
+    }
+}
+
 static int cut_part(struct arena *arena, const struct content_request *request,
                     struct content *content, size_t start)
 {
@@ -282,6 +309,44 @@ static int cut_part(struct arena *arena, const struct content_request *request,
         content_fit(arena, &paging, room, request->as_text, &content->part, &content->text);
     content->truncated = content->part.end < content->end;
     return status;
+}
+
+/* ---- passages ---- */
+
+/* What answers the question, of what was asked for; the part itself where there is nothing. */
+static int find_passages(struct call *call, const struct content_request *request,
+                         struct content *content, size_t start)
+{
+    struct arena *arena = call_arena(call);
+    struct focus *focus;
+    struct focus_request wanted = {
+        .question = request->focus,
+        .text = content->document.markdown,
+        .length = content->document.length,
+        .start = start,
+        .end = content->end,
+    };
+    int status = focus_rank(call, &wanted, &focus);
+    if (status != OK) {
+        return status;
+    }
+    bool whole = false;
+    size_t most = request->max_chars ? request->max_chars : FOCUS_CHARS;
+    content->focus_is_cut = focus_is_cut(focus);
+    if (focus_found(focus)) {
+        content->passages = true;
+        size_t room = request->budget ? room_for_text(content, request->budget, arena) : SIZE_MAX;
+        status = content_fit_passages(focus, most, room, request->as_text, &content->text, &whole);
+        content->truncated = !whole;
+        if (status != OK || *content->text) {
+            return status;
+        }
+    }
+    struct content_request beginning = *request;
+    beginning.max_chars = most;
+    content->passages = false;
+    content->nothing = true;
+    return cut_part(arena, &beginning, content, start);
 }
 
 /* ---- the outline ---- */
@@ -383,6 +448,9 @@ static int choose_part(struct call *call, const struct content_request *request,
     content->outline = request->outline && !document->failed;
     if (content->outline) {
         return make_outline(arena, request, content, count);
+    }
+    if (request->focus && !document->failed) {
+        return find_passages(call, request, content, start);
     }
     return cut_part(arena, request, content, document->failed ? 0 : start);
 }

@@ -5,6 +5,7 @@
 
 #include "call/call.h"
 #include "page/document.h"
+#include "page/focus.h"
 #include "page/paging.h"
 #include "page/reader.h"
 #include "text/json.h"
@@ -17,6 +18,7 @@ struct content_request {
     size_t max_chars;    /* 0: as many as fit */
     size_t budget;       /* characters of the whole result; 0: no limit */
     const char *section; /* a heading's text or number, or NULL */
+    const char *focus;   /* a question: only the passages that answer it; or NULL */
     bool outline;        /* the headings instead of the text */
     bool as_text;        /* the page goes out as it is, not inside JSON */
     bool all;            /* everything visible, not the main part alone */
@@ -36,6 +38,9 @@ struct content {
     size_t headings_left;                /* that did not fit */
     enum render_mode render;
     bool outline;
+    bool passages;     /* the text is those that answer the question */
+    bool nothing;      /* the page has none, and the text is what there is */
+    bool focus_is_cut; /* only the beginning of the page was looked at for them */
 };
 
 /* The whole page, or a note in its place, as valid UTF-8 without NUL. A status as of read_url(). */
@@ -47,6 +52,10 @@ size_t content_chars(const char *text, bool as_text);
  * text with what was added. OK or ERR_NOMEM. */
 MUST_CHECK int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
                            bool as_text, struct paging_part *part, const char **text);
+
+/* The same of the passages that were ranked; `whole` as of focus_write(). */
+MUST_CHECK int content_fit_passages(const struct focus *focus, size_t max_chars, size_t room,
+                                    bool as_text, const char **text, bool *whole);
 
 /* OK, a page that could not be read included; ERR_FAILED after call_fail() for a URL, a start or a
  * section that is wrong; otherwise a status of the call. */

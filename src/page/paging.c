@@ -1,10 +1,10 @@
-/* Cutting Markdown into parts, and finding its sections. A scanner walks over the lines with as
- * much understanding as cutting needs: what is code, what is a table, where a block begins. */
+/* Cutting Markdown into parts, and finding its sections. */
 #include "page/paging.h"
 
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "page/lines.h"
 #include "text/slice.h"
 #include "text/text.h"
 
@@ -12,258 +12,23 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LEAST_FENCE_MARKS  3
-#define MOST_HEADING_MARKS 6
 #define LONGEST_TABLE_HEAD 1000 /* bytes; a longer one is not repeated in every part */
-
-/* A fence that is open: its line, and its marks within that. */
-struct fence {
-    struct slice line;   /* without its line break; data == NULL: none is open */
-    struct slice prefix; /* blanks and quote marks in front of the marks */
-    struct slice marks;  /* ``` or longer, or ~~~ */
-};
-
-enum place {
-    PLACE_BLOCK,      /* a block begins with this line */
-    PLACE_LINE,       /* the line goes on with a block: a list, a paragraph, a table */
-    PLACE_CODE,       /* it is a line of code */
-    PLACE_INSEPARABLE /* it belongs to the line before it: the end of a fence, a table's ruler,
-                         what follows a heading */
-};
-
-struct line {
-    struct slice text; /* without its line break */
-    size_t offset;     /* of its beginning, in bytes */
-    size_t next;       /* of the next line's beginning */
-    enum place place;  /* of its beginning, for whoever wants to cut before it */
-    bool code;         /* code, or a fence around it */
-    bool row;          /* of a table */
-    int heading;       /* its level; 0: it is none */
-    /* What is open at its beginning. */
-    struct fence fence;
-    struct slice table_head; /* the two first lines of a table, with their line breaks;
-                                        data == NULL: the line is no further row of a table */
-};
-
-struct lines {
-    const char *text;
-    size_t length;
-    size_t offset;
-    bool after_blank;
-    bool after_heading;    /* whose text should not be parted from it */
-    bool after_opening;    /* the line before opened a fence */
-    struct slice previous; /* the line before, for a table's head */
-    struct fence fence;
-    struct slice table_head;
-};
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool is_empty(struct slice line)
-{
-    for (size_t i = 0; i < line.length; i++) {
-        if (!is_blank(line.data[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* How many bytes of blanks and quote marks a line begins with. */
-static size_t prefix_length(struct slice line)
-{
-    size_t length = 0;
-    while (length < line.length && (is_blank(line.data[length]) || line.data[length] == '>')) {
-        length++;
-    }
-    return length;
-}
-
-/* ---- fences ---- */
-
-/* Where the marker of a list item ends, for a fence that is the first thing of an item. */
-static size_t item_length(struct slice line, size_t from)
-{
-    size_t at = from;
-    while (at < line.length && line.data[at] >= '0' && line.data[at] <= '9') {
-        at++;
-    }
-    bool numbered = at > from && at < line.length && (line.data[at] == '.' || line.data[at] == ')');
-    bool bulleted = at == from && at < line.length && strchr("-*+", line.data[at]);
-    if ((numbered || bulleted) && at + 1 < line.length && line.data[at + 1] == ' ') {
-        at++;
-        while (at < line.length && line.data[at] == ' ') {
-            at++;
-        }
-        return at;
-    }
-    return from;
-}
-
-/* The fence that a line opens. What follows backticks must not hold one: that is code in a line. */
-static bool opens_fence(struct slice line, struct fence *fence)
-{
-    size_t from = item_length(line, prefix_length(line));
-    char mark = from < line.length ? line.data[from] : '\0';
-    if (mark != '`' && mark != '~') {
-        return false;
-    }
-    size_t to = from;
-    while (to < line.length && line.data[to] == mark) {
-        to++;
-    }
-    if (to - from < LEAST_FENCE_MARKS ||
-        (mark == '`' && memchr(line.data + to, '`', line.length - to))) {
-        return false;
-    }
-    fence->line = line;
-    fence->prefix = (struct slice){line.data, from};
-    fence->marks = (struct slice){line.data + from, to - from};
-    return true;
-}
-
-static bool closes_fence(struct slice line, const struct fence *fence)
-{
-    size_t from = prefix_length(line);
-    size_t to = from;
-    while (to < line.length && line.data[to] == *fence->marks.data) {
-        to++;
-    }
-    return to - from >= fence->marks.length &&
-           is_empty((struct slice){line.data + to, line.length - to});
-}
-
-/* ---- tables and headings ---- */
-
-static bool is_row(struct slice line)
-{
-    size_t from = prefix_length(line);
-    return from < line.length && line.data[from] == '|';
-}
-
-/* "| --- | :-: |" */
-static bool is_ruler(struct slice line)
-{
-    bool dashed = false;
-    for (size_t i = prefix_length(line); i < line.length; i++) {
-        if (!strchr("|-: \t\r", line.data[i])) {
-            return false;
-        }
-        dashed |= line.data[i] == '-';
-    }
-    return dashed && is_row(line);
-}
-
-static int heading_level(struct slice line)
-{
-    size_t marks = 0;
-    while (marks < line.length && line.data[marks] == '#') {
-        marks++;
-    }
-    bool ends = marks == line.length || is_blank(line.data[marks]);
-    return marks >= 1 && marks <= MOST_HEADING_MARKS && ends ? (int)marks : 0;
-}
-
-/* ---- lines ---- */
-
-static void lines_start(struct lines *lines, const char *text, size_t length)
-{
-    *lines = (struct lines){.text = text, .length = length, .after_blank = true};
-}
-
-static void read_code(struct lines *lines, struct line *line)
-{
-    bool closes = closes_fence(line->text, &lines->fence);
-    line->code = true;
-    line->place = closes || lines->after_opening ? PLACE_INSEPARABLE : PLACE_CODE;
-    lines->after_opening = false;
-    if (closes) {
-        lines->fence = (struct fence){0};
-    }
-}
-
-static void read_table(struct lines *lines, struct line *line)
-{
-    if (!lines->table_head.data && lines->previous.data && is_row(lines->previous) &&
-        is_ruler(line->text)) {
-        const char *end = lines->text + line->next;
-        lines->table_head =
-            (struct slice){lines->previous.data, (size_t)(end - lines->previous.data)};
-        line->place = PLACE_INSEPARABLE;
-    } else if (line->table_head.data + line->table_head.length == line->text.data) {
-        line->place = PLACE_INSEPARABLE; /* a head without a row is of no use */
-    }
-}
-
-static void read_text(struct lines *lines, struct line *line)
-{
-    line->code = opens_fence(line->text, &lines->fence);
-    lines->after_opening = line->code;
-    if (!line->code) {
-        line->heading = heading_level(line->text);
-        line->row = is_row(line->text);
-    }
-    line->place = line->heading          ? PLACE_BLOCK
-                  : lines->after_heading ? PLACE_INSEPARABLE
-                  : lines->after_blank   ? PLACE_BLOCK
-                                         : PLACE_LINE;
-    if (line->row) {
-        line->table_head = lines->table_head;
-        read_table(lines, line);
-    } else {
-        lines->table_head = (struct slice){0};
-    }
-    if (is_empty(line->text)) {
-        line->place = PLACE_INSEPARABLE; /* the blank lines after a block belong to it */
-    } else {
-        lines->after_heading = line->heading;
-    }
-}
-
-/* False at the end. */
-static bool lines_next(struct lines *lines, struct line *line)
-{
-    if (lines->offset == lines->length) {
-        return false;
-    }
-    const char *at = lines->text + lines->offset;
-    const char *end = memchr(at, '\n', lines->length - lines->offset);
-    size_t length = end ? (size_t)(end - at) : lines->length - lines->offset;
-    *line = (struct line){
-        .text = {at, length},
-        .offset = lines->offset,
-        .next = lines->offset + length + (end ? 1 : 0),
-        .fence = lines->fence,
-    };
-    if (lines->fence.line.data) {
-        read_code(lines, line);
-    } else {
-        read_text(lines, line);
-    }
-    lines->after_blank = !line->code && is_empty(line->text);
-    lines->previous = line->row ? line->text : (struct slice){0};
-    lines->offset = line->next;
-    return true;
-}
 
 /* ---- where to cut ---- */
 
 /* What is known about a text after one walk over its lines. Offsets are in bytes; 0 where nothing
  * was found, since nobody cuts at the very beginning. */
 struct places {
-    struct line first;        /* the line that the part begins in */
-    struct line last;         /* the line that its limit is in */
+    struct page_line first;   /* the line that the part begins in */
+    struct page_line last;    /* the line that its limit is in */
     size_t block, line, code; /* the last place of each kind between the two */
 };
 
 static void find_places(const struct paging_request *request, size_t from, size_t limit,
                         struct places *places)
 {
-    struct lines lines;
-    struct line line;
+    struct page_lines lines;
+    struct page_line line;
     *places = (struct places){0};
     lines_start(&lines, request->text, request->length);
     while (lines_next(&lines, &line) && line.offset <= limit) {
@@ -321,7 +86,7 @@ static size_t choose_place(const struct paging_request *request, const struct pl
 
 /* ---- what is added ---- */
 
-static const char *opening_of(struct arena *arena, const struct line *first, size_t from)
+static const char *opening_of(struct arena *arena, const struct page_line *first, size_t from)
 {
     const struct fence *fence = &first->fence;
     if (fence->line.data) {
@@ -339,26 +104,13 @@ static const char *opening_of(struct arena *arena, const struct line *first, siz
 /* The fence that is open at the end of a part that cuts code. */
 static struct fence open_fence(const struct paging_request *request, size_t end)
 {
-    struct lines lines;
-    struct line line = {0};
+    struct page_lines lines;
+    struct page_line line = {0};
     lines_start(&lines, request->text, request->length);
     while (lines_next(&lines, &line) && line.next <= end) {
     }
     /* A cut within the line that opens a fence is a cut behind that fence. */
     return line.fence.line.data || line.offset == end ? line.fence : lines.fence;
-}
-
-/* What a fence's line begins with, for the line that closes it: the marker of a list item becomes
- * blanks, since another marker would begin another item. */
-static char *closing_prefix(struct arena *arena, const struct fence *fence)
-{
-    char *prefix = arena_strndup(arena, fence->prefix.data, fence->prefix.length);
-    for (size_t i = 0; prefix && prefix[i]; i++) {
-        if (prefix[i] != '>' && prefix[i] != '\t') {
-            prefix[i] = ' ';
-        }
-    }
-    return prefix;
 }
 
 static const char *ending_of(struct arena *arena, const struct paging_request *request, size_t end,
@@ -380,11 +132,10 @@ static const char *ending_of(struct arena *arena, const struct paging_request *r
     if (!fence.marks.data) {
         return arena_printf(arena, "%s\n%s at start=%zu.]_", gap, REMARKS[inside], end_chars);
     }
-    const char *prefix = closing_prefix(arena, &fence);
-    return prefix
-               ? arena_printf(arena, "%s%s%.*s\n\n%s at start=%zu.]_", gap, prefix,
-                              (int)fence.marks.length, fence.marks.data, REMARKS[inside], end_chars)
-               : NULL;
+    const char *closing = fence_closing(arena, &fence);
+    return closing ? arena_printf(arena, "%s%s\n\n%s at start=%zu.]_", gap, closing,
+                                  REMARKS[inside], end_chars)
+                   : NULL;
 }
 
 /* ---- a part ---- */
@@ -488,7 +239,7 @@ static const char *plain_title(struct arena *arena, struct slice line)
 }
 
 static int add_heading(struct arena *arena, struct paging_heading **list, size_t *count,
-                       const struct line *line, size_t start)
+                       const struct page_line *line, size_t start)
 {
     size_t room = *count ? *count : 1;
     if ((room & (room - 1)) == 0) {
@@ -511,8 +262,8 @@ int paging_outline(struct arena *arena, const char *text, size_t length,
                    const struct paging_heading **headings, size_t *count)
 {
     struct paging_heading *list = NULL;
-    struct lines lines;
-    struct line line;
+    struct page_lines lines;
+    struct page_line line;
     size_t counted = 0, chars = 0; /* bytes, and the code points they are */
     *count = 0;
     lines_start(&lines, text, length);

@@ -69,26 +69,47 @@ static enum render_mode render_mode(const char *word)
     return RENDER_AUTO;
 }
 
-static bool asks_for_all(const char *word)
+static bool is_word(const char *given, const char *word)
 {
-    return word && strcmp(word, "all") == 0;
+    return given && strcmp(given, word) == 0;
+}
+
+/* Passages are of a question, and an outline has none. */
+static int check_focus(struct call *call, yyjson_val *arguments)
+{
+    const char *focus = json_string(arguments, "focus");
+    if (!focus && is_word(json_string(arguments, "content"), "passages")) {
+        return call_fail(call, CODE_VALIDATION,
+                         "focus: it is missing; content: passages needs the question that the "
+                         "passages should answer");
+    }
+    if (focus && yyjson_get_bool(yyjson_obj_get(arguments, "outline"))) {
+        return call_fail(call, CODE_VALIDATION,
+                         "focus: it came together with outline; give one of them");
+    }
+    return OK;
 }
 
 static int run_get_content(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct content content;
+    int status = check_focus(call, arguments);
+    if (status != OK) {
+        return status;
+    }
     struct content_request request = {
         .url = json_string(arguments, "url"),
         .start = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "start")),
         .max_chars = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "max_chars")),
         .budget = call_takes_any_size(call) ? 0 : budget_chars(),
         .section = json_string(arguments, "section"),
+        .focus = json_string(arguments, "focus"),
         .outline = yyjson_get_bool(yyjson_obj_get(arguments, "outline")),
         .as_text = call_takes_text(call),
-        .all = asks_for_all(json_string(arguments, "content")),
+        .all = is_word(json_string(arguments, "content"), "all"),
         .render = render_mode(json_string(arguments, "render")),
     };
-    int status = content_read(call, &request, &content);
+    status = content_read(call, &request, &content);
     if (status == OK) {
         reply->structured = content_describe(&content, reply->doc, call_arena(call));
     }

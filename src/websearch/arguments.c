@@ -163,11 +163,19 @@ static int read_sites(struct call *call, yyjson_val *arguments, const char *name
     return OK;
 }
 
+static bool asks_for(yyjson_val *arguments, const char *word)
+{
+    const char *content = json_string(arguments, "content");
+    return content && strcmp(content, word) == 0;
+}
+
 int search_read_arguments(struct call *call, yyjson_val *arguments, struct search_request *request)
 {
     *request = (struct search_request){
         .budget = budget_chars(),
         .as_text = call_takes_text(call),
+        .all = asks_for(arguments, "all"),
+        .passages = asks_for(arguments, "passages"),
         .query =
             {
                 .count = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "num_results")),

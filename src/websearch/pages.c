@@ -11,12 +11,13 @@
 
 #include <string.h>
 
-/* Bytes that the beginning of a page may take: a character has up to four, and there are notes. */
-#define KEEP_BYTES(chars) (4 * (chars) + KIB(16))
+/* Bytes that the beginning of a page and its passages may take: a character has up to four, and
+ * there are notes. */
+#define KEEP_BYTES(chars) (4 * (chars + FOCUS_CHARS) + KIB(16))
 
 struct page_work {
     const char *link;
-    size_t keep_chars;
+    const struct page_wish *wish;
     struct page_text page;
 };
 
@@ -67,7 +68,7 @@ static void note_refusal(struct page_work *work, struct arena *keep, const struc
 static void keep_text(struct page_work *work, struct arena *keep, const struct document *document)
 {
     /* One character more than anybody will use, so that there is something to cut. */
-    size_t kept = text_prefix(document->markdown, document->length, work->keep_chars + 1);
+    size_t kept = text_prefix(document->markdown, document->length, work->wish->keep_chars + 1);
     const char *text = arena_strndup(keep, document->markdown, kept);
     if (!text) {
         put_note(work, keep, "OutOfMemory", NULL);
@@ -82,15 +83,52 @@ static void keep_text(struct page_work *work, struct arena *keep, const struct d
     };
 }
 
+/* Puts what answers the question in the place of the page's text. A page that has nothing on it
+ * stays as it is. */
+static int find_passages(struct call *call, struct page_work *work, struct arena *keep,
+                         const struct document *document)
+{
+    struct focus *focus;
+    const char *text;
+    bool whole;
+    struct focus_request wanted = {
+        .question = work->wish->question,
+        .text = document->markdown,
+        .length = document->length,
+        .end = SIZE_MAX,
+    };
+    size_t most = work->wish->keep_chars < FOCUS_CHARS ? work->wish->keep_chars : FOCUS_CHARS;
+    int status = focus_rank(call, &wanted, &focus);
+    if (status != OK || !focus_found(focus)) {
+        return status;
+    }
+    status = focus_write(focus, most, &text, &whole);
+    if (status != OK || !*text) {
+        return status;
+    }
+    work->page.length = strlen(text);
+    work->page.text = arena_strndup(keep, text, work->page.length);
+    work->page.passages = true;
+    work->page.whole = whole;
+    return work->page.text ? OK : ERR_NOMEM;
+}
+
 static void read_one(struct call *call, void *item, struct arena *keep)
 {
     struct page_work *work = item;
     struct document document;
-    struct read_options options = {.render = RENDER_AUTO};
+    struct read_options options = {.render = RENDER_AUTO, .all = work->wish->all};
     int status = content_load(call, work->link, &options, &document);
     if (status == OK) {
         keep_text(work, keep, &document);
-    } else if (status == ERR_FAILED) {
+    }
+    if (status == OK && work->wish->question && !work->page.failed) {
+        status = find_passages(call, work, keep, &document);
+    }
+    if (status == OK) {
+        return;
+    }
+    if (status == ERR_FAILED) {
         note_refusal(work, keep, call_error(call));
     } else {
         put_note(work, keep, status == ERR_NOMEM ? "OutOfMemory" : "ReadError", NULL);
@@ -110,29 +148,29 @@ static void report(void *context, size_t index, size_t done)
 }
 
 static struct pages *open_pages(struct call *call, const char *const *links, size_t count,
-                                size_t keep_chars)
+                                const struct page_wish *wish)
 {
     struct arena *arena = call_arena(call);
     struct pages *pages = arena_zalloc(arena, sizeof *pages);
     struct page_work *works = arena_zalloc(arena, (count + 1) * sizeof *works);
     size_t at_once = (size_t)config_int("FORAGE_SEARCH_CONCURRENCY");
-    struct side *side = side_new(call, read_one, count, at_once, KEEP_BYTES(keep_chars));
+    struct side *side = side_new(call, read_one, count, at_once, KEEP_BYTES(wish->keep_chars));
     if (!pages || !works || !side) {
         side_free(side);
         return NULL;
     }
     *pages = (struct pages){.call = call, .side = side, .works = works, .count = count};
     for (size_t i = 0; i < count; i++) {
-        works[i] = (struct page_work){.link = links[i], .keep_chars = keep_chars};
+        works[i] = (struct page_work){.link = links[i], .wish = wish};
         side_set(side, i, &works[i]);
     }
     return pages;
 }
 
-int pages_read(struct call *call, const char *const *links, size_t count, size_t keep_chars,
-               int64_t reserve_ms, struct pages **out)
+int pages_read(struct call *call, const char *const *links, size_t count,
+               const struct page_wish *wish, int64_t reserve_ms, struct pages **out)
 {
-    struct pages *pages = open_pages(call, links, count, keep_chars);
+    struct pages *pages = open_pages(call, links, count, wish);
     *out = pages;
     if (!pages) {
         return ERR_NOMEM;

@@ -24,17 +24,26 @@ int merge_hits(struct arena *arena, const struct hits *const *answers, size_t an
 struct pages;
 
 struct page_text {
-    const char *text; /* valid UTF-8, never NULL: the page's beginning, or a note */
+    const char *text; /* valid UTF-8, never NULL: the page's beginning, passages, or a note */
     size_t length;
     size_t total_chars; /* of the whole page */
     const char *access; /* the wall before it, or NULL */
     bool failed;        /* it is a note */
+    bool passages;      /* it is what answers the queries, */
+    bool whole;         /* which is all of the page */
 };
 
-/* Reads all of them, each at most `keep_chars` of its beginning, and returns when the last one is
- * read or `reserve_ms` before the call's deadline. OK; ERR_CANCELLED, ERR_NOMEM. */
-int pages_read(struct call *call, const char *const *links, size_t count, size_t keep_chars,
-               int64_t reserve_ms, struct pages **pages);
+/* What to keep of each page. */
+struct page_wish {
+    size_t keep_chars;    /* of its beginning, at most */
+    bool all;             /* everything visible */
+    const char *question; /* the passages that answer it, if there are any; NULL: the beginning */
+};
+
+/* Reads all of them, and returns when the last one is read or `reserve_ms` before the call's
+ * deadline. What is wished for must outlive `pages`. OK; ERR_CANCELLED, ERR_NOMEM. */
+int pages_read(struct call *call, const char *const *links, size_t count,
+               const struct page_wish *wish, int64_t reserve_ms, struct pages **pages);
 /* In the order of the links; lives as long as `pages`. */
 const struct page_text *pages_text(const struct pages *pages, size_t index);
 struct pages *pages_free(struct pages *pages);

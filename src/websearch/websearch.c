@@ -242,14 +242,36 @@ static int put_together(struct searching *searching, struct search_result *resul
 
 /* ---- all of it ---- */
 
+/* All queries as one question. NULL: without memory. */
+static const char *question_of(struct arena *arena, const struct search_request *request)
+{
+    const char *question = request->texts[0];
+    for (size_t i = 1; question && i < request->text_count; i++) {
+        question = arena_printf(arena, "%s\n%s", question, request->texts[i]);
+    }
+    return question;
+}
+
 static int read_pages(struct searching *searching, struct search_result *result)
 {
     const char *links[LIMIT_SEARCH_RESULTS] = {NULL};
     for (size_t i = 0; i < result->count; i++) {
         links[i] = result->found[i].hit.link;
     }
-    return pages_read(searching->call, links, result->count, searching->request->budget, RESERVE_MS,
-                      &result->pages);
+    const struct search_request *request = searching->request;
+    struct arena *arena = call_arena(searching->call);
+    /* A piece that is left behind may still look at it. */
+    struct page_wish *wish = arena_alloc(arena, sizeof *wish);
+    if (!wish) {
+        return ERR_NOMEM;
+    }
+    *wish = (struct page_wish){.keep_chars = request->budget, .all = request->all};
+    if (request->passages) {
+        wish->question = question_of(arena, request);
+    }
+    return arena_failed(arena) ? ERR_NOMEM
+                               : pages_read(searching->call, links, result->count, wish, RESERVE_MS,
+                                            &result->pages);
 }
 
 static int run_in(struct searching *searching, struct search_result *result, yyjson_mut_doc *doc,

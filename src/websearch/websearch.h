@@ -14,6 +14,8 @@ struct search_request {
     struct search_query query; /* what they share; its text is not used */
     size_t budget;             /* characters of the whole result */
     bool as_text;              /* pages go out as they are, not inside JSON */
+    bool all;                  /* everything visible of the pages, not their main parts alone */
+    bool passages;             /* only what answers the queries */
 };
 
 /* The part of the program that searches: which providers rest. NULL without memory. */
