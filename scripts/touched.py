@@ -32,7 +32,8 @@ ROOMS = {
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage old_data",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
     "ops": "usage limits clocks data_folder bad_disks kept_answers old_data records_postgres crash",
-    "page": "faithful_markdown documents omitted get_content page_words encodings generators reviews page_parts focus quality page_cache "
+    "page": "faithful_markdown documents hostile_documents omitted get_content page_words encodings generators reviews page_parts focus quality "
+    "page_cache "
     "loaders confined browser ssrf",
     "proc": "children confined research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",

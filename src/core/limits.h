@@ -179,8 +179,8 @@
 #define LIMIT_ZIP_MEMBERS        20000 /* of a packed document, */
 #define LIMIT_ZIP_RATIO          400   /* and how much smaller packing may make a large one */
 #define LIMIT_DOCUMENT_UNPACKED_BYTES                                                              \
-    MIB(96) /* what is unpacked of one document, all its parts together */
-#define LIMIT_DOCUMENT_SCRATCH_BYTES MIB(192) /* that, and what is known of it while it is read */
+    MIB(64) /* what is unpacked of one document, all its parts together */
+#define LIMIT_DOCUMENT_SCRATCH_BYTES MIB(128) /* that, and what is known of it while it is read */
 #define LIMIT_DOCUMENT_MARKUP_BYTES  MIB(32)  /* its text before it is Markdown */
 #define LIMIT_DOCUMENT_STYLES        8192
 #define LIMIT_DOCUMENT_LISTS         8192   /* kinds of numbering */

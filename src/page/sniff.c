@@ -322,7 +322,10 @@ enum content_kind sniff_content(const char *content_type, const char *body, size
         /* Its mark may stand a little behind the beginning; without it, it is something else. */
         return memmem(body, looked_at, "%PDF-", 5) ? CONTENT_PDF : likely;
     }
-    /* Media is believed; text that is none is not. */
+    /* Media is believed; text that is none is not, nor is an archive that is text. */
+    if (kind == CONTENT_ARCHIVE && text) {
+        return likely;
+    }
     if (kind <= CONTENT_XML && !text) {
         return CONTENT_BINARY;
     }
