@@ -279,8 +279,9 @@ int content_fit(struct arena *arena, const struct paging_request *request, size_
     }
 }
 
-int content_fit_passages(const struct focus *focus, size_t max_chars, size_t room, bool as_text,
-                         const char **text, bool *whole)
+/* As content_fit(), of the passages that were ranked; `whole` as of focus_write(). */
+static int fit_passages(const struct focus *focus, size_t max_chars, size_t room, bool as_text,
+                        const char **text, bool *whole)
 {
     max_chars = max_chars < room ? max_chars : room;
     for (;;) {
@@ -336,7 +337,7 @@ static int find_passages(struct call *call, const struct content_request *reques
     if (focus_found(focus)) {
         content->passages = true;
         size_t room = request->budget ? room_for_text(content, request->budget, arena) : SIZE_MAX;
-        status = content_fit_passages(focus, most, room, request->as_text, &content->text, &whole);
+        status = fit_passages(focus, most, room, request->as_text, &content->text, &whole);
         content->truncated = !whole;
         if (status != OK || *content->text) {
             return status;

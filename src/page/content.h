@@ -52,11 +52,6 @@ size_t content_chars(const char *text, bool as_text);
  * text with what was added. OK or ERR_NOMEM. */
 MUST_CHECK int content_fit(struct arena *arena, const struct paging_request *request, size_t room,
                            bool as_text, struct paging_part *part, const char **text);
-
-/* The same of the passages that were ranked; `whole` as of focus_write(). */
-MUST_CHECK int content_fit_passages(const struct focus *focus, size_t max_chars, size_t room,
-                                    bool as_text, const char **text, bool *whole);
-
 /* OK, a page that could not be read included; ERR_FAILED after call_fail() for a URL, a start or a
  * section that is wrong; otherwise a status of the call. */
 MUST_CHECK int content_read(struct call *call, const struct content_request *request,
