@@ -36,6 +36,7 @@ int command_memory_export(const struct arguments *arguments);
 int command_memory_import(const struct arguments *arguments);
 int command_memory_namespaces(const struct arguments *arguments);
 int command_memory_check(const struct arguments *arguments);
+int command_memory_reindex(const struct arguments *arguments);
 int command_memory_history(const struct arguments *arguments);
 int command_memory_restore(const struct arguments *arguments);
 int command_read(const struct arguments *arguments);

@@ -167,6 +167,13 @@ static const struct command MEMORY_PARTS[] = {
                          "rebuild what the memories themselves tell: indexes, counters")},
     },
     {
+        .name = "reindex",
+        .summary = "make the indexes of all namespaces anew",
+        .about = "Nobody needs it: an index that is missing, damaged or old is noticed and made "
+                 "anew. It is for who doubts one all the same.",
+        .run = command_memory_reindex,
+    },
+    {
         .name = "backup",
         .words = "FILE",
         .summary = "copy the store into a new file, while it is used",

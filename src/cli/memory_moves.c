@@ -431,6 +431,25 @@ int command_memory_backup(const struct arguments *arguments)
     return start(arguments, run_backup);
 }
 
+/* ---- reindex ---- */
+
+static int run_reindex(struct moving *moving)
+{
+    struct memory_reindexed done;
+    int status = memory_reindex(moving->call, &done);
+    if (status != OK) {
+        return fail(moving, status);
+    }
+    printf("%lld memories in %lld namespaces\n", (long long)done.memories,
+           (long long)done.namespaces);
+    return EXIT_OK;
+}
+
+int command_memory_reindex(const struct arguments *arguments)
+{
+    return start(arguments, run_reindex);
+}
+
 /* ---- namespaces ---- */
 
 struct listing {

@@ -365,6 +365,27 @@ bool indexes_sound(struct space_index *found)
     return sound;
 }
 
+int indexes_throw_away(struct indexes *indexes, struct db *db, const struct memory_space *space)
+{
+    struct store_space known;
+    int status = store_space_of(db, space, false, &known);
+    if (status != OK || known.id == 0) {
+        return status;
+    }
+    struct space_index *one = find(indexes, space, known.id);
+    if (!one) {
+        return ERR_NOMEM;
+    }
+    pthread_rwlock_wrlock(&one->lock);
+    status = saving_throw_away(one);
+    if (status == OK) {
+        forget(one);
+    }
+    pthread_rwlock_unlock(&one->lock);
+    indexes_let_go(one);
+    return status;
+}
+
 void indexes_scrub(struct indexes *indexes, int64_t space)
 {
     pthread_mutex_lock(&indexes->lock);

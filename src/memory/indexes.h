@@ -36,6 +36,10 @@ const struct vectors *indexes_vectors(const struct space_index *found, const cha
 /* Whether what was read from it can be believed: a file may have been damaged under it. If not, the
  * next indexes_acquire() makes it anew. */
 bool indexes_sound(struct space_index *found);
+/* Throws the index of a space away, its files too: the next indexes_acquire() makes it anew. OK;
+ * ERR_BUSY when another process is just writing it; a status of the connection. */
+MUST_CHECK int indexes_throw_away(struct indexes *indexes, struct db *db,
+                                  const struct memory_space *space);
 /* Contents of the space were replaced or removed: they leave its files soon, also where nobody
  * searches it. */
 void indexes_scrub(struct indexes *indexes, int64_t space);

@@ -319,6 +319,12 @@ struct memory_check {
  * nothing, not even the version of the tables, and needs no right to. With it, what can be rebuilt
  * from the memories is; damaged memories stay damaged. */
 int memory_check(struct call *call, bool repair, struct memory_check *check);
+struct memory_reindexed {
+    int64_t namespaces, memories;
+};
+/* Makes the indexes of all callers' namespaces anew; their files are written before the process
+ * ends. */
+int memory_reindex(struct call *call, struct memory_reindexed *done);
 /* A consistent copy of the whole store while it is used (SQLite; PostgreSQL has its own tools). */
 int memory_backup(struct call *call, const char *path);
 

@@ -33,17 +33,23 @@ static void say_not_kept(int status)
 
 /* ---- loading ---- */
 
-static void throw_away(const struct space_index *one)
+int saving_throw_away(const struct space_index *one)
 {
     bool thrown_away;
-    int status = shelf_claim(one->shelf, &thrown_away);
+    int status = one->shelf ? shelf_claim(one->shelf, &thrown_away) : ERR_NOTFOUND;
     if (status == OK) {
         status = shelf_reset(one->shelf);
         shelf_unclaim(one->shelf);
     }
-    if (status != OK && status != ERR_BUSY) {
+    if (status != OK && status != ERR_BUSY && status != ERR_NOTFOUND) {
         say_not_kept(status);
     }
+    return status == ERR_BUSY ? ERR_BUSY : OK;
+}
+
+static void throw_away(const struct space_index *one)
+{
+    (void)saving_throw_away(one); /* or whoever writes now does */
     log_warn(NULL,
              "the index of a namespace was damaged, or of another version or store; it is made "
              "anew");

@@ -57,6 +57,9 @@ void indexes_let_go(struct space_index *one);
 /* An index of what was kept, as far as that is of use: the store must list what happened since. */
 MUST_CHECK int saving_load(struct space_index *one, const struct store_space *space,
                            struct index **fresh);
+/* Throws its files away, where there are any. OK, also where they cannot be written, which it says;
+ * ERR_BUSY when another process writes. */
+int saving_throw_away(const struct space_index *one);
 /* Plans to save it where that is worth it: what was deleted leaves the disk in any case. */
 void saving_consider(struct space_index *one);
 /* What was removed from a space leaves its files soon. With the lock of the list. */

@@ -10,7 +10,7 @@ import pytest
 from programs import FORAGE, environment, run, wait_until
 
 MEMORY = {"add", "get", "list", "search", "fulltext", "update", "rename", "delete", "history", "restore", "stats", "namespaces", "import", "export",
-          "check", "backup"}
+          "check", "reindex", "backup"}
 
 # What is typed, and what is offered for its last word: everything that is, and nothing else.
 LINES = [

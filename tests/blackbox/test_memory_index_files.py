@@ -1,9 +1,11 @@
 """The files of the index: what a process leaves for the next one, what of it goes with a deleted memory, and what
 damage, other users and a kill make of it."""
 
+import contextlib
 import json
 import os
 import random
+import sqlite3
 import stat
 
 import pytest
@@ -111,6 +113,35 @@ def test_damaged_files_are_made_anew(folder, kind):
     assert found == wanted and said.count("made anew") == 1
     assert segment not in segments_of(folder) and len(segments_of(folder)) == 1
     assert search(folder, "thing7") == (wanted, "")
+
+
+def test_reindex_makes_the_files_anew(folder):
+    wanted, before = search(folder, "thing7"), segments_of(folder)
+    done = run("memory", "reindex", FORAGE_DATA_DIR=folder)
+    assert (done.returncode, done.stdout) == (0, f"{COUNT + len(SECRETS)} memories in 1 namespaces\n"), done.stderr
+    assert segments_of(folder) and not set(before) & set(segments_of(folder))
+    assert search(folder, "thing7") == wanted
+    assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+
+
+def test_check_compares_the_index_with_the_store(folder):
+    """Hands in the database leave an index that is wrong; it has as many memories as the store."""
+    with contextlib.closing(sqlite3.connect(folder / "memory.db")) as database:
+        database.execute("UPDATE memory SET id = id + 100000 WHERE key = 'k5'")
+        database.commit()
+    done = run("memory", "check", FORAGE_DATA_DIR=folder)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (1, "wrong: the index of namespace default is wrong")
+    assert run("memory", "reindex", FORAGE_DATA_DIR=folder).returncode == 0
+    assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+
+
+def test_reindex_while_a_server_runs(folder):
+    with Server(FORAGE_DATA_DIR=folder) as server:
+        before = over_rest(server.port, "memory_search", {"query": "thing7 number7"})["data"]["results"]
+        assert run("memory", "reindex", FORAGE_DATA_DIR=folder).returncode == 0
+        assert over_rest(server.port, "memory_delete", {"keys": ["secret0"]})["success"]
+        wait_until(lambda: not holds(folder, SECRETS[0]))
+        assert over_rest(server.port, "memory_search", {"query": "thing7 number7"})["data"]["results"] == before
 
 
 def test_a_file_that_is_cut_under_a_server(folder):
