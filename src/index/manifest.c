@@ -2,7 +2,7 @@
  *
  *   8  "forageS1": what it is, and the version of this layout
  *  32  identity
- *   8  seen, 8  next, 8  count
+ *   8  seen, 8  id, 8  change, 8  written_ms of the witness, 8  next, 8  count
  *  each segment: 8 number, 8 length, 8 checksum, 8 dead_bytes, then the bitmap
  *   8  checksum of everything before it */
 #include "index/manifest.h"
@@ -42,6 +42,21 @@ static bool take_word(struct cursor *cursor, uint64_t *word)
         *word = *word << 8 | bytes[i];
     }
     return bytes != NULL;
+}
+
+/* One that is not negative. */
+static bool take_number(struct cursor *cursor, int64_t *number)
+{
+    uint64_t word;
+    bool taken = take_word(cursor, &word);
+    *number = (int64_t)word;
+    return taken && word <= INT64_MAX;
+}
+
+static bool take_witness(struct cursor *cursor, struct manifest_witness *witness)
+{
+    return take_number(cursor, &witness->id) && take_number(cursor, &witness->change) &&
+           take_number(cursor, &witness->written_ms);
 }
 
 static bool take_segment(struct cursor *cursor, struct manifest_segment *segment)
@@ -85,19 +100,18 @@ int manifest_read(const unsigned char *data, size_t length, struct manifest *man
     }
     struct cursor cursor = {data + length - WORD, WORD};
     uint64_t sum;
-    uint64_t seen = 0;
     uint64_t count = 0;
     (void)take_word(&cursor, &sum);
     cursor = (struct cursor){data, length - WORD};
     const unsigned char *magic = take(&cursor, MAGIC_SIZE);
     const unsigned char *identity = take(&cursor, SHA256_SIZE);
     if (!magic || memcmp(magic, MAGIC, MAGIC_SIZE) != 0 || sum != checksum(data, length - WORD) ||
-        !identity || !take_word(&cursor, &seen) || !take_word(&cursor, &manifest->next) ||
-        !take_word(&cursor, &count) || seen > INT64_MAX || count > LIMIT_INDEX_SEGMENTS) {
+        !identity || !take_number(&cursor, &manifest->seen) ||
+        !take_witness(&cursor, &manifest->witness) || !take_word(&cursor, &manifest->next) ||
+        !take_word(&cursor, &count) || count > LIMIT_INDEX_SEGMENTS) {
         return ERR_INVALID;
     }
     memcpy(manifest->identity, identity, SHA256_SIZE);
-    manifest->seen = (int64_t)seen;
     manifest->count = (size_t)count;
     return take_segments(&cursor, manifest) && cursor.left == 0 ? OK : ERR_INVALID;
 }
@@ -119,6 +133,9 @@ int manifest_write(const struct manifest *manifest, struct buf *out)
     buf_append(out, MAGIC, MAGIC_SIZE);
     buf_append(out, manifest->identity, SHA256_SIZE);
     put_word(out, (uint64_t)manifest->seen);
+    put_word(out, (uint64_t)manifest->witness.id);
+    put_word(out, (uint64_t)manifest->witness.change);
+    put_word(out, (uint64_t)manifest->witness.written_ms);
     put_word(out, manifest->next);
     put_word(out, manifest->count);
     for (size_t i = 0; i < manifest->count; i++) {

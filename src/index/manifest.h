@@ -16,10 +16,16 @@ struct manifest_segment {
     uint32_t dead_bytes;       /* which may be shorter than what is in it; 0: nothing is */
 };
 
+/* Something that the store holds, by which it is told from another state of it. */
+struct manifest_witness {
+    int64_t id, change, written_ms; /* of a memory; all 0: none */
+};
+
 struct manifest {
     unsigned char identity[SHA256_SIZE]; /* of what is kept there, as shelf_new() was told */
     int64_t seen;                        /* the last change of the store that is in it */
-    uint64_t next;                       /* the number of the next segment */
+    struct manifest_witness witness;
+    uint64_t next; /* the number of the next segment */
     size_t count;
     struct manifest_segment segments[LIMIT_INDEX_SEGMENTS];
 };

@@ -257,6 +257,7 @@ static int take_segments(int folder, const struct manifest *manifest, const stru
 {
     int status = OK;
     view->base.seen = manifest->seen;
+    view->base.witness = manifest->witness;
     view->next = manifest->next;
     for (size_t i = 0; i < manifest->count && status == OK; i++) {
         const struct manifest_segment *segment = &manifest->segments[i];
@@ -702,6 +703,7 @@ static int plan(const struct shelf *shelf, const struct view *view,
     memcpy(manifest->identity, shelf->identity, SHA256_SIZE);
     manifest->count = 0;
     manifest->seen = change->seen;
+    manifest->witness = change->witness;
     manifest->next = shelf->next;
     int status = change->seen < 0 ? ERR_INVALID : arrange(view, change, manifest);
     for (size_t i = 0; i < change->dead_count && status == OK; i++) {

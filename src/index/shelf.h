@@ -17,6 +17,7 @@
 
 #include "core/sha256.h"
 #include "core/status.h"
+#include "index/manifest.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +38,8 @@ struct shelf_segment {
 
 /* What is on the shelf at one moment; it stays as it is. */
 struct shelf_view {
-    int64_t seen; /* the last change of the store that is in it; 0: nothing is */
+    int64_t seen;                    /* the last change of the store that is in it; 0: nothing is */
+    struct manifest_witness witness; /* as whoever wrote it last said */
     size_t count;
     const struct shelf_segment *segments;
 };
@@ -84,7 +86,8 @@ struct shelf_dead {
 };
 
 struct shelf_change {
-    int64_t seen;                      /* the last change of the store that is in it afterwards */
+    int64_t seen; /* the last change of the store that is in it afterwards */
+    struct manifest_witness witness;
     struct shelf_draft *const *drafts; /* new segments, which come last */
     size_t draft_count;
     const uint64_t *gone; /* the numbers of segments that leave, their words with them */

@@ -23,7 +23,7 @@ struct leaving {
 
 struct shelving {
     struct shelf *shelf;
-    int64_t seen;
+    struct shelving_source source;
     uint32_t most; /* documents that one segment gets */
     struct leaving *leaving;
     size_t count;
@@ -46,10 +46,10 @@ static int attach(struct index *index, struct view_keeper *keeper)
     return status;
 }
 
-int shelving_load(struct index *index, struct shelf *shelf, int64_t *seen)
+int shelving_load(struct index *index, struct shelf *shelf, struct shelving_source *source)
 {
     int status = shelf_refresh(shelf);
-    *seen = 0;
+    *source = (struct shelving_source){0};
     if (status != OK && status != ERR_NOTFOUND) {
         return status;
     }
@@ -59,7 +59,7 @@ int shelving_load(struct index *index, struct shelf *shelf, int64_t *seen)
         shelf_release(view);
         return ERR_NOMEM;
     }
-    *seen = view->seen;
+    *source = (struct shelving_source){view->seen, view->witness};
     return attach(index, index->keeper);
 }
 
@@ -163,7 +163,8 @@ static bool is_current(const struct index *index, struct shelf *shelf)
     return current;
 }
 
-int shelving_begin(struct index *index, struct shelf *shelf, int64_t seen, struct shelving **out)
+int shelving_begin(struct index *index, struct shelf *shelf, const struct shelving_source *source,
+                   struct shelving **out)
 {
     if (!is_current(index, shelf)) {
         return ERR_CLOSED;
@@ -174,7 +175,7 @@ int shelving_begin(struct index *index, struct shelf *shelf, int64_t seen, struc
     }
     uint32_t share = index->view.live / (LIMIT_INDEX_SEGMENTS / 4);
     shelving->shelf = shelf;
-    shelving->seen = seen;
+    shelving->source = *source;
     shelving->most = share > VIEW_MOST_MERGED ? share : VIEW_MOST_MERGED;
     shelving->leaving = calloc(index->view.count + (size_t)1, sizeof *shelving->leaving);
     int status = shelving->leaving ? choose(shelving, &index->view) : ERR_NOMEM;
@@ -260,7 +261,8 @@ int shelving_write(struct shelving *shelving)
     int status = gone ? write_groups(shelving) : ERR_NOMEM;
     if (status == OK) {
         status = shelf_change(shelving->shelf, &(struct shelf_change){
-                                                   .seen = shelving->seen,
+                                                   .seen = shelving->source.seen,
+                                                   .witness = shelving->source.witness,
                                                    .drafts = shelving->drafts,
                                                    .draft_count = shelving->draft_count,
                                                    .gone = gone,

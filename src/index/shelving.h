@@ -9,10 +9,17 @@
 
 struct shelving; /* a save that is under way */
 
-/* Puts what is on the shelf into a new index; `seen` is the last change that is in it. OK, also for
- * an empty shelf; ERR_INVALID when it is damaged or of something else: the index is no good then,
- * the shelf is to be reset; ERR_NOMEM; ERR_LIMIT; ERR_IO with errno saying why. */
-MUST_CHECK int shelving_load(struct index *index, struct shelf *shelf, int64_t *seen);
+/* Of the store that an index was made from. */
+struct shelving_source {
+    int64_t seen; /* the last change that is in it */
+    struct manifest_witness witness;
+};
+
+/* Puts what is on the shelf into a new index; `source` is what it was made from. OK, also for an
+ * empty shelf; ERR_INVALID when it is damaged or of something else: the index is no good then, the
+ * shelf is to be reset; ERR_NOMEM; ERR_LIMIT; ERR_IO with errno saying why. */
+MUST_CHECK int shelving_load(struct index *index, struct shelf *shelf,
+                             struct shelving_source *source);
 /* Whether nothing of what the index has mapped was found damaged. What a search found is believed
  * only if so, after it. */
 bool shelving_sound(const struct index *index);
@@ -25,9 +32,9 @@ struct shelving_need shelving_need(const struct index *index);
 
 /* With the index's lock and a claim on the shelf. OK with a save; ERR_NOTFOUND: there is nothing to
  * do; ERR_CLOSED: somebody else changed the shelf, so the index has to be loaded anew; ERR_NOMEM.
- * `seen` is the last change that is in the index, which is settled. */
-MUST_CHECK int shelving_begin(struct index *index, struct shelf *shelf, int64_t seen,
-                              struct shelving **shelving);
+ * The index is settled. */
+MUST_CHECK int shelving_begin(struct index *index, struct shelf *shelf,
+                              const struct shelving_source *source, struct shelving **shelving);
 /* Without the index's lock. As of shelf_change() and merge_segments(). */
 MUST_CHECK int shelving_write(struct shelving *shelving);
 /* With the index's lock, whether it was written or not; the index that it was begun with, or NULL

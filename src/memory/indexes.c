@@ -246,10 +246,10 @@ static void replace(struct space_index *one, struct index *fresh, bool is_stale)
 }
 
 /* Starts from what was kept, or from nothing. */
-static int start_again(struct space_index *one, const struct store_space *space)
+static int start_again(struct space_index *one, struct db *db, const struct store_space *space)
 {
     struct index *fresh;
-    int status = saving_load(one, space, &fresh);
+    int status = saving_load(one, db, space, &fresh);
     if (status == OK) {
         replace(one, fresh, false);
     }
@@ -272,7 +272,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
 {
     int status = OK;
     if (atomic_load(&one->is_stale) || (one->seen > 0 && one->seen < space->horizon)) {
-        status = start_again(one, space);
+        status = start_again(one, db, space);
     }
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     struct catching catching = {one, arena};
@@ -297,7 +297,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
     if (settled != OK || status == ERR_NOMEM || status == ERR_LIMIT) {
         forget(one);
     } else if (status == OK) {
-        saving_consider(one);
+        status = saving_consider(one, db);
     }
     status = status == OK ? settled : status;
     arena_free(arena);

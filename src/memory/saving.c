@@ -55,19 +55,38 @@ static void throw_away(const struct space_index *one)
              "anew");
 }
 
-int saving_load(struct space_index *one, const struct store_space *space, struct index **fresh)
+/* Whether the store goes on from where the index was made. A store that was brought back to an
+ * earlier state gives the numbers of its changes again, to others. */
+static int follows(struct db *db, const struct store_space *space,
+                   const struct shelving_source *source, bool *does)
 {
+    *does = source->seen == 0;
+    if (*does || source->seen > space->change || source->seen < space->horizon) {
+        return OK;
+    }
+    return store_confirms(db, space->id, &source->witness, does);
+}
+
+int saving_load(struct space_index *one, struct db *db, const struct store_space *space,
+                struct index **fresh)
+{
+    struct shelving_source source;
+    bool does = false;
     one->seen = 0;
     *fresh = index_new();
     if (!*fresh || !one->shelf) {
         return *fresh ? OK : ERR_NOMEM;
     }
-    int status = shelving_load(*fresh, one->shelf, &one->seen);
-    if (status == OK && one->seen <= space->change &&
-        (one->seen == 0 || one->seen >= space->horizon)) {
+    int status = shelving_load(*fresh, one->shelf, &source);
+    int asked = status == OK ? follows(db, space, &source, &does) : OK;
+    if (asked != OK) {
+        *fresh = index_free(*fresh);
+        return asked;
+    }
+    if (does) {
+        one->seen = source.seen;
         return OK;
     }
-    one->seen = 0;
     if (status == OK || status == ERR_INVALID) {
         throw_away(one);
     } else if (status != ERR_NOMEM) {
@@ -124,9 +143,11 @@ static int save_claimed(struct space_index *one, bool at_the_end)
     struct shelving *shelving;
     pthread_rwlock_wrlock(&one->lock);
     uint64_t made = one->made;
-    int status = atomic_load(&one->is_stale)
-                     ? ERR_CLOSED
-                     : shelving_begin(one->index, one->shelf, one->seen, &shelving);
+    int status =
+        atomic_load(&one->is_stale)
+            ? ERR_CLOSED
+            : shelving_begin(one->index, one->shelf,
+                             &(struct shelving_source){one->seen, one->witness}, &shelving);
     pthread_rwlock_unlock(&one->lock);
     if (status != OK) {
         return status == ERR_NOTFOUND ? OK : status;
@@ -186,12 +207,17 @@ static bool save(struct space_index *one, bool at_the_end)
     return status != ERR_BUSY && status != ERR_CLOSED;
 }
 
-void saving_consider(struct space_index *one)
+int saving_consider(struct space_index *one, struct db *db)
 {
     struct shelving_need need = shelving_need(one->index);
-    if (one->shelf && (need.dead > 0 || need.fresh >= LIMIT_INDEX_UNSAVED)) {
+    if (!one->shelf || (need.dead == 0 && need.fresh < LIMIT_INDEX_UNSAVED)) {
+        return OK;
+    }
+    int status = store_witness(db, one->space, one->seen, &one->witness);
+    if (status == OK) {
         plan(one, TIME_INDEX_SAVE_MS);
     }
+    return status;
 }
 
 /* ---- scrubbing ---- */

@@ -33,7 +33,8 @@ struct space_index {
     char *owner;
     char *name;
     int64_t space;
-    int64_t seen; /* the last change that is in it */
+    int64_t seen;                    /* the last change that is in it */
+    struct manifest_witness witness; /* for its files */
     struct index *index;
     struct space_vectors vectors;
     uint64_t made;        /* how often the index was */
@@ -55,13 +56,14 @@ MUST_CHECK int indexes_count(struct space_index *one);
 void indexes_let_go(struct space_index *one);
 
 /* An index of what was kept, as far as that is of use: the store must list what happened since. */
-MUST_CHECK int saving_load(struct space_index *one, const struct store_space *space,
+MUST_CHECK int saving_load(struct space_index *one, struct db *db, const struct store_space *space,
                            struct index **fresh);
 /* Throws its files away, where there are any. OK, also where they cannot be written, which it says;
  * ERR_BUSY when another process writes. */
 int saving_throw_away(const struct space_index *one);
-/* Plans to save it where that is worth it: what was deleted leaves the disk in any case. */
-void saving_consider(struct space_index *one);
+/* Plans to save it where that is worth it: what was deleted leaves the disk in any case. OK, or a
+ * status of the connection. */
+MUST_CHECK int saving_consider(struct space_index *one, struct db *db);
 /* What was removed from a space leaves its files soon. With the lock of the list. */
 void saving_scrub(struct indexes *indexes, int64_t space);
 /* As of indexes_changed(). With the lock of the list. */

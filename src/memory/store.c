@@ -157,20 +157,6 @@ int store_space_names(struct db *db, struct arena *arena, int64_t id, struct mem
     return status > 0 ? OK : status == 0 ? ERR_NOTFOUND : status;
 }
 
-int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *replaced)
-{
-    int64_t count = 0;
-    int status = db_numbers(
-        db_ask(db,
-               "SELECT count(*) FROM (SELECT 1 FROM {removed} WHERE space = ?1 AND change > ?2"
-               " UNION ALL SELECT 1 FROM {memory} WHERE space = ?1 AND change > ?2 AND version > 1"
-               " LIMIT 1) AS found",
-               DB_INT(space), DB_INT(change)),
-        &count, 1);
-    *replaced = count > 0;
-    return status < 0 ? status : OK;
-}
-
 /* Both parts are counted in an index, without a look at the memories. */
 int store_count(struct db *db, int64_t space, int64_t now_ms, int64_t *count)
 {

@@ -18,6 +18,7 @@
 
 #include "core/sha256.h"
 #include "db/db.h"
+#include "index/manifest.h"
 #include "memory/memory.h"
 
 /* What vectors are made of, in one number: another one where the text, the key or the tags are
@@ -83,6 +84,13 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
                    struct store_space *found);
 /* The names of a space, by its number. ERR_NOTFOUND. */
 int store_space_names(struct db *db, struct arena *arena, int64_t id, struct memory_space *names);
+/* A memory that tells this store from another state of it: of those that are in the index at that
+ * change the last changed; all 0 where there is none. */
+int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_witness *witness);
+/* Whether the store still goes on from there: the memory is as it was, or was changed or removed
+ * since. */
+int store_confirms(struct db *db, int64_t space, const struct manifest_witness *witness,
+                   bool *confirms);
 /* Whether a memory was replaced or removed after that change; some that only came since may count.
  * OK, or a status of the connection. */
 int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *replaced);

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import sqlite3
 import stat
 
@@ -133,6 +134,18 @@ def test_check_compares_the_index_with_the_store(folder):
     assert (done.returncode, done.stdout.splitlines()[0]) == (1, "wrong: the index of namespace default is wrong")
     assert run("memory", "reindex", FORAGE_DATA_DIR=folder).returncode == 0
     assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+
+
+def test_a_store_that_was_brought_back(folder, tmp_path):
+    """The file is the same one, with an earlier state in it, which has gone on since beyond what the index has seen."""
+    shutil.copy(folder / "memory.db", tmp_path / "earlier.db")
+    assert run("memory", "import", stdin=lines(200, COUNT), FORAGE_DATA_DIR=folder).returncode == 0
+    assert search(folder, f"number{COUNT + 7}")[0] == [f"k{COUNT + 7}"]
+    (folder / "memory.db").write_bytes((tmp_path / "earlier.db").read_bytes())
+    assert run("memory", "import", stdin=lines(300, 2 * COUNT), FORAGE_DATA_DIR=folder).returncode == 0
+    found, said = search(folder, f"number{2 * COUNT + 7}")
+    assert found == [f"k{2 * COUNT + 7}"] and said.count("made anew") == 1
+    assert search(folder, f"number{COUNT + 7}") == ([], "")
 
 
 def test_reindex_while_a_server_runs(folder):

@@ -21,7 +21,7 @@ static const unsigned char IDENTITY[SHA256_SIZE] = "a store";
 struct process {
     struct shelf *shelf;
     struct index *index;
-    int64_t seen;
+    struct shelving_source source;
 };
 
 /* What the store would hold: the word of each id, 0: none; and which change wrote or removed it. */
@@ -69,7 +69,7 @@ static void load(struct process *process)
     index_free(process->index);
     process->index = index_new();
     assert_non_null(process->index);
-    assert_int_equal(shelving_load(process->index, process->shelf, &process->seen), OK);
+    assert_int_equal(shelving_load(process->index, process->shelf, &process->source), OK);
 }
 
 static struct process start(const struct model *model)
@@ -91,7 +91,7 @@ static void end(struct process *process)
 static void catch_up(struct process *process, const struct model *model)
 {
     for (size_t id = 1; id < MOST_IDS; id++) {
-        if (model->changes[id] <= process->seen) {
+        if (model->changes[id] <= process->source.seen) {
             continue;
         }
         char text[64];
@@ -103,7 +103,7 @@ static void catch_up(struct process *process, const struct model *model)
             index_remove(process->index, (int64_t)id);
         }
     }
-    process->seen = model->change;
+    process->source.seen = model->change;
     assert_int_equal(index_settle(process->index), OK);
 }
 
@@ -147,7 +147,7 @@ static bool save(struct process *process, struct model *model, void (*meanwhile)
     struct shelving *shelving = NULL;
     assert_int_equal(shelf_claim(process->shelf, &thrown_away), OK);
     assert_false(thrown_away);
-    int status = shelving_begin(process->index, process->shelf, process->seen, &shelving);
+    int status = shelving_begin(process->index, process->shelf, &process->source, &shelving);
     if (status == OK) {
         if (meanwhile) {
             meanwhile(model);
@@ -180,7 +180,7 @@ static void comes_back_as_it_was(void **state)
     assert_int_equal(shelving_need(first.index).fresh, 0);
     require_as_model(&first, model);
     struct process second = start(model);
-    assert_int_equal(second.seen, model->change);
+    assert_int_equal(second.source.seen, model->change);
     require_as_model(&second, model);
     end(&first);
     end(&second);
@@ -206,7 +206,7 @@ static void is_changed_while_it_is_written(void **state)
     require_as_model(&process, model);
     assert_int_equal(shelving_need(process.index).dead, 2);
     struct process other = start(model);
-    assert_true(other.seen < model->change);
+    assert_true(other.source.seen < model->change);
     catch_up(&other, model);
     require_as_model(&other, model);
     assert_false(save(&process, model, NULL));
@@ -311,7 +311,7 @@ static void goes_on_without_a_disk(void **state)
     }
     catch_up(&process, model);
     assert_int_equal(shelf_claim(process.shelf, &thrown_away), OK);
-    assert_int_equal(shelving_begin(process.index, process.shelf, process.seen, &shelving), OK);
+    assert_int_equal(shelving_begin(process.index, process.shelf, &process.source, &shelving), OK);
     char path[128];
     snprintf(path, sizeof path, "%s/index/manifest.new", model->folder);
     assert_int_equal(close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
