@@ -200,6 +200,7 @@ int documents_read(struct arena *arena, const char *bytes, size_t length, struct
     struct package package = {.arena = arena_new(LIMIT_DOCUMENT_SCRATCH_BYTES)};
     struct document read = *document;
     int status = package.arena ? read_package(&package, bytes, length, arena, &read) : ERR_NOMEM;
+    status = package.no_memory ? ERR_NOMEM : status;
     if (status == ERR_NOMEM && package.arena && !arena_failed(arena)) {
         package.why = "The document takes more memory than it may";
         status = ERR_FAILED;

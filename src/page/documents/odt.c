@@ -433,6 +433,9 @@ static bool read_cell(struct odt *odt, bool head)
     bool whole = read_blocks(odt, odt->xml.depth);
     odt->list_depth = list_depth;
     markup_tags(markup, head ? "</th>" : "</td>");
+    if (buf_error(&markup->out) != OK) {
+        return whole;
+    }
     const char *copy =
         arena_strndup(odt->package->arena, markup->out.data + begin, markup->out.length - begin);
     while (copy && --count > 0) {

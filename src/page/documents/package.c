@@ -56,7 +56,10 @@ const char *package_attribute(struct package *package, const struct xml_reader *
     buf_init(&text, LIMIT_URL_BYTES);
     buf_puts(&text, "");
     xml_append(&text, value);
-    return buf_to_arena(&text, package->arena);
+    bool too_long = buf_error(&text) == ERR_LIMIT;
+    const char *copy = buf_to_arena(&text, package->arena);
+    package->no_memory = package->no_memory || (!copy && !too_long);
+    return copy;
 }
 
 long package_number(const struct xml_reader *xml, const char *name, long least, long most,

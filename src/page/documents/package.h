@@ -11,6 +11,7 @@ struct package {
     struct arena *arena; /* of the reading, not of the call */
     struct zip zip;
     const char *why; /* of ERR_FAILED, in words */
+    bool no_memory;  /* for an attribute: what came of it does not count */
     bool cut;        /* a ceiling was reached, or a part is broken: this is the beginning */
 };
 

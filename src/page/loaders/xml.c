@@ -292,9 +292,9 @@ bool xml_attribute(const struct xml_reader *reader, const char *name, struct sli
 
 static struct slice without_prefix(struct slice name)
 {
-    const char *colon = memchr(name.data, ':', name.length);
+    const char *colon = name.length ? memchr(name.data, ':', name.length) : NULL;
     size_t skipped = colon ? (size_t)(colon - name.data) + 1 : 0;
-    return (struct slice){name.data + skipped, name.length - skipped};
+    return skipped ? (struct slice){name.data + skipped, name.length - skipped} : name;
 }
 
 struct slice xml_local(const struct xml_reader *reader)
