@@ -72,7 +72,9 @@ static int find_by_type(struct package *package, const struct format **format)
     struct slice text;
     int status = package_part(package, "mimetype", &text);
     if (status == OK && text.length < LONGEST_TYPE) {
-        *format = find_format(BY_TYPE, COUNT(BY_TYPE), text.data);
+        const char *type = slice_copy(package->arena, text);
+        *format = type ? find_format(BY_TYPE, COUNT(BY_TYPE), type) : NULL;
+        return type ? OK : ERR_NOMEM;
     }
     return status == ERR_NOTFOUND ? OK : status;
 }
