@@ -142,7 +142,8 @@ static void read_table(struct page_lines *lines, struct page_line *line)
         lines->table_head =
             (struct slice){lines->previous.data, (size_t)(end - lines->previous.data)};
         line->place = PLACE_INSEPARABLE;
-    } else if (line->table_head.data + line->table_head.length == line->text.data) {
+    } else if (line->table_head.data &&
+               line->table_head.data + line->table_head.length == line->text.data) {
         line->place = PLACE_INSEPARABLE; /* a head without a row is of no use */
     }
 }
