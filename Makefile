@@ -1,5 +1,7 @@
 # forage. `make run` and `make test` bring what they need; `make help` lists the rest.
 PREFIX ?= /usr/local
+# Where a program looks for them, too.
+MODELS = $(or $(FORAGE_DATA_DIR),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/forage)/models
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
@@ -51,6 +53,10 @@ lint: ## formatting, house rules, static checks
 
 fmt: ## format the C sources
 	@scripts/setup test && git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+.PHONY: model
+model: ## bring the model that finds memories by what they mean into the data folder
+	@scripts/setup model && umask 077 && mkdir -p "$(MODELS)" && cp .deps/model/*.model "$(MODELS)" && ls "$(MODELS)"/*.model
 
 install: all ## install into PREFIX (/usr/local), below DESTDIR
 	@meson configure build -Dprefix="$(PREFIX)" >build/install.log 2>&1 && \

@@ -298,10 +298,10 @@ void look_at_model(struct look *look)
     }
     if (model_open(path, &model, problem, sizeof problem) != OK) {
         report(look, FINDING_BROKEN, "%s", problem);
-        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+        suggest_setting(look, "FORAGE_EMBEDDINGS_FILE", MODEL_EXAMPLE);
     } else if (try_model(model) != OK) {
         report(look, FINDING_BROKEN, "%s gives no vector", path);
-        suggest_setting(look, "FORAGE_MODEL", MODEL_EXAMPLE);
+        suggest_setting(look, "FORAGE_EMBEDDINGS_FILE", MODEL_EXAMPLE);
     } else {
         report(look, FINDING_OK, "%s (%s), computed with %s", model_name(model), path,
                model_kernels());

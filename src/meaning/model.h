@@ -31,8 +31,8 @@ enum model_side { MODEL_PASSAGE, MODEL_QUERY };
 #define MODEL_NAME_SIZE 64
 #define MODEL_FILE      "e5-small-v2-int8.model" /* as packages call it */
 
-/* The file of the model: what FORAGE_MODEL names, there or not; or the first that is in one of the
- * folders where packages put it. False: there is none. */
+/* The file of the model: what FORAGE_EMBEDDINGS_FILE names, there or not; or the first that is in
+ * one of the folders where packages put it. False: there is none. */
 bool model_find(char *path, size_t size);
 /* The command that installs it, by the way in which the program came here. */
 const char *model_install(void);

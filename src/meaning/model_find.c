@@ -47,6 +47,9 @@ const char *model_install(void)
     if (strncmp(program, "/usr/bin/", strlen("/usr/bin/")) == 0) {
         return "sudo apt install ./" PACKAGE "_*_all.deb";
     }
+    if (own_file("packaging/model", "about", unused, sizeof unused)) {
+        return "make model";
+    }
     return own_file(".", "pyvenv.cfg", unused, sizeof unused)
                ? "pip install " PACKAGE
                : "tar -xzf " PACKAGE "-*.tar.gz --strip-components=1 -C "
@@ -71,7 +74,7 @@ static bool is_in_data(char *path, size_t size)
 
 bool model_find(char *path, size_t size)
 {
-    const char *named = config_text("FORAGE_MODEL");
+    const char *named = config_text("FORAGE_EMBEDDINGS_FILE");
     if (named && *named) {
         int length = snprintf(path, size, "%s", named);
         return length > 0 && (size_t)length < size;

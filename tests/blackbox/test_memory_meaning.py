@@ -372,7 +372,7 @@ TINY = ROOT / "tests" / "unit" / "data" / "tiny.model"
 
 
 def test_the_model_of_this_machine(tmp_path):
-    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_MODEL=TINY) as server:
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_EMBEDDINGS_FILE=TINY) as server:
         fill(server)
         settle(server)
         data = tool(server, "search", query="Green tea is in the upper drawer.")
@@ -381,10 +381,10 @@ def test_the_model_of_this_machine(tmp_path):
 
 
 def test_an_endpoint_instead_of_the_model(settings, fake):
-    with Server(FORAGE_MODEL=TINY, FORAGE_DATA_DIR=settings["FORAGE_DATA_DIR"]) as server:
+    with Server(FORAGE_EMBEDDINGS_FILE=TINY, FORAGE_DATA_DIR=settings["FORAGE_DATA_DIR"]) as server:
         fill(server)
         settle(server)
-    with Server(FORAGE_MODEL=TINY, **settings) as server:
+    with Server(FORAGE_EMBEDDINGS_FILE=TINY, **settings) as server:
         settle(server)
         assert keys(tool(server, "search", query="nut allergy"))[0] == "mia"
         assert tool(server, "stats")["model"] == "small"
@@ -392,7 +392,7 @@ def test_an_endpoint_instead_of_the_model(settings, fake):
 
 def test_a_model_that_is_damaged(tmp_path):
     (tmp_path / "damaged").write_bytes(TINY.read_bytes()[:-100])
-    with Server(FORAGE_DATA_DIR=tmp_path / "data", FORAGE_MODEL=tmp_path / "damaged") as server:
+    with Server(FORAGE_DATA_DIR=tmp_path / "data", FORAGE_EMBEDDINGS_FILE=tmp_path / "damaged") as server:
         fill(server)
         assert keys(tool(server, "search", query="green tea")) == ["tea"]
         assert "model" not in tool(server, "stats")

@@ -40,7 +40,7 @@ def test_another_package_is_refused(tmp_path):
 def test_it_is_found(tmp_path):
     """By its variable, and in the data folder."""
     assert finding(tmp_path)["state"] == "missing"
-    named = finding(tmp_path, FORAGE_MODEL=TINY)
+    named = finding(tmp_path, FORAGE_EMBEDDINGS_FILE=TINY)
     assert named["state"] == "ok" and named["text"].startswith(f"tiny ({TINY}), computed with ")
     models = tmp_path / "data" / "models"
     models.mkdir(parents=True)
@@ -56,16 +56,16 @@ def test_the_status_tells(tmp_path):
         return json.loads(run("call", "forage_status", HOME=tmp_path, **settings).stdout)["meaning"]
 
     alone = status()
-    assert alone.pop("command").startswith("tar -xzf forage-model-e5-small-*.tar.gz ") and alone == {"ranked_by": "words"}
-    found = status(FORAGE_MODEL=TINY)
-    assert found.pop("kernels") in finding(tmp_path, FORAGE_MODEL=TINY)["text"]
+    assert alone == {"ranked_by": "words", "command": "make model"}
+    found = status(FORAGE_EMBEDDINGS_FILE=TINY)
+    assert found.pop("kernels") in finding(tmp_path, FORAGE_EMBEDDINGS_FILE=TINY)["text"]
     assert found == {"ranked_by": "words and meaning", "source": "model", "model": "tiny"}
-    asked = status(FORAGE_MODEL=TINY, FORAGE_EMBEDDINGS_URL="http://127.0.0.1:1/v1", FORAGE_EMBEDDINGS_MODEL="large")
+    asked = status(FORAGE_EMBEDDINGS_FILE=TINY, FORAGE_EMBEDDINGS_URL="http://127.0.0.1:1/v1", FORAGE_EMBEDDINGS_MODEL="large")
     assert asked == {"ranked_by": "words and meaning", "source": "endpoint", "model": "large"}
     (tmp_path / "short").write_bytes(TINY.read_bytes()[:100])
     for file in (tmp_path / "short", tmp_path / "none"):
-        assert status(FORAGE_MODEL=file) == {"ranked_by": "words", "source": "model", "command": "forage doctor"}
-    with Server(FORAGE_MODEL=TINY) as server:
+        assert status(FORAGE_EMBEDDINGS_FILE=file) == {"ranked_by": "words", "source": "model", "command": "forage doctor"}
+    with Server(FORAGE_EMBEDDINGS_FILE=TINY) as server:
         answer = exchange(server.port, request("GET", "/health?full"))
         assert json.loads(answer.body)["meaning"]["model"] == "tiny"
 
@@ -85,7 +85,7 @@ def test_a_model_that_is_not_whole(tmp_path):
         file.unlink(missing_ok=True)
         if changed is not None:
             file.write_bytes(changed)
-        found = finding(tmp_path, FORAGE_MODEL=file)
+        found = finding(tmp_path, FORAGE_EMBEDDINGS_FILE=file)
         assert found["state"] == "broken" and found["text"] == f"{file}: {words}", found
         assert found["mend"]
 
@@ -94,5 +94,5 @@ def test_a_model_that_is_not_whole(tmp_path):
 def test_the_real_one(tmp_path):
     """What setup made of the registry's package is what is released, and works on this machine."""
     assert hashlib.sha256(REAL.read_bytes()).hexdigest() == re.search(r"^file_sha256: (\w+)$", ABOUT, re.M)[1]
-    found = finding(tmp_path, FORAGE_MODEL=REAL)
+    found = finding(tmp_path, FORAGE_EMBEDDINGS_FILE=REAL)
     assert found["state"] == "ok" and found["text"].startswith("e5-small-v2-int8 ("), found
