@@ -95,8 +95,8 @@ def closed(_, path, __):
 
 
 def linked(_, path, __):
-    """A link to a copy elsewhere."""
-    elsewhere = path.with_name(path.name + ".elsewhere")
+    """A link to a copy elsewhere, outside of the folder that is searched for deleted words."""
+    elsewhere = path.parents[4] / path.name
     shutil.copy(path, elsewhere)
     path.unlink()
     path.symlink_to(elsewhere)
