@@ -632,7 +632,7 @@ def test_feed(plain_forage, web):
         ("/a.md", "text/markdown", b"# A\n\n* `vector<int>`\n", "# A\n\n* `vector<int>`\n"),
         ("/a.py", "text/plain", b"def f():\n\treturn 1\n", "```python\ndef f():\n\treturn 1\n```\n"),
         ("/latin", "text/plain; charset=iso-8859-1", b"caf\xe9\n", "café\n"),
-        ("/map.xml", "application/xml", b"<urlset><url/></urlset>", "```xml\n<urlset><url/></urlset>\n```\n"),
+        ("/stock.xml", "application/xml", b"<stock><item/></stock>", "```xml\n<stock><item/></stock>\n```\n"),
         ("/bad-feed", "application/rss+xml", b"<nothing/>", "```xml\n<nothing/>\n```\n"),
     ],
 )
