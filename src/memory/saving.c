@@ -289,11 +289,13 @@ void saving_scrub(struct indexes *indexes, int64_t space)
     wake(indexes);
 }
 
-/* Has what was removed since a space was last saved scrubbed, whoever removed it. */
+/* Has what was removed since a space was last saved scrubbed, whoever removed it. What is no good
+ * goes at once: nobody waits for another index here. */
 static int look_at(struct indexes *indexes, struct db *db, int64_t id)
 {
     struct memory_space names;
     bool replaced = false;
+    bool thrown_away;
     int status = store_space_names(db, call_arena(db_call(db)), id, &names);
     if (status != OK) {
         return status;
@@ -308,8 +310,11 @@ static int look_at(struct indexes *indexes, struct db *db, int64_t id)
         status = store_replaced_since(db, id, view->seen, &replaced);
     }
     shelf_release(view);
+    if (status == ERR_INVALID && shelf_claim(shelf, &thrown_away) == OK) {
+        shelf_unclaim(shelf);
+    }
     shelf_free(shelf);
-    if (replaced || status == ERR_INVALID) {
+    if (replaced) {
         pthread_mutex_lock(&indexes->lock);
         saving_scrub(indexes, id);
         pthread_mutex_unlock(&indexes->lock);

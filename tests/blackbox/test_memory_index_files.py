@@ -157,6 +157,14 @@ def test_reindex_while_a_server_runs(folder):
         assert over_rest(server.port, "memory_search", {"query": "thing7 number7"})["data"]["results"] == before
 
 
+def test_a_change_throws_away_what_is_no_good(folder):
+    """It makes no other index, which nobody asked for."""
+    os.truncate(segments_of(folder)[0], 1)
+    assert run("memory", "add", "note number9999 about thing7", "--key", "new", FORAGE_DATA_DIR=folder).returncode == 0
+    assert [path.name for path in files_of(folder)] == ["lock"]
+    assert search(folder, "number9999")[0] == ["new"]
+
+
 def test_a_file_that_is_cut_under_a_server(folder):
     with Server(FORAGE_DATA_DIR=folder) as server:
         before = over_rest(server.port, "memory_search", {"query": "thing7 number7"})["data"]["results"]
