@@ -111,6 +111,11 @@ bool meaning_is_there(struct meaning *meaning)
     return found;
 }
 
+bool meaning_is_here(struct meaning *meaning)
+{
+    return !has_endpoint() && meaning_is_there(meaning);
+}
+
 const char *meaning_model(struct meaning *meaning)
 {
     if (!meaning || has_endpoint()) {

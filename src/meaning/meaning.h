@@ -21,6 +21,8 @@ struct meaning *meaning_free(struct meaning *meaning);
 
 /* Whether there is one of the two; opens nothing. Here and below NULL has neither. */
 bool meaning_is_there(struct meaning *meaning);
+/* Whether vectors are made on this machine, so that texts do not leave it; opens nothing. */
+bool meaning_is_here(struct meaning *meaning);
 /* The name of the model, which goes with its vectors: those of two names cannot be compared. Opens
  * the model of this machine where it is needed. NULL: there is none. */
 const char *meaning_model(struct meaning *meaning);

@@ -326,6 +326,7 @@ static int find_passages(struct call *call, const struct content_request *reques
         .length = content->document.length,
         .start = start,
         .end = content->end,
+        .meant = FOCUS_MEANT,
     };
     int status = focus_rank(call, &wanted, &focus);
     if (status != OK) {

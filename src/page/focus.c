@@ -1,9 +1,12 @@
 /* Ranks the pieces of a page, chooses those that fit, and writes them. */
 #include "page/focus.h"
 
+#include "call/parts.h"
 #include "core/buf.h"
 #include "core/limits.h"
+#include "index/fuse.h"
 #include "index/index.h"
+#include "meaning/meaning.h"
 #include "page/paging.h"
 #include "page/pieces.h"
 #include "text/text.h"
@@ -129,15 +132,86 @@ static int fill_index(struct call *call, const struct focus *focus, struct index
     return status == OK ? index_settle(index) : status;
 }
 
-static int ask_index(struct call *call, struct focus *focus, const char *question)
+static bool passes_all(const void *context, int64_t id)
+{
+    (void)context;
+    (void)id;
+    return true;
+}
+
+/* Vectors of the first pieces that words found, each behind the headings above it. */
+static int embed_hits(struct call *call, const struct focus *focus, const struct index_found *found,
+                      size_t count, struct vectors *set)
+{
+    char problem[MEANING_PROBLEM_SIZE];
+    struct slice texts[FOCUS_MEANT];
+    struct meaning_vectors made;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = piece_of(focus, found->hits[i].id);
+        const struct piece *piece = &focus->pieces[number];
+        const char *path = section_of(focus, number)->path;
+        texts[i].data = arena_printf(focus->arena, "%s%s%.*s", path, *path ? ": " : "",
+                                     (int)(piece->end - piece->start), focus->text + piece->start);
+        texts[i].length = texts[i].data ? strlen(texts[i].data) : 0;
+    }
+    int status = arena_failed(focus->arena)
+                     ? ERR_NOMEM
+                     : meaning_of_texts(call, texts, count, &made, problem, sizeof problem);
+    for (size_t i = 0; i < count && status == OK; i++) {
+        unsigned char packed[VECTORS_PACKED(LIMIT_MEANING_DIMENSIONS)];
+        vectors_pack(made.numbers + i * made.dimensions, made.dimensions, packed);
+        status = vectors_put(set, found->hits[i].id, 0, packed, VECTORS_PACKED(made.dimensions),
+                             made.dimensions);
+    }
+    return status;
+}
+
+/* Ranks the first of what words found anew, by words and meaning; the rest stays behind them. A
+ * model that gives no vectors costs nobody the words' ranking. */
+static int join_meaning(struct call *call, const struct focus *focus,
+                        const struct focus_request *request, struct index_found *found)
+{
+    char problem[MEANING_PROBLEM_SIZE];
+    struct meaning_vectors asked;
+    struct meaning *meaning = call_parts(call)->meaning;
+    size_t count = request->meant < FOCUS_MEANT ? request->meant : FOCUS_MEANT;
+    count = found->count < count ? found->count : count;
+    const char *model = count > 1 && meaning_is_here(meaning) ? meaning_model(meaning) : NULL;
+    if (!model) {
+        return OK;
+    }
+    struct vectors *set = vectors_new();
+    struct index_found top = {.hits = found->hits, .count = count};
+    int status =
+        set ? meaning_of_query(call, model, request->question, &asked, problem, sizeof problem)
+            : ERR_NOMEM;
+    status = status == OK ? embed_hits(call, focus, found, count, set) : status;
+    if (status == OK) {
+        status = fuse_hits(focus->arena, set, asked.numbers, passes_all, NULL, &top);
+    }
+    if (status == OK) {
+        /* What was not compared comes behind what was, in the order of words. */
+        double scale = top.hits[count - 1].score / found->hits[count - 1].score;
+        memcpy(found->hits, top.hits, count * sizeof *top.hits);
+        for (size_t i = count; i < found->count; i++) {
+            found->hits[i].score *= scale;
+        }
+    }
+    vectors_free(set);
+    return status == ERR_IO || status == ERR_INVALID ? OK : status;
+}
+
+static int ask_index(struct call *call, struct focus *focus, const struct focus_request *request)
 {
     struct index_found found = {0};
     struct index_filter filter = {.until_ms = INT64_MAX};
     struct index *index = index_new();
     int status = index ? fill_index(call, focus, index) : ERR_NOMEM;
     if (status == OK) {
-        status = index_search(index, focus->arena, question, &filter, LIMIT_FOCUS_HITS, 0, &found);
+        status = index_search(index, focus->arena, request->question, &filter, LIMIT_FOCUS_HITS, 0,
+                              &found);
     }
+    status = status == OK ? join_meaning(call, focus, request, &found) : status;
     focus->hits = found.hits;
     focus->hit_count = found.count;
     index_free(index);
@@ -163,7 +237,7 @@ int focus_rank(struct call *call, const struct focus_request *request, struct fo
     }
     status = status == OK ? name_sections(focus) : status;
     status = status == OK ? find_sections(focus) : status;
-    return status == OK ? ask_index(call, focus, request->question) : status;
+    return status == OK ? ask_index(call, focus, request) : status;
 }
 
 bool focus_found(const struct focus *focus)

@@ -4,20 +4,24 @@
  *     [5120 Care > Watering] Water it once a week.
  *
  * The pieces of the page (pieces.h) are put into an index of their own, in memory, and asked as
- * memories are: one ranking for everything that is searched. The best are shown as far as they fit,
- * with what stands around them; those that follow each other are one passage. */
+ * memories are: one ranking for everything that is searched, by words and, of the best by those, by
+ * meaning where the model is on this machine (to an endpoint no page is sent). They are shown as
+ * far as they fit, with what stands around them; those that follow each other are one passage. */
 #ifndef FORAGE_PAGE_FOCUS_H
 #define FORAGE_PAGE_FOCUS_H
 
 #include "call/call.h"
+#include "core/limits.h"
 
-#define FOCUS_CHARS 4000u /* of a page, where nobody says how many */
+#define FOCUS_CHARS 4000u               /* of a page, where nobody says how many */
+#define FOCUS_MEANT LIMIT_MEANING_TEXTS /* a fraction of a second */
 
 struct focus_request {
     const char *question;
     const char *text; /* of the whole page, valid UTF-8 without NUL */
     size_t length;
     size_t start, end; /* code points: where to look */
+    size_t meant; /* pieces, at most FOCUS_MEANT, that the model of this machine compares too */
 };
 
 /* What was found, for as long as the arena of the call is there. */

@@ -96,6 +96,7 @@ static int find_passages(struct call *call, struct page_work *work, struct arena
         .text = document->markdown,
         .length = document->length,
         .end = SIZE_MAX,
+        .meant = work->wish->meant,
     };
     size_t most = work->wish->keep_chars < FOCUS_CHARS ? work->wish->keep_chars : FOCUS_CHARS;
     int status = focus_rank(call, &wanted, &focus);

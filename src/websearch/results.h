@@ -38,6 +38,7 @@ struct page_wish {
     size_t keep_chars;    /* of its beginning, at most */
     bool all;             /* everything visible */
     const char *question; /* the passages that answer it, if there are any; NULL: the beginning */
+    size_t meant;         /* as of struct focus_request */
 };
 
 /* Reads all of them, and returns when the last one is read or `reserve_ms` before the call's

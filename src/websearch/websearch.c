@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/sha256.h"
+#include "page/focus.h"
 #include "websearch/results.h"
 #include "websearch/route.h"
 
@@ -14,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESERVE_MS 15 /* of the call's time, to tell what there is */
+#define RESERVE_MS  15 /* of the call's time, to tell what there is */
+#define MEANT_PAGES 3  /* whose pieces are compared by meaning as those of one page alone */
 
 struct websearch {
     struct breakers *breakers; /* which providers rest */
@@ -268,6 +270,7 @@ static int read_pages(struct searching *searching, struct search_result *result)
     *wish = (struct page_wish){.keep_chars = request->budget, .all = request->all};
     if (request->passages) {
         wish->question = question_of(arena, request);
+        wish->meant = MEANT_PAGES * FOCUS_MEANT / (result->count > 0 ? result->count : 1);
     }
     return arena_failed(arena) ? ERR_NOMEM
                                : pages_read(searching->call, links, result->count, wish, RESERVE_MS,

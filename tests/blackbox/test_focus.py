@@ -4,7 +4,8 @@ import re
 
 import pytest
 from fake_web import Answer
-from programs import Stdio, run
+from fakes.embeddings import KEY, Embeddings
+from programs import ROOT, Server, Stdio, run
 from reading import call, forage, get, shared_forage, shared_web, web  # noqa: F401 (fixtures)
 from searching import search, shared_world, world  # noqa: F401 (fixtures)
 
@@ -98,6 +99,32 @@ def test_html_and_what_is_not_its_main_part(forage, web):
     for content in ("main", "all", "passages"):
         result = get(forage, url, focus="dentist for children", content=content, max_chars=300)
         assert ANSWER in result["page_content"]
+
+
+# ---- by what they mean ----
+
+
+def test_with_a_model_it_is_the_same_page(web):
+    """The order of the best may be another; what holds of passages holds."""
+    url = serve(web)
+    settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
+    model = ROOT / "tests" / "unit" / "data" / "tiny.model"
+    with Server(FORAGE_MODEL=model, **settings) as server:
+        whole = get(server, url)["page_content"]
+        for most in (300, 2000, 20_000):
+            result = get(server, url, focus="the dentist on the hill in summer", max_chars=most)
+            assert len(result["page_content"]) <= most
+            assert all(whole[at:].startswith(text) for at, _, text in passages(result))
+    with Server(FORAGE_MODEL="/proc/nonexistent/model", **settings) as server:
+        assert ANSWER in get(server, url, focus="dentist", max_chars=400)["page_content"]
+
+
+def test_no_page_is_sent_to_an_endpoint(web):
+    with Embeddings() as endpoint:
+        settings = {"FORAGE_EMBEDDINGS_URL": endpoint.base_url, "FORAGE_EMBEDDINGS_KEY": KEY, "FORAGE_EMBEDDINGS_MODEL": "small"}
+        with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, **settings) as server:
+            assert ANSWER in get(server, serve(web), focus="dentist", max_chars=400)["page_content"]
+        assert not endpoint.requests
 
 
 # ---- what is refused, and what is large ----
