@@ -17,8 +17,7 @@ ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "one_thread: of programs with one thread, in which ThreadSanitizer has nothing to find")
+def pytest_configure():
     for path in (FORAGE, CONFORMANCE):
         if not os.access(path, os.X_OK):
             pytest.exit(f"{path} is missing: build it first", returncode=2)

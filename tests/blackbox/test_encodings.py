@@ -12,8 +12,6 @@ import pytest
 from extracting import plain
 from programs import FORAGE, ROOT, environment
 
-pytestmark = pytest.mark.one_thread
-
 TEXTS = ROOT / "tests" / "blackbox" / "encoding_texts.txt"
 SIZES = (200, 500, 2000)
 WINDOWS = 4

@@ -13,8 +13,6 @@ import pytest
 from extracting import extract, plain
 from programs import ROOT
 
-pytestmark = pytest.mark.one_thread
-
 FOLDER = ROOT / "tests" / "pages"
 TITLE = "Reading a gauge"
 CODE = ("gauge read --station=4", "gauge log --since yesterday")

@@ -1,15 +1,11 @@
 """Words in ids and classes are evidence, never a verdict: each word of data/page-hints.txt on a part of the text, which
 stays, and on what the word means, which goes. New words are tested without a change here."""
 
-import pathlib
 import re
-import subprocess
 
 import pytest
-from extracting import URL, extract, plain
-from programs import FORAGE, ROOT, environment, wait_until
-
-pytestmark = pytest.mark.one_thread
+from extracting import extract, plain
+from programs import ROOT
 
 FORMS = {
     "the word": "{0}",
@@ -95,19 +91,6 @@ def report(failures, count):
     """The assertion's words: few enough to read."""
     shown = "\n".join(failures[:60])
     return f"{len(failures)} of {count} pages\n{shown}"
-
-
-def test_many_pages_are_extracted_by_one_thread(tmp_path):
-    """What the mark of this file, and of the others that use it, says."""
-    (tmp_path / "in.html").write_text(page(SECTIONS.replace("{0}", "")), encoding="utf-8")
-    made = tmp_path / "out.md"
-    with subprocess.Popen([FORAGE, "extract", "--batch"], env=environment({}), stdin=subprocess.PIPE, text=True) as program:
-        program.stdin.write(f"{tmp_path}/in.html\t{URL}\t{made}\n")
-        program.stdin.flush()
-        wait_until(made.exists)
-        status = pathlib.Path(f"/proc/{program.pid}/status").read_text()
-        program.stdin.close()
-    assert program.returncode == 0 and re.search(r"^Threads:\t1$", status, re.M), status
 
 
 # ---- what stays ----

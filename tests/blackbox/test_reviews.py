@@ -6,8 +6,6 @@ import json
 import pytest
 from extracting import extract
 
-pytestmark = pytest.mark.one_thread
-
 TEXTS = ("Boils quickly and looks good. I would buy it again.", "The lid broke after a week, and nobody answered.")
 ABOUT = (
     "<p>The kettle boils a litre of water in three minutes, switches itself off, and keeps its handle cool while it "
