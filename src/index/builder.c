@@ -51,7 +51,7 @@ struct builder {
     struct symbols names;
     struct collected *entries;
     uint32_t entry_count, entry_capacity, live;
-    int64_t highest; /* id */
+    int64_t lowest, highest; /* id; most come in order, one way or the other */
     uint32_t *tags;
     uint32_t tag_count, tag_capacity;
     struct part *parts;
@@ -125,7 +125,8 @@ size_t builder_bytes(const struct builder *builder)
 
 bool builder_remove(struct builder *builder, int64_t id)
 {
-    for (uint32_t i = id <= builder->highest ? builder->entry_count : 0; i-- > 0;) {
+    bool may_be = id >= builder->lowest && id <= builder->highest;
+    for (uint32_t i = may_be ? builder->entry_count : 0; i-- > 0;) {
         struct collected *entry = &builder->entries[i];
         if (entry->document.id == id && !entry->dead) {
             entry->dead = true;
@@ -361,8 +362,9 @@ int builder_put(struct builder *builder, const struct index_entry *entry)
     made->row_count = end_rows(&builder->of_entries);
     made->dead = status != OK; /* its rows stay, and lead nowhere */
     builder->tag_count += status == OK ? made->document.tag_count : 0;
-    builder->highest =
-        builder->entry_count == 0 || entry->id > builder->highest ? entry->id : builder->highest;
+    bool first = builder->entry_count == 0;
+    builder->lowest = first || entry->id < builder->lowest ? entry->id : builder->lowest;
+    builder->highest = first || entry->id > builder->highest ? entry->id : builder->highest;
     builder->entry_count++;
     builder->live += status == OK;
     return status;

@@ -49,7 +49,7 @@ def test_tool_list(server):
         assert tool["inputSchema"].get("required") == same["inputSchema"].get("required")
         assert tool["inputSchema"]["properties"].keys() <= same["inputSchema"]["properties"].keys()
         unlisted = same["outputSchema"]["properties"].keys() - tool["outputSchema"]["properties"].keys()
-        assert unlisted == ({"encoding", "encoding_guessed"} if tool["name"] == "get_content" else set())
+        assert unlisted == {"get_content": {"encoding", "encoding_guessed"}, "web_search": {"read_on"}}.get(tool["name"], set())
         assert tool["outputSchema"].get("additionalProperties", True)  # what lists leave out may come all the same
 
 

@@ -26,6 +26,7 @@ struct relation {
     const char *id, *type; /* the last word of the type's address */
     const char *target;    /* the name of a part, or an address */
     bool external;
+    bool read; /* for whoever reads each once */
 };
 
 struct relations {

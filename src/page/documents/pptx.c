@@ -336,7 +336,8 @@ int pptx_write(struct package *package, const char *part, struct document *docum
                              ? package_attribute(package, &xml, "id")
                              : NULL;
         const struct relation *slide = id ? relation_find(&relations, id, NULL) : NULL;
-        if (slide && slide->target && !slide->external) {
+        if (slide && slide->target && !slide->external && !slide->read) {
+            relations.items[slide - relations.items].read = true;
             status = write_slide(pptx, slide->target, ++count, out);
         }
     }
