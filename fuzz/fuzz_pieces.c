@@ -26,7 +26,7 @@ static int is_blank(char c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct piece *pieces;
-    size_t count;
+    size_t count = 0;
     bool whole;
     const char *text = (const char *)data;
     size_t from = size > 0 ? data[0] % size : 0;
