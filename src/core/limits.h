@@ -286,6 +286,7 @@
 #define LIMIT_INDEX_UNSAVED         100u    /* documents that the next process has to read again */
 #define TIME_INDEX_SAVE_MS          1000    /* after a change, for others to come along */
 #define TIME_INDEX_RETRY_MS         1000    /* when another process was just writing */
+#define TIME_INDEX_REST_MS          10000   /* at most, after a save that took long */
 #define LIMIT_MAPPINGS              4096u   /* files that the process has mapped */
 
 /* The model of meanings: what its file may say of itself */

@@ -194,8 +194,9 @@ static bool save(struct space_index *one, bool at_the_end)
         say_not_kept(status);
     }
     int64_t now = clock_now_ms();
+    int64_t rest_ms = (now - began) * REST_TIMES;
     pthread_mutex_lock(&one->indexes->lock);
-    one->rest_ms = now + (now - began) * REST_TIMES;
+    one->rest_ms = now + (rest_ms < TIME_INDEX_REST_MS ? rest_ms : TIME_INDEX_REST_MS);
     if (status == ERR_CLOSED) { /* somebody else's files are newer: it goes on from those */
         atomic_store(&one->is_stale, true);
         saving_scrub(one->indexes, one->space);
