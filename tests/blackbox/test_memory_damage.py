@@ -150,7 +150,7 @@ def hurt(run, damage, folder):
     """Damages a file of the index. Where a process runs, it may just put another in its place."""
 
     def done():
-        with contextlib.suppress(FileNotFoundError, IndexError):
+        with contextlib.suppress(FileNotFoundError, IndexError):  # it was just replaced
             paths = files_of_the_index(folder)
             damage(run.dice, run.dice.choice(paths), paths)
             return True
