@@ -15,6 +15,7 @@ import measure
 
 WORDS = "Some words that make a paragraph which is long enough to be the text of a page. "
 PAGE = ("<!doctype html><title>A page</title><main><h1>A page</h1>" + f"<p>{WORDS * 5}</p>" * 40 + "</main>").encode()
+LARGE = ("<!doctype html><title>Large</title><main><h1>Large</h1>" + f"<p>{WORDS * 5}</p>" * 800 + "</main>").encode()
 HUGE = ("<!doctype html><title>Huge</title><main>" + f"<div><p>{WORDS}</p></div>" * 60000 + "</main>").encode()
 
 
@@ -44,7 +45,13 @@ def make_pdf(pages):
     )  # fmt: skip
 
 
-BODIES = {"page": (PAGE, "text/html"), "huge": (HUGE, "text/html"), "pdf": (make_pdf(400), "application/pdf")}
+BODIES = {
+    "page": (PAGE, "text/html"),
+    "late": (PAGE, "text/html"),
+    "large": (LARGE, "text/html"),
+    "huge": (HUGE, "text/html"),
+    "pdf": (make_pdf(400), "application/pdf"),
+}
 
 
 def found(port, query):
@@ -75,6 +82,8 @@ async def serve_web(told):
                 kind = target.split("/")[1]
                 if kind == "hang":
                     await asyncio.sleep(600)
+                if kind == "late":  # by so many milliseconds
+                    await asyncio.sleep(int(target.split("/")[2]) / 1000)
                 if kind.startswith("search"):
                     query = target.partition("q=")[2].partition("&")[0]
                     body, type_ = json.dumps({"query": query, "results": found(port, query)}).encode(), "application/json"
@@ -136,6 +145,7 @@ def server(tokens):
             "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8,page.test",
             "FORAGE_LIMITS": "*=1000000000/24h",
             "FORAGE_SEARCH_PROVIDERS": "searxng",
+            "FORAGE_SEARCH_CACHE_TTL": "0",
             "SEARXNG_BASE_URL": f"http://127.0.0.1:{pages}",
         }
         command = [measure.FORAGE, "serve", "--port", "0"]

@@ -2,8 +2,10 @@
  * snippets, dates, tracking parameters, and rules of guardrails. Whatever comes: texts are valid
  * UTF-8, positions are inside the text and in order, and no tracking parameter is left. The input
  * is also read as one text with citations at positions that it holds itself, so that the fuzzer
- * need not find the way through JSON. */
+ * need not find the way through JSON, and as what a model says about a page with the same words:
+ * whatever that is, only the page is cited, and only sentences are kept. */
 #include "answer/citations.h"
+#include "answer/claims.h"
 #include "answer/question.h"
 #include "answer/response.h"
 #include "core/limits.h"
@@ -80,6 +82,37 @@ static void check_as_text(struct arena *arena, const char *text, size_t size)
     check_cited(arena, parts, 2);
 }
 
+/* What a model says, of a page that says the same. */
+static void check_as_claims(struct arena *arena, const char *text)
+{
+    static const char URL[] = "https://a.example/x?utm_source=y";
+    struct claim claims[CLAIMS_MOST];
+    struct claims_text written;
+    struct sources sources = {0};
+    struct evidence *evidence = evidence_new(arena);
+    bool none;
+    if (!evidence || !sources_add(arena, &sources, URL, "t", "s")) {
+        return;
+    }
+    sources.items[0].page = evidence_add_page(evidence, URL, "t", text, 1);
+    size_t count = claims_read(arena, text, claims, &none);
+    require(count <= CLAIMS_MOST && !(none && count), "the number of claims");
+    if (claims_write(arena, evidence, &sources, claims, count, &written) != OK) {
+        return;
+    }
+    size_t points = text_count(written.part.text, written.part.length);
+    require(written.kept + written.left_out <= count, "the number of sentences");
+    require(!written.kept == !written.part.annotation_count, "a sentence without a marker");
+    for (size_t i = 0; i < written.part.annotation_count; i++) {
+        const struct annotation *annotation = &written.part.annotations[i];
+        require(annotation->start < annotation->end && (size_t)annotation->end <= points,
+                "the place of a marker");
+    }
+    if (written.kept) {
+        check_cited(arena, &written.part, 1);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(MIB(64));
@@ -97,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     response_parse_error(arena, text, size, &error);
     if (text_is_utf8(text, size) && !memchr(text, '\0', size)) {
         check_as_text(arena, text, size);
+        check_as_claims(arena, text);
     }
     static struct guardrails *balanced;
     char words[256];

@@ -58,7 +58,7 @@ static void check_events(const char *text, size_t size, const struct worker *wor
     struct arena *scratch = arena_new(MIB(16));
     if (call && scratch) {
         struct sightings sightings;
-        sightings_init(&sightings, call, 3);
+        require(sightings_init(&sightings, call, 3) == OK, "out of memory");
         struct worker_sink sink = sightings_sink(&sightings);
         const char *end = text + size;
         while (text < end) {

@@ -89,7 +89,7 @@ static void look(struct shelf *shelf)
     shelf_release(view);
 }
 
-/* Adds a segment, marks what is dead in it and throws all of it away. */
+/* Adds a segment and throws it away. */
 static void change(struct shelf *shelf, const uint8_t *data, size_t size)
 {
     bool thrown_away;
@@ -99,16 +99,12 @@ static void change(struct shelf *shelf, const uint8_t *data, size_t size)
                 shelf_draft_write(draft, "x", 1) == OK &&
                 shelf_draft_write(draft, data, size) == OK,
             "no draft");
-    struct shelf_dead dead = {shelf_draft_number(draft), data, size};
-    struct shelf_change added = {
-        .seen = 1, .drafts = &draft, .draft_count = 1, .dead = &dead, .dead_count = 1};
+    struct shelf_change added = {.seen = 1, .drafts = &draft, .draft_count = 1};
     require(shelf_change(shelf, &added) == OK, "not added");
     draft = shelf_draft_free(draft);
     struct shelf_view *view = shelf_hold(shelf);
     require(view->count == 1 && view->segments[0].length == size + 1 &&
                 memcmp(view->segments[0].data + 1, data, size) == 0 &&
-                view->segments[0].dead_bytes == size &&
-                memcmp(view->segments[0].dead, data, size) == 0 &&
                 shelf_sound(&view->segments[0], 0, size + 1),
             "another segment");
     shelf_release(view);

@@ -3,6 +3,7 @@
  * valid UTF-8 when the input is. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "page/documents/pdf.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/xml.h"
@@ -92,7 +93,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (text_is_utf8(text, size) && svg_write(arena, text, size, &document) == OK) {
         check_document(&document);
     }
-    if (pdf_read_lines(arena, text, size, &pdf) == OK && pdf_write(arena, &pdf, &document) == OK) {
+    if (text_is_utf8(text, size) && pdf_read_words(arena, text, size, &pdf) == OK &&
+        pdf_read_fonts(arena, text, size, &pdf) == OK && pdf_write(arena, &pdf, &document) == OK) {
         check_document(&document);
     }
     arena_free(arena);

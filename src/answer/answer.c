@@ -3,6 +3,7 @@
 
 #include "answer/openai.h"
 #include "answer/question.h"
+#include "answer/searched.h"
 #include "call/errors.h"
 #include "call/parts.h"
 #include "config/budget.h"
@@ -11,6 +12,7 @@
 #include "core/limits.h"
 #include "guard/breaker.h"
 #include "text/text.h"
+#include "websearch/websearch.h"
 #include "world/world.h"
 
 #include <ctype.h>
@@ -54,9 +56,36 @@ struct answerer *answerer_free(struct answerer *answerer)
     return NULL;
 }
 
-bool answer_configured(void)
+/* Whether there is a key, or an address that may do without. */
+static bool openai_configured(void)
 {
     return config_is_set("OPENAI_API_KEY") || config_is_set("OPENAI_BASE_URL");
+}
+
+const char *answer_own_model(void)
+{
+    const char *named = config_text("FORAGE_ANSWER_MODEL");
+    if (model_names_provider(named)) {
+        return named;
+    }
+    return config_is_set("FORAGE_ANSWER_MODEL") || openai_configured()
+               ? NULL
+               : config_text("FORAGE_MODEL");
+}
+
+bool answer_ready(char *lacks, size_t size)
+{
+    const char *own = answer_own_model();
+    if (!own) {
+        snprintf(lacks, size, "set OPENAI_API_KEY");
+        return openai_configured();
+    }
+    struct arena *arena = arena_new(MIB(1));
+    struct model *model;
+    bool ready =
+        arena && model_choose(arena, own, &model, lacks, size) == OK && search_ready(lacks, size);
+    arena_free(arena);
+    return ready;
 }
 
 /* ---- the question ---- */
@@ -162,10 +191,11 @@ static int read_temperature(struct call *call, const char **temperature)
 
 static int read_settings(struct call *call, struct openai_settings *settings)
 {
-    if (!answer_configured()) {
+    if (!openai_configured()) {
         return call_fail(call, CODE_CONFIG,
                          "search_web needs a key: set OPENAI_API_KEY (or OPENAI_BASE_URL to a "
-                         "service that needs none)");
+                         "service that needs none), or FORAGE_ANSWER_MODEL to provider:name for "
+                         "another model with forage's own search");
     }
     *settings = (struct openai_settings){
         .base_url = config_text("OPENAI_BASE_URL"),
@@ -181,11 +211,20 @@ static int read_settings(struct call *call, struct openai_settings *settings)
  */
 void answer_settings(struct buf *out)
 {
-    static const char *const NAMES[] = {"OPENAI_BASE_URL", "FORAGE_ANSWER_MODEL",
-                                        "FORAGE_ANSWER_TEMPERATURE", "FORAGE_GUARDRAILS"};
+    static const char *const NAMES[] = {
+        "OPENAI_BASE_URL",   "FORAGE_ANSWER_MODEL", "FORAGE_ANSWER_TEMPERATURE",
+        "FORAGE_GUARDRAILS", "FORAGE_MODEL",        "FORAGE_MODEL_URL"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         const char *text = config_text(NAMES[i]);
         buf_printf(out, "%s\n", text ? text : "");
+    }
+    /* Who answers also depends on whether there is a key for OpenAI. */
+    const char *own = answer_own_model();
+    buf_printf(out, "%s\n", own ? own : UPSTREAM);
+    size_t count;
+    const char *const *providers = config_list("FORAGE_SEARCH_PROVIDERS", &count);
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(out, "%s\n", providers[i]);
     }
     const char *rules = config_text("FORAGE_GUARDRAILS");
     struct stat file = {0};
@@ -274,6 +313,7 @@ static int fit(struct call *call, size_t budget, struct answer *answer)
     return cited->text ? OK : ERR_NOMEM;
 }
 
+/* What the parts of a response say, as an answer. */
 static int finish(struct call *call, const struct answer_request *request, int64_t now,
                   const struct response *response, struct answer *answer)
 {
@@ -298,12 +338,70 @@ static int finish(struct call *call, const struct answer_request *request, int64
     return fit(call, request->budget, answer);
 }
 
-int answer_ask(struct call *call, const struct answer_request *request, struct answer *answer)
+/* By OpenAI's model, which searches by itself. */
+static int ask_openai(struct call *call, const struct prompt_wishes *wishes,
+                      struct openai_question *question, struct response *response,
+                      struct answer *answer)
 {
     struct arena *arena = call_arena(call);
     struct openai_settings settings;
-    struct openai_question question = {0};
     struct openai_account account;
+    int status = read_settings(call, &settings);
+    if (status != OK) {
+        return status;
+    }
+    question->instructions = prompt_write(arena, wishes);
+    answer->provider = arena_printf(arena, "%s-web-search", settings.model);
+    if (!question->instructions || !answer->provider) {
+        return ERR_NOMEM;
+    }
+    status = ask_guarded(call, &settings, question, response, &account);
+    answer->input_tokens = account.input_tokens;
+    answer->output_tokens = account.output_tokens;
+    answer->has_usage = account.input_tokens || account.output_tokens;
+    return status;
+}
+
+/* By any other, with our own search behind it. */
+static int ask_own(struct call *call, const char *label, const struct prompt_wishes *wishes,
+                   const struct openai_question *question, struct response *response,
+                   struct answer *answer)
+{
+    struct arena *arena = call_arena(call);
+    struct model *model;
+    struct searched_account account;
+    char problem[600];
+    int status = model_choose(arena, label, &model, problem, sizeof problem);
+    if (status == ERR_INVALID || status == ERR_NOTFOUND) {
+        return call_fail(
+            call, CODE_CONFIG, "%s: %s",
+            config_is_set("FORAGE_ANSWER_MODEL") ? "FORAGE_ANSWER_MODEL" : "FORAGE_MODEL", problem);
+    }
+    const struct searched_question asked = {
+        .text = question->input,
+        .country = question->country,
+        .wishes = *wishes,
+        .max_tokens = config_int("FORAGE_ANSWER_MAX_TOKENS"),
+    };
+    if (status == OK) {
+        const char *name = strchr(model_label(model), ':') + 1;
+        answer->provider = arena_printf(arena, "%s-web-search", name);
+        status =
+            answer->provider ? searched_ask(call, model, &asked, response, &account) : ERR_NOMEM;
+    }
+    if (status == OK) {
+        answer->input_tokens = account.input_tokens;
+        answer->output_tokens = account.output_tokens;
+        answer->has_usage = account.has_usage;
+        answer->unsupported = account.left_out;
+        answer->shortened = account.shortened;
+    }
+    return status;
+}
+
+int answer_ask(struct call *call, const struct answer_request *request, struct answer *answer)
+{
+    struct openai_question question = {0};
     struct response response;
     struct guardrail_refusal refusal;
     const char *country;
@@ -316,9 +414,6 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
     if (status == OK) {
         status = find_region(call, request->region, &question.country, &country);
     }
-    if (status == OK) {
-        status = read_settings(call, &settings);
-    }
     if (status != OK) {
         return status;
     }
@@ -328,20 +423,10 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
         .country = country,
         .now = time(NULL),
     };
-    question.instructions = prompt_write(arena, &wishes);
-    answer->model = settings.model;
-    answer->provider = arena_printf(arena, "%s-web-search", settings.model);
-    if (!question.instructions || !answer->provider) {
-        return ERR_NOMEM;
-    }
-    status = ask_guarded(call, &settings, &question, &response, &account);
-    if (status != OK) {
-        return status;
-    }
-    answer->input_tokens = account.input_tokens;
-    answer->output_tokens = account.output_tokens;
-    answer->has_usage = account.input_tokens || account.output_tokens;
-    return finish(call, request, wishes.now, &response, answer);
+    const char *own = answer_own_model();
+    status = own ? ask_own(call, own, &wishes, &question, &response, answer)
+                 : ask_openai(call, &wishes, &question, &response, answer);
+    return status == OK ? finish(call, request, wishes.now, &response, answer) : status;
 }
 
 /* ---- telling ---- */
@@ -375,6 +460,9 @@ static void add_notes(const struct answer *answer, yyjson_mut_doc *doc, yyjson_m
     } notes[] = {
         {answer->incomplete, "The answer ends early; incomplete says why."},
         {answer->truncated, "The text is cut to fit into one result; see FORAGE_MAX_RESULT_CHARS."},
+        {answer->shortened, "The model said more than 800 characters; the rest is left out."},
+        {answer->unsupported, "Sentences of the model are left out: their quotes are not in the "
+                              "pages that were found."},
         {cited->count == 0, "The answer names no sources: treat it with care."},
         {outdated, "Sources marked outdated are older than freshnessHours."},
         {cited->left_out, "The text cites more sources than maxResults or the size of a result "

@@ -1,5 +1,6 @@
-/* Answers: a question goes to a model that searches the web, and comes back as a short text with
- * the sources behind it. What search_web and `forage answer` call. */
+/* Answers: a question goes to a model that searches the web, or to any model with our own search
+ * behind it, and comes back as a short text with its sources. What search_web and `forage answer`
+ * call. */
 #ifndef FORAGE_ANSWER_ANSWER_H
 #define FORAGE_ANSWER_ANSWER_H
 
@@ -18,7 +19,6 @@ struct answer_request {
 
 struct answer {
     struct cited_text cited;
-    const char *model;
     const char *provider;     /* "gpt-5-nano-web-search" */
     const char *responded_at; /* ISO 8601 */
     const char *incomplete;   /* why the text ends early; NULL: it does not */
@@ -27,6 +27,8 @@ struct answer {
     bool has_usage;
     int64_t input_tokens, output_tokens;
     int freshness_hours;
+    size_t unsupported; /* sentences of the model that no page supports, and which are left out */
+    bool shortened;     /* it said more than an answer has room for */
 };
 
 /* The part of the program that answers: its guardrails (FORAGE_GUARDRAILS), and whether its
@@ -34,8 +36,12 @@ struct answer {
 struct answerer *answerer_new(char *problem, size_t size);
 struct answerer *answerer_free(struct answerer *answerer);
 
-/* Whether there is a key, or an address that may do without. */
-bool answer_configured(void);
+/* The model that answers with our own search behind it, as "provider:name": FORAGE_ANSWER_MODEL
+ * where it names a provider; where nothing says who answers, FORAGE_MODEL. NULL: OpenAI's model
+ * answers, and searches by itself. */
+const char *answer_own_model(void);
+/* Whether a question can be answered; what to set if not. */
+bool answer_ready(char *lacks, size_t size);
 
 /* Appends what besides a request decides its answer: the version of forage and its settings. */
 void answer_settings(struct buf *out);

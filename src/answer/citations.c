@@ -195,7 +195,10 @@ static void date_sources(struct work *work, const struct citation_wishes *wishes
     for (size_t i = 0; i < work->source_count; i++) {
         struct source *source = &work->sources[i];
         const char *behind = work->text + source->span.end;
+        const char *said = source->annotation->published;
+        said = said ? arena_printf(work->arena, "published %s", said) : NULL;
         source->dated = date_published(behind, work->length - source->span.end, &source->date) ||
+                        (said && date_published(said, strlen(said), &source->date)) ||
                         date_in_url(source->url, &source->date);
         source->outdated = source->dated && wishes->freshness_hours > 0 &&
                            date_older(&source->date, wishes->now, wishes->freshness_hours);

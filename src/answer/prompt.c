@@ -1,4 +1,4 @@
-/* Writes the instructions of the model: prompts/answer.md with its blanks filled in. */
+/* Writes the instructions of the model: prompts/answer*.md with their blanks filled in. */
 #include "answer/question.h"
 #include "core/buf.h"
 #include "core/limits.h"
@@ -42,19 +42,33 @@ static const char *region(struct arena *arena, const struct prompt_wishes *wishe
                            : "";
 }
 
-const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes)
+/* `tag` is what stands around the words of strangers; "" where there are none. */
+static const char *fill(struct arena *arena, const char *template,
+                        const struct prompt_wishes *wishes, const char *tag)
 {
     const struct text_blank blanks[] = {
         {"{{now}}", moment(arena, wishes->now)},
         {"{{max_results}}", arena_printf(arena, "%d", wishes->max_results)},
         {"{{freshness}}", freshness(arena, wishes)},
         {"{{region}}", region(arena, wishes)},
+        {"{{tag}}", tag},
     };
     if (arena_failed(arena)) {
         return NULL;
     }
     struct buf out;
     buf_init(&out, KIB(64));
-    text_fill(&out, prompt_answer, blanks, sizeof blanks / sizeof *blanks);
+    text_fill(&out, template, blanks, sizeof blanks / sizeof *blanks);
     return buf_to_arena(&out, arena);
+}
+
+const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes)
+{
+    return fill(arena, prompt_answer, wishes, "");
+}
+
+const char *prompt_write_sources(struct arena *arena, const struct prompt_wishes *wishes,
+                                 const char *tag, bool plain)
+{
+    return fill(arena, plain ? prompt_answer_plain : prompt_answer_sources, wishes, tag);
 }

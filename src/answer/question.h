@@ -62,5 +62,9 @@ struct prompt_wishes {
 
 /* NULL without memory. */
 const char *prompt_write(struct arena *arena, const struct prompt_wishes *wishes);
+/* The same of prompts/answer-sources.md, for a model that is shown what was found, between tags; or
+ * of prompts/answer-plain.md, which asks for lines instead of JSON. */
+const char *prompt_write_sources(struct arena *arena, const struct prompt_wishes *wishes,
+                                 const char *tag, bool plain);
 
 #endif

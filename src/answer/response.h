@@ -18,6 +18,7 @@ struct annotation {
     const char *url;
     const char *title; /* "" when there is none */
     int64_t start, end;
+    const char *published; /* as whoever found it says; NULL: nobody does */
 };
 
 /* One output_text. */

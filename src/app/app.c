@@ -13,9 +13,11 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/stock.h"
+#include "guard/pacer.h"
 #include "guard/policy.h"
 #include "meaning/meaning.h"
 #include "memory/memory.h"
+#include "model/model.h"
 #include "net/lanes.h"
 #include "net/resolve.h"
 #include "ops/meter.h"
@@ -73,6 +75,7 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
+    parts->models = models_new();
     parts->net = net_new(config_bool("FORAGE_PROXY_NAMES"));
     parts->source = source_new();
     parts->reader = reader_new(parts->turns);
@@ -137,6 +140,9 @@ static int build(struct app *app, const struct app_options *options, char *probl
         snprintf(problem, size, "FORAGE_TRUST_PROXY: %s", reason);
         return ERR_INVALID;
     }
+    if (search_check(problem, size) != OK) {
+        return ERR_INVALID;
+    }
     int status = make_parts(&app->parts, callers_count(app->callers) > 1, problem, size);
     if (status != OK) {
         return status;
@@ -146,9 +152,11 @@ static int build(struct app *app, const struct app_options *options, char *probl
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
+    struct pace_store turns = meter_turns(app->meter);
+    app->parts.pacer = pacer_new(&turns);
     app->pool = make_workers(app->parts.stocks, (size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
-    if (!app->pool || !app->registry) {
+    if (!app->parts.pacer || !app->pool || !app->registry) {
         return ERR_NOMEM;
     }
     status = options->add_everything ? options->add_everything(app->registry)
@@ -207,6 +215,7 @@ struct app *app_free(struct app *app)
         pool_free(parts->side_threads);
         mcp_free(app->mcp);
         registry_free(app->registry);
+        pacer_free(parts->pacer);
         meter_free(app->meter);
         callers_free(app->callers);
         proxies_free(app->proxies);
@@ -221,6 +230,7 @@ struct app *app_free(struct app *app)
         net_free(parts->net);
         resolver_free(parts->resolver);
         answerer_free(parts->answerer);
+        models_free(parts->models);
         policy_free(parts->policy);
         places_free(parts->places);
         turns_free(parts->turns);
@@ -258,6 +268,14 @@ static void leave_what_runs(struct app *app, bool stopped)
         log_finish();
         _exit(EXIT_SUCCESS);
     }
+}
+
+void app_leave_programs(struct app *app)
+{
+    if (app) {
+        browser_stop(app->parts.browser); /* it has nothing to save, and takes its time if asked */
+    }
+    proc_leave(TIME_SHUTDOWN_GRACE_MS);
 }
 
 void app_finish_calls(struct app *app, const atomic_bool *unheard)

@@ -47,5 +47,8 @@ struct app *app_free(struct app *app);
 void app_finish_calls(struct app *app, const atomic_bool *unheard);
 /* Cancels what runs again since then, and waits for its end. */
 void app_end_calls(struct app *app);
+/* Ends the programs that the call of a command has started, and does not wait for the browser's
+ * end: its warden does. `app` may be NULL. */
+void app_leave_programs(struct app *app);
 
 #endif

@@ -508,3 +508,9 @@ const struct call_error *call_error(const struct call *call)
 {
     return call->error.code ? &call->error : NULL;
 }
+
+void call_take_error(struct call *call, struct call_error *error)
+{
+    *error = call->error;
+    call->error = (struct call_error){0};
+}

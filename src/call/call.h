@@ -175,5 +175,8 @@ void call_fail_retry_after(struct call *call, int seconds);
  * on), and returns ERR_FAILED; OK and ERR_NEED_INPUT are returned as they are. */
 int call_fail_status(struct call *call, int status);
 const struct call_error *call_error(const struct call *call); /* NULL: none */
+/* Takes the error back, for whoever goes on after a step that failed; it is in `error`, if there
+ * was one. */
+void call_take_error(struct call *call, struct call_error *error);
 
 #endif

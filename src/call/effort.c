@@ -1,8 +1,11 @@
 /* A short list is enough: what matters is the one caller who takes most. */
 #include "call/effort.h"
 
+#include "core/hash.h"
+
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #define HALF_LIFE_MS  1000.0
 #define LEAST_US      150000 /* about a tenth of a processor: less is in nobody's way */
@@ -10,10 +13,7 @@
 
 static uint64_t hash(const char *owner)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
-    for (const char *at = owner ? owner : ""; *at; at++) {
-        hash = (hash ^ (unsigned char)*at) * 0x100000001B3u;
-    }
+    uint64_t hash = hash_add(HASH_START, owner ? owner : "", owner ? strlen(owner) : 0);
     return hash ? hash : 1;
 }
 

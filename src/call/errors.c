@@ -29,6 +29,7 @@ const struct error_code ERROR_CODES[] = {
     {CODE_TURN_LIMIT, 502},
     {CODE_CONFIG_ERROR, 503},
     {CODE_PARSE_ERROR, 502},
+    {CODE_NO_EVIDENCE, 502},
 };
 
 const size_t ERROR_CODE_COUNT = sizeof ERROR_CODES / sizeof *ERROR_CODES;

@@ -33,6 +33,7 @@
 #define CODE_TURN_LIMIT      "TURN_LIMIT"
 #define CODE_CONFIG_ERROR    "CONFIG_ERROR"
 #define CODE_PARSE_ERROR     "PARSE_ERROR"
+#define CODE_NO_EVIDENCE     "NO_EVIDENCE" /* nothing that was read supports a report */
 
 /* Every code with its status. */
 struct error_code {

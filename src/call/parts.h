@@ -18,12 +18,14 @@ struct parts {
     struct resolver *resolver;   /* net/resolve.h: names that are being looked up */
     struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
+    struct pacer *pacer;         /* guard/pacer.h: turns at sources that set a pace */
     struct source *source;       /* page/source/source.h: cached pages, lines of hosts */
     struct reader *reader;       /* page/reader.h: turns at the extractor */
     struct browser *browser;     /* page/browser/browser.h */
     struct loaders *loaders;     /* page/loaders/loaders.h: when services may be asked again */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
+    struct models *models;       /* model/model.h: which of them rest, what was learned */
     struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */
     struct meaning *meaning;     /* meaning/meaning.h: texts as vectors */
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */

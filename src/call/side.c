@@ -5,6 +5,7 @@
 #include "call/call.h"
 #include "call/parts.h"
 #include "call/pool.h"
+#include "core/clock.h"
 #include "core/event.h"
 #include "core/limits.h"
 
@@ -32,6 +33,7 @@ struct side {
     size_t next;    /* to be started */
     size_t running; /* as the parent knows it */
     size_t done;
+    int64_t until_ms; /* the parent waits no longer */
     struct piece pieces[];
 };
 
@@ -82,6 +84,7 @@ struct side *side_new(struct call *parent, side_work work, size_t count, size_t 
     side->count = count;
     side->at_once = at_once ? at_once : 1;
     side->keep_bytes = keep_bytes;
+    side->until_ms = INT64_MAX;
     for (size_t i = 0; i < count; i++) {
         side->pieces[i].side = side;
     }
@@ -99,6 +102,11 @@ struct side *side_free(struct side *side)
 void side_set(struct side *side, size_t index, void *item)
 {
     side->pieces[index].item = item;
+}
+
+void side_until(struct side *side, int64_t time_ms)
+{
+    side->until_ms = time_ms;
 }
 
 bool side_finished(struct side *side, size_t index)
@@ -190,10 +198,13 @@ static int wait_for_one(struct side *side, bool all_started, int64_t reserve_ms)
 {
     struct pollfd watched = {.fd = side->event, .events = POLLIN};
     int64_t left = call_time_left_ms(side->parent);
-    int64_t wait = left == INT64_MAX ? -1 : left - reserve_ms;
-    if (left != INT64_MAX && wait <= 0) {
+    int64_t wait = left == INT64_MAX ? INT64_MAX : left - reserve_ms;
+    int64_t own = side->until_ms == INT64_MAX ? INT64_MAX : side->until_ms - clock_now_ms();
+    wait = own < wait ? own : wait;
+    if (wait <= 0) {
         return ERR_DEADLINE;
     }
+    wait = wait == INT64_MAX ? -1 : wait;
     if (!all_started && (wait < 0 || wait > TRY_AGAIN_MS)) {
         wait = TRY_AGAIN_MS;
     }

@@ -35,8 +35,12 @@ typedef void (*side_report)(void *context, size_t index, size_t done);
 struct side *side_new(struct call *parent, side_work work, size_t count, size_t at_once,
                       size_t keep_bytes);
 void side_set(struct side *side, size_t index, void *item);
+/* Ends side_run() at this time of the monotonic clock, as a deadline would; for a report that knows
+ * that the rest matters less. */
+void side_until(struct side *side, int64_t time_ms);
 /* OK when all have ended; ERR_DEADLINE when there are only `reserve_ms` left to the parent's
- * deadline: what is unfinished then is cancelled and stays so; ERR_CANCELLED. Once. */
+ * deadline, or side_until() says so: what is unfinished then is cancelled and stays so;
+ * ERR_CANCELLED. Once. */
 MUST_CHECK int side_run(struct side *side, int64_t reserve_ms, side_report report, void *context);
 /* Only of a finished piece may the item be looked at. */
 bool side_finished(struct side *side, size_t index);

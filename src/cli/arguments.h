@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMAND_MOST_OPTIONS  14
+#define COMMAND_MOST_OPTIONS  16
 #define COMMAND_MOST_EXAMPLES 4
 #define COMMAND_DEEPEST       3 /* forage memory add */
 

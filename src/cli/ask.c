@@ -1,6 +1,7 @@
 /* `forage read`, `forage answer` and `forage research`: each runs a tool and prints its result for
  * people. The result goes to standard output, everything else to standard error. */
 #include "cli/cli.h"
+#include "cli/report.h"
 #include "cli/run.h"
 #include "core/limits.h"
 #include "core/redact.h"
@@ -15,14 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What there is to say besides the result. */
-static void print_notes(yyjson_mut_val *notes)
+/* What there is to say besides the result. The first note is about `access`, where that is not
+ * empty. */
+static void print_notes(yyjson_mut_val *notes, const char *access)
 {
     size_t index, most;
     yyjson_mut_val *note;
     yyjson_mut_arr_foreach(notes, index, most, note)
     {
-        fprintf(stderr, "forage: %s\n", yyjson_mut_get_str(note));
+        bool names = *access && index == 0;
+        fprintf(stderr, "forage: %s%s%s\n", names ? access : "", names ? ": " : "",
+                yyjson_mut_get_str(note));
     }
 }
 
@@ -78,16 +82,6 @@ static void print_omitted(const struct tool_run *run)
     buf_done(&line);
 }
 
-/* What stands before the page is its first note. */
-static void print_access(const struct tool_run *run)
-{
-    yyjson_mut_val *notes = yyjson_mut_obj_get(run->result, "notes");
-    if (*text_of(run->result, "access")) {
-        fprintf(stderr, "forage: %s: %s\n", text_of(run->result, "access"),
-                yyjson_mut_get_str(yyjson_mut_arr_get_first(notes)));
-    }
-}
-
 static int print_page(const struct tool_run *run)
 {
     struct buf text;
@@ -95,7 +89,7 @@ static int print_page(const struct tool_run *run)
     const char *content = text_of(run->result, "page_content");
     if (yyjson_mut_get_bool(yyjson_mut_obj_get(run->result, "failed"))) {
         fprintf(stderr, "%s\n", content); /* a note in the place of the page */
-        print_access(run);
+        print_notes(yyjson_mut_obj_get(run->result, "notes"), text_of(run->result, "access"));
         return EXIT_FAILED;
     }
     buf_init(&text, LIMIT_CALL_ARENA_BYTES);
@@ -107,12 +101,70 @@ static int print_page(const struct tool_run *run)
         buf_putc(&text, '\n');
     }
     int code = print_buf(&text, WORDS_FROM_OUTSIDE);
-    print_access(run);
+    print_notes(yyjson_mut_obj_get(run->result, "notes"), text_of(run->result, "access"));
     if (yyjson_mut_obj_get(run->result, "next_start")) {
         fprintf(stderr, "forage: there is more: --start %lld\n",
                 (long long)number_of(run->result, "next_start"));
     }
     print_omitted(run);
+    return code;
+}
+
+/* Whether one of several pages could not be read. */
+static bool any_failed(const struct tool_run *run)
+{
+    size_t index, most;
+    yyjson_mut_val *page;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(run->result, "results"), index, most, page)
+    {
+        if (!yyjson_mut_get_bool(yyjson_mut_obj_get(page, "success")) ||
+            yyjson_mut_get_bool(yyjson_mut_obj_get(page, "failed"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A page under its address; a rule between two. */
+static int print_one_of_several(const struct tool_run *run, bool first)
+{
+    struct buf line;
+    const char *url = text_of(run->result, "url");
+    buf_init(&line, KIB(64));
+    buf_printf(&line, "%sSource: %s\n\n", first ? "" : "\n---\n\n", url);
+    int code = print_buf(&line, WORDS_FROM_OUTSIDE);
+    if (code != EXIT_OK) {
+        return code;
+    }
+    fprintf(stderr, "forage: %s\n", url);
+    return print_page(run);
+}
+
+/* One page, or several, of which those that could not be read are told on standard error. */
+static int print_pages(const struct tool_run *run)
+{
+    size_t index, most;
+    yyjson_mut_val *page;
+    yyjson_mut_val *pages = yyjson_mut_obj_get(run->result, "results");
+    bool first = true;
+    int code = EXIT_OK;
+    if (!pages) {
+        return print_page(run);
+    }
+    yyjson_mut_arr_foreach(pages, index, most, page)
+    {
+        struct tool_run one = *run;
+        one.result = page;
+        yyjson_mut_val *error = yyjson_mut_obj_get(page, "error");
+        if (error) {
+            fprintf(stderr, "forage: %s: %s\n", text_of(page, "url"), text_of(error, "message"));
+        } else if (yyjson_mut_get_bool(yyjson_mut_obj_get(page, "failed"))) {
+            print_page(&one);
+        } else if (!yyjson_mut_obj_get(page, "same_as") && code == EXIT_OK) {
+            code = print_one_of_several(&one, first);
+            first = false;
+        }
+    }
     return code;
 }
 
@@ -185,10 +237,19 @@ static struct target find_target(struct arena *arena, const char *given)
     return target;
 }
 
-static void add_address(struct tool_run *run)
+static void add_addresses(struct tool_run *run)
 {
-    struct target target = find_target(call_arena(run->call), run->given->words[0]);
-    json_add_string(run->doc, run->parameters, "url", target.address);
+    bool several = run->given->count > 1;
+    yyjson_mut_val *list =
+        several ? yyjson_mut_obj_add_arr(run->doc, run->parameters, "urls") : NULL;
+    for (int i = 0; i < run->given->count; i++) {
+        struct target target = find_target(call_arena(run->call), run->given->words[i]);
+        if (several) {
+            yyjson_mut_arr_add_str(run->doc, list, target.address);
+        } else {
+            json_add_string(run->doc, run->parameters, "url", target.address);
+        }
+    }
     if (option_given(run->given, "--all")) {
         json_add_string(run->doc, run->parameters, "content", "all");
     }
@@ -302,16 +363,22 @@ static int command_read_file(const struct arguments *arguments)
 int command_read(const struct arguments *arguments)
 {
     static const struct tool_command COMMAND = {.tool = "get_content",
-                                                .add = add_address,
-                                                .print = print_page,
+                                                .add = add_addresses,
+                                                .print = print_pages,
+                                                .fails = any_failed,
                                                 .quiet = true,
                                                 .takes_any_size = true};
-    if (is_path(arguments->words[0])) {
+    if (arguments->count == 1 && is_path(arguments->words[0])) {
         return command_read_file(arguments);
     }
+    for (int i = 0; i < arguments->count; i++) {
+        if (is_path(arguments->words[i])) {
+            return usage_error("%s is a file, and a file is read by itself", arguments->words[i]);
+        }
+    }
     int code = run_tool_command(&COMMAND, arguments, NULL);
-    if (code == EXIT_FAILED) {
-        explain_target(arguments->words[0]);
+    for (int i = 0; i < arguments->count && code == EXIT_FAILED; i++) {
+        explain_target(arguments->words[i]);
     }
     return code;
 }
@@ -380,7 +447,7 @@ static int print_answer(const struct tool_run *run)
                    *published ? ")" : "", text_of(citation, "url"));
     }
     int code = print_buf(&out, WORDS_FROM_OUTSIDE);
-    print_notes(yyjson_mut_obj_get(run->result, "notes"));
+    print_notes(yyjson_mut_obj_get(run->result, "notes"), "");
     return code;
 }
 
@@ -409,18 +476,18 @@ int command_answer(const struct arguments *arguments)
 static int print_report(const struct tool_run *run)
 {
     struct buf text;
-    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-    bool quick = option_given(run->given, "--quick");
-    buf_printf(&text, "%s\n", text_of(run->result, quick ? "result" : "report"));
+    const char *path = option_text(run->given, "--out");
+    const struct report_form *form = path ? report_form(path) : NULL;
     yyjson_mut_val *metadata = yyjson_mut_obj_get(run->result, "metadata");
-    size_t index, most;
-    yyjson_mut_val *source;
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(metadata, "sources_visited"), index, most, source)
-    {
-        buf_printf(&text, "%s- %s\n", index ? "" : "\nPages read:\n", yyjson_mut_get_str(source));
+    int code = EXIT_FAILED;
+    if (form) {
+        code = report_save(form, path, call_arena(run->call), run->result);
+    } else if (!path) {
+        buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+        report_write_markdown(&text, call_arena(run->call), run->result);
+        code = print_buf(&text, WORDS_FROM_OUTSIDE);
     }
-    int code = print_buf(&text, WORDS_FROM_OUTSIDE);
-    print_notes(yyjson_mut_obj_get(metadata, "warnings"));
+    print_notes(yyjson_mut_obj_get(metadata, "warnings"), "");
     return code;
 }
 
@@ -431,6 +498,13 @@ int command_research(const struct arguments *arguments)
     if (quick &&
         (option_text(arguments, "--depth") || option_text(arguments, "--max-iterations"))) {
         return usage_error("--quick is one round; --depth and --max-iterations are for more");
+    }
+    const char *path = option_text(arguments, "--out");
+    if (path && option_given(arguments, "--json")) {
+        return usage_error("--json prints; --out report.json saves the same");
+    }
+    if (path && !report_form(path)) { /* before it takes minutes */
+        return EXIT_USAGE;
     }
     struct tool_command command = {.tool = quick ? "search" : "deep_search",
                                    .word = quick ? "query" : "topic",

@@ -208,12 +208,13 @@ static const struct command COMMANDS[] = {
         .summary = "search the web and read what is found",
         .about = "Prints the results with the beginnings of their pages. Several queries are "
                  "merged into one list. On a terminal, a line on standard error tells of each "
-                 "page as it is read.",
+                 "page as it is read; where nobody has set a provider up, it asks whether to use "
+                 "sources that need no key.",
         .group = COMMANDS_ASK,
         .run = command_web,
         .options = {NUMBER("--results", 0, 0, "how many results, from 1 to 20"),
                     NUMBER("--page", 0, 0, "which page of results"),
-                    TEXT("--type", "web|news|scholar|images", "what to search"),
+                    TEXT("--type", "web|news|scholar|images|code", "what to search"),
                     TEXT("--freshness", "day|week|month|year", "only what is not older than this"),
                     TEXT("--from", "DATE", "only what was published on this day or later"),
                     TEXT("--to", "DATE", "only what was published on this day or earlier"),
@@ -227,13 +228,13 @@ static const struct command COMMANDS[] = {
     },
     {
         .name = "read",
-        .words = "URL",
+        .words = "URL...",
         .summary = "print a page of the web, or a document, as Markdown",
-        .about =
-            "Without a scheme, https is meant: example.org, example.org:8443/page; for "
-            "localhost, http. What begins with ./, ../ or / is a file of this machine, and so "
-            "is the name of a document that is there, such as report.pdf or notes.docx. A page "
-            "that cannot be read is told on standard error, and the exit code is 1.",
+        .about = "Without a scheme, https is meant: example.org, example.org:8443/page; for "
+                 "localhost, http. What begins with ./, ../ or / is a file of this machine, and so "
+                 "is the name of a document that is there, such as report.pdf or notes.docx. Up to "
+                 "ten addresses are read side by side. A page "
+                 "that cannot be read is told on standard error, and the exit code is 1.",
         .group = COMMANDS_ASK,
         .run = command_read,
         .options = {TEXT("--section", "HEADING", "one section, by its heading or its number"),
@@ -247,15 +248,16 @@ static const struct command COMMANDS[] = {
                          "without them"),
                     JSON},
         .examples = {"forage read https://example.org/", "forage read example.org --outline",
-                     "forage read report.pdf", "forage read ./page.html"},
+                     "forage read example.org/a example.org/b", "forage read report.pdf"},
     },
     {
         .name = "answer",
         .words = "QUESTION",
         .summary = "print a short answer from the web with its sources",
         .about =
-            "Asks search_web, which needs OPENAI_API_KEY. Where FORAGE_HISTORY is on, the same "
-            "question within five minutes (FORAGE_ANSWER_CACHE_TTL) gets the answer that it "
+            "Asks search_web, which needs OPENAI_API_KEY, or FORAGE_ANSWER_MODEL=provider:name and "
+            "something to search with. Where FORAGE_HISTORY is on, the same question within five "
+            "minutes (FORAGE_ANSWER_CACHE_TTL) gets the answer that it "
             "had, and standard error says so.",
         .group = COMMANDS_ASK,
         .run = command_answer,
@@ -272,13 +274,17 @@ static const struct command COMMANDS[] = {
         .summary = "let a worker research a topic and print its report",
         .about =
             "The worker is the Gemini CLI or Claude Code; on a terminal, one line tells what it "
-            "does. Prints the report and the pages that were read.",
+            "does, round by round. Prints the report with a footnote for each claim, the pages "
+            "that were read, and whether every claim has its quote on one of them.",
         .group = COMMANDS_ASK,
         .run = command_research,
         .options = {TEXT("--depth", "concise|detailed", "a few paragraphs, or sections"),
                     NUMBER("--max-iterations", 0, 0, "rounds of searching and reading"),
-                    FLAG("--quick", "one round, by search rather than deep_search"), JSON},
-        .examples = {"forage research \"How did sourdough spread?\" --depth concise"},
+                    FLAG("--quick", "one round, by search rather than deep_search"),
+                    TEXT("--out", "FILE", "save it: .md, .json, or .html with the quotes beside"),
+                    JSON},
+        .examples = {"forage research \"How did sourdough spread?\" --depth concise",
+                     "forage research \"How did sourdough spread?\" --out sourdough.html"},
     },
     {
         .name = "extract",
@@ -347,6 +353,8 @@ static const struct command COMMANDS[] = {
                     TEXT("--scope", "user|project", "whose file (default: user)"),
                     TEXT("--keys", "LIST", "the variables to hand on (default: those set here)"),
                     FLAG("--with-keys", "write the values of keys too"),
+                    FLAG("--open", "search the web with sources that need no key"),
+                    FLAG("--no-open", "do not ask whether to"),
                     TEXT("--http", "URL", "a server that runs already"),
                     TEXT("--token", "VARIABLE", "the variable that holds the token for --http"),
                     TEXT("--command", "FILE", "the program to start (default: this one)"),

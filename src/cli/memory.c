@@ -256,6 +256,9 @@ static void print_stats(struct buf *out, yyjson_mut_val *data)
                    shared ? " (shared)" : "", (long long)number_of(item, "memories"),
                    (long long)number_of(item, "sessions"),
                    (long long)number_of(item, "text_bytes"));
+        if (number_of(item, "indexed") < number_of(item, "memories")) {
+            buf_printf(out, ", %lld indexed", (long long)number_of(item, "indexed"));
+        }
         if (*text_of(data, "model")) {
             buf_printf(out, ", %lld embedded", (long long)number_of(item, "embedded"));
         }

@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BAR_CELLS     12
 #define DEFAULT_DAYS  7
@@ -299,7 +298,7 @@ static bool may_wipe(const struct arguments *arguments, const char *caller)
     if (option_given(arguments, "--yes")) {
         return true;
     }
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+    if (!terminal_can_ask()) {
         fputs("forage: nothing was deleted: there is no terminal to ask on; --yes deletes it\n",
               stderr);
         return false;

@@ -9,7 +9,6 @@
 #include "core/limits.h"
 #include "core/redact.h"
 #include "guard/callers.h"
-#include "proc/proc.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -111,7 +110,9 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
         fputs("forage: out of memory\n", stderr);
     }
     call_free(call);
-    proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
+    (void)fflush(
+        stdout); /* who reads it need not wait for the rest; end_output() sees what fails */
+    app_leave_programs(app);
     app_free(app);
     return code;
 }

@@ -41,7 +41,7 @@ static int run_door(int (*door)(struct app *app, int signals))
         return EXIT_USAGE;
     }
     code = prepare_research(app);
-    if (code == EXIT_OK && memories_embed(app->parts.memories, &app->parts) != OK) {
+    if (code == EXIT_OK && memories_serve(app->parts.memories, &app->parts) != OK) {
         log_error(NULL, "out of memory");
         code = EXIT_FAILED;
     }

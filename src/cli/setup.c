@@ -1,6 +1,7 @@
 /* `forage setup [CLIENT]`: writes forage into the configuration of a client, after showing what
  * would change, and takes it out again. */
 #include "cli/cli.h"
+#include "cli/offer.h"
 #include "cli/terminal.h"
 #include "config/config.h"
 #include "core/limits.h"
@@ -15,12 +16,12 @@
 #include "setup/survey.h"
 #include "setup/undo.h"
 #include "text/text.h"
+#include "websearch/provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define PROBLEM_SIZE (CLIENT_MOST_PATH + 256)
 
@@ -34,6 +35,8 @@ struct setup {
     const char *key_list;
     struct keys keys;
     bool yes, undo, print, json, markdown, with_keys;
+    bool open;    /* web search asks open sources */
+    bool no_open; /* and nobody is asked whether it should */
     struct arena *arena;
     /* The file, and what would become of it. */
     char path[CLIENT_MOST_PATH];
@@ -66,6 +69,8 @@ static void read_options(struct setup *setup, const struct arguments *arguments)
     setup->json = option_given(arguments, "--json");
     setup->markdown = option_given(arguments, "--markdown");
     setup->with_keys = option_given(arguments, "--with-keys");
+    setup->open = option_given(arguments, "--open");
+    setup->no_open = option_given(arguments, "--no-open");
 }
 
 static int read_client(struct setup *setup, const struct arguments *arguments)
@@ -103,8 +108,12 @@ static int check_words(const struct setup *setup)
         strncmp(setup->url, "https://", 8) != 0) {
         return usage_error("--http takes a URL that begins with http:// or https://");
     }
-    if (setup->url && (setup->command || setup->key_list)) {
-        return usage_error("--http names a server that runs already: no --command, no --keys");
+    if (setup->url && (setup->command || setup->key_list || setup->open)) {
+        return usage_error("--http names a server that runs already: no --command, no --keys, no "
+                           "--open");
+    }
+    if (setup->open && setup->no_open) {
+        return usage_error("--open and --no-open exclude each other");
     }
     if (setup->token && (!setup->url || !is_good_name(setup->token))) {
         return usage_error("--token names the variable that holds the token for --http");
@@ -268,6 +277,24 @@ static int show_change(struct setup *setup)
     return print_buf(&out, WORDS_OURS);
 }
 
+/* Whether web search could not work with this entry: forage has no provider here, none of the keys
+ * that it will get is of one, and the file says nothing of it. */
+static bool lacks_provider(const struct setup *setup)
+{
+    for (size_t i = 0; i < setup->keys.count; i++) {
+        for (size_t j = 0; PROVIDERS[j]; j++) {
+            const struct provider *provider = PROVIDERS[j];
+            const char *needed =
+                provider->key_variable ? provider->key_variable : provider->base_variable;
+            if (strcmp(setup->keys.names[i], needed) == 0) {
+                return false;
+            }
+        }
+    }
+    bool decided = setup->before.data && strstr(setup->before.data, "FORAGE_SEARCH_PROVIDERS");
+    return !setup->url && !decided && offer_makes_sense();
+}
+
 /* What a person has to know about the keys. */
 static void tell_keys(const struct setup *setup)
 {
@@ -275,6 +302,13 @@ static void tell_keys(const struct setup *setup)
     bool needs_file = setup->client->reference == REFERENCE_NONE && !setup->with_keys;
     if (setup->url) {
         return;
+    }
+    if (setup->open) {
+        puts("Web search asks open sources, which need no key.");
+    } else if (lacks_provider(setup)) {
+        printf("Web search has no provider; `forage setup %s --open` lets it ask sources that need "
+               "no key.\n",
+               setup->client->id);
     }
     if (setup->keys.count == 0) {
         puts("No key is in it, since none is set here; put keys into ~/.config/forage/forage.env, "
@@ -309,7 +343,7 @@ static bool is_confirmed(struct setup *setup)
     if (setup->yes) {
         return true;
     }
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+    if (!terminal_can_ask()) {
         puts("\nNothing was written: there is no terminal to ask on. --yes writes it.");
         return false;
     }
@@ -318,6 +352,17 @@ static bool is_confirmed(struct setup *setup)
         return false;
     }
     return true;
+}
+
+/* Offers what makes web search work without a key; for oneself alone, not for all of a project. */
+static void ask_for_open(struct setup *setup)
+{
+    bool answered = setup->open || setup->no_open || setup->yes || setup->json;
+    bool may_ask = !answered && setup->scope == SCOPE_USER;
+    if (may_ask && terminal_can_ask() && lacks_provider(setup)) {
+        setup->open = offer_ask("Let web search use them? FORAGE_SEARCH_PROVIDERS=" OPEN_GROUP
+                                " goes into the entry.");
+    }
 }
 
 /* ---- the file ---- */
@@ -446,6 +491,7 @@ static int make_entry(struct setup *setup)
                                     .keys = setup->keys.names,
                                     .key_count = setup->keys.count,
                                     .tools = config_is_set("FORAGE_TOOLS") ? NULL : "ready",
+                                    .providers = setup->open ? OPEN_GROUP : NULL,
                                     .with_values = setup->with_keys};
     int status = launch_choose(setup->arena, setup->command, setup->client->absolute,
                                setup->client->id, &request.launch);
@@ -469,6 +515,7 @@ static int set_up(struct setup *setup)
         files_check_for_keys(setup->path, setup->problem, sizeof setup->problem) != OK) {
         return fail(setup);
     }
+    ask_for_open(setup);
     int code = make_entry(setup);
     if (code != EXIT_OK) {
         return code;

@@ -151,6 +151,11 @@ void terminal_put_wrapped(struct buf *out, size_t indent, size_t column, size_t 
 
 /* ---- asking ---- */
 
+bool terminal_can_ask(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
 bool terminal_ask(const char *question, ...)
 {
     char answer[16];

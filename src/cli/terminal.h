@@ -44,6 +44,8 @@ void terminal_put_wrapped(struct buf *out, size_t indent, size_t column, size_t 
 
 /* ---- asking ---- */
 
+/* Whether there is somebody to ask: what is asked is seen, and what is typed comes here. */
+bool terminal_can_ask(void);
 /* Asks on standard output, and reads the answer from standard input: whether it is
  * "y" or "yes". */
 bool terminal_ask(const char *question, ...) __attribute__((format(printf, 1, 2)));

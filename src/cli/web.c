@@ -1,5 +1,6 @@
 /* `forage web QUERY`: search results and their pages, for people. */
 #include "cli/cli.h"
+#include "cli/offer.h"
 #include "cli/run.h"
 #include "cli/terminal.h"
 #include "core/limits.h"
@@ -121,5 +122,8 @@ int command_web(const struct arguments *arguments)
                                                 .add = add_queries,
                                                 .print = print_results,
                                                 .quiet = true};
+    if (!option_given(arguments, "--json")) {
+        offer_before_search();
+    }
     return run_tool_command(&COMMAND, arguments, show_page);
 }

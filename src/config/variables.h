@@ -29,6 +29,7 @@ enum variable_group {
     GROUP_PAGES,
     GROUP_BROWSER,
     GROUP_RESEARCH,
+    GROUP_MODELS,
     GROUP_ANSWERS,
     GROUP_LOGGING,
     GROUP_FILE,

@@ -56,16 +56,19 @@ int64_t clock_trusted_ms(struct clock_trust *trust)
     return wall;
 }
 
+char *clock_stamp_of(int64_t wall_ms, char out[CLOCK_STAMP_SIZE])
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm parts;
+    gmtime_r(&seconds, &parts);
+    size_t length = strftime(out, CLOCK_STAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(out + length, CLOCK_STAMP_SIZE - length, ".%03dZ", (int)(wall_ms % 1000));
+    return out;
+}
+
 char *clock_stamp(char out[CLOCK_STAMP_SIZE])
 {
-    struct timespec now;
-    struct tm parts;
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &parts);
-    size_t length = strftime(out, CLOCK_STAMP_SIZE, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(out + length, CLOCK_STAMP_SIZE - length, ".%03dZ",
-             (int)(now.tv_nsec / 1000000 % 1000));
-    return out;
+    return clock_stamp_of(clock_wall_ms(), out);
 }
 
 /* A number that is not negative; -1 for anything else. */

@@ -26,6 +26,8 @@ int64_t clock_trusted_ms(struct clock_trust *trust);
 
 /* "2026-11-15T10:10:30.123Z"; returns `out`. */
 char *clock_stamp(char out[CLOCK_STAMP_SIZE]);
+/* The same of a moment, in milliseconds since 1970. */
+char *clock_stamp_of(int64_t wall_ms, char out[CLOCK_STAMP_SIZE]);
 /* How long a service asks to wait, in milliseconds: `ms` is a number of them, `retry_after` a
  * number of seconds or a date of HTTP; either may be NULL, the first that can be read counts.
  * Negative when it does not say. `now` is in seconds since 1970. */

@@ -65,6 +65,8 @@
 #define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
 #define LIMIT_WINDOW_RULES      64   /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
 #define LIMIT_WINDOW_CLAIMS     8    /* that hold for one call */
+#define LIMIT_PACED_SOURCES     64   /* that calls take turns at */
+#define LIMIT_PACE_CALLS        1000 /* of a window of a pace; where more are allowed, as many */
 #define DEFAULT_LIMITS          "search_web=20/10m"
 
 /* Configuration */
@@ -129,9 +131,11 @@
 #define LIMIT_PAGE_SCRATCH_BYTES MIB(128) /* what is known of it while it is read */
 #define LIMIT_PAGE_DEPTH         200      /* of elements; what would be deeper is hung beside */
 #define LIMIT_MARKDOWN_BYTES     MIB(16)  /* of one page */
+#define LIMIT_PAGES_OF_CALL      10       /* that one call of get_content reads */
 #define LIMIT_HOST_TRANSFERS     6        /* at once to one host and port, over all calls */
 #define LIMIT_PAGE_REVIEWS       10       /* of a product that are written, */
 #define LIMIT_PAGE_REVIEW_TEXT   3000     /* and letters of all of them; the rest is counted */
+#define LIMIT_PAGE_SCROLL_CHARS  50000    /* of a list that grows, where nobody says how many */
 #define LIMIT_PAGE_HEADINGS      2000     /* of an outline */
 #define LIMIT_FOCUS_PIECES       65536    /* of a page that are looked at for an answer, */
 #define LIMIT_FOCUS_HITS         2000     /* and the best of them */
@@ -140,8 +144,10 @@
 #define TIME_SOURCE_MS           30000 /* one page, its redirects included */
 
 /* Searching the web */
-#define LIMIT_SEARCH_PROVIDERS     5
-#define LIMIT_SEARCH_QUERIES       5    /* in one call */
+#define LIMIT_SEARCH_PROVIDERS     40 /* with all open sources */
+#define LIMIT_SEARCH_QUERIES       5  /* in one call */
+#define LIMIT_SEARCH_MERGE         8  /* providers asked side by side */
+#define LIMIT_SEARCH_RANKINGS      (LIMIT_SEARCH_QUERIES * LIMIT_SEARCH_MERGE)
 #define LIMIT_SEARCH_RESULTS       20   /* of one call */
 #define LIMIT_SEARCH_HITS          100  /* of one answer that are looked at */
 #define LIMIT_SEARCH_SITES         20   /* wanted, and as many excluded */
@@ -149,9 +155,12 @@
 #define LIMIT_SEARCH_LINK_BYTES    2000 /* a longer one is no result that anybody can use */
 #define LIMIT_SEARCH_REQUEST_BYTES KIB(32)
 #define LIMIT_SEARCH_ANSWER_BYTES  MIB(4)
+#define LIMIT_ABSTRACT_WORDS       1000  /* of a paper, where they come one by one */
 #define TIME_SEARCH_TRY_MS         10000 /* one provider, one try */
 #define TIME_SEARCH_PAUSE_MS       500   /* before another try, where the provider does not say */
 #define TIME_SEARCH_PATIENCE_MS    10000 /* with a provider that asks to wait */
+#define TIME_PACE_AHEAD_MS         60000 /* that a turn at a source is taken ahead of its time */
+#define TIME_PACE_STORE_MS         1000  /* for the store to decide; then this process does */
 
 /* Answers */
 #define LIMIT_ANSWER_BYTES          MIB(4) /* what the service sends */
@@ -167,12 +176,29 @@
 #define TIME_ANSWER_BACKOFF_MS      1000  /* before the second try at most; then twice that */
 #define TIME_ANSWER_PATIENCE_MS     20000 /* for a pause that the service asks for */
 
+/* Replies of language models */
+#define LIMIT_REPLY_BYTES           MIB(16)  /* what a service sends, with all frames of a stream */
+#define LIMIT_REPLY_TEXT_BYTES      MIB(1)   /* its text, its reasoning, the arguments of a use */
+#define LIMIT_REPLY_SCRATCH_BYTES   MIB(64)  /* one event while it is read; the whole, unstreamed */
+#define LIMIT_REPLY_USES            64       /* of tools, in one reply */
+#define LIMIT_REPLY_ERROR_BYTES     KIB(256) /* the body of an error */
+#define LIMIT_REPLY_WORDS_BYTES     2048     /* of an error that are passed on */
+#define TIME_REPLY_BACKOFF_MS       500      /* before the second try; then twice that */
+#define TIME_REPLY_PATIENCE_MS      60000    /* for a pause that a service asks for */
+#define TIME_REPLY_LOADING_MS       60000    /* for a server that reads its model into memory, */
+#define TIME_REPLY_LOADING_PAUSE_MS 1000     /* and between two looks at it */
+#define TIME_REPLY_TOLD_MS          1000     /* between two words on how much was written */
+#define TIME_REPLY_LESSON_MS        3600000  /* that a server's refusal is remembered */
+#define TIME_REPLY_END_MS           250      /* for a connection to end after the last event */
+
 /* Loaders of pages */
 #define LIMIT_XML_DEPTH          256     /* nesting of elements */
 #define LIMIT_XML_ATTRIBUTES     32      /* of one element; further ones are passed over */
 #define LIMIT_LOADER_BYTES       MIB(7)  /* one answer of a service's interface */
 #define LIMIT_LOADER_ARENA_BYTES MIB(8)  /* taken by a call: no further answer is asked for */
 #define LIMIT_LOADER_PAGES       5       /* of comments or answers, 100 each */
+#define LIMIT_THREAD_POSTS       2000    /* of a conversation that are written */
+#define LIMIT_DISCOURSE_PAGES    10      /* of posts, 20 each */
 #define LIMIT_DOCUMENT_BYTES     MIB(16) /* the Markdown of one document */
 #define LIMIT_FEED_ITEMS         200
 #define LIMIT_SITEMAP_ITEMS      50000 /* as many as a sitemap may have */
@@ -190,15 +216,17 @@
 #define LIMIT_SHEET_COLUMNS          256    /* of a sheet that are not empty; the rest is cut */
 #define LIMIT_FEED_SUMMARY_CHARS     600
 #define LIMIT_PDF_LINES              200000
+#define LIMIT_PDF_WORDS              400000
 #define LIMIT_PDF_OUTPUT_BYTES       MIB(24)  /* what Poppler writes about one document */
 #define LIMIT_PDF_MEMORY_BYTES       MIB(192) /* address space of its child; 1,500 pages take 130 */
 #define LIMIT_PDF_DESCRIPTORS        32
 #define LIMIT_PDFS_AT_ONCE           4
 #define TIME_PDF_MS                  30000
+#define TIME_PDF_FONTS_MS            10000 /* for what makes its Markdown better, and is no text */
 #define TIME_SERVICE_PATIENCE_MS                                                                   \
     10000                        /* for a service that asks to wait before the next request        \
                                   */
-#define TIME_ARXIV_PAUSE_MS 3000 /* between two requests, as arXiv asks */
+#define TIME_ARXIV_REST_MS 60000 /* after it said that it is asked too often */
 
 /* Research */
 #define LIMIT_PROMPT_BYTES          KIB(256) /* a template of a prompt */
@@ -206,6 +234,21 @@
 #define LIMIT_RESEARCH_ITEMS        200      /* queries or pages that are listed */
 #define LIMIT_RESEARCH_ITEM_CHARS   2000     /* of one of them */
 #define LIMIT_RESEARCH_ERRORS_BYTES KIB(16)  /* the end of a worker's stderr */
+#define LIMIT_EVIDENCE_PAGES        500      /* of one research, */
+#define LIMIT_EVIDENCE_PAGE_BYTES   MIB(5)   /* the text of one; what is longer is not kept, */
+#define LIMIT_EVIDENCE_BYTES        MIB(8)   /* and of all of them */
+#define LIMIT_EVIDENCE_TOKENS       2097152  /* of one page */
+#define LIMIT_EVIDENCE_SCRATCH      MIB(96)  /* while they are compared */
+#define LIMIT_EVIDENCE_WORK         MIB(64)  /* comparisons of tokens, of one research */
+#define LIMIT_EVIDENCE_NOTES        1000
+#define LIMIT_EVIDENCE_NOTE_BYTES   KIB(16) /* a claim, a quote, a title or an address */
+#define LIMIT_EVIDENCE_FOOTNOTES    7500    /* characters of all of a report */
+#define LIMIT_EVIDENCE_CONFLICTS    50
+#define LIMIT_EVIDENCE_REPORT_BYTES MIB(4)   /* a report with its footnotes */
+#define LIMIT_RESEARCH_SOURCES      500      /* that one research knows */
+#define LIMIT_RESEARCH_PAGE_BYTES   KIB(768) /* of the text of a page that is kept */
+#define TIME_RESEARCH_READ_MS       20000    /* for pages that are read side by side */
+#define TIME_RESEARCH_WRITE_MS      60000    /* that are kept back for the report, at most */
 #define TIME_RESEARCH_SIGN_MS       10000    /* between two signs of life to the client */
 #define TIME_PROGRESS_TICK_MS       1000     /* between two looks of a waiting line on a terminal */
 #define TIME_RESEARCH_LEAVE_MS      1000     /* for a worker that is done to leave by itself */
@@ -221,6 +264,7 @@
 #define LIMIT_BROWSER_BYTES(pages)  (MIB(512) + (pages)*MIB(128))
 #define LIMIT_BROWSER_EVENTS        8192 /* that wait for the thread of one page */
 #define LIMIT_BROWSER_REQUESTS      1024 /* of one page that are watched at once */
+#define LIMIT_BROWSER_FRAMES        16   /* of its own site inside a page that are read */
 #define LIMIT_PROXY_TUNNELS         256
 #define LIMIT_PROXY_TUNNEL_BYTES    MIB(64) /* carried by one tunnel, both ways together */
 #define TIME_PROXY_CONNECT_MS       10000   /* for a look-up, and for each address */
@@ -228,9 +272,16 @@
 #define TIME_BROWSER_START_MS       15000   /* one try: from its start to its first answer */
 #define TIME_BROWSER_ANSWER_MS      10000   /* for an answer about a page */
 #define TIME_PAGE_NAVIGATE_MS       20000   /* until the server has begun to answer */
-#define TIME_PAGE_QUIET_MS          100     /* without a request in flight: the page is complete */
-#define TIME_PAGE_REQUEST_MS        4000    /* a request that takes longer is not waited for */
-#define TIME_PAGE_CEILING_MS        8000    /* for pages that never rest */
+#define TIME_BROWSER_BUSY_MS        8000    /* for a page whose scripts do not let us look at it */
+#define TIME_PAGE_QUIET_MS          100     /* without a change or a request: it is complete, */
+#define TIME_PAGE_LIVE_QUIET_MS     400     /* the same, while a web socket or the like is open */
+#define TIME_PAGE_SETTLING_MS       250     /* until what repeats itself does not count */
+#define TIME_PAGE_START_MS          5000    /* after the last change; later requests do not count */
+#define TIME_PAGE_REQUEST_MS        8000    /* a request that takes longer is not waited for, */
+#define TIME_PAGE_STREAM_MS         2000    /* nor an answer that goes on after so long a pause */
+#define TIME_PAGE_CEILING_MS        20000   /* for pages that never rest; empty ones get it all, */
+#define TIME_PAGE_SCROLL_MS         10000   /* for a list that grows */
+#define TIME_PAGE_RESERVE_MS        3000    /* but for what reading it takes */
 
 /* PostgreSQL */
 #define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
@@ -253,8 +304,10 @@
 #define LIMIT_MEMORY_EXACT_TOTAL      10000u  /* results beyond it are not counted */
 #define LIMIT_MEMORY_REMOVALS         100000  /* that are told to indexes of other processes */
 #define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open */
+#define LIMIT_MEMORY_IDLE_READERS     4u      /* readers of words that are kept, of 512 KiB each */
 #define LIMIT_MEMORY_CHECK_LINES      10000u  /* problems that a check lists; all are counted */
 #define LIMIT_MEMORY_CATCH_UP         1000u   /* changes that an index takes at a time */
+#define LIMIT_MEMORY_AT_ONCE          16384   /* memories that a search waits for to be indexed */
 #define LIMIT_MEMORY_ROW_BYTES        MIB(4)  /* one memory, with what it takes to read it */
 #define LIMIT_MEMORY_CACHE_KIB        2048    /* pages of the file, of one connection, */
 #define LIMIT_MEMORY_IMPORT_KIB       16384   /* and while it imports, which touches most of them */
@@ -279,13 +332,16 @@
 #define LIMIT_INDEX_SEGMENT_BYTES   MIB(2048)            /* one of them */
 #define LIMIT_INDEX_BYTES           (UINT64_C(16) << 30) /* all of one index */
 #define LIMIT_INDEX_BUILDER_ENTRIES 16384u               /* that become one segment, */
-#define LIMIT_INDEX_BUILDER_ROWS    1000000u             /* or so many terms of them */
+#define LIMIT_INDEX_BUILDER_ROWS    1000000u             /* or so many terms of them, */
+#define LIMIT_INDEX_BUILDER_BYTES   MIB(16)              /* or so many bytes of positions */
 #define LIMIT_INDEX_GIVERS          1000u   /* hits that give to their neighbours, of very many */
-#define LIMIT_INDEX_MANIFEST_BYTES  MIB(16) /* names, and a bit for each memory that was deleted */
+#define LIMIT_INDEX_MANIFEST_BYTES  KIB(16) /* the names of them */
 #define LIMIT_INDEX_SCRUBS          4096u   /* namespaces that wait for what was removed to leave */
 #define LIMIT_INDEX_UNSAVED         100u    /* documents that the next process has to read again */
 #define TIME_INDEX_SAVE_MS          1000    /* after a change, for others to come along */
+#define TIME_INDEX_GAP_SAVE_MS      5000    /* the same, while very much comes */
 #define TIME_INDEX_RETRY_MS         1000    /* when another process was just writing */
+#define TIME_INDEX_WORK_MS          120000  /* for one namespace, of a command that ends */
 #define TIME_INDEX_REST_MS          10000   /* at most, after a save that took long */
 #define LIMIT_MAPPINGS              4096u   /* files that the process has mapped */
 
@@ -308,9 +364,11 @@
 #define TIME_MEANING_QUERY_MS      2000     /* for the vector of a question, while somebody waits */
 #define TIME_MEANING_TEXTS_MS      30000    /* for those of texts, in the background */
 
-/* Vectors in memory */
+/* Vectors of a space */
 #define LIMIT_VECTORS_EXACT 50000u /* passages of a space that a search compares one by one */
 #define LIMIT_VECTORS_PART  100u   /* beyond that, one in so many, nearest by their signs */
+#define LIMIT_VECTORS_FRESH 65536u /* passages in memory; more go to files at once */
+#define LIMIT_VECTORS_LABEL 1024u  /* bytes of what a file says of who made them */
 
 /* The wall clock, for whoever deletes what is old: how far it may be ahead of what was expected
  * before it is doubted, and for how long it is. */

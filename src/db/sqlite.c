@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ struct sqlite {
     int cache_kib;          /* and of them now */
     int log_frames;         /* of the log that were in use after the last commit */
     int most_log_frames;    /* then they are brought into the file */
+    int64_t log_bytes;      /* at least, unless another process has cut it; 0: not known */
     bool now_synced;        /* whether a commit waits for the disk */
 };
 
@@ -187,14 +189,18 @@ static int run_patiently(struct sqlite *db, const char *sql)
 
 /* ---- files that were moved ---- */
 
-/* All zero where there is no such file. */
+/* All zero where there is no such file. It asks for no times: Linux dates a write that follows such
+ * a question exactly, and then a commit may have to wait for the file's times as well. */
 static struct identity identify(const char *path, const char *end)
 {
     char name[4096];
-    struct stat about;
+    struct statx about;
     int length = snprintf(name, sizeof name, "%s%s", path, end);
-    bool there = length > 0 && length < (int)sizeof name && stat(name, &about) == 0;
-    return there ? (struct identity){about.st_dev, about.st_ino} : (struct identity){0};
+    bool there =
+        length > 0 && length < (int)sizeof name && statx(AT_FDCWD, name, 0, STATX_INO, &about) == 0;
+    return there
+               ? (struct identity){makedev(about.stx_dev_major, about.stx_dev_minor), about.stx_ino}
+               : (struct identity){0};
 }
 
 static bool is(struct identity a, struct identity b)
@@ -231,6 +237,9 @@ static bool tell_moved(struct db *db)
 static int on_commit(void *context, sqlite3 *handle, const char *name, int frames)
 {
     struct sqlite *db = context;
+    if (frames < db->log_frames) {
+        db->log_bytes = 0; /* it begins anew, and may have been cut */
+    }
     db->log_frames = frames;
     if (frames >= db->most_log_frames) {
         sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
@@ -253,13 +262,16 @@ static void make_log_room(struct sqlite *db)
     sqlite3_int64 size = 0;
     sqlite3_int64 used = LOG_HEADER_BYTES + (sqlite3_int64)db->log_frames * LOG_FRAME_BYTES;
     sqlite3_int64 most = LOG_HEADER_BYTES + (sqlite3_int64)db->most_log_frames * LOG_FRAME_BYTES;
+    if (db->log_bytes >= most || db->log_bytes - used >= LOG_ROOM_BYTES) {
+        return; /* without a question for its size, which would ask for its times (identify()) */
+    }
     sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-    if (!log || !log->pMethods || log->pMethods->xFileSize(log, &size) != SQLITE_OK ||
-        size >= most || size - used >= LOG_ROOM_BYTES) {
+    if (!log || !log->pMethods || log->pMethods->xFileSize(log, &size) != SQLITE_OK) {
         return;
     }
-    if (db->log_frames == 0 || size < used) {
-        return; /* a new log, or one that was emptied: this may be all that will be in it */
+    db->log_bytes = size;
+    if (size >= most || size - used >= LOG_ROOM_BYTES || db->log_frames == 0 || size < used) {
+        return; /* long enough; or new or emptied: this may be all that will be in it */
     }
     sqlite3_int64 end = 2 * size < LOG_FIRST_BYTES ? LOG_FIRST_BYTES : 2 * size;
     end = end < most ? end : most;
@@ -268,6 +280,7 @@ static void make_log_room(struct sqlite *db)
         code = log->pMethods->xWrite(log, zeros, sizeof zeros, size);
         size += (sqlite3_int64)sizeof zeros;
     }
+    db->log_bytes = code == SQLITE_OK ? size : 0;
 }
 
 /* Brings everything into the file first, which locks nobody out; only a log that nobody reads any
@@ -287,6 +300,7 @@ static int empty_log(struct db *base, int64_t *held_at)
             sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     }
     sqlite3_busy_handler(db->handle, on_busy, db);
+    db->log_bytes = 0;
     *held_at = brought;
     return code == SQLITE_OK ? OK : (code & 0xff) == SQLITE_BUSY ? ERR_BUSY : fail(db, code);
 }
@@ -440,6 +454,12 @@ static int run(struct db *base, const char *sql)
     return code == SQLITE_OK ? OK : fail(db, code);
 }
 
+/* What is run time and again stays prepared. */
+static int run_again(struct db *db, const char *sql)
+{
+    return db_finish(db_query(db, sql, NULL, 0));
+}
+
 static void rollback(struct db *db)
 {
     /* SQLite itself may have undone everything already. */
@@ -458,7 +478,7 @@ static int begin(struct db *base, bool durable)
         db->now_synced = status == OK ? durable : db->now_synced;
     }
     if (status == OK) {
-        status = run_patiently(db, "BEGIN IMMEDIATE");
+        status = run_again(base, "BEGIN IMMEDIATE");
     }
     if (status != OK) {
         return status;
@@ -476,12 +496,12 @@ static int begin(struct db *base, bool durable)
 
 static int begin_reading(struct db *db)
 {
-    return tell_moved(db) ? ERR_IO : run_patiently(sqlite_of(db), "BEGIN");
+    return tell_moved(db) ? ERR_IO : run_again(db, "BEGIN");
 }
 
 static int commit(struct db *db)
 {
-    int status = run_patiently(sqlite_of(db), "COMMIT");
+    int status = run_again(db, "COMMIT");
     if (status != OK) {
         rollback(db);
     } else if (tell_moved(db)) {

@@ -260,7 +260,9 @@ static void wake(struct writer_job *jobs)
         struct writer_job *job = jobs;
         jobs = job->next;
         job->stage = DONE;
-        event_signal(job->event);
+        if (job->event >= 0) {
+            event_signal(job->event);
+        }
     }
 }
 
@@ -302,20 +304,28 @@ static int wait_turn(struct writer *writer, struct call *call, struct writer_job
     return OK;
 }
 
-static int run_grouped(struct writer *writer, struct call *call, struct writer_job *job)
+/* Only who has to wait needs something to wait for. */
+static int queue_up(struct writer *writer, struct call *call, struct writer_job *job)
 {
     job->event = event_open();
     if (job->event < 0) {
         return ERR_IO;
     }
-    pthread_mutex_lock(&writer->lock);
     list_add(&writer->waiting, job);
+    return wait_turn(writer, call, job);
+}
+
+static int run_grouped(struct writer *writer, struct call *call, struct writer_job *job)
+{
     int status = OK;
+    job->event = -1;
+    pthread_mutex_lock(&writer->lock);
     if (writer->led) {
-        status = wait_turn(writer, call, job);
+        status = queue_up(writer, call, job);
     } else {
         writer->led = true;
         job->stage = LEADS;
+        list_add(&writer->waiting, job);
     }
     if (status == OK && job->stage == LEADS) {
         lead(writer, call);

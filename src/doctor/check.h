@@ -17,8 +17,8 @@ enum finding_state {
 /* What came of one check. */
 struct finding {
     enum finding_state state;
-    char text[512]; /* a phrase */
-    char fix[512];  /* the command that repairs it, or "" */
+    char text[1024]; /* a phrase */
+    char fix[512];   /* the command that repairs it, or "" */
 };
 
 enum doctor_group {
@@ -97,6 +97,7 @@ void look_at_names(struct look *look);
 void look_at_certificates(struct look *look);
 void look_at_order(struct look *look);
 void look_at_provider(struct look *look);
+void look_at_open(struct look *look);
 void look_at_browser(struct look *look);
 void look_at_pdf(struct look *look);
 void look_at_cache(struct look *look);
@@ -108,6 +109,9 @@ void look_at_node(struct look *look);
 void look_at_sign_in(struct look *look);
 void look_at_worker_folder(struct look *look);
 void look_at_firecrawl(struct look *look);
+void look_at_language_model(struct look *look);
+/* Whether another model than OpenAI's answers; then it is reported. */
+bool look_at_answering_model(struct look *look);
 void look_at_data(struct look *look);
 void look_at_database(struct look *look);
 void look_at_model(struct look *look);

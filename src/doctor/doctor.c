@@ -41,6 +41,8 @@ static const struct check CHECKS[] = {
      "its key; online: one search with one result (1 request)", &PROVIDER_BRAVE},
     {"search.exa", DOCTOR_SEARCH, "Exa", ONE_OF, look_at_provider,
      "its key; online: one search with one result (1 request)", &PROVIDER_EXA},
+    {"search.open", DOCTOR_SEARCH, "open sources", ONE_OF, look_at_open,
+     "which of them are asked, and which are not; online: one search of one of them (free)", NULL},
 
     {"pages.browser", DOCTOR_PAGES, "pages with JavaScript", EXTRA, look_at_browser,
      "a browser is found, is no Snap, and starts", NULL},
@@ -53,7 +55,10 @@ static const struct check CHECKS[] = {
      "its key; online: GET /2.3/info (free)", NULL},
 
     {"answers.openai", DOCTOR_ANSWERS, "OpenAI", NEEDED, look_at_openai,
-     "its key; online: GET /models (free)", NULL},
+     "its key, or the model of FORAGE_ANSWER_MODEL and a search for it; online: GET /models "
+     "(free), "
+     "or one small question",
+     NULL},
 
     {"research.worker", DOCTOR_RESEARCH, "worker", NEEDED, look_at_worker,
      "the Gemini CLI or Claude Code is found and runs", NULL},
@@ -65,6 +70,10 @@ static const struct check CHECKS[] = {
      "it is there or can be made", NULL},
     {"research.firecrawl", DOCTOR_RESEARCH, "Firecrawl", EXTRA, look_at_firecrawl,
      "its key or address; online: GET /v2/team/credit-usage (free)", NULL},
+    {"research.model", DOCTOR_RESEARCH, "language model", EXTRA, look_at_language_model,
+     "the model of FORAGE_MODEL, its address and its key; online: one small question (some hundred "
+     "tokens)",
+     NULL},
 
     {"kept.folder", DOCTOR_KEPT, "data folder", NEEDED, look_at_data,
      "it can be written to, is private and has room", NULL},

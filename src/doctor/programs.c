@@ -8,6 +8,7 @@
 #include "net/surroundings.h"
 #include "page/browser/browser.h"
 #include "proc/proc.h"
+#include "research/own/own.h"
 #include "research/steps.h"
 #include "research/worker.h"
 
@@ -280,8 +281,37 @@ static const char *worker_package(void)
     return worker_chosen() == &WORKER_CLAUDE ? "@anthropic-ai/claude-code" : "@google/gemini-cli";
 }
 
+/* Our own loop is no program and needs none. */
+static bool is_own(struct look *look)
+{
+    if (!worker_is_own()) {
+        return false;
+    }
+    report(look, FINDING_UNUSED, "forage researches by itself");
+    return true;
+}
+
+static void look_at_own(struct look *look)
+{
+    char lacks[300];
+    struct arena *arena = arena_new(MIB(1));
+    const char *label = arena ? own_model(arena, lacks, sizeof lacks) : NULL;
+    if (!label) {
+        report(look, FINDING_MISSING, "forage researches by itself and has no model: %s",
+               arena ? lacks : "out of memory");
+        suggest_setting(look, "FORAGE_MODEL", "ollama:qwen3:8b");
+    } else {
+        report(look, FINDING_OK, "forage researches by itself, with %s", label);
+    }
+    arena_free(arena);
+}
+
 void look_at_worker(struct look *look)
 {
+    if (worker_is_own()) {
+        look_at_own(look);
+        return;
+    }
     const struct worker *worker = worker_chosen();
     char path[WORKER_PATH_SIZE];
     char version[200];
@@ -325,6 +355,9 @@ void look_at_node(struct look *look)
 {
     char path[WORKER_PATH_SIZE];
     char version[200];
+    if (is_own(look)) {
+        return;
+    }
     bool found = find_worker(path);
     if (found && !is_for_node(path)) {
         report(look, FINDING_UNUSED, "the worker does not need it");
@@ -348,6 +381,9 @@ void look_at_worker_folder(struct look *look)
     char path[FOLDER_PATH_SIZE];
     char problem[512];
     char program[WORKER_PATH_SIZE];
+    if (is_own(look)) {
+        return;
+    }
     if (!find_worker(program) && !config_is_set("FORAGE_RESEARCH_DIR")) {
         report(look, FINDING_UNUSED, "not without the worker");
     } else if (folder_find(path, problem, sizeof problem) != OK) {

@@ -1,10 +1,12 @@
 /* Checks of services: whether a key is there and, online, whether it is accepted. What is asked is
  * what spends least; the table in doctor.c says what that is. */
+#include "websearch/open/services.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
 #include "proc/proc.h"
 #include "research/worker.h"
+#include "websearch/plan.h"
 #include "websearch/route.h"
 
 #include <stdio.h>
@@ -28,6 +30,7 @@ static const struct {
     [ROUTE_OUT_OF_QUOTA] = {FINDING_WARNING, "is accepted, but nothing is left on its account"},
     [ROUTE_SERVER_ERROR] = {FINDING_BROKEN, "could not be tried: the service fails"},
     [ROUTE_UNREADABLE] = {FINDING_BROKEN, "could not be tried: the answer makes no sense"},
+    [ROUTE_BLOCKED] = {FINDING_BROKEN, "could not be tried: the service lets nobody in"},
     [ROUTE_REFUSED] = {FINDING_BROKEN, "is refused"},
     [ROUTE_NO_ACCESS] = {FINDING_BROKEN, "is refused"},
     [ROUTE_NO_JSON] = {FINDING_BROKEN, "is right, but JSON is switched off there"},
@@ -35,21 +38,32 @@ static const struct {
     [ROUTE_NO_REQUEST] = {FINDING_BROKEN, "could not be tried: the address is wrong"},
 };
 
+/* OK with a response that can be judged, which may be that there is none; otherwise a status of the
+ * call. */
+static int ask(struct look *look, const char *url, struct fetch_request request,
+               struct fetch_response *response)
+{
+    struct url parsed;
+    *response = (struct fetch_response){0};
+    int status = fetch_parse(look->call, url, &parsed, response);
+    if (status == OK) {
+        request.url = &parsed;
+        status = fetch_run(look->call, &request, response);
+    }
+    if (status == ERR_DEADLINE) {
+        response->failure = FETCH_TIMEOUT;
+    }
+    return status == ERR_DEADLINE || status == ERR_FAILED ? OK : status;
+}
+
 /* Says what a service answered to a request that only a good key is let in with: `what` ("the
  * key") comes from `variable`. `provider` may be NULL. */
 static void ask_service(struct look *look, const char *url, struct fetch_request request,
                         const char *what, const char *variable, const struct provider *provider)
 {
-    struct fetch_response response = {0};
-    struct url parsed;
-    int status = fetch_parse(look->call, url, &parsed, &response);
-    if (status == OK) {
-        request.url = &parsed;
-        status = fetch_run(look->call, &request, &response);
-    }
-    if (status == ERR_DEADLINE) {
-        response.failure = FETCH_TIMEOUT;
-    } else if (status != OK && status != ERR_FAILED) {
+    struct fetch_response response;
+    int status = ask(look, url, request, &response);
+    if (status != OK) {
         report(look, FINDING_BROKEN, "%s could not be tried: %s", what, status_name(status));
         return;
     }
@@ -113,54 +127,78 @@ void look_at_order(struct look *look)
 {
     const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
     const char *unknown = NULL;
-    char names[200] = "";
+    char names[200];
+    struct text_out out;
     if (providers_chosen(chosen, &unknown) != OK) {
         report(look, FINDING_BROKEN, "FORAGE_SEARCH_PROVIDERS names %s, which is no provider",
                unknown);
         suggest_unset(look, "FORAGE_SEARCH_PROVIDERS");
         return;
     }
+    bool open_told = false;
+    text_start(&out, names, sizeof names);
     for (size_t i = 0; chosen[i]; i++) {
-        size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%s", i ? ", then " : "",
-                 chosen[i]->title);
+        if (!chosen[i]->open || !open_told) {
+            text_putf(&out, "%s%s", i ? ", then " : "",
+                      chosen[i]->open ? "open sources" : chosen[i]->title);
+        }
+        open_told = open_told || chosen[i]->open;
     }
     if (*names) {
         report(look, FINDING_OK, "%s", names);
     } else {
-        report(look, FINDING_UNUSED, "no provider is set up");
+        report(look, FINDING_UNUSED,
+               "no provider is set up; web search takes a key of one, or "
+               "FORAGE_SEARCH_PROVIDERS=" OPEN_GROUP " for sources that need none");
     }
 }
 
-static bool is_left_out(const struct provider *provider)
+static bool is_named(const char *name)
 {
     size_t wanted;
     const char *const *names = config_list("FORAGE_SEARCH_PROVIDERS", &wanted);
     for (size_t i = 0; i < wanted; i++) {
-        if (strcmp(names[i], provider->name) == 0) {
-            return false;
+        if (strcmp(names[i], name) == 0) {
+            return true;
         }
     }
-    return wanted > 0;
+    return false;
 }
 
-/* One search for one result. */
+static bool is_left_out(const struct provider *provider)
+{
+    return config_is_set("FORAGE_SEARCH_PROVIDERS") && !is_named(provider->name);
+}
+
+/* The request of one search for one result. OK or ERR_NOMEM. */
+static int one_search(struct look *look, const struct provider *provider, enum search_type type,
+                      const char **url, struct fetch_request *fetch)
+{
+    struct arena *arena = call_arena(look->call);
+    const struct search_query query = {.text = "forage", .count = 1, .page = 1, .type = type};
+    struct provider_request *request = arena_alloc(arena, sizeof *request);
+    int status = request ? route_request(provider, arena, &query, request) : ERR_NOMEM;
+    if (status == OK) {
+        *url = request->url;
+        *fetch = (struct fetch_request){
+            .headers = request->headers,
+            .header_count = request->header_count,
+            .body = request->body,
+            .body_length = request->body ? strlen(request->body) : 0,
+        };
+    }
+    return status;
+}
+
 static void search_once(struct look *look, const struct provider *provider)
 {
-    const struct search_query query = {.text = "forage", .count = 1, .page = 1};
-    struct provider_request request;
-    if (route_request(provider, call_arena(look->call), &query, &request) != OK) {
-        return;
+    const char *url;
+    struct fetch_request fetch;
+    if (one_search(look, provider, SEARCH_WEB, &url, &fetch) == OK) {
+        ask_service(look, url, fetch, provider->key_variable ? "the key" : "the address",
+                    provider->key_variable ? provider->key_variable : provider->base_variable,
+                    provider);
     }
-    struct fetch_request fetch = {
-        .headers = request.headers,
-        .header_count = request.header_count,
-        .body = request.body,
-        .body_length = request.body ? strlen(request.body) : 0,
-    };
-    ask_service(look, request.url, fetch, provider->key_variable ? "the key" : "the address",
-                provider->key_variable ? provider->key_variable : provider->base_variable,
-                provider);
 }
 
 void look_at_provider(struct look *look)
@@ -187,6 +225,99 @@ void look_at_provider(struct look *look)
                         variable, config_text(variable));
     } else {
         search_once(look, provider);
+    }
+}
+
+/* ---- open sources ---- */
+
+/* Asks one, and appends what came of it. Whether it answered. */
+static bool try_open(struct look *look, const struct provider *source, struct text_out *out)
+{
+    const char *url;
+    struct fetch_request fetch;
+    struct fetch_response response;
+    enum search_type type = SEARCH_WEB;
+    while (type + 1 < SEARCH_TYPES && !source->paths[type]) {
+        type++;
+    }
+    if (one_search(look, source, type, &url, &fetch) != OK ||
+        ask(look, url, fetch, &response) != OK) {
+        text_putf(out, "; %s could not be tried", source->title);
+        return false;
+    }
+    bool answers = route_judge(source, &response).outcome == ROUTE_ANSWERED;
+    text_putf(out, "; %s %s", source->title, answers ? "answers" : "does not answer");
+    if (response.status) {
+        text_putf(out, " (HTTP %d)", response.status);
+    } else if (response.error) {
+        text_putf(out, ": %s", response.error);
+    }
+    return answers;
+}
+
+/* Those that the settings name, each or all of them, whether they are asked or not. NULL ends
+ * them. */
+static void list_open(const struct provider *named[LIMIT_SEARCH_PROVIDERS + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; OPEN_SOURCES[i] && count < LIMIT_SEARCH_PROVIDERS; i++) {
+        if (is_named(OPEN_GROUP) || is_named(OPEN_SOURCES[i]->name)) {
+            named[count++] = OPEN_SOURCES[i];
+        }
+    }
+    named[count] = NULL;
+}
+
+/* The one that a search of the web would ask first, or the first that is asked for anything. */
+static const struct provider *first_open(const struct provider *const *named)
+{
+    struct plan plan;
+    plan_make(&plan, &(struct search_query){.text = "forage", .type = SEARCH_WEB});
+    for (size_t i = 0; i < plan.count; i++) {
+        if (plan.items[i].provider->open) {
+            return plan.items[i].provider;
+        }
+    }
+    while (*named && !provider_configured(*named)) {
+        named++;
+    }
+    return *named;
+}
+
+static void offer_open(struct look *look)
+{
+    const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
+    const char *unknown;
+    bool decided = config_is_set("FORAGE_SEARCH_PROVIDERS") ||
+                   (providers_chosen(chosen, &unknown) == OK && chosen[0]);
+    report(look, decided ? FINDING_UNUSED : FINDING_MISSING,
+           "they need no key; FORAGE_SEARCH_PROVIDERS does not name them");
+    if (!decided) {
+        suggest_setting(look, "FORAGE_SEARCH_PROVIDERS", OPEN_GROUP);
+    }
+}
+
+void look_at_open(struct look *look)
+{
+    static const char UNHEARD[] = "; not asked without FORAGE_CONTACT: ";
+    const struct provider *named[LIMIT_SEARCH_PROVIDERS + 1];
+    char text[sizeof look->finding.text];
+    struct text_out out;
+    list_open(named);
+    if (!named[0]) {
+        offer_open(look);
+        return;
+    }
+    text_start(&out, text, sizeof text);
+    for (enum search_type type = SEARCH_WEB; type < SEARCH_TYPES; type++) {
+        services_put(&out, *text ? "; " : "", named, type);
+    }
+    services_put_unheard(&out, *text ? UNHEARD : UNHEARD + strlen("; "), named);
+    const struct provider *first = first_open(named);
+    bool well = first && (!look->options->online || try_open(look, first, &out));
+    report(look, well ? FINDING_OK : first ? FINDING_WARNING : FINDING_BROKEN, "%s", text);
+    if (!first) {
+        suggest_setting(look, "FORAGE_CONTACT", "you@example.org");
     }
 }
 
@@ -246,6 +377,9 @@ void look_at_stackexchange(struct look *look)
 
 void look_at_openai(struct look *look)
 {
+    if (look_at_answering_model(look)) {
+        return;
+    }
     if (!set_text("OPENAI_API_KEY") && config_is_set("OPENAI_BASE_URL")) {
         report_set(look, "OPENAI_BASE_URL");
         if (look->options->online) {
@@ -284,10 +418,16 @@ static bool has_file_at_home(const char *name)
            access(path, R_OK) == 0;
 }
 
-static const char *address_or(const char *variable, const char *otherwise)
+static bool is_in_environment(const char *variable)
 {
     const char *set = getenv(variable);
-    return set && *set ? set : otherwise;
+    return set && *set;
+}
+
+static const char *address_or(const char *variable, const char *otherwise)
+{
+    const char *set = set_text(variable);
+    return set ? set : otherwise;
 }
 
 /* How a worker may be let in, in the order in which it looks. */
@@ -316,7 +456,7 @@ static bool is_open(const struct way *way)
     if (way->file) {
         return has_file_at_home(way->file);
     }
-    return way->declared ? set_text(way->variable) != NULL : *address_or(way->variable, "");
+    return way->declared ? set_text(way->variable) != NULL : is_in_environment(way->variable);
 }
 
 /* Only keys can be tried without the worker. */
@@ -337,6 +477,10 @@ void look_at_sign_in(struct look *look)
     const struct worker *worker = worker_chosen();
     char path[WORKER_PATH_SIZE];
     char problem[512];
+    if (worker_is_own()) {
+        report(look, FINDING_UNUSED, "forage researches by itself");
+        return;
+    }
     bool found = worker_find(worker, path, problem, sizeof problem) == OK;
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
         if (!is_open(&WAYS[i])) {

@@ -100,6 +100,20 @@ void breaker_report(struct breakers *breakers, const char *upstream, enum breake
     pthread_mutex_unlock(&breakers->lock);
 }
 
+void breaker_rest(struct breakers *breakers, const char *upstream, int64_t rest_ms)
+{
+    pthread_mutex_lock(&breakers->lock);
+    struct breaker *breaker = find(breakers, upstream);
+    if (breaker) {
+        int64_t until = breakers->now_ms() + rest_ms;
+        breaker->rests_until =
+            breaker->open && breaker->rests_until > until ? breaker->rests_until : until;
+        breaker->open = true;
+        breaker->trying = false;
+    }
+    pthread_mutex_unlock(&breakers->lock);
+}
+
 int64_t breaker_wait_ms(struct breakers *breakers, const char *upstream)
 {
     pthread_mutex_lock(&breakers->lock);

@@ -25,6 +25,9 @@ struct breakers *breakers_free(struct breakers *breakers);
  * caller at a time gets true. Beyond LIMIT_BREAKERS upstreams, always. */
 bool breaker_admit(struct breakers *breakers, const char *upstream);
 void breaker_report(struct breakers *breakers, const char *upstream, enum breaker_result result);
+/* Leaves an upstream alone for so long from now on, however often it failed before; then one caller
+ * tries it, as above. Comes after breaker_report(). */
+void breaker_rest(struct breakers *breakers, const char *upstream, int64_t rest_ms);
 /* Milliseconds until an open one half-opens; 0 when it is not open. */
 int64_t breaker_wait_ms(struct breakers *breakers, const char *upstream);
 

@@ -42,12 +42,19 @@ static int refuse_claim(struct call *call, const char *tool, const struct limit_
     struct text_out out;
     text_start(&out, window, sizeof window);
     value_put_duration(&out, claim->window_ms);
+    char left[80] = "none is left";
+    if (claim->more >= claim->calls) {
+        snprintf(left, sizeof left, "this one counts as %u: ask for less at once", 1 + claim->more);
+    } else if (claim->more) {
+        snprintf(left, sizeof left, "this one counts as %u, where %u are left", 1 + claim->more,
+                 claim->left);
+    }
     long long seconds = (claim->retry_after_ms + 999) / 1000;
     call_fail(call, CODE_RATE_LIMIT,
-              "%s: %s may make %u call%s in %s, and none is left; try again in %lld seconds. The "
+              "%s: %s may make %u call%s in %s, and %s; try again in %lld seconds. The "
               "limit is set by %s",
               tool, claim->for_all ? "all callers together" : "a caller", claim->calls,
-              claim->calls == 1 ? "" : "s", window, seconds, variable);
+              claim->calls == 1 ? "" : "s", window, left, seconds, variable);
     snprintf(details, sizeof details,
              "{\"limit\":%u,\"window_s\":%lld,\"left\":%u,\"retry_after_s\":%lld,\"for\":\"%s\"}",
              claim->calls, (long long)(claim->window_ms / 1000), claim->left, seconds,
@@ -92,12 +99,14 @@ static const char *caller_name(const struct call *call)
     return caller ? caller->name : "";
 }
 
-static int check_minute(const struct gate_rules *rules, struct call *call, const char *tool)
+static int check_minute(const struct gate_rules *rules, struct call *call,
+                        const struct gate_tool *tool)
 {
-    struct limit_claim claim = {.calls = (unsigned)rules->calls_per_minute, .window_ms = MINUTE_MS};
+    struct limit_claim claim = {
+        .calls = (unsigned)rules->calls_per_minute, .more = tool->more, .window_ms = MINUTE_MS};
     snprintf(claim.key, sizeof claim.key, "%s all tools", caller_name(call));
     int status = limiter_take(rules->limiter, &claim, 1);
-    return status == ERR_LIMIT ? refuse_claim(call, tool, &claim, "FORAGE_CALLS_PER_MINUTE")
+    return status == ERR_LIMIT ? refuse_claim(call, tool->name, &claim, "FORAGE_CALLS_PER_MINUTE")
                                : status;
 }
 
@@ -133,6 +142,9 @@ static int check_counts(const struct gate_rules *rules, struct call *call,
     struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
     struct spending spent = {0};
     size_t count = limit_rules_claims(rules->limits, caller_name(call), tool->name, claims);
+    for (size_t i = 0; i < count; i++) {
+        claims[i].more = tool->more;
+    }
     int status = take(rules, call, tool, claims, count, budgeted ? &spent : NULL);
     if (status == ERR_LIMIT) {
         return refuse_claims(call, tool->name, claims, count);
@@ -142,7 +154,7 @@ static int check_counts(const struct gate_rules *rules, struct call *call,
 
 int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
 {
-    int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool->name) : OK;
+    int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool) : OK;
     bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
     /* Most calls have nothing to claim, and pay nothing for those that have. */
     if (status != OK || !(budgeted || limit_rules_hold(rules->limits, tool->name))) {

@@ -22,9 +22,9 @@ struct spending {
 /* Counts that several processes share. */
 struct shared_counts {
     void *context;
-    /* Takes one of every claim's window, or none of any, and reports what was spent today, where
-     * `spent` is not NULL. OK; ERR_LIMIT when a window is used up; ERR_CANCELLED or ERR_DEADLINE
-     * of the call; any other status when nobody can say now. */
+    /* Takes what is claimed of every window, or nothing of any, and reports what was spent today,
+     * where `spent` is not NULL. OK; ERR_LIMIT when a window is used up; ERR_CANCELLED or
+     * ERR_DEADLINE of the call; any other status when nobody can say now. */
     int (*take)(void *context, struct call *call, struct limit_claim *claims, size_t count,
                 struct spending *spent);
 };
@@ -41,8 +41,9 @@ struct gate_rules {
 /* What the gate has to know of a tool. */
 struct gate_tool {
     const char *name;
-    bool quick; /* never waits: its limits are counted in this process alone */
-    bool paid;  /* the budget holds for it */
+    bool quick;    /* never waits: its limits are counted in this process alone */
+    bool paid;     /* the budget holds for it */
+    unsigned more; /* calls that this one counts for beyond the one */
 };
 
 /* OK, ERR_FAILED with RATE_LIMIT and when to come back, or a status of the call. Where the shared

@@ -110,9 +110,14 @@ void limit_look(struct limit_claim *claim, struct limit_window *window, int64_t 
     if (window->ends_ms <= now_ms || window->ends_ms > now_ms + claim->window_ms) {
         *window = (struct limit_window){.ends_ms = now_ms + claim->window_ms};
     }
-    bool used_up = window->used >= (int64_t)claim->calls;
-    claim->left = used_up ? 0 : claim->calls - (unsigned)window->used;
-    claim->retry_after_ms = used_up ? window->ends_ms - now_ms : 0;
+    claim->left = window->used >= (int64_t)claim->calls ? 0 : claim->calls - (unsigned)window->used;
+    claim->retry_after_ms = claim->left > claim->more ? 0 : window->ends_ms - now_ms;
+}
+
+void limit_take(struct limit_claim *claim, struct limit_window *window)
+{
+    window->used += 1 + (int64_t)claim->more;
+    claim->left -= 1 + claim->more;
 }
 
 int limiter_take(struct limiter *limiter, struct limit_claim *claims, size_t count)
@@ -137,8 +142,7 @@ int limiter_take(struct limiter *limiter, struct limit_claim *claims, size_t cou
         status = claims[i].retry_after_ms ? ERR_LIMIT : status;
     }
     for (size_t i = 0; status == OK && i < count; i++) {
-        windows[i]->state.used++;
-        claims[i].left--;
+        limit_take(&claims[i], &windows[i]->state);
     }
     pthread_mutex_unlock(&limiter->lock);
     return status;

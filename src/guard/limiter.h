@@ -13,15 +13,17 @@
 
 #define LIMIT_KEY_SIZE 160
 
-/* A call's wish to take one of `calls` in a window of `window_ms`. */
+/* A call's wish to take one of `calls` in a window of `window_ms`, or some where it does what
+ * several calls would do. */
 struct limit_claim {
     char key[LIMIT_KEY_SIZE]; /* who does what, in which window: "alice search_web 600000" */
     unsigned calls;
+    unsigned more; /* that it takes beyond the one */
     int64_t window_ms;
     bool for_all; /* the limit is for all callers together */
     /* Filled in by whoever decides. */
     unsigned left;          /* calls left in this window */
-    int64_t retry_after_ms; /* until the next window, where this one is used up; 0: it is not */
+    int64_t retry_after_ms; /* until the next window, where this one has too few; 0: it has not */
 };
 
 /* One window's state, wherever it is stored, and the one place that decides. */
@@ -33,13 +35,15 @@ struct limit_window {
 /* Begins a new window where the old one is over (or lies impossibly far ahead: the clock was set),
  * and fills in `left` and `retry_after_ms` as they are before anything is taken. */
 void limit_look(struct limit_claim *claim, struct limit_window *window, int64_t now_ms);
+/* Takes what is claimed of a window that has it. */
+void limit_take(struct limit_claim *claim, struct limit_window *window);
 
 struct limiter;
 
 struct limiter *limiter_new(void);
 struct limiter *limiter_free(struct limiter *limiter);
-/* Takes one of every claim's window, or none of any. OK, ERR_LIMIT when a window is used up, or
- * ERR_NOMEM. */
+/* Takes what is claimed of every window, or nothing of any. OK, ERR_LIMIT when a window is used up,
+ * or ERR_NOMEM. */
 MUST_CHECK int limiter_take(struct limiter *limiter, struct limit_claim *claims, size_t count);
 
 /* ---- rules ---- */

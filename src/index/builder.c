@@ -10,6 +10,7 @@
 #include "index/keys.h"
 #include "index/order.h"
 #include "index/passages.h"
+#include "index/positions.h"
 #include "index/segment.h"
 
 #include <stdlib.h>
@@ -21,6 +22,15 @@
 struct row {
     uint32_t term;
     uint32_t times;
+    /* Where its positions in the entry begin among the builder's, and their bytes; of the entry at
+     * hand its first and last mention, + 1. */
+    uint32_t positions, positions_length;
+};
+
+/* A term stands here in the entry at hand. */
+struct mention {
+    uint32_t position;
+    uint32_t next; /* of the same term, + 1; 0: none */
 };
 
 /* Rows of which each has another term. */
@@ -58,6 +68,9 @@ struct builder {
     uint32_t part_count, part_capacity;
     struct rows of_entries;
     struct rows of_parts;
+    struct mention *mentions; /* of the entry at hand */
+    uint32_t mention_count, mention_capacity;
+    struct buf positions;
     bool *compound; /* of each term: a text of a language that writes words together has it */
     uint32_t compound_capacity;
 };
@@ -67,6 +80,7 @@ struct builder *builder_new(void)
     struct builder *builder = calloc(1, sizeof *builder);
     if (builder) {
         builder->reader = words_new();
+        buf_init(&builder->positions, LIMIT_INDEX_SEGMENT_BYTES);
     }
     return builder && !builder->reader ? builder_free(builder) : builder;
 }
@@ -84,8 +98,11 @@ static void clear(struct builder *builder)
     free(builder->of_entries.places);
     free(builder->of_parts.items);
     free(builder->of_parts.places);
+    free(builder->mentions);
+    buf_done(&builder->positions);
     free(builder->compound);
     *builder = (struct builder){.reader = reader};
+    buf_init(&builder->positions, LIMIT_INDEX_SEGMENT_BYTES);
 }
 
 struct builder *builder_free(struct builder *builder)
@@ -106,7 +123,8 @@ uint32_t builder_count(const struct builder *builder)
 bool builder_full(const struct builder *builder)
 {
     return builder->entry_count >= LIMIT_INDEX_BUILDER_ENTRIES ||
-           builder->of_entries.count >= LIMIT_INDEX_BUILDER_ROWS;
+           builder->of_entries.count >= LIMIT_INDEX_BUILDER_ROWS ||
+           builder->positions.length >= LIMIT_INDEX_BUILDER_BYTES;
 }
 
 static size_t rows_bytes(const struct rows *rows)
@@ -120,7 +138,8 @@ size_t builder_bytes(const struct builder *builder)
            builder->entry_capacity * sizeof *builder->entries +
            builder->tag_capacity * sizeof *builder->tags +
            builder->part_capacity * sizeof *builder->parts + rows_bytes(&builder->of_entries) +
-           rows_bytes(&builder->of_parts) + builder->compound_capacity;
+           rows_bytes(&builder->of_parts) + builder->compound_capacity +
+           builder->mention_capacity * sizeof *builder->mentions + builder->positions.capacity;
 }
 
 bool builder_remove(struct builder *builder, int64_t id)
@@ -143,9 +162,13 @@ struct gathering {
     struct builder *builder;
     struct collected *entry;
     enum language language;
-    struct part *part; /* NULL: the entry is one passage */
+    struct part *part;         /* NULL: the entry is one passage */
+    struct passages *passages; /* of the text at hand; NULL: it is of one */
+    struct passage next;       /* of them, */
+    bool has_next;             /* if there is one */
     bool key_speaks;
-    uint32_t times; /* that a word counts */
+    uint32_t times;      /* that a word counts */
+    uint32_t base, last; /* the position where the text at hand begins; of the last word */
 };
 
 static int count_term(struct rows *rows, uint32_t term, uint32_t terms, uint32_t times)
@@ -154,7 +177,7 @@ static int count_term(struct rows *rows, uint32_t term, uint32_t terms, uint32_t
     if (status == OK && rows->places[term] == 0) {
         status = array_reserve(&rows->items, &rows->capacity, rows->count + 1, sizeof *rows->items);
         if (status == OK) {
-            rows->items[rows->count++] = (struct row){term, 0};
+            rows->items[rows->count++] = (struct row){.term = term};
             rows->places[term] = rows->count - rows->start;
         }
     }
@@ -175,6 +198,45 @@ static uint32_t end_rows(struct rows *rows)
     return count;
 }
 
+/* Notes where a term that was counted for the entry at hand stands in it. */
+static int mention(struct builder *builder, uint32_t term, uint32_t position)
+{
+    const struct rows *rows = &builder->of_entries;
+    struct row *row = &rows->items[rows->start + rows->places[term] - 1];
+    uint32_t last = row->positions_length;
+    if (last && builder->mentions[last - 1].position == position) {
+        return OK;
+    }
+    int status = array_reserve(&builder->mentions, &builder->mention_capacity,
+                               builder->mention_count + 1, sizeof *builder->mentions);
+    if (status == OK) {
+        builder->mentions[builder->mention_count++] = (struct mention){position, 0};
+        *(last ? &builder->mentions[last - 1].next : &row->positions) = builder->mention_count;
+        row->positions_length = builder->mention_count;
+    }
+    return status;
+}
+
+/* Writes the positions of the entry at hand, before its rows end. */
+static int write_positions(struct builder *builder)
+{
+    const struct rows *rows = &builder->of_entries;
+    for (uint32_t i = rows->start; i < rows->count; i++) {
+        struct row *row = &rows->items[i];
+        size_t start = builder->positions.length;
+        uint32_t behind = 0; /* the position behind the last that was written */
+        for (uint32_t at = row->positions; at > 0; at = builder->mentions[at - 1].next) {
+            const struct mention *mention = &builder->mentions[at - 1];
+            positions_put(&builder->positions, mention->position + 1 - behind, mention->next > 0);
+            behind = mention->position + 1;
+        }
+        row->positions = (uint32_t)start;
+        row->positions_length = (uint32_t)(builder->positions.length - start);
+    }
+    builder->mention_count = 0;
+    return buf_error(&builder->positions);
+}
+
 /* Counts a term for the entry and the passage at hand. */
 static int count(struct gathering *gathering, uint32_t term)
 {
@@ -189,12 +251,46 @@ static int count(struct gathering *gathering, uint32_t term)
                         : status;
 }
 
+static int begin_part(struct gathering *gathering)
+{
+    struct builder *builder = gathering->builder;
+    int status = array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
+                               sizeof *builder->parts);
+    if (status == OK) {
+        gathering->part = &builder->parts[builder->part_count++];
+        *gathering->part = (struct part){.rows = builder->of_parts.count};
+        gathering->entry->document.passage_count++;
+    }
+    return status;
+}
+
+static void end_part(struct gathering *gathering)
+{
+    gathering->part->row_count = end_rows(&gathering->builder->of_parts);
+}
+
+/* Goes on to the passage that holds the byte. */
+static int reach_passage(struct gathering *gathering, size_t byte)
+{
+    int status = OK;
+    while (gathering->has_next && byte >= gathering->next.start && status == OK) {
+        end_part(gathering);
+        status = begin_part(gathering);
+        gathering->has_next = passages_next(gathering->passages, &gathering->next);
+    }
+    return status;
+}
+
 /* The length of a text is what a reader would count; pairs of characters count, single ones and
- * whole identifiers come on top. */
+ * whole identifiers come on top. A word is of the passage where it begins. */
 static int gather(void *context, const struct word *word)
 {
     struct gathering *gathering = context;
     struct builder *builder = gathering->builder;
+    int reached = gathering->passages ? reach_passage(gathering, word->start) : OK;
+    if (reached != OK) {
+        return reached;
+    }
     uint32_t term = word->note && *word->note
                         ? *word->note - 1
                         : symbols_add(&builder->terms, word->term, word->length);
@@ -205,6 +301,8 @@ static int gather(void *context, const struct word *word)
         *word->note = term + 1;
     }
     int status = count(gathering, term);
+    gathering->last = gathering->base + word->position;
+    status = status == OK ? mention(builder, term, gathering->last) : status;
     if (status == OK) {
         uint32_t words = word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
         builder->compound[term] |= words_compound(gathering->language);
@@ -231,10 +329,13 @@ static int gather_key(void *context, const struct word *word)
     return term == SYMBOL_NONE ? ERR_NOMEM : count(gathering, term);
 }
 
+/* No phrase reaches from one text of an entry into another (fulltext.c does the same). */
 static int gather_text(struct gathering *gathering, const char *text, size_t length)
 {
-    return words_each(gathering->builder->reader, text, length, gathering->language, gather,
-                      gathering);
+    int status = words_each(gathering->builder->reader, text, length, gathering->language, gather,
+                            gathering);
+    gathering->base = gathering->last + 2;
+    return status;
 }
 
 /* A summary that was made from the text repeats its beginning and must not count twice. */
@@ -249,7 +350,7 @@ static bool repeats_text(const char *summary, const char *text)
     return strncmp(summary, text, length) == 0;
 }
 
-/* What is said of an entry besides its text belongs to its first passage. */
+/* What is said of an entry besides its text belongs to its first passage, and comes before it. */
 static int gather_fields(struct gathering *gathering, const struct index_entry *entry)
 {
     const char *text = entry->text ? entry->text : "";
@@ -270,49 +371,29 @@ static int gather_fields(struct gathering *gathering, const struct index_entry *
     return status;
 }
 
-static int gather_part(struct gathering *gathering, const struct index_entry *entry,
-                       const struct passage *passage)
-{
-    struct builder *builder = gathering->builder;
-    struct segment_document *document = &gathering->entry->document;
-    int status = array_reserve(&builder->parts, &builder->part_capacity, builder->part_count + 1,
-                               sizeof *builder->parts);
-    if (status != OK) {
-        return status;
-    }
-    gathering->part = &builder->parts[builder->part_count];
-    *gathering->part = (struct part){.rows = builder->of_parts.count};
-    status = gather_text(gathering, entry->text + passage->start, passage->end - passage->start);
-    if (status == OK && document->passage_count == 0) {
-        status = gather_fields(gathering, entry);
-    }
-    gathering->part->row_count = end_rows(&builder->of_parts);
-    builder->part_count++;
-    document->passage_count++;
-    return status;
-}
-
 static int gather_entry(struct builder *builder, const struct index_entry *entry,
                         struct collected *collected)
 {
     const char *text = entry->text ? entry->text : "";
     size_t length = strlen(text);
-    struct gathering gathering = {builder, collected, words_guess(builder->reader, text, length),
-                                  NULL,    false,     1};
+    struct gathering gathering = {.builder = builder,
+                                  .entry = collected,
+                                  .language = words_guess(builder->reader, text, length),
+                                  .times = 1};
     struct passages passages;
     struct passage first;
-    struct passage next;
     collected->document.language = (uint8_t)gathering.language;
     passages_begin(&passages, text, length);
-    bool any = passages_next(&passages, &first);
-    if (!any || !passages_next(&passages, &next)) {
-        int status = gather_text(&gathering, text, length);
-        return status == OK ? gather_fields(&gathering, entry) : status;
+    gathering.has_next =
+        passages_next(&passages, &first) && passages_next(&passages, &gathering.next);
+    int status = gathering.has_next ? begin_part(&gathering) : OK;
+    status = status == OK ? gather_fields(&gathering, entry) : status;
+    gathering.passages = gathering.has_next ? &passages : NULL;
+    status = status == OK ? gather_text(&gathering, text, length) : status;
+    if (gathering.part) {
+        status = status == OK ? reach_passage(&gathering, length) : status;
+        end_part(&gathering);
     }
-    int status = gather_part(&gathering, entry, &first);
-    do {
-        status = status == OK ? gather_part(&gathering, entry, &next) : status;
-    } while (status == OK && passages_next(&passages, &next));
     return status;
 }
 
@@ -359,6 +440,8 @@ int builder_put(struct builder *builder, const struct index_entry *entry)
     if (status == OK) {
         status = gather_entry(builder, entry, made);
     }
+    int written = write_positions(builder);
+    status = status == OK ? written : status;
     made->row_count = end_rows(&builder->of_entries);
     made->dead = status != OK; /* its rows stay, and lead nowhere */
     builder->tag_count += status == OK ? made->document.tag_count : 0;
@@ -432,12 +515,18 @@ static int order_entries(struct sealing *sealing)
 
 /* Counts rows, or puts them where their terms' postings are. */
 static void take_rows(struct lists *lists, const struct row *rows, uint32_t count, uint32_t number,
-                      bool counting)
+                      const struct buf *positions, bool counting)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *end = &lists->ends[rows[i].term];
+        bool has_positions = rows[i].positions_length > 0;
         if (!counting) {
-            lists->items[*end] = (struct posting){number, rows[i].times};
+            lists->items[*end] = (struct posting){
+                .document = number,
+                .times = rows[i].times,
+                .positions_length = rows[i].positions_length,
+                .positions =
+                    has_positions ? (const uint8_t *)positions->data + rows[i].positions : NULL};
         }
         (*end)++;
     }
@@ -450,11 +539,11 @@ static void take_entries(struct sealing *sealing, bool counting)
     for (uint32_t i = 0; i < sealing->draft.document_count; i++) {
         const struct collected *entry = sealing->order[i];
         take_rows(&sealing->documents, builder->of_entries.items + entry->rows, entry->row_count, i,
-                  counting);
+                  &builder->positions, counting);
         for (uint32_t j = 0; j < entry->document.passage_count; j++) {
             const struct part *part = &builder->parts[entry->document.passages + j];
             take_rows(&sealing->parts, builder->of_parts.items + part->rows, part->row_count,
-                      passage++, counting);
+                      passage++, &builder->positions, counting);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* Sixteen terms are a block: the first as a whole, each other by how much of the one before it
- * repeats, and its rest. A block begins with where the postings of its first term are; the others'
- * follow. Of a term there are its documents, the bytes of their list, its passages and, where there
- * are any, the bytes of theirs. */
+ * repeats, and its rest. A block begins with where the postings and positions of its first term
+ * are; the others' follow. Of a term there are its documents, the bytes of their list and of their
+ * positions, its passages and, where there are any, the bytes of theirs. */
 #include "index/dictionary.h"
 
 #include "index/coding.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define FIRST_TERM_BYTES                                                                           \
-    (sizeof(uint64_t) + 2) /* before the first term of a block: where its list is, lengths */
+#define STARTS_BYTES     (2 * sizeof(uint64_t)) /* of a block: where its lists and positions are */
+#define FIRST_TERM_BYTES (STARTS_BYTES + 2)     /* before the first term: these, and lengths */
 #define BLOCK_TERMS      16u
 #define MOST_SIEVE_BYTES (UINT32_C(1) << 28)
 
@@ -49,12 +49,12 @@ void dictionary_add(struct dictionary_writer *writer, const char *text, size_t l
                     const struct dictionary_term *lists)
 {
     size_t shared = 0;
-    uint64_t list = lists ? lists->list : 0;
+    const uint64_t STARTS[] = {lists ? lists->list : 0, lists ? lists->positions : 0};
     length = length < DICTIONARY_MOST_TERM ? length : DICTIONARY_MOST_TERM;
     if (writer->count++ % BLOCK_TERMS == 0) {
         uint32_t offset = (uint32_t)writer->bytes.length;
         buf_append(&writer->blocks, &offset, sizeof offset);
-        buf_append(&writer->bytes, &list, sizeof list);
+        buf_append(&writer->bytes, STARTS, sizeof STARTS);
     } else {
         while (shared < length && shared < writer->last_length &&
                writer->last[shared] == text[shared]) {
@@ -65,8 +65,9 @@ void dictionary_add(struct dictionary_writer *writer, const char *text, size_t l
     buf_putc(&writer->bytes, (char)(length - shared));
     buf_append(&writer->bytes, text + shared, length - shared);
     const uint32_t NUMBERS[] = {lists ? lists->holders : 0, lists ? lists->list_length : 0,
-                                lists ? lists->passages : 0, lists ? lists->passages_length : 0};
-    for (size_t i = 0; i < (NUMBERS[2] > 0 ? 4u : 3u); i++) {
+                                lists ? lists->positions_length : 0, lists ? lists->passages : 0,
+                                lists ? lists->passages_length : 0};
+    for (size_t i = 0; i < (NUMBERS[3] > 0 ? 5u : 4u); i++) {
         put_number(&writer->bytes, NUMBERS[i]);
     }
     memcpy(writer->last, text, length);
@@ -127,10 +128,12 @@ static bool read_term(struct dictionary_walk *walk)
     term->text[term->length] = '\0';
     walk->at += rest;
     term->list += (uint64_t)term->list_length + term->passages_length;
+    term->positions += term->positions_length;
     term->passages_length = 0;
     walk->in_block++;
     return coding_get(&walk->at, end, &term->holders) &&
            coding_get(&walk->at, end, &term->list_length) &&
+           coding_get(&walk->at, end, &term->positions_length) &&
            coding_get(&walk->at, end, &term->passages) &&
            (term->passages == 0 || coding_get(&walk->at, end, &term->passages_length));
 }
@@ -140,17 +143,19 @@ static bool open_block(struct dictionary_walk *walk, uint32_t block)
 {
     const struct dictionary *dictionary = walk->dictionary;
     if (block >= dictionary->block_count || dictionary->blocks[block] > dictionary->length ||
-        dictionary->length - dictionary->blocks[block] < sizeof walk->term.list) {
+        dictionary->length - dictionary->blocks[block] < STARTS_BYTES) {
         return false;
     }
     walk->at = dictionary->bytes + dictionary->blocks[block];
     walk->block = block + 1;
     walk->in_block = 0;
     memcpy(&walk->term.list, walk->at, sizeof walk->term.list);
-    walk->at += sizeof walk->term.list;
+    memcpy(&walk->term.positions, walk->at + sizeof walk->term.list, sizeof walk->term.positions);
+    walk->at += STARTS_BYTES;
     walk->term.length = 0;
     walk->term.list_length = 0;
     walk->term.passages_length = 0;
+    walk->term.positions_length = 0;
     return read_term(walk);
 }
 

@@ -19,6 +19,8 @@ struct dictionary_term {
     uint32_t list_length;     /* the bytes of their list */
     uint32_t passages;        /* that hold it, of documents that have several */
     uint32_t passages_length; /* the bytes of their list, which follows */
+    uint64_t positions;       /* where those of its documents begin, */
+    uint32_t positions_length;
 };
 
 /* ---- writing ---- */

@@ -2,6 +2,8 @@
  * VPOPCNTDQ too. */
 #include "index/dots.h"
 
+#include "core/processor.h"
+
 #include <stdbool.h>
 
 static int32_t product_portable(const uint8_t *row, const int8_t *question, size_t length)
@@ -93,10 +95,9 @@ static const struct dots VPOPCNT = {"AVX-512 VPOPCNTDQ", product_vnni, differenc
 
 const struct dots *dots_choose(enum dots_level most)
 {
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt");
-    bool vnni = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                __builtin_cpu_supports("avx512vnni");
-    bool vpopcnt = vnni && __builtin_cpu_supports("avx512vpopcntdq");
+    bool avx2 = processor_has(PROCESSOR_AVX2 | PROCESSOR_POPCNT);
+    bool vnni = avx2 && processor_has(PROCESSOR_AVX512 | PROCESSOR_AVX512_VNNI);
+    bool vpopcnt = vnni && processor_has(PROCESSOR_AVX512_VPOPCNTDQ);
     return most >= DOTS_ANY && vpopcnt ? &VPOPCNT
            : most >= DOTS_VNNI && vnni ? &VNNI
            : most >= DOTS_AVX2 && avx2 ? &AVX2

@@ -78,7 +78,7 @@ int fulltext_read(struct fulltext *question, struct arena *arena, const char *co
         status = read_clause(clause, arena, keywords[i]);
         if (status == OK && read_kinds(clause, reader)) {
             question->count++;
-            question->in_the_text |= clause->phrase || clause->prefix;
+            question->in_the_text |= clause->prefix;
             wants |= !clause->excluded;
         }
     }
@@ -145,9 +145,14 @@ static bool holds_word_at(const struct tokens *tokens, size_t from,
     return false;
 }
 
+bool fulltext_in_phrase(enum word_kind kind)
+{
+    return kind == WORD_PLAIN || kind == WORD_PAIR;
+}
+
 static bool part_of_phrase(const struct fulltext_word *word)
 {
-    return word->kind == WORD_PLAIN || word->kind == WORD_PAIR;
+    return fulltext_in_phrase(word->kind);
 }
 
 /* Whether the words follow each other in the text as they do in the keyword. */

@@ -1,6 +1,6 @@
 /* A full-text question: keywords, each a word, several words, a "phrase", a prefix* or -excluded.
  * The index finds candidates (index_fulltext) and says which terms each word may be; whether a text
- * really holds a phrase or a prefix is seen in the text (fulltext_matches). */
+ * really holds a prefix is seen in the text (fulltext_matches). */
 #ifndef FORAGE_INDEX_FULLTEXT_H
 #define FORAGE_INDEX_FULLTEXT_H
 
@@ -34,6 +34,8 @@ struct fulltext {
 /* OK, ERR_NOMEM; ERR_INVALID when nothing is left to look for. */
 int fulltext_read(struct fulltext *question, struct arena *arena, const char *const *keywords,
                   size_t count, bool all);
+/* Whether words of this kind must follow each other in a phrase. */
+bool fulltext_in_phrase(enum word_kind kind);
 /* Whether a memory of these texts is what was asked for. OK or ERR_NOMEM. */
 int fulltext_matches(const struct fulltext *question, struct word_reader *reader,
                      struct arena *arena, const char *const *texts, size_t text_count,

@@ -42,7 +42,8 @@ size_t index_bytes(const struct index *index)
 
 /* ---- merging ---- */
 
-/* What is on the shelf, or on its way there, is merged there (shelving.h). */
+/* What is on the shelf, or on its way there, is merged there, and so is what is large, without a
+ * lock (shelving.h). */
 static bool is_ours(const struct view_part *part)
 {
     return part->number == 0 && !part->leaves;
@@ -87,7 +88,7 @@ static size_t choose(const struct view *view, unsigned int tier, bool *chosen)
     for (uint32_t i = 0; i < view->count; i++) {
         const struct view_part *part = &view->parts[i];
         bool fits = is_ours(part) && view_tier(part) == tier &&
-                    documents + view_living(part) <= VIEW_MOST_MERGED;
+                    documents + view_living(part) <= VIEW_MOST_WAITED;
         chosen[i] = fits;
         count += fits;
         documents += fits ? view_living(part) : 0;
@@ -97,8 +98,9 @@ static size_t choose(const struct view *view, unsigned int tier, bool *chosen)
     }
     for (uint32_t i = 0; i < view->count; i++) {
         const struct view_part *part = &view->parts[i];
-        chosen[i] =
-            is_ours(part) && view_tier(part) == tier && part->dead_count > view_living(part);
+        chosen[i] = is_ours(part) && view_tier(part) == tier &&
+                    part->dead_count > view_living(part) &&
+                    part->segment.documents <= VIEW_MOST_WAITED;
         if (chosen[i]) {
             for (uint32_t j = i + 1; j < view->count; j++) {
                 chosen[j] = false;
@@ -144,6 +146,19 @@ static int seal(struct index *index)
 int index_settle(struct index *index)
 {
     return seal(index);
+}
+
+int index_take_over(struct index *index, struct index *from)
+{
+    for (uint32_t i = 0; i < from->view.count; i++) {
+        const struct view_part *part = &from->view.parts[i];
+        for (uint32_t j = 0; j < part->segment.documents; j++) {
+            if (!view_is_dead(part, j)) {
+                index_remove(index, part->segment.ids[j]);
+            }
+        }
+    }
+    return view_take_over(&index->view, &from->view);
 }
 
 void index_remove(struct index *index, int64_t id)

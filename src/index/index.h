@@ -40,6 +40,9 @@ void index_remove(struct index *index, int64_t id);
 /* Makes what was put findable, and gives the memory back that putting takes. OK, ERR_NOMEM,
  * ERR_LIMIT, as of index_put(). */
 int index_settle(struct index *index);
+/* Takes over what another index holds in memory, in the place of what is there under the same ids;
+ * the other one is empty then. Both are settled. OK, ERR_NOMEM, as of index_put(). */
+int index_take_over(struct index *index, struct index *from);
 size_t index_count(const struct index *index);
 /* The memory that it takes. */
 size_t index_bytes(const struct index *index);
@@ -102,9 +105,23 @@ int index_search(const struct index *index, struct arena *arena, const char *que
                  const struct index_filter *filter, size_t limit, size_t offset,
                  struct index_found *found);
 
+/* Which memories hold which words of a text. */
+struct index_holders_wish {
+    const char *text;
+    const char *but; /* the words of this are left out; NULL: none */
+    size_t most;     /* and words that more memories hold */
+    /* Asked for each memory and each of its words, which count from 0; `weight` is 1 where nobody
+     * else holds the word. Not OK ends it. */
+    int (*take)(void *context, size_t word, double weight, int64_t id);
+    void *context;
+};
+/* OK, ERR_NOMEM, or what `take` returned. */
+int index_holders(const struct index *index, struct arena *arena,
+                  const struct index_holders_wish *wish);
+
 /* A full-text question (fulltext.h): every memory that may hold what it asks for, best first.
- * Phrases and prefixes are promised only as far as single words go: the caller checks them against
- * the texts (fulltext_matches). */
+ * Prefixes are promised only as far as stems go: the caller checks them against the texts
+ * (fulltext_matches). */
 struct fulltext;
 int index_fulltext(const struct index *index, struct arena *arena, struct fulltext *question,
                    const struct index_filter *filter, struct index_hit **hits, size_t *count);

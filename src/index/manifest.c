@@ -1,9 +1,12 @@
 /* The manifest's bytes, all numbers little-endian:
  *
- *   8  "forageS1": what it is, and the version of this layout
+ *   8  "forageS2": what it is, and the version of this layout
  *  32  identity
- *   8  seen, 8  id, 8  change, 8  written_ms of the witness, 8  next, 8  count
- *  each segment: 8 number, 8 length, 8 checksum, 8 dead_bytes, then the bitmap
+ *   8  seen
+ *  16  after and until of the gap
+ *  24  id, change and written_ms of the witness
+ *  16  next, count
+ *  each segment: 8 number, 8 length, 8 checksum
  *   8  checksum of everything before it */
 #include "index/manifest.h"
 
@@ -12,7 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAGIC "forageS1"
+#define MAGIC "forageS2"
 enum { WORD = 8, MAGIC_SIZE = sizeof MAGIC - 1 };
 
 /* ---- reading ---- */
@@ -59,16 +62,17 @@ static bool take_witness(struct cursor *cursor, struct manifest_witness *witness
            take_number(cursor, &witness->written_ms);
 }
 
+static bool take_gap(struct cursor *cursor, int64_t seen, struct manifest_gap *gap)
+{
+    return take_number(cursor, &gap->after) && take_number(cursor, &gap->until) &&
+           (gap->after < gap->until || (gap->after == 0 && gap->until == 0)) && gap->until <= seen;
+}
+
 static bool take_segment(struct cursor *cursor, struct manifest_segment *segment)
 {
-    uint64_t dead_bytes;
-    if (!take_word(cursor, &segment->number) || !take_word(cursor, &segment->length) ||
-        !take_word(cursor, &segment->checksum) || !take_word(cursor, &dead_bytes)) {
-        return false;
-    }
-    segment->dead = take(cursor, dead_bytes);
-    segment->dead_bytes = (uint32_t)dead_bytes;
-    return segment->dead && segment->length > 0 && segment->length <= LIMIT_INDEX_SEGMENT_BYTES;
+    return take_word(cursor, &segment->number) && take_word(cursor, &segment->length) &&
+           take_word(cursor, &segment->checksum) && segment->length > 0 &&
+           segment->length <= LIMIT_INDEX_SEGMENT_BYTES;
 }
 
 /* Whether the last segment's number is a new one, below the next. */
@@ -107,6 +111,7 @@ int manifest_read(const unsigned char *data, size_t length, struct manifest *man
     const unsigned char *identity = take(&cursor, SHA256_SIZE);
     if (!magic || memcmp(magic, MAGIC, MAGIC_SIZE) != 0 || sum != checksum(data, length - WORD) ||
         !identity || !take_number(&cursor, &manifest->seen) ||
+        !take_gap(&cursor, manifest->seen, &manifest->gap) ||
         !take_witness(&cursor, &manifest->witness) || !take_word(&cursor, &manifest->next) ||
         !take_word(&cursor, &count) || count > LIMIT_INDEX_SEGMENTS) {
         return ERR_INVALID;
@@ -133,6 +138,8 @@ int manifest_write(const struct manifest *manifest, struct buf *out)
     buf_append(out, MAGIC, MAGIC_SIZE);
     buf_append(out, manifest->identity, SHA256_SIZE);
     put_word(out, (uint64_t)manifest->seen);
+    put_word(out, (uint64_t)manifest->gap.after);
+    put_word(out, (uint64_t)manifest->gap.until);
     put_word(out, (uint64_t)manifest->witness.id);
     put_word(out, (uint64_t)manifest->witness.change);
     put_word(out, (uint64_t)manifest->witness.written_ms);
@@ -143,8 +150,6 @@ int manifest_write(const struct manifest *manifest, struct buf *out)
         put_word(out, segment->number);
         put_word(out, segment->length);
         put_word(out, segment->checksum);
-        put_word(out, segment->dead_bytes);
-        buf_append(out, segment->dead, segment->dead_bytes);
     }
     if (buf_error(out) == OK) {
         put_word(out, checksum(out->data + before, out->length - before));

@@ -6,6 +6,7 @@
 #include "index/array.h"
 #include "index/compounds.h"
 #include "index/order.h"
+#include "index/positions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,16 +189,23 @@ static int join(struct joined *joined, const struct postings *list, const uint32
                 uint32_t limit)
 {
     struct postings_cursor cursor;
+    struct positions_reader reader;
     int status = array_reserve(&joined->items, &joined->capacity, joined->count + list->count + 1,
                                sizeof *joined->items);
     if (status != OK) {
         return status;
     }
+    positions_start(&reader);
     for (postings_start(&cursor, list, limit); cursor.document != NO_DOCUMENT;
          postings_next(&cursor)) {
         uint32_t number = numbers[cursor.document];
         if (number != NO_DOCUMENT) {
-            joined->items[joined->count++] = (struct posting){number, cursor.times};
+            struct positions positions = positions_of(&reader, &cursor);
+            joined->items[joined->count++] =
+                (struct posting){.document = number,
+                                 .times = cursor.times,
+                                 .positions_length = (uint32_t)(positions.end - positions.at),
+                                 .positions = positions.at};
         }
     }
     return OK;

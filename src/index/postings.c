@@ -15,6 +15,7 @@
 #define HEAD_BYTES 2u /* of a packed block: bits of a distance, of times */
 #define MOST_BITS  32u
 #define LANES      4u
+#define WINDOW     16u /* documents of a block that are looked at together */
 
 typedef uint32_t lanes __attribute__((vector_size(LANES * sizeof(uint32_t))));
 
@@ -263,6 +264,9 @@ static bool read_rest(struct postings_cursor *cursor, const uint8_t *at, const u
         cursor->documents[i] = (uint32_t)next++;
         cursor->all_times[i] = times;
     }
+    for (uint32_t i = count; i % WINDOW > 0; i++) {
+        cursor->documents[i] = NO_DOCUMENT;
+    }
     cursor->filled = count;
     return true;
 }
@@ -271,7 +275,8 @@ static bool read_rest(struct postings_cursor *cursor, const uint8_t *at, const u
  * the list ends. */
 static void open_block(struct postings_cursor *cursor, uint32_t block)
 {
-    const uint8_t *end = cursor->list.bytes + cursor->list.length;
+    size_t length = cursor->list.length;
+    const uint8_t *end = length > 0 ? cursor->list.bytes + length : cursor->list.bytes;
     uint32_t left = block < cursor->block_count ? cursor->list.count - block * POSTINGS_BLOCK : 0;
     bool whole = false;
     cursor->filled = 0;
@@ -282,7 +287,7 @@ static void open_block(struct postings_cursor *cursor, uint32_t block)
     } else if (left > 0) {
         uint32_t offset = get_u32(entry_of(cursor, block) + 4);
         uint32_t next = block > 0 ? postings_block_last(cursor, block - 1) + 1 : 0;
-        const uint8_t *at = offset <= cursor->list.length ? cursor->list.bytes + offset : end;
+        const uint8_t *at = offset <= length ? cursor->list.bytes + offset : end;
         whole = left >= POSTINGS_BLOCK ? read_packed(cursor, at, end, next)
                                        : read_rest(cursor, at, end, left, next);
     }
@@ -314,6 +319,20 @@ void postings_next_block(struct postings_cursor *cursor)
     }
 }
 
+/* Most are asked for what is near: whole windows are passed over, and the last one is counted. */
+uint32_t postings_until(const struct postings_cursor *cursor, uint32_t document)
+{
+    uint32_t at = cursor->at - cursor->at % WINDOW;
+    while (at + WINDOW < cursor->filled && cursor->documents[at + WINDOW] < document) {
+        at += WINDOW;
+    }
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        before += cursor->documents[at + i] < document;
+    }
+    return at + before < cursor->filled ? at + before : cursor->filled;
+}
+
 void postings_seek(struct postings_cursor *cursor, uint32_t document)
 {
     if (cursor->document >= document) {
@@ -327,9 +346,6 @@ void postings_seek(struct postings_cursor *cursor, uint32_t document)
         open_block(cursor, block);
     }
     while (cursor->document < document) { /* NO_DOCUMENT ends it */
-        if (cursor->at + 16 < cursor->filled && cursor->documents[cursor->at + 16] < document) {
-            cursor->at += 16;
-        }
-        postings_next(cursor);
+        postings_go(cursor, postings_until(cursor, document));
     }
 }

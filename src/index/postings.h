@@ -20,6 +20,8 @@
 struct posting {
     uint32_t document;
     uint32_t times; /* at least 1 */
+    uint32_t positions_length;
+    const uint8_t *positions; /* where in the document (positions.h); none of a passage */
 };
 
 /* Appends a list, in the order of its documents. `lengths` are those of all documents of the
@@ -32,6 +34,8 @@ struct postings {
     const uint8_t *bytes;
     size_t length;
     uint32_t count;
+    uint32_t positions_length;
+    const uint8_t *positions; /* of all its documents */
 };
 
 /* What documents of a block there could be at best. */
@@ -64,6 +68,15 @@ static inline void postings_next(struct postings_cursor *cursor)
     } else {
         postings_next_block(cursor);
     }
+}
+/* Where in the block at hand the documents from this one on begin, which is behind the current one;
+ * `filled`: they are not in it. */
+uint32_t postings_until(const struct postings_cursor *cursor, uint32_t document);
+/* Goes on to there. */
+static inline void postings_go(struct postings_cursor *cursor, uint32_t at)
+{
+    cursor->at = at - 1;
+    postings_next(cursor);
 }
 /* Goes on to the first document that is not before this one. */
 void postings_seek(struct postings_cursor *cursor, uint32_t document);

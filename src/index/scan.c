@@ -53,6 +53,12 @@ struct scan_word {
     uint64_t held[STRETCH / 64];
 };
 
+/* What a document has by the words that led to it, or were looked up. */
+struct tally {
+    double sum;
+    double covered;
+};
+
 struct work {
     struct scan *scan;
     const struct view_part *part;
@@ -67,8 +73,7 @@ struct work {
     float *times;                 /* and STRETCH */
     bool compound[UINT8_MAX + 1]; /* languages that write words together */
     /* Of each document in the stretch at hand: */
-    double sums[STRETCH];
-    double covered[STRETCH];
+    struct tally tallies[STRETCH];
     uint64_t marked[STRETCH / 64];
     /* Of the passages of a document: */
     float *passage_sums;
@@ -375,8 +380,9 @@ static inline double score_of(const struct work *work, const struct scan_word *w
 static inline void add_score(struct work *work, const struct scan_word *word, uint32_t document,
                              uint32_t slot, double times)
 {
-    work->sums[slot] += score_of(work, word, work->part->segment.lengths[document], times);
-    work->covered[slot] += word->weight * (times < 1 ? times : 1);
+    struct tally *tally = &work->tallies[slot];
+    tally->sum += score_of(work, word, work->part->segment.lengths[document], times);
+    tally->covered += word->weight * (times < 1 ? times : 1);
 }
 
 /* Gives the word's part to each document of the stretch that holds it: one list reaches there. */
@@ -394,6 +400,29 @@ static void lead_by_one(struct work *work, const struct scan_word *word, uint32_
     }
 }
 
+/* Adds how often each document of the stretch that a block names, up to `until` in it, holds the
+ * term; the most that one then has. */
+static inline float gather_block(const struct work *work, struct scan_word *word,
+                                 const struct list *list, uint32_t start, uint32_t until,
+                                 bool only_compound)
+{
+    const struct postings_cursor *cursor = &list->cursors->documents;
+    const bool *compound = work->compound;
+    const uint8_t *languages = work->part->segment.languages;
+    float weight = list->term->weight;
+    float most = 0;
+    for (uint32_t i = cursor->at; i < until; i++) {
+        /* Without branches: where languages are mixed, none could be foreseen. */
+        uint32_t slot = cursor->documents[i] - start;
+        bool counts = !only_compound || compound[languages[cursor->documents[i]]];
+        word->held[slot / 64] |= (uint64_t)counts << slot % 64;
+        float times = word->times[slot] + (float)(cursor->all_times[i] * counts) * weight;
+        word->times[slot] = times;
+        most = times > most ? times : most;
+    }
+    return most;
+}
+
 /* Adds up how often each document of the stretch holds the word; what that brings at most may be
  * much less than what the bounds of all lists together say. */
 static void gather(const struct work *work, struct scan_word *word, uint32_t start, uint32_t end)
@@ -401,20 +430,17 @@ static void gather(const struct work *work, struct scan_word *word, uint32_t sta
     float most = 0;
     word->gathered = true;
     for (size_t i = 0; i < word->list_count; i++) {
-        struct list *list = &word->lists[i];
+        const struct list *list = &word->lists[i];
         if (!list->reaches) {
             continue;
         }
         struct postings_cursor *cursor = &list->cursors->documents;
-        float weight = list->term->weight;
-        for (postings_seek(cursor, start); cursor->document < end; postings_next(cursor)) {
-            /* Without branches: where languages are mixed, none could be foreseen. */
-            uint32_t slot = cursor->document - start;
-            bool counts = counts_in(work, list, cursor->document);
-            word->held[slot / 64] |= (uint64_t)counts << slot % 64;
-            float times = word->times[slot] + (float)(cursor->times * counts) * weight;
-            word->times[slot] = times;
-            most = times > most ? times : most;
+        for (postings_seek(cursor, start); cursor->document < end;) {
+            uint32_t until = postings_until(cursor, end);
+            float here = list->only_compound ? gather_block(work, word, list, start, until, true)
+                                             : gather_block(work, word, list, start, until, false);
+            most = here > most ? here : most;
+            postings_go(cursor, until);
         }
     }
     double bound = most_of(work, word->weight, most, word->shortest);
@@ -425,11 +451,9 @@ static void gather(const struct work *work, struct scan_word *word, uint32_t sta
 
 static void forget(struct scan_word *word)
 {
-    for (uint32_t i = 0; i < STRETCH / 64 && word->gathered; i++) {
-        for (uint64_t left = word->held[i]; left; left &= left - 1) {
-            word->times[i * 64 + (uint32_t)__builtin_ctzll(left)] = 0;
-        }
-        word->held[i] = 0;
+    if (word->gathered) {
+        memset(word->times, 0, STRETCH * sizeof *word->times);
+        memset(word->held, 0, sizeof word->held);
     }
     word->gathered = false;
 }
@@ -524,16 +548,17 @@ static int best_passage(struct work *work, uint32_t document, double *best)
 static int keep(struct work *work, uint32_t document, uint32_t slot)
 {
     struct scan *scan = work->scan;
-    double best = work->sums[slot];
-    int status = best_passage(work, document, &best);
+    const struct tally *tally = &work->tallies[slot];
+    double best = tally->sum;
+    int status =
+        has_passages(&work->part->segment, document) ? best_passage(work, document, &best) : OK;
     struct scan_hit hit = {
         .part = work->number,
         .document = document,
         .id = work->part->segment.ids[document],
-        .score = (float)score_text(&scan->manner, work->sums[slot], best,
-                                   work->covered[slot] / work->weight,
+        .score = (float)score_text(&scan->manner, tally->sum, best, tally->covered / work->weight,
                                    work->part->segment.lengths[document]),
-        .covered = (float)(work->covered[slot] / work->weight),
+        .covered = (float)(tally->covered / work->weight),
     };
     hit.own = hit.score;
     if (status != OK || filter_expired(scan->filter, work->number, document)) {
@@ -551,9 +576,9 @@ static inline bool could_do(const struct work *work, uint32_t document, uint32_t
                             double weight, double least)
 {
     const struct segment *segment = &work->part->segment;
+    const struct tally *tally = &work->tallies[slot];
     double shortness = shortness_of(work, segment->lengths[document]);
-    return highest(work, work->sums[slot] * shortness + bound, work->covered[slot] + weight) >=
-               least ||
+    return highest(work, tally->sum * shortness + bound, tally->covered + weight) >= least ||
            has_passages(segment, document);
 }
 
@@ -587,8 +612,7 @@ static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
             if (status == OK) {
                 status = look_up(work, start + slot, slot, inessential, bounds, weights);
             }
-            work->sums[slot] = 0;
-            work->covered[slot] = 0;
+            work->tallies[slot] = (struct tally){0};
         }
         work->marked[i] = 0;
     }
@@ -605,12 +629,12 @@ static int lead_alone(struct work *work, const struct scan_word *word, uint32_t 
     for (postings_seek(cursor, start); cursor->document < end && status == OK;
          postings_next(cursor)) {
         if (counts_in(work, word->only, cursor->document)) {
-            work->sums[0] = work->covered[0] = 0;
+            work->tallies[0] = (struct tally){0};
             add_score(work, word, cursor->document, 0, (float)cursor->times * weight);
             status = look_up(work, cursor->document, 0, inessential, bounds, weights);
         }
     }
-    work->sums[0] = work->covered[0] = 0;
+    work->tallies[0] = (struct tally){0};
     return status;
 }
 

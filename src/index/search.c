@@ -17,11 +17,12 @@
 
 /* ---- sums by key ---- */
 
-/* What keys were given, in a hash table. */
+/* What keys were given, in a hash table. Givers come in the order of their segments, which other
+ * processes have divided otherwise: floats add up to the same in a double, in any order. */
 struct sums {
     struct sum {
         uint64_t key; /* + 1; 0: free */
-        float sum;
+        double sum;
         float covered; /* of a hit, */
         float own;     /* and its own score */
     } *slots;
@@ -88,7 +89,8 @@ static void spread(struct spreading *spreading, const struct scan_hit *hit)
         give(spreading, &before[i], SHARES[i] * hit->score);
         give(spreading, &behind[i], SHARES[i] * hit->score);
     }
-    sum_of(&spreading->sessions, spreading->neighbours.hash)->sum += hit->score * hit->score;
+    sum_of(&spreading->sessions, spreading->neighbours.hash)->sum +=
+        (double)hit->score * hit->score;
 }
 
 /* Every document that has a score now, with what its session gives it, in the place of the hits. */
@@ -111,16 +113,16 @@ static int collect(struct spreading *spreading, struct scan *scan, size_t most)
         scan->passed++;
         float session = 0;
         if (neighbours_session(&spreading->neighbours, part, document)) {
-            session = (float)SCORE_SESSION *
-                      sqrtf(sum_of(&spreading->sessions, spreading->neighbours.hash)->sum);
+            double squares = sum_of(&spreading->sessions, spreading->neighbours.hash)->sum;
+            session = (float)(SCORE_SESSION * sqrt(squares));
         }
         struct scan_hit hit = {part,
                                document,
                                spreading->view->parts[part].segment.ids[document],
-                               sum->sum + session,
+                               (float)(sum->sum + session),
                                sum->covered,
                                sum->own,
-                               sum->sum - sum->own,
+                               (float)(sum->sum - sum->own),
                                session};
         int status = scan_keep(hits, &hit);
         if (status != OK) {

@@ -1,17 +1,18 @@
 /* A header, then sections, each aligned to eight bytes: arrays with one number for each document,
- * names, members of sessions, dictionaries, postings. */
+ * names, members of sessions, dictionaries, postings, positions. */
 #include "index/segment.h"
 
 #include "core/limits.h"
 #include "core/status.h"
 #include "index/order.h"
+#include "index/positions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char MAGIC[8] = {'f', 'o', 'r', 'a', 'g', 'e', '/', 's'};
 
-#define VERSION         3u
+#define VERSION         4u
 #define BYTE_ORDER_MARK 0x01020304u
 
 enum section {
@@ -37,6 +38,7 @@ enum section {
     SECTION_COMPOUND_BLOCKS,
     SECTION_COMPOUNDS,
     SECTION_LISTS,
+    SECTION_POSITIONS,
     SECTION_COUNT
 };
 
@@ -81,6 +83,7 @@ static const struct {
     [SECTION_COMPOUND_BLOCKS] = {4, true, 0, 0, 0},
     [SECTION_COMPOUNDS] = {1, true, 0, 0, 0},
     [SECTION_LISTS] = {1, true, 0, 0, 0},
+    [SECTION_POSITIONS] = {1, true, 0, 0, 0},
 };
 
 /* ---- reading ---- */
@@ -156,6 +159,8 @@ int segment_open(struct segment *segment, const void *bytes, size_t length)
     };
     segment->lists = at[SECTION_LISTS];
     segment->lists_length = counts[SECTION_LISTS];
+    segment->positions = at[SECTION_POSITIONS];
+    segment->positions_length = counts[SECTION_POSITIONS];
     return OK;
 }
 
@@ -243,13 +248,22 @@ static struct postings list_at(const struct segment *segment, uint64_t offset, u
 {
     bool there = offset <= segment->lists_length && length <= segment->lists_length - offset &&
                  count <= most;
-    return there ? (struct postings){segment->lists + offset, length, count}
+    return there ? (struct postings){.bytes = segment->lists + offset,
+                                     .length = length,
+                                     .count = count}
                  : (struct postings){.bytes = segment->lists};
 }
 
 struct postings segment_postings(const struct segment *segment, const struct dictionary_term *term)
 {
-    return list_at(segment, term->list, term->list_length, term->holders, segment->documents);
+    struct postings list =
+        list_at(segment, term->list, term->list_length, term->holders, segment->documents);
+    if (term->positions <= segment->positions_length &&
+        term->positions_length <= segment->positions_length - term->positions) {
+        list.positions = segment->positions + term->positions;
+        list.positions_length = term->positions_length;
+    }
+    return list;
 }
 
 struct postings segment_passage_postings(const struct segment *segment,
@@ -265,6 +279,7 @@ void segment_begin(struct segment_draft *draft)
 {
     *draft = (struct segment_draft){0};
     buf_init(&draft->lists, LIMIT_INDEX_SEGMENT_BYTES);
+    buf_init(&draft->positions, LIMIT_INDEX_SEGMENT_BYTES);
     dictionary_begin(&draft->terms, LIMIT_INDEX_SEGMENT_BYTES);
     dictionary_begin(&draft->compounds, LIMIT_INDEX_SEGMENT_BYTES);
 }
@@ -272,6 +287,7 @@ void segment_begin(struct segment_draft *draft)
 void segment_done(struct segment_draft *draft)
 {
     buf_done(&draft->lists);
+    buf_done(&draft->positions);
     dictionary_done(&draft->terms);
     dictionary_done(&draft->compounds);
 }
@@ -285,12 +301,16 @@ void segment_add_term(struct segment_draft *draft, const char *text, size_t leng
     postings_write(&draft->lists, documents, document_count, lengths);
     size_t middle = draft->lists.length;
     postings_write(&draft->lists, passages, passage_count, NULL);
+    size_t positions = draft->positions.length;
+    positions_write(&draft->positions, documents, document_count);
     struct dictionary_term lists = {
         .list = start,
         .holders = document_count,
         .list_length = (uint32_t)(middle - start),
         .passages = passage_count,
         .passages_length = (uint32_t)(draft->lists.length - middle),
+        .positions = positions,
+        .positions_length = (uint32_t)(draft->positions.length - positions),
     };
     dictionary_add(&draft->terms, text, length, &lists);
 }
@@ -501,6 +521,7 @@ static int put_all(struct writing *writing)
     end_section(writing, SECTION_TERM_SIEVE);
     put_dictionary(writing, SECTION_COMPOUND_BLOCKS, &draft->compounds);
     put_section(writing, SECTION_LISTS, draft->lists.data, draft->lists.length);
+    put_section(writing, SECTION_POSITIONS, draft->positions.data, draft->positions.length);
     return status;
 }
 
@@ -510,7 +531,7 @@ static int errors_of(const struct writing *writing)
     const struct buf *BUFFERS[] = {&writing->out,           &draft->lists,
                                    &draft->terms.bytes,     &draft->terms.blocks,
                                    &draft->compounds.bytes, &draft->compounds.blocks,
-                                   &draft->terms.hashes};
+                                   &draft->terms.hashes,    &draft->positions};
     int status = OK;
     for (size_t i = 0; i < sizeof BUFFERS / sizeof *BUFFERS && status == OK; i++) {
         status = buf_error(BUFFERS[i]);

@@ -42,6 +42,8 @@ struct segment {
     struct dictionary compounds;
     const uint8_t *lists;
     size_t lists_length;
+    const uint8_t *positions;
+    size_t positions_length;
 };
 
 /* OK; ERR_INVALID for bytes that are no segment of this version. They must be aligned as malloc()
@@ -86,7 +88,7 @@ struct segment_draft {
     const uint32_t *tags;
     const uint32_t *passages;    /* lengths */
     const struct symbols *names; /* in any order; those that no document has are left out */
-    struct buf lists;
+    struct buf lists, positions;
     struct dictionary_writer terms, compounds;
 };
 

@@ -38,7 +38,7 @@ enum block_state { BLOCK_UNKNOWN, BLOCK_SOUND, BLOCK_DAMAGED };
 /* A mapped file, shared by views: the segment's bytes, then the checksum of each block. */
 struct shelf_file {
     atomic_size_t users;
-    struct manifest_segment is; /* without its bitmap */
+    struct manifest_segment is;
     struct mapping *mapping;
     uint64_t end;         /* its last bytes, the checksum of the last block */
     atomic_uchar *states; /* of the blocks: enum block_state */
@@ -54,7 +54,6 @@ struct view {
     ino_t inode;
     off_t size;
     uint64_t next;
-    unsigned char *bytes; /* of the manifest; the bitmaps are in it */
     struct shelf_segment segments[LIMIT_INDEX_SEGMENTS];
 };
 
@@ -232,7 +231,6 @@ static void release_view(struct view *view)
             release_file(view->segments[i].file);
         }
         mapping_close(view->manifest);
-        free(view->bytes);
         free(view);
     }
 }
@@ -257,6 +255,7 @@ static int take_segments(int folder, const struct manifest *manifest, const stru
 {
     int status = OK;
     view->base.seen = manifest->seen;
+    view->base.gap = manifest->gap;
     view->base.witness = manifest->witness;
     view->next = manifest->next;
     for (size_t i = 0; i < manifest->count && status == OK; i++) {
@@ -268,8 +267,6 @@ static int take_segments(int folder, const struct manifest *manifest, const stru
                 .number = segment->number,
                 .data = mapping_data(file->mapping),
                 .length = (size_t)segment->length,
-                .dead = segment->dead,
-                .dead_bytes = segment->dead_bytes,
                 .file = file,
             };
         }
@@ -277,8 +274,8 @@ static int take_segments(int folder, const struct manifest *manifest, const stru
     return status;
 }
 
-/* The manifest's bytes, of which the view keeps a copy: a bitmap must not change under a search. */
-static int take_manifest(int folder, struct view *view)
+/* From a copy, which does not change while it is read. */
+static int take_manifest(int folder, struct view *view, struct manifest *manifest)
 {
     struct stat about;
     int fd;
@@ -298,12 +295,10 @@ static int take_manifest(int folder, struct view *view)
     if (status != OK) {
         return status;
     }
-    view->bytes = malloc((size_t)about.st_size);
-    if (!view->bytes) {
-        return ERR_NOMEM;
-    }
-    memcpy(view->bytes, mapping_data(view->manifest), (size_t)about.st_size);
-    return mapping_damaged(view->manifest) ? ERR_INVALID : OK;
+    unsigned char bytes[LIMIT_INDEX_MANIFEST_BYTES];
+    memcpy(bytes, mapping_data(view->manifest), (size_t)about.st_size);
+    return mapping_damaged(view->manifest) ? ERR_INVALID
+                                           : manifest_read(bytes, (size_t)about.st_size, manifest);
 }
 
 /* The view of what the folder holds now. */
@@ -316,10 +311,7 @@ static int load(const struct shelf *shelf, struct view **out)
         return status;
     }
     struct view *view = view_new();
-    status = view ? take_manifest(folder, view) : ERR_NOMEM;
-    if (status == OK) {
-        status = manifest_read(view->bytes, (size_t)view->size, &manifest);
-    }
+    status = view ? take_manifest(folder, view, &manifest) : ERR_NOMEM;
     if (status == OK && memcmp(manifest.identity, shelf->identity, SHA256_SIZE) != 0) {
         status = ERR_INVALID;
     }
@@ -600,11 +592,6 @@ int shelf_draft_write(struct shelf_draft *draft, const void *data, size_t length
     return status;
 }
 
-uint64_t shelf_draft_number(const struct shelf_draft *draft)
-{
-    return draft->number;
-}
-
 struct shelf_draft *shelf_draft_free(struct shelf_draft *draft)
 {
     if (draft) {
@@ -669,31 +656,17 @@ static int arrange(const struct view *view, const struct shelf_change *change,
     size_t gone = 0;
     int status = OK;
     for (size_t i = 0; i < view->base.count && status == OK; i++) {
-        struct manifest_segment segment = view->segments[i].file->is;
-        segment.dead = view->segments[i].dead;
-        segment.dead_bytes = (uint32_t)view->segments[i].dead_bytes;
-        if (is_gone(change, segment.number)) {
+        const struct manifest_segment *segment = &view->segments[i].file->is;
+        if (is_gone(change, segment->number)) {
             gone++;
         } else {
-            status = append(manifest, &segment);
+            status = append(manifest, segment);
         }
     }
     for (size_t i = 0; i < change->draft_count && status == OK; i++) {
         status = append(manifest, &change->drafts[i]->is);
     }
     return status == OK && gone != change->gone_count ? ERR_INVALID : status;
-}
-
-static int bury(const struct shelf_dead *dead, struct manifest *manifest)
-{
-    for (size_t i = 0; i < manifest->count; i++) {
-        if (manifest->segments[i].number == dead->number) {
-            manifest->segments[i].dead = dead->dead;
-            manifest->segments[i].dead_bytes = (uint32_t)dead->dead_bytes;
-            return dead->dead_bytes <= LIMIT_INDEX_MANIFEST_BYTES ? OK : ERR_LIMIT;
-        }
-    }
-    return ERR_INVALID;
 }
 
 static int plan(const struct shelf *shelf, const struct view *view,
@@ -703,12 +676,10 @@ static int plan(const struct shelf *shelf, const struct view *view,
     memcpy(manifest->identity, shelf->identity, SHA256_SIZE);
     manifest->count = 0;
     manifest->seen = change->seen;
+    manifest->gap = change->gap;
     manifest->witness = change->witness;
     manifest->next = shelf->next;
     int status = change->seen < 0 ? ERR_INVALID : arrange(view, change, manifest);
-    for (size_t i = 0; i < change->dead_count && status == OK; i++) {
-        status = bury(&change->dead[i], manifest);
-    }
     for (size_t i = 0; i < manifest->count; i++) {
         bytes += manifest->segments[i].length;
     }

@@ -1,9 +1,9 @@
 /* A shelf: the folder that keeps an index's segments between processes. It knows nothing of what is
  * in a segment. Each is a file of its own that never changes once the manifest names it; the
- * manifest names the segments in their order, what is dead in each, and the last change of the
- * store that is in them. A change of the shelf is a new manifest, put in the place of the old one
- * by rename, so that whoever looks sees all of it or nothing. What it no longer names is unlinked;
- * those who have it mapped keep it until they let go.
+ * manifest names the segments in their order, and the last change of the store that is in them. A
+ * change of the shelf is a new manifest, put in the place of the old one by rename, so that whoever
+ * looks sees all of it or nothing. What it no longer names is unlinked; those who have it mapped
+ * keep it until they let go.
  *
  * Many processes read it; one at a time, which holds the lock file, writes, and nobody waits for
  * it. What one left unfinished (killed, disk full) the next writer removes. The shelf is a cache:
@@ -31,14 +31,13 @@ struct shelf_segment {
     uint64_t number; /* never used twice */
     const unsigned char *data;
     size_t length;
-    const unsigned char *dead; /* a bitmap as the writer gave it; what is beyond it is alive */
-    size_t dead_bytes;
     struct shelf_file *file;
 };
 
 /* What is on the shelf at one moment; it stays as it is. */
 struct shelf_view {
     int64_t seen;                    /* the last change of the store that is in it; 0: nothing is */
+    struct manifest_gap gap;         /* what is not, before that */
     struct manifest_witness witness; /* as whoever wrote it last said */
     size_t count;
     const struct shelf_segment *segments;
@@ -78,26 +77,16 @@ MUST_CHECK int shelf_draft_write(struct shelf_draft *draft, const void *data, si
 /* Removes its file unless it came on the shelf. Returns NULL. */
 struct shelf_draft *shelf_draft_free(struct shelf_draft *draft);
 
-/* Of a segment that stays, or of the new one. */
-struct shelf_dead {
-    uint64_t number;
-    const unsigned char *dead;
-    size_t dead_bytes;
-};
-
 struct shelf_change {
-    int64_t seen; /* the last change of the store that is in it afterwards */
+    int64_t seen; /* the last change of the store that is in it afterwards, */
+    struct manifest_gap gap;
     struct manifest_witness witness;
     struct shelf_draft *const *drafts; /* new segments, which come last */
     size_t draft_count;
     const uint64_t *gone; /* the numbers of segments that leave, their words with them */
     size_t gone_count;
-    const struct shelf_dead *dead; /* bitmaps in the place of those that there are */
-    size_t dead_count;
 };
 
-/* The number that the draft will have on the shelf. */
-uint64_t shelf_draft_number(const struct shelf_draft *draft);
 /* All of the change or, where it fails, nothing of it, but for a failure of the very last step: the
  * view says what is there. OK; ERR_LIMIT when there are too many segments, or they are too large;
  * ERR_INVALID for a number that is not there; ERR_IO with errno saying why; ERR_NOMEM. */

@@ -1,6 +1,7 @@
 /* Saving: all segments that are in memory only, those on the shelf that hold something dead, and
  * those of a tier with too many of them leave together; new ones, on the shelf, take their place.
- * What dies while they are written is marked in the new ones. */
+ * What dies while they are written is marked in the new ones. Without a shelf only those of a tier
+ * with too many of them leave, and those that are half dead; the new ones are in memory. */
 #include "index/shelving.h"
 
 #include "core/limits.h"
@@ -21,14 +22,22 @@ struct leaving {
     uint32_t living;
 };
 
+/* A segment that was merged in memory. */
+struct merged {
+    uint8_t *bytes;
+    size_t length;
+};
+
 struct shelving {
-    struct shelf *shelf;
+    struct shelf *shelf; /* NULL: in memory */
     struct shelving_source source;
     uint32_t most; /* documents that one segment gets */
     struct leaving *leaving;
     size_t count;
     struct shelf_draft *drafts[LIMIT_INDEX_SEGMENTS];
     size_t draft_count;
+    struct merged *merged; /* as many as leave at most */
+    size_t merged_count;
 };
 
 /* ---- loading ---- */
@@ -59,7 +68,7 @@ int shelving_load(struct index *index, struct shelf *shelf, struct shelving_sour
         shelf_release(view);
         return ERR_NOMEM;
     }
-    *source = (struct shelving_source){view->seen, view->witness};
+    *source = (struct shelving_source){view->seen, view->gap, view->witness};
     return attach(index, index->keeper);
 }
 
@@ -73,27 +82,62 @@ bool shelving_sound(const struct index *index)
     return sound;
 }
 
+/* ---- what is too much ---- */
+
+/* Counts the segments of each tier that are on the shelf, or in memory. */
+static void count_tiers(const struct view *view, bool in_memory, uint32_t tiers[MOST_TIERS])
+{
+    for (uint32_t i = 0; i < view->count; i++) {
+        if ((view->parts[i].number == 0) == in_memory) {
+            tiers[view_tier(&view->parts[i])]++;
+        }
+    }
+}
+
+/* The documents that one segment gets. */
+static uint32_t most_of(const struct view *view)
+{
+    uint32_t share = view->live / (LIMIT_INDEX_SEGMENTS / 4);
+    return share > VIEW_MOST_MERGED ? share : VIEW_MOST_MERGED;
+}
+
+/* Whether a segment is to become a larger one: its tier has too many, or all tiers together. Those
+ * that are large enough stay, so that each document is written a few times in all. */
+static bool is_crowded(const struct view_part *part, uint32_t most,
+                       const uint32_t tiers[MOST_TIERS])
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < MOST_TIERS; i++) {
+        count += tiers[i];
+    }
+    return view_living(part) <= most / 2 &&
+           (tiers[view_tier(part)] >= VIEW_TIER_GROWTH || count > LIMIT_INDEX_SEGMENTS / 2);
+}
+
+/* The same for one in memory, without a shelf. */
+static bool is_to_be_merged(const struct view_part *part, uint32_t most,
+                            const uint32_t tiers[MOST_TIERS])
+{
+    return part->number == 0 &&
+           (is_crowded(part, most, tiers) || part->dead_count > view_living(part));
+}
+
 struct shelving_need shelving_need(const struct index *index)
 {
-    struct shelving_need need = {builder_count(index->builder), 0};
+    struct shelving_need need = {.fresh = builder_count(index->builder)};
+    uint32_t tiers[MOST_TIERS] = {0};
+    uint32_t most = most_of(&index->view);
+    count_tiers(&index->view, true, tiers);
     for (uint32_t i = 0; i < index->view.count; i++) {
         const struct view_part *part = &index->view.parts[i];
         need.fresh += part->number ? 0 : view_living(part);
         need.dead += part->number ? part->dead_count : 0;
+        need.is_crowded = need.is_crowded || is_to_be_merged(part, most, tiers);
     }
     return need;
 }
 
 /* ---- beginning ---- */
-
-static void count_tiers(const struct view *view, uint32_t tiers[MOST_TIERS])
-{
-    for (uint32_t i = 0; i < view->count; i++) {
-        if (view->parts[i].number) {
-            tiers[view_tier(&view->parts[i])]++;
-        }
-    }
-}
 
 static size_t dead_bytes(const struct segment *segment)
 {
@@ -121,12 +165,13 @@ static int choose(struct shelving *shelving, struct view *view)
 {
     uint32_t tiers[MOST_TIERS] = {0};
     int status = OK;
-    count_tiers(view, tiers);
+    count_tiers(view, !shelving->shelf, tiers);
     for (uint32_t i = 0; i < view->count && status == OK; i++) {
         struct view_part *part = &view->parts[i];
-        bool crowded = view_living(part) < shelving->most / VIEW_TIER_GROWTH &&
-                       tiers[view_tier(part)] >= VIEW_TIER_GROWTH;
-        if (part->number == 0 || part->dead_count > 0 || crowded) {
+        bool leaves = shelving->shelf ? part->number == 0 || part->dead_count > 0 ||
+                                            is_crowded(part, shelving->most, tiers)
+                                      : is_to_be_merged(part, shelving->most, tiers);
+        if (leaves) {
             status = note_leaving(shelving, part);
         }
     }
@@ -149,6 +194,10 @@ static void free_shelving(struct shelving *shelving)
         view_keeper_free(shelving->leaving[i].keeper);
         free(shelving->leaving[i].dead);
     }
+    for (size_t i = 0; i < shelving->merged_count; i++) {
+        free(shelving->merged[i].bytes);
+    }
+    free(shelving->merged);
     free(shelving->leaving);
     free(shelving);
 }
@@ -166,20 +215,22 @@ static bool is_current(const struct index *index, struct shelf *shelf)
 int shelving_begin(struct index *index, struct shelf *shelf, const struct shelving_source *source,
                    struct shelving **out)
 {
-    if (!is_current(index, shelf)) {
+    if (shelf && !is_current(index, shelf)) {
         return ERR_CLOSED;
     }
     struct shelving *shelving = calloc(1, sizeof *shelving);
     if (!shelving) {
         return ERR_NOMEM;
     }
-    uint32_t share = index->view.live / (LIMIT_INDEX_SEGMENTS / 4);
     shelving->shelf = shelf;
     shelving->source = *source;
-    shelving->most = share > VIEW_MOST_MERGED ? share : VIEW_MOST_MERGED;
+    shelving->most = most_of(&index->view);
     shelving->leaving = calloc(index->view.count + (size_t)1, sizeof *shelving->leaving);
-    int status = shelving->leaving ? choose(shelving, &index->view) : ERR_NOMEM;
-    if (status == OK && shelving->count == 0) {
+    shelving->merged = calloc(index->view.count + (size_t)1, sizeof *shelving->merged);
+    int status = shelving->leaving && shelving->merged ? choose(shelving, &index->view) : ERR_NOMEM;
+    bool is_whole = shelving->count == 1 && !shelf &&
+                    shelving->leaving[0].living == shelving->leaving[0].segment.documents;
+    if (status == OK && (shelving->count == 0 || is_whole)) {
         status = ERR_NOTFOUND;
     }
     if (status != OK) {
@@ -214,7 +265,7 @@ static int write_group(struct shelving *shelving, size_t first, size_t count, ui
     if (living == 0) {
         return OK;
     }
-    if (count == 1 && living == only->segment.documents) {
+    if (shelving->shelf && count == 1 && living == only->segment.documents) {
         return write_draft(shelving, only->segment.bytes, only->segment.length);
     }
     struct merge_input *inputs = malloc(count * sizeof *inputs);
@@ -224,7 +275,10 @@ static int write_group(struct shelving *shelving, size_t first, size_t count, ui
     uint8_t *bytes = NULL;
     size_t length = 0;
     int status = inputs ? merge_segments(inputs, count, &bytes, &length) : ERR_NOMEM;
-    if (status == OK) {
+    if (status == OK && !shelving->shelf) {
+        shelving->merged[shelving->merged_count++] = (struct merged){bytes, length};
+        bytes = NULL;
+    } else if (status == OK) {
         status = write_draft(shelving, bytes, length);
     }
     free(bytes);
@@ -249,7 +303,7 @@ static int write_groups(struct shelving *shelving)
     return status;
 }
 
-int shelving_write(struct shelving *shelving)
+static int change_shelf(struct shelving *shelving)
 {
     uint64_t *gone = malloc(shelving->count * sizeof *gone);
     size_t gone_count = 0;
@@ -258,10 +312,11 @@ int shelving_write(struct shelving *shelving)
             gone[gone_count++] = shelving->leaving[i].number;
         }
     }
-    int status = gone ? write_groups(shelving) : ERR_NOMEM;
-    if (status == OK) {
+    int status = ERR_NOMEM;
+    if (gone) {
         status = shelf_change(shelving->shelf, &(struct shelf_change){
                                                    .seen = shelving->source.seen,
+                                                   .gap = shelving->source.gap,
                                                    .witness = shelving->source.witness,
                                                    .drafts = shelving->drafts,
                                                    .draft_count = shelving->draft_count,
@@ -271,6 +326,12 @@ int shelving_write(struct shelving *shelving)
     }
     free(gone);
     return status;
+}
+
+int shelving_write(struct shelving *shelving)
+{
+    int status = write_groups(shelving);
+    return status == OK && shelving->shelf ? change_shelf(shelving) : status;
 }
 
 /* ---- ending ---- */
@@ -333,6 +394,29 @@ static bool is_there(const struct view *view, uint64_t number)
     return there;
 }
 
+static void bury(struct view *view, const struct deaths *deaths)
+{
+    for (size_t i = 0; i < deaths->count; i++) {
+        view_remove_from(view, &view->parts[view->count - 1], deaths->ids[i]);
+    }
+}
+
+/* The new segments in memory. */
+static int bring_in_merged(struct shelving *shelving, struct view *view,
+                           const struct deaths *deaths)
+{
+    int status = OK;
+    for (size_t i = 0; i < shelving->merged_count && status == OK; i++) {
+        struct merged *merged = &shelving->merged[i];
+        status = view_add(view, merged->bytes, merged->length);
+        if (status == OK) {
+            merged->bytes = NULL;
+            bury(view, deaths);
+        }
+    }
+    return status;
+}
+
 /* The new segments, with what has died since. Those that stay let go of the old manifest. */
 static int bring_in(struct view *view, struct view_keeper *keeper, const struct deaths *deaths)
 {
@@ -349,10 +433,21 @@ static int bring_in(struct view *view, struct view_keeper *keeper, const struct 
             continue;
         }
         status = view_attach(view, &shelf->segments[i], keeper);
-        for (size_t j = 0; j < deaths->count && status == OK; j++) {
-            view_remove_from(view, &view->parts[view->count - 1], deaths->ids[j]);
+        if (status == OK) {
+            bury(view, deaths);
         }
     }
+    return status;
+}
+
+static int put_merged_in_place(struct shelving *shelving, struct index *index)
+{
+    struct deaths deaths = {NULL, 0};
+    int status = take_out(shelving, &index->view, &deaths);
+    if (status == OK) {
+        status = bring_in_merged(shelving, &index->view, &deaths);
+    }
+    free(deaths.ids);
     return status;
 }
 
@@ -377,7 +472,11 @@ static int put_in_place(const struct shelving *shelving, struct index *index)
 
 int shelving_end(struct shelving *shelving, struct index *index, bool written)
 {
-    int status = written && index ? put_in_place(shelving, index) : OK;
+    int status = OK;
+    if (written && index) {
+        status =
+            shelving->shelf ? put_in_place(shelving, index) : put_merged_in_place(shelving, index);
+    }
     stay(index);
     free_shelving(shelving);
     return status;

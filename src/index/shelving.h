@@ -11,7 +11,8 @@ struct shelving; /* a save that is under way */
 
 /* Of the store that an index was made from. */
 struct shelving_source {
-    int64_t seen; /* the last change that is in it */
+    int64_t seen;            /* the last change that is in it */
+    struct manifest_gap gap; /* what is not, before that */
     struct manifest_witness witness;
 };
 
@@ -24,15 +25,17 @@ MUST_CHECK int shelving_load(struct index *index, struct shelf *shelf,
  * only if so, after it. */
 bool shelving_sound(const struct index *index);
 /* How much the next process would miss: documents that are in memory only; and those that are gone
- * and whose words are still on the shelf. */
+ * and whose words are still on the shelf. And whether there are more segments in memory than should
+ * be. */
 struct shelving_need {
     uint32_t fresh, dead;
+    bool is_crowded;
 };
 struct shelving_need shelving_need(const struct index *index);
 
-/* With the index's lock and a claim on the shelf. OK with a save; ERR_NOTFOUND: there is nothing to
- * do; ERR_CLOSED: somebody else changed the shelf, so the index has to be loaded anew; ERR_NOMEM.
- * The index is settled. */
+/* With the index's lock and a claim on the shelf; NULL: segments are merged in memory. OK with a
+ * save; ERR_NOTFOUND: there is nothing to do; ERR_CLOSED: somebody else changed the shelf, so the
+ * index has to be loaded anew; ERR_NOMEM. The index is settled. */
 MUST_CHECK int shelving_begin(struct index *index, struct shelf *shelf,
                               const struct shelving_source *source, struct shelving **shelving);
 /* Without the index's lock. As of shelf_change() and merge_segments(). */

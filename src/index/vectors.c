@@ -1,42 +1,22 @@
-/* Vectors in blocks, with a table from ids to places. A place is a passage; the passages of a text
- * follow each other. Numbers are kept with 128 added, so that they are unsigned, which is what the
- * fastest products want; the sum of the question's numbers takes that out again. */
+/* A set: the fresh ones in blocks, with a table from ids to places, and those that are in files
+ * (vector_shelving.c). A place is a passage; the passages of a text follow each other. Numbers are
+ * kept with 128 added, so that they are unsigned, which is what the fastest products want; the sum
+ * of the question's numbers takes that out again. */
 #include "index/vectors.h"
 
 #include "core/limits.h"
-#include "index/dots.h"
+#include "index/vectors_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK      DOTS_CODES /* places */
-#define NO_PLACE   UINT32_MAX
-#define SAMPLE     1000u /* texts that stand for all */
-#define FIRST_SLOT 64u   /* slots of the table of ids, at first */
-
-struct block {
-    int64_t ids[BLOCK]; /* 0: dead */
-    uint32_t marks[BLOCK];
-    float scales[BLOCK];
-    uint64_t *codes; /* the signs; NULL while all vectors are compared */
-    uint8_t rows[];
-};
-
-struct vectors {
-    const struct dots *dots;
-    size_t dimensions;
-    size_t stride; /* bytes of a row */
-    size_t words;  /* of a code */
-    struct block **blocks;
-    uint32_t block_capacity;
-    uint32_t count; /* of places, dead ones too */
-    uint32_t dead;
-    uint32_t *slots; /* by id: the place of its first passage, or NO_PLACE */
-    uint32_t slot_count;
-    uint32_t texts;
-    float *mean; /* of the set, when signs were first taken; NULL before */
-};
+#define BLOCK       VECTORS_BLOCK
+#define NO_PLACE    UINT32_MAX
+#define SAMPLE      1000u /* texts that stand for all */
+#define AHEAD       16u   /* rows that are on their way while one is compared */
+#define FIRST_SLOT  64u   /* slots of the table of ids, at first */
+#define ASKED_FIRST 64u   /* texts that are asked whether they pass before they are compared */
 
 /* ---- as they are stored ---- */
 
@@ -79,7 +59,7 @@ static float unpack_scale(const unsigned char *packed)
 
 /* ---- places ---- */
 
-static struct block *block_of(const struct vectors *vectors, uint32_t place)
+static struct vectors_block *block_of(const struct vectors *vectors, uint32_t place)
 {
     return vectors->blocks[place / BLOCK];
 }
@@ -94,20 +74,9 @@ static uint8_t *row_at(const struct vectors *vectors, uint32_t place)
     return block_of(vectors, place)->rows + place % BLOCK * vectors->stride;
 }
 
-/* A word of a place's code, as dots.h wants them. */
-static uint64_t *code_at(const struct vectors *vectors, uint32_t place, size_t word)
-{
-    return block_of(vectors, place)->codes + word * BLOCK + place % BLOCK;
-}
-
 static size_t block_bytes(const struct vectors *vectors)
 {
-    return sizeof(struct block) + BLOCK * vectors->stride;
-}
-
-static size_t codes_bytes(const struct vectors *vectors)
-{
-    return BLOCK * vectors->words * sizeof(uint64_t);
+    return sizeof(struct vectors_block) + BLOCK * vectors->stride;
 }
 
 /* ---- the table of ids ---- */
@@ -161,54 +130,6 @@ static void clear_slot(struct vectors *vectors, uint32_t slot)
     }
 }
 
-/* ---- signs ---- */
-
-static float number_at(const struct vectors *vectors, uint32_t place, size_t i)
-{
-    return (float)((int)row_at(vectors, place)[i] - 128) *
-           block_of(vectors, place)->scales[place % BLOCK];
-}
-
-static void take_signs(const struct vectors *vectors, uint32_t place)
-{
-    for (size_t word = 0; word < vectors->words; word++) {
-        uint64_t signs = 0;
-        size_t end = 64 * word + 64 < vectors->dimensions ? 64 * word + 64 : vectors->dimensions;
-        for (size_t i = 64 * word; i < end; i++) {
-            signs |= (uint64_t)(number_at(vectors, place, i) > vectors->mean[i]) << (i % 64);
-        }
-        *code_at(vectors, place, word) = signs;
-    }
-}
-
-static int find_mean(struct vectors *vectors)
-{
-    vectors->mean = calloc(vectors->dimensions, sizeof *vectors->mean);
-    if (!vectors->mean) {
-        return ERR_NOMEM;
-    }
-    for (uint32_t place = 0; place < vectors->count; place++) {
-        for (size_t i = 0; i < vectors->dimensions; i++) {
-            vectors->mean[i] += number_at(vectors, place, i) / (float)vectors->count;
-        }
-    }
-    return OK;
-}
-
-/* From so many vectors on: the signs of all of them. */
-static int start_signs(struct vectors *vectors)
-{
-    int status = find_mean(vectors);
-    for (uint32_t i = 0; status == OK && i * BLOCK < vectors->count; i++) {
-        vectors->blocks[i]->codes = calloc(1, codes_bytes(vectors));
-        status = vectors->blocks[i]->codes ? OK : ERR_NOMEM;
-    }
-    for (uint32_t place = 0; status == OK && place < vectors->count; place++) {
-        take_signs(vectors, place);
-    }
-    return status;
-}
-
 /* ---- adding ---- */
 
 static int add_block(struct vectors *vectors)
@@ -216,22 +137,15 @@ static int add_block(struct vectors *vectors)
     uint32_t at = vectors->count / BLOCK;
     if (at == vectors->block_capacity) {
         uint32_t capacity = at ? 2 * at : 4;
-        struct block **blocks = realloc(vectors->blocks, capacity * sizeof(struct block *));
+        struct vectors_block **blocks = realloc(vectors->blocks, capacity * sizeof *blocks);
         if (!blocks) {
             return ERR_NOMEM;
         }
         vectors->blocks = blocks;
         vectors->block_capacity = capacity;
     }
-    struct block *block = malloc(block_bytes(vectors));
-    uint64_t *codes = vectors->mean && block ? calloc(1, codes_bytes(vectors)) : NULL;
-    if (!block || (vectors->mean && !codes)) {
-        free(block);
-        return ERR_NOMEM;
-    }
-    block->codes = codes;
-    vectors->blocks[at] = block;
-    return OK;
+    vectors->blocks[at] = malloc(block_bytes(vectors));
+    return vectors->blocks[at] ? OK : ERR_NOMEM;
 }
 
 static int add_place(struct vectors *vectors, int64_t id, uint32_t mark,
@@ -242,7 +156,7 @@ static int add_place(struct vectors *vectors, int64_t id, uint32_t mark,
         return status;
     }
     uint32_t place = vectors->count++;
-    struct block *block = block_of(vectors, place);
+    struct vectors_block *block = block_of(vectors, place);
     uint8_t *row = row_at(vectors, place);
     block->ids[place % BLOCK] = id;
     block->marks[place % BLOCK] = mark;
@@ -251,12 +165,7 @@ static int add_place(struct vectors *vectors, int64_t id, uint32_t mark,
         row[i] = (uint8_t)(packed[4 + i] ^ 0x80); /* the signed byte, and 128 */
     }
     memset(row + vectors->dimensions, 128, vectors->stride - vectors->dimensions);
-    if (vectors->mean) {
-        take_signs(vectors, place);
-    } else if (vectors->count > LIMIT_VECTORS_EXACT) {
-        status = start_signs(vectors);
-    }
-    return status;
+    return OK;
 }
 
 static bool is_packed(const unsigned char *packed, size_t length, size_t dimensions)
@@ -277,11 +186,8 @@ static bool is_packed(const unsigned char *packed, size_t length, size_t dimensi
 static void set_dimensions(struct vectors *vectors, size_t dimensions)
 {
     vectors->dimensions = dimensions;
-    vectors->stride = (dimensions + DOTS_STEP - 1) / DOTS_STEP * DOTS_STEP;
-    vectors->words = (dimensions + 63) / 64;
+    vectors->stride = vector_stride(dimensions);
 }
-
-static void compact(struct vectors *vectors);
 
 int vectors_put(struct vectors *vectors, int64_t id, uint32_t mark, const unsigned char *packed,
                 size_t length, size_t dimensions)
@@ -298,8 +204,8 @@ int vectors_put(struct vectors *vectors, int64_t id, uint32_t mark, const unsign
     if (vectors->dimensions == 0) {
         set_dimensions(vectors, dimensions);
     }
-    if (vectors->dead > vectors->count / 2 && vectors->dead > BLOCK) {
-        compact(vectors);
+    if (vectors->dead > vectors->count / 2 && vectors->dead > BLOCK && !vectors->is_saving) {
+        vectors_compact(vectors, 0);
     }
     int status = OK;
     if (2 * (uint64_t)vectors->texts >= vectors->slot_count) {
@@ -319,7 +225,7 @@ int vectors_put(struct vectors *vectors, int64_t id, uint32_t mark, const unsign
 
 /* ---- removing ---- */
 
-void vectors_remove(struct vectors *vectors, int64_t id)
+static void remove_fresh(struct vectors *vectors, int64_t id)
 {
     uint32_t place = find(vectors, id);
     if (place == NO_PLACE) {
@@ -334,40 +240,100 @@ void vectors_remove(struct vectors *vectors, int64_t id)
     }
 }
 
+static bool is_dead(const struct vectors_kept *kept, uint32_t place)
+{
+    return kept->dead[place / 8] >> place % 8 & 1;
+}
+
+/* The first place of a text in a file; NO_PLACE when it is not there, or dead. */
+static uint32_t find_kept(const struct vectors_kept *kept, int64_t id)
+{
+    const struct vector_part *part = &kept->part;
+    uint32_t low = 0;
+    uint32_t high = part->ids[part->count - 1] < id ? 0 : part->count;
+    while (low < high && part->ids[0] <= id) { /* most files have none of the ids around it */
+        uint32_t middle = low + (high - low) / 2;
+        if (part->ids[middle] < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return part->ids[low] == id && !is_dead(kept, low) ? low : NO_PLACE;
+}
+
+void vectors_bury(struct vectors_kept *kept, int64_t id)
+{
+    uint32_t place = find_kept(kept, id);
+    for (; place < kept->part.count && kept->part.ids[place] == id; place++) {
+        kept->dead[place / 8] |= (uint8_t)(1u << place % 8);
+        kept->dead_count++;
+    }
+}
+
+/* Notes for a save that is under way that it has something that is gone. */
+static void note_removal(struct vectors *vectors, int64_t id)
+{
+    if (vectors->removed_count == vectors->removed_capacity) {
+        size_t capacity = vectors->removed_capacity ? 2 * vectors->removed_capacity : 64;
+        int64_t *removed = realloc(vectors->removed, capacity * sizeof *removed);
+        if (!removed) {
+            vectors->has_missed = true;
+            return;
+        }
+        vectors->removed = removed;
+        vectors->removed_capacity = capacity;
+    }
+    vectors->removed[vectors->removed_count++] = id;
+}
+
+void vectors_remove(struct vectors *vectors, int64_t id)
+{
+    remove_fresh(vectors, id);
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        vectors_bury(&vectors->kept[i], id);
+    }
+    if (vectors->is_saving) {
+        note_removal(vectors, id);
+    }
+}
+
 void vectors_keep(struct vectors *vectors, int64_t id, uint32_t mark)
 {
     uint32_t place = find(vectors, id);
-    if (place != NO_PLACE && block_of(vectors, place)->marks[place % BLOCK] != mark) {
+    bool other = place != NO_PLACE && block_of(vectors, place)->marks[place % BLOCK] != mark;
+    for (size_t i = 0; i < vectors->kept_count && !other; i++) {
+        place = find_kept(&vectors->kept[i], id);
+        other = place != NO_PLACE && vectors->kept[i].part.marks[place] != mark;
+    }
+    if (other) {
         vectors_remove(vectors, id);
     }
 }
 
 static void move(struct vectors *vectors, uint32_t from, uint32_t to)
 {
-    struct block *source = block_of(vectors, from);
-    struct block *target = block_of(vectors, to);
+    struct vectors_block *source = block_of(vectors, from);
+    struct vectors_block *target = block_of(vectors, to);
     target->ids[to % BLOCK] = source->ids[from % BLOCK];
     target->marks[to % BLOCK] = source->marks[from % BLOCK];
     target->scales[to % BLOCK] = source->scales[from % BLOCK];
     memmove(row_at(vectors, to), row_at(vectors, from), vectors->stride);
-    for (size_t word = 0; vectors->mean && word < vectors->words; word++) {
-        *code_at(vectors, to, word) = *code_at(vectors, from, word);
-    }
 }
 
 static void free_blocks(struct vectors *vectors, uint32_t from, uint32_t until)
 {
     for (uint32_t i = from; i < until; i++) {
-        free(vectors->blocks[i]->codes);
         free(vectors->blocks[i]);
     }
 }
 
-/* Moves the living together. The table of ids needs no more room than it has. */
-static void compact(struct vectors *vectors)
+/* Moves those that live together, and drops those before `first`. The table of ids needs no more
+ * room than it has. */
+void vectors_compact(struct vectors *vectors, uint32_t first)
 {
     uint32_t kept = 0;
-    for (uint32_t place = 0; place < vectors->count; place++) {
+    for (uint32_t place = first; place < vectors->count; place++) {
         if (id_at(vectors, place) != 0) {
             if (place != kept) {
                 move(vectors, place, kept);
@@ -378,12 +344,16 @@ static void compact(struct vectors *vectors)
     free_blocks(vectors, (kept + BLOCK - 1) / BLOCK, (vectors->count + BLOCK - 1) / BLOCK);
     vectors->count = kept;
     vectors->dead = 0;
-    memset(vectors->slots, 0xFF, vectors->slot_count * sizeof *vectors->slots);
+    vectors->texts = 0;
+    if (vectors->slots) {
+        memset(vectors->slots, 0xFF, vectors->slot_count * sizeof *vectors->slots);
+    }
     int64_t before = 0;
     for (uint32_t place = 0; place < kept; place++) {
         int64_t id = id_at(vectors, place);
         if (id != before) {
             vectors->slots[slot_of(vectors, id)] = place;
+            vectors->texts++;
         }
         before = id;
     }
@@ -400,12 +370,42 @@ struct search {
     struct vectors_hit *heap;
     size_t most, count;
     vectors_passes passes;
+    size_t asked; /* how often that was asked, */
+    bool refused; /* and whether any did not pass */
     const void *context;
+    atomic_bool *is_damaged; /* the set's */
 };
+
+/* Places that are searched alike: those of a file, or the fresh ones where there is none. */
+struct places {
+    const struct vectors *vectors;
+    const struct vectors_kept *kept; /* NULL: the fresh ones */
+    uint32_t count;
+};
+
+static struct places fresh_places(const struct vectors *vectors)
+{
+    return (struct places){vectors, NULL, vectors->count};
+}
+
+static struct places kept_places(const struct vectors *vectors, size_t which)
+{
+    return (struct places){vectors, &vectors->kept[which], vectors->kept[which].part.count};
+}
+
+/* The text at a place; 0: it is dead. */
+static int64_t text_at(const struct places *places, uint32_t place)
+{
+    return !places->kept                  ? id_at(places->vectors, place)
+           : is_dead(places->kept, place) ? 0
+                                          : places->kept->part.ids[place];
+}
 
 static int search_start(struct search *search, const struct vectors *vectors, const float *question)
 {
-    *search = (struct search){.vectors = vectors, .question = calloc(1, vectors->stride)};
+    *search = (struct search){.vectors = vectors,
+                              .question = calloc(1, vectors->stride),
+                              .is_damaged = vectors->is_damaged};
     if (!search->question) {
         return ERR_NOMEM;
     }
@@ -416,18 +416,37 @@ static int search_start(struct search *search, const struct vectors *vectors, co
     return OK;
 }
 
-/* How near the text is whose first passage stands there; `after` gets the place behind its last. */
-static double nearest(const struct search *search, uint32_t place, uint32_t *after)
+/* The cosine of one passage. A row that is not what was written spoils the search, which its owner
+ * learns from vector_shelving_sound(). */
+static double compare_place(const struct search *search, const struct places *places,
+                            uint32_t place)
 {
     const struct vectors *vectors = search->vectors;
-    int64_t id = id_at(vectors, place);
+    const uint8_t *row;
+    float scale;
+    if (places->kept) {
+        const struct vector_part *part = &places->kept->part;
+        row = part->rows + place * part->stride;
+        scale = part->scales[place];
+        if (!vector_part_row_sound(part, place)) {
+            atomic_store(search->is_damaged, true);
+        }
+    } else {
+        row = row_at(vectors, place);
+        scale = block_of(vectors, place)->scales[place % BLOCK];
+    }
+    int32_t sum = vectors->dots->product(row, search->question, vectors->stride) - search->offset;
+    return (double)sum * search->scale * scale;
+}
+
+/* How near the text is whose first passage stands there; `after` gets the place behind its last. */
+static double nearest(const struct search *search, const struct places *places, uint32_t place,
+                      uint32_t *after)
+{
+    int64_t id = text_at(places, place);
     double best = -1;
-    for (; place < vectors->count && id_at(vectors, place) == id; place++) {
-        int32_t sum =
-            vectors->dots->product(row_at(vectors, place), search->question, vectors->stride) -
-            search->offset;
-        double cosine =
-            (double)sum * search->scale * block_of(vectors, place)->scales[place % BLOCK];
+    for (; place < places->count && text_at(places, place) == id; place++) {
+        double cosine = compare_place(search, places, place);
         best = cosine > best ? cosine : best;
     }
     *after = place;
@@ -462,12 +481,20 @@ static void sift(struct search *search, size_t at)
     }
 }
 
-/* Keeps the hit where it is among the best. Whether a text passes is asked last: it costs more. */
-static void offer(struct search *search, const struct vectors_hit *hit)
+static bool does_pass(struct search *search, int64_t id)
+{
+    bool passed = !search->passes || search->passes(search->context, id);
+    search->asked++;
+    search->refused |= !passed;
+    return passed;
+}
+
+/* Keeps the hit where it is among the best. Whether a text passes is asked last, unless it is known
+ * to: it costs more. */
+static void offer(struct search *search, const struct vectors_hit *hit, bool known)
 {
     bool full = search->count == search->most;
-    if ((full && !before(hit, &search->heap[0])) ||
-        (search->passes && !search->passes(search->context, hit->id))) {
+    if ((full && !before(hit, &search->heap[0])) || (!known && !does_pass(search, hit->id))) {
         return;
     }
     if (full) {
@@ -481,26 +508,27 @@ static void offer(struct search *search, const struct vectors_hit *hit)
     }
 }
 
-static void compare_all(struct search *search)
+static void compare_all(struct search *search, const struct places *places)
 {
-    const struct vectors *vectors = search->vectors;
-    for (uint32_t place = 0; place < vectors->count;) {
-        int64_t id = id_at(vectors, place);
+    for (uint32_t place = 0; place < places->count;) {
+        int64_t id = text_at(places, place);
         if (id == 0) {
             place++;
             continue;
         }
         uint32_t after;
-        struct vectors_hit hit = {.id = id, .cosine = nearest(search, place, &after)};
-        offer(search, &hit);
+        struct vectors_hit hit = {.id = id, .cosine = nearest(search, places, place, &after)};
+        offer(search, &hit, false);
         place = after;
     }
 }
 
-/* How many signs of each place differ from the question's. */
+/* How many signs of each place differ from the question's, in all parts that have signs. A part
+ * begins with a block of its own. */
 struct nearness {
     uint16_t *differences;
     uint64_t *seen;                                /* a bit for the first place of each text */
+    size_t count;                                  /* of places */
     uint32_t counts[LIMIT_MEANING_DIMENSIONS + 1]; /* of places, by differences */
 };
 
@@ -513,15 +541,21 @@ static void nearness_free(struct nearness *nearness)
     }
 }
 
-static void count_differences(const struct vectors *vectors, const uint64_t *question,
-                              struct nearness *nearness)
+/* Of its codes. */
+static size_t blocks_of(const struct vector_part *part)
 {
-    for (uint32_t i = 0; i * BLOCK < vectors->count; i++) {
-        uint32_t left = vectors->count - i * BLOCK;
-        uint32_t count = left < BLOCK ? left : BLOCK;
-        uint16_t *found = nearness->differences + (size_t)i * BLOCK;
-        vectors->dots->differences(vectors->blocks[i]->codes, question, vectors->words, found);
-        for (uint32_t j = 0; j < count; j++) {
+    return part->codes ? (part->count + (size_t)BLOCK - 1) / BLOCK : 0;
+}
+
+static void count_differences(const struct vectors *vectors, const struct vector_part *part,
+                              const float *question, uint16_t *found, struct nearness *nearness)
+{
+    uint64_t code[LIMIT_MEANING_DIMENSIONS / 64];
+    vector_code(question, part->mean, part->dimensions, code);
+    for (size_t i = 0; i < blocks_of(part); i++, found += BLOCK) {
+        size_t left = part->count - i * BLOCK;
+        vectors->dots->differences(part->codes + i * BLOCK * part->words, code, part->words, found);
+        for (size_t j = 0; j < BLOCK && j < left; j++) {
             nearness->counts[found[j]]++;
         }
     }
@@ -529,46 +563,103 @@ static void count_differences(const struct vectors *vectors, const uint64_t *que
 
 static struct nearness *nearness_find(const struct vectors *vectors, const float *question)
 {
-    uint64_t code[LIMIT_MEANING_DIMENSIONS / 64] = {0};
+    size_t room = 0;
     struct nearness *nearness = calloc(1, sizeof *nearness);
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        room += blocks_of(&vectors->kept[i].part) * BLOCK;
+    }
     if (!nearness) {
         return NULL;
     }
-    size_t blocks = (vectors->count + BLOCK - 1) / BLOCK;
-    nearness->differences = malloc(blocks * BLOCK * sizeof *nearness->differences);
-    nearness->seen = calloc(vectors->count / 64 + 1, sizeof *nearness->seen);
+    nearness->differences = malloc((room + 1) * sizeof *nearness->differences);
+    nearness->seen = calloc(room / 64 + 1, sizeof *nearness->seen);
     if (!nearness->differences || !nearness->seen) {
         nearness_free(nearness);
         return NULL;
     }
-    for (size_t i = 0; i < vectors->dimensions; i++) {
-        code[i / 64] |= (uint64_t)(question[i] > vectors->mean[i]) << (i % 64);
+    uint16_t *found = nearness->differences;
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        const struct vector_part *part = &vectors->kept[i].part;
+        if (part->codes) {
+            count_differences(vectors, part, question, found, nearness);
+            found += blocks_of(part) * BLOCK;
+            nearness->count += part->count;
+        }
     }
-    count_differences(vectors, code, nearness);
     return nearness;
 }
 
 /* Compares the text that the place is of, where it passes and was not compared yet. Whether it was.
- */
-static bool compare_text(struct search *search, struct nearness *nearness, uint32_t place)
+ * The bits are those of the part. Where all pass so far, only those that are among the best are
+ * asked whether they do: a search without a filter compares thousands, and shows a few. */
+static bool compare_text(struct search *search, const struct places *places, uint64_t *seen,
+                         uint32_t place)
 {
-    const struct vectors *vectors = search->vectors;
-    int64_t id = id_at(vectors, place);
-    while (id != 0 && place > 0 && id_at(vectors, place - 1) == id) {
+    int64_t id = text_at(places, place);
+    while (id != 0 && place > 0 && text_at(places, place - 1) == id) {
         place--;
     }
     uint64_t bit = UINT64_C(1) << (place % 64);
-    if (id == 0 || (nearness->seen[place / 64] & bit)) {
+    if (id == 0 || (seen[place / 64] & bit)) {
         return false;
     }
-    nearness->seen[place / 64] |= bit;
-    if (search->passes && !search->passes(search->context, id)) {
+    seen[place / 64] |= bit;
+    bool ask = search->refused || search->asked < ASKED_FIRST;
+    if (ask && !does_pass(search, id)) {
         return false;
     }
     uint32_t after;
-    struct vectors_hit hit = {.id = id, .cosine = nearest(search, place, &after)};
-    offer(search, &hit);
+    struct vectors_hit hit = {.id = id, .cosine = nearest(search, places, place, &after)};
+    offer(search, &hit, ask);
     return true;
+}
+
+/* Asks for a row early, which is not near to the one before. */
+static void fetch_row(const struct vector_part *part, uint32_t place)
+{
+    const uint8_t *row = part->rows + place * part->stride;
+    for (size_t i = 0; i < part->stride; i += DOTS_STEP) {
+        __builtin_prefetch(row + i);
+    }
+}
+
+/* Compares the texts of a part with so many differences. How many there were. */
+static size_t compare_some(struct search *search, const struct places *places,
+                           const uint16_t *differences, uint64_t *seen, size_t low, size_t high)
+{
+    uint32_t coming[AHEAD];
+    size_t count = 0;
+    size_t compared = 0;
+    for (uint32_t place = 0; place < places->count; place++) {
+        if (differences[place] >= low && differences[place] < high) {
+            if (count >= AHEAD) {
+                compared += compare_text(search, places, seen, coming[count % AHEAD]);
+            }
+            fetch_row(&places->kept->part, place);
+            coming[count++ % AHEAD] = place;
+        }
+    }
+    for (size_t i = count < AHEAD ? 0 : count - AHEAD; i < count; i++) {
+        compared += compare_text(search, places, seen, coming[i % AHEAD]);
+    }
+    return compared;
+}
+
+/* The same in all parts. */
+static size_t compare_band(struct search *search, struct nearness *nearness, size_t low,
+                           size_t high)
+{
+    size_t compared = 0;
+    size_t first = 0;
+    for (size_t i = 0; i < search->vectors->kept_count; i++) {
+        struct places places = kept_places(search->vectors, i);
+        if (places.kept->part.codes) {
+            compared += compare_some(search, &places, nearness->differences + first,
+                                     nearness->seen + first / 64, low, high);
+            first += blocks_of(&places.kept->part) * BLOCK;
+        }
+    }
+    return compared;
 }
 
 /* Compares those whose signs are nearest: one in LIMIT_VECTORS_PART, and some times as many as are
@@ -581,7 +672,7 @@ static int compare_nearest(struct search *search, const float *question)
     if (!nearness) {
         return ERR_NOMEM;
     }
-    size_t wanted = 8 * search->most + vectors->count / LIMIT_VECTORS_PART;
+    size_t wanted = 8 * search->most + nearness->count / LIMIT_VECTORS_PART;
     size_t compared = 0;
     size_t low = 0;
     for (size_t band = wanted; compared < wanted && low <= vectors->dimensions; band *= 4) {
@@ -589,15 +680,21 @@ static int compare_nearest(struct search *search, const float *question)
         for (size_t places = 0; places < band && high <= vectors->dimensions; high++) {
             places += nearness->counts[high];
         }
-        for (uint32_t place = 0; place < vectors->count; place++) {
-            if (nearness->differences[place] >= low && nearness->differences[place] < high) {
-                compared += compare_text(search, nearness, place);
-            }
-        }
+        compared += compare_band(search, nearness, low, high);
         low = high;
     }
     nearness_free(nearness);
     return OK;
+}
+
+/* All places, dead ones too. */
+static size_t all_places(const struct vectors *vectors)
+{
+    size_t count = vectors->count;
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        count += vectors->kept[i].part.count;
+    }
+    return count;
 }
 
 int vectors_search(const struct vectors *vectors, const float *question, size_t most,
@@ -605,8 +702,9 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
                    size_t *count)
 {
     struct search search;
+    bool exact = all_places(vectors) <= LIMIT_VECTORS_EXACT;
     *count = 0;
-    if (vectors->texts == 0 || most == 0) {
+    if (vectors->dimensions == 0 || most == 0) {
         return OK;
     }
     int status = search_start(&search, vectors, question);
@@ -617,10 +715,16 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
     search.most = most;
     search.passes = passes;
     search.context = context;
-    if (vectors->mean) {
+    struct places places = fresh_places(vectors);
+    compare_all(&search, &places);
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        places = kept_places(vectors, i);
+        if (exact || !places.kept->part.codes) {
+            compare_all(&search, &places);
+        }
+    }
+    if (!exact) {
         status = compare_nearest(&search, question);
-    } else {
-        compare_all(&search);
     }
     free(search.question);
     qsort(hits, search.count, sizeof *hits, by_rank);
@@ -628,19 +732,37 @@ int vectors_search(const struct vectors *vectors, const float *question, size_t 
     return status;
 }
 
+/* Every `step`th place, from the `first` on. */
+static double sample_places(const struct search *search, const struct places *places, size_t step,
+                            size_t *first, size_t *sample)
+{
+    double sum = 0;
+    for (; *first < places->count; *first += step) {
+        if (text_at(places, (uint32_t)*first) != 0) {
+            uint32_t after;
+            sum += nearest(search, places, (uint32_t)*first, &after);
+            ++*sample;
+        }
+    }
+    *first -= places->count;
+    return sum;
+}
+
 int vectors_usual(const struct vectors *vectors, const float *question, double *usual,
                   size_t *sample)
 {
     struct search search = {0};
     double sum = 0;
+    size_t first = 0;
+    size_t step = all_places(vectors) / SAMPLE + 1;
     *sample = 0;
-    int status = vectors->texts ? search_start(&search, vectors, question) : OK;
-    uint32_t step = vectors->count / SAMPLE + 1;
-    for (uint32_t place = 0; place < vectors->count && status == OK; place += step) {
-        if (id_at(vectors, place) != 0) {
-            uint32_t after;
-            sum += nearest(&search, place, &after);
-            ++*sample;
+    int status = vectors->dimensions ? search_start(&search, vectors, question) : OK;
+    if (status == OK && vectors->dimensions) {
+        struct places places = fresh_places(vectors);
+        sum = sample_places(&search, &places, step, &first, sample);
+        for (size_t i = 0; i < vectors->kept_count; i++) {
+            places = kept_places(vectors, i);
+            sum += sample_places(&search, &places, step, &first, sample);
         }
     }
     free(search.question);
@@ -648,15 +770,28 @@ int vectors_usual(const struct vectors *vectors, const float *question, double *
     return status;
 }
 
+/* Where the first passage of a text is. */
+static uint32_t look_up(const struct vectors *vectors, int64_t id, struct places *places)
+{
+    uint32_t place = find(vectors, id);
+    *places = fresh_places(vectors);
+    for (size_t i = 0; i < vectors->kept_count && place == NO_PLACE; i++) {
+        *places = kept_places(vectors, i);
+        place = find_kept(places->kept, id);
+    }
+    return place;
+}
+
 int vectors_compare(const struct vectors *vectors, const float *question, struct vectors_hit *texts,
                     size_t count, double none)
 {
     struct search search = {0};
-    int status = vectors->texts ? search_start(&search, vectors, question) : OK;
+    int status = vectors->dimensions ? search_start(&search, vectors, question) : OK;
     for (size_t i = 0; i < count && status == OK; i++) {
+        struct places places;
         uint32_t after;
-        uint32_t place = find(vectors, texts[i].id);
-        texts[i].cosine = place == NO_PLACE ? none : nearest(&search, place, &after);
+        uint32_t place = look_up(vectors, texts[i].id, &places);
+        texts[i].cosine = place == NO_PLACE ? none : nearest(&search, &places, place, &after);
     }
     free(search.question);
     return status;
@@ -669,28 +804,62 @@ struct vectors *vectors_new(void)
     struct vectors *vectors = calloc(1, sizeof *vectors);
     if (vectors) {
         vectors->dots = dots_choose(DOTS_ANY);
+        vectors->is_damaged = calloc(1, sizeof *vectors->is_damaged);
     }
-    return vectors;
+    return vectors && !vectors->is_damaged ? vectors_free(vectors) : vectors;
 }
 
 struct vectors *vectors_free(struct vectors *vectors)
 {
     if (vectors) {
+        for (size_t i = 0; i < vectors->kept_count; i++) {
+            free(vectors->kept[i].dead);
+        }
+        free(vectors->kept);
+        if (vectors->shelf) {
+            shelf_release(vectors->shelf);
+        }
         free_blocks(vectors, 0, (vectors->count + BLOCK - 1) / BLOCK);
         free(vectors->blocks);
         free(vectors->slots);
-        free(vectors->mean);
+        free(vectors->removed);
+        free(vectors->is_damaged);
         free(vectors);
     }
     return NULL;
 }
 
+int vectors_attach(struct vectors *vectors, const void *bytes, size_t length)
+{
+    struct vectors_kept kept = {0};
+    int status = vector_part_head(bytes, length, &kept.part);
+    if (status != OK || !vector_part_sensible(&kept.part) ||
+        (vectors->dimensions != 0 && vectors->dimensions != kept.part.dimensions)) {
+        return ERR_INVALID;
+    }
+    struct vectors_kept *more = realloc(vectors->kept, (vectors->kept_count + 1) * sizeof *more);
+    if (!more) {
+        return ERR_NOMEM;
+    }
+    vectors->kept = more;
+    kept.dead = calloc(kept.part.count / 8 + (size_t)1, 1);
+    if (!kept.dead) {
+        return ERR_NOMEM;
+    }
+    set_dimensions(vectors, kept.part.dimensions);
+    vectors->kept[vectors->kept_count++] = kept;
+    return OK;
+}
+
 size_t vectors_bytes(const struct vectors *vectors)
 {
     size_t blocks = (vectors->count + BLOCK - 1) / BLOCK;
-    return sizeof *vectors + vectors->block_capacity * sizeof(struct block *) +
-           vectors->slot_count * sizeof *vectors->slots +
-           blocks * (block_bytes(vectors) + (vectors->mean ? codes_bytes(vectors) : 0));
+    size_t bytes = sizeof *vectors + vectors->block_capacity * sizeof(struct vectors_block *) +
+                   vectors->slot_count * sizeof *vectors->slots + blocks * block_bytes(vectors);
+    for (size_t i = 0; i < vectors->kept_count; i++) {
+        bytes += sizeof vectors->kept[i] + vectors->kept[i].part.count / 8;
+    }
+    return bytes;
 }
 
 size_t vectors_dimensions(const struct vectors *vectors)

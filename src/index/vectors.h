@@ -1,9 +1,10 @@
-/* The vectors of the texts of one space, in memory: small whole numbers with a scale, so that one
- * of 384 numbers takes 384 bytes. A text has a vector for each of its passages, and is as near to a
- * question as its nearest passage.
+/* The vectors of the texts of one space: small whole numbers with a scale, so that one of 384
+ * numbers takes 384 bytes. A text has a vector for each of its passages, and is as near to a
+ * question as its nearest passage. Those that came last are in memory, the others in mapped files
+ * (vector_shelving.h), where there are some.
  *
- * Up to LIMIT_VECTORS_EXACT passages all are compared. Beyond that the signs of the numbers, less
- * the mean of the set, find the nearest part, of which each is then compared.
+ * Up to LIMIT_VECTORS_EXACT passages all are compared. Beyond that, of those in files, the signs of
+ * the numbers, less their mean, find the nearest part, of which each is then compared.
  *
  * Not thread-safe: its owner holds a lock (readers together, a writer alone). */
 #ifndef FORAGE_INDEX_VECTORS_H

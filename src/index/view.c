@@ -183,9 +183,8 @@ void view_done(struct view *view)
     *view = (struct view){0};
 }
 
-/* A part of these bytes, with what is dead in it; its keeper and number are not set yet. */
-static int add(struct view *view, const void *bytes, size_t length, const unsigned char *dead,
-               size_t dead_length)
+/* A part of these bytes, all of which lives; its keeper and number are not set yet. */
+static int add(struct view *view, const void *bytes, size_t length)
 {
     int status = array_reserve(&view->parts, &view->capacity, view->count + 1, sizeof *view->parts);
     if (status != OK) {
@@ -203,12 +202,7 @@ static int add(struct view *view, const void *bytes, size_t length, const unsign
         return ERR_NOMEM;
     }
     for (uint32_t i = 0; i < part->segment.documents; i++) {
-        if (i / 8 < dead_length && dead[i / 8] >> i % 8 & 1) {
-            part->dead[i / 8] |= (uint8_t)(1u << i % 8);
-            part->dead_count++;
-        } else {
-            count_document(view, &part->segment, i, 1);
-        }
+        count_document(view, &part->segment, i, 1);
     }
     view->count++;
     return OK;
@@ -225,7 +219,7 @@ static void keep(struct view *view, struct view_keeper *keeper, uint64_t number)
 int view_add(struct view *view, uint8_t *bytes, size_t length)
 {
     struct view_keeper *keeper = view_keeper_new(NULL);
-    int status = keeper ? add(view, bytes, length, NULL, 0) : ERR_NOMEM;
+    int status = keeper ? add(view, bytes, length) : ERR_NOMEM;
     if (status != OK) {
         view_keeper_free(keeper);
         return status;
@@ -237,11 +231,36 @@ int view_add(struct view *view, uint8_t *bytes, size_t length)
 
 int view_attach(struct view *view, const struct shelf_segment *segment, struct view_keeper *keeper)
 {
-    int status = add(view, segment->data, segment->length, segment->dead, segment->dead_bytes);
+    int status = add(view, segment->data, segment->length);
     if (status == OK) {
         keep(view, view_keeper_share(keeper), segment->number);
     }
     return status;
+}
+
+int view_take_over(struct view *view, struct view *from)
+{
+    uint32_t count = view->count + from->count;
+    int status = array_reserve(&view->parts, &view->capacity, count, sizeof *view->parts);
+    if (status != OK) {
+        return status;
+    }
+    for (uint32_t i = 0; i < from->count; i++) {
+        view->parts[view->count++] = from->parts[i];
+    }
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        view->languages[i] += from->languages[i];
+    }
+    view->live += from->live;
+    view->in_sessions += from->in_sessions;
+    view->passages += from->passages;
+    view->words += from->words;
+    view->log_sum += from->log_sum;
+    view->log_square_sum += from->log_square_sum;
+    view->bytes += from->bytes;
+    free(from->parts);
+    *from = (struct view){0};
+    return OK;
 }
 
 void view_drop(struct view *view, uint32_t part)

@@ -22,7 +22,8 @@ struct view_part {
 };
 
 #define VIEW_TIER_GROWTH 8u                  /* segments of a tier that become one of the next */
-#define VIEW_MOST_MERGED (UINT32_C(1) << 17) /* documents: nobody waits long for a merge */
+#define VIEW_MOST_MERGED (UINT32_C(1) << 17) /* documents of one, which may be written anew */
+#define VIEW_MOST_WAITED 4096u               /* documents that are merged while somebody waits */
 
 static inline uint32_t view_living(const struct view_part *part)
 {
@@ -47,8 +48,10 @@ struct view {
 void view_done(struct view *view);
 /* Takes a segment over; on failure it stays the caller's. OK, ERR_NOMEM, ERR_INVALID. */
 int view_add(struct view *view, uint8_t *bytes, size_t length);
-/* Adds a segment of a shelf, with what is dead in it. OK, ERR_NOMEM, ERR_INVALID. */
+/* Adds a segment of a shelf. OK, ERR_NOMEM, ERR_INVALID. */
 int view_attach(struct view *view, const struct shelf_segment *segment, struct view_keeper *keeper);
+/* Moves the parts of another view behind its own. OK, ERR_NOMEM. */
+int view_take_over(struct view *view, struct view *from);
 /* Keeps the bytes of a view of a shelf, which it takes over; it has one user. NULL: no memory. */
 struct view_keeper *view_keeper_new(struct shelf_view *shelf);
 struct view_keeper *view_keeper_share(struct view_keeper *keeper);

@@ -8,14 +8,16 @@
 #ifndef FORAGE_MEANING_KERNELS_H
 #define FORAGE_MEANING_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define KERNEL_PANEL 16u /* columns of a matrix that lie together */
-#define KERNEL_GROUP 4u  /* and rows of it */
-#define KERNEL_ROWS  16u
-#define KERNEL_FEW   4u /* rows that are multiplied at once at least */
-#define KERNEL_LOOKS 8u /* rows that look at the others at once */
+#define KERNEL_PANEL  16u /* columns of a matrix that lie together */
+#define KERNEL_GROUP  4u  /* and rows of it */
+#define KERNEL_ROWS   16u
+#define KERNEL_FEW    4u /* rows that are multiplied at once at least */
+#define KERNEL_LOOKS  8u /* rows that look at the others at once */
+#define KERNEL_GENTLE 64
 
 /* Weights: panels of 16 columns; in a panel, four rows at a time; of them, the four numbers of a
  * column together. */
@@ -25,6 +27,7 @@ struct kernel_matrix {
     const float *biases;
     const int32_t *sums; /* of a column's weights as they are */
     size_t depth, columns;
+    bool gentle; /* no weight is beyond KERNEL_GENTLE: two products of bytes fit into 16 bits */
 };
 
 /* Rows as bytes: a number is (byte - zero) * scale of its row. */

@@ -26,6 +26,7 @@
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
 typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
+typedef uint16_t hvec __attribute__((vector_size(LANES * 2)));
 typedef uint8_t bvec __attribute__((vector_size(LANES)));
 
 #ifdef WIDE_PANELS
@@ -143,7 +144,9 @@ static TARGET void quantise_row(const float *in, size_t width, uint8_t *out, flo
     for (size_t i = 0; i < width; i += LANES) {
         vec level = rounded(load(in + i) * factor) + (float)*zero;
         level = least(most(level, all(0)), all(255)); /* what is no number becomes 0 */
-        bvec bytes = __builtin_convertvector(__builtin_convertvector(level, ivec), bvec);
+        /* By way of 16 bits: compilers would take lane by lane otherwise. */
+        hvec halves = __builtin_convertvector(__builtin_convertvector(level, ivec), hvec);
+        bvec bytes = __builtin_convertvector(halves, bvec);
         memcpy(out + i, &bytes, sizeof bytes);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "call/parts.h"
 #include "config/config.h"
+#include "core/clock.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/trouble.h"
@@ -325,10 +326,11 @@ static void remember(struct meaning *meaning, const char *model, const char *tex
     pthread_mutex_unlock(&meaning->lock);
 }
 
-int meaning_of_query(struct call *call, const char *model, const char *query,
+int meaning_of_query(struct call *call, const char *model, const char *query, int64_t until_ms,
                      struct meaning_vectors *vector, char *problem, size_t size)
 {
     struct meaning *meaning = call_parts(call)->meaning;
+    int64_t left_ms = until_ms - clock_now_ms();
     int status = recall(meaning, call_arena(call), model, query, vector);
     if (status != ERR_NOTFOUND) {
         return status;
@@ -337,8 +339,11 @@ int meaning_of_query(struct call *call, const char *model, const char *query,
     const struct model *own = open_model(meaning);
     if (own && strcmp(model_name(own), model) == 0) {
         status = embed(call, own, MODEL_QUERY, &text, 1, vector, problem, size);
+    } else if (has_endpoint() && left_ms > 0) {
+        status = ask(call, model, &text, 1, left_ms, vector, problem, size);
     } else if (has_endpoint()) {
-        status = ask(call, model, &text, 1, TIME_MEANING_QUERY_MS, vector, problem, size);
+        snprintf(problem, size, "the embeddings endpoint does not answer in time");
+        status = ERR_IO;
     } else {
         snprintf(problem, size, "the model that made the vectors is not there any more");
         status = ERR_IO;

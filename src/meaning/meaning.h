@@ -49,9 +49,10 @@ struct meaning_vectors {
  * as of the call. */
 MUST_CHECK int meaning_of_texts(struct call *call, const struct slice *texts, size_t count,
                                 struct meaning_vectors *vectors, char *problem, size_t size);
-/* The vector of a question, by the model of that name, within TIME_MEANING_QUERY_MS; the last ones
- * are remembered. The same otherwise. */
+/* The vector of a question, by the model of that name; the last ones are remembered. An endpoint is
+ * waited for until then, as clock_now_ms() counts. The same otherwise. */
 MUST_CHECK int meaning_of_query(struct call *call, const char *model, const char *query,
-                                struct meaning_vectors *vector, char *problem, size_t size);
+                                int64_t until_ms, struct meaning_vectors *vector, char *problem,
+                                size_t size);
 
 #endif

@@ -51,6 +51,20 @@ static const void *take(struct walk *walk, size_t count, size_t size)
     return part;
 }
 
+/* Some at once, as every processor can. */
+static bool are_gentle(const int8_t *weights, size_t count)
+{
+    typedef int8_t some __attribute__((vector_size(16)));
+    some beyond = {0};
+    for (size_t i = 0; i < count; i += sizeof beyond) {
+        some these;
+        memcpy(&these, weights + i, sizeof these);
+        beyond |= (these > KERNEL_GENTLE) | (these < -KERNEL_GENTLE);
+    }
+    const some none = {0};
+    return memcmp(&beyond, &none, sizeof none) == 0;
+}
+
 static struct kernel_matrix take_matrix(struct walk *walk, size_t depth, size_t columns)
 {
     struct kernel_matrix matrix = {.depth = depth, .columns = columns};
@@ -63,6 +77,7 @@ static struct kernel_matrix take_matrix(struct walk *walk, size_t depth, size_t 
         int64_t most = INT64_C(128) * (int64_t)depth;
         walk->ended = matrix.sums[i] < -most || matrix.sums[i] > most;
     }
+    matrix.gentle = !walk->ended && are_gentle(matrix.weights, depth * columns);
     return matrix;
 }
 

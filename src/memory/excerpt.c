@@ -19,15 +19,42 @@ struct hit {
     size_t term; /* which of the wanted */
 };
 
+/* The beginnings of terms: most words of a text are none of the wanted, and seen to be none by it.
+ */
+struct beginnings {
+    uint64_t bits[4];
+};
+
 struct hits {
     const struct excerpt_terms *wanted;
+    const struct beginnings *beginnings;
     struct hit *items;
     size_t count;
 };
 
-static bool wanted_term(const struct excerpt_terms *wanted, const struct word *word, size_t *which)
+/* A number below 256. */
+static unsigned int beginning_of(const char *term)
 {
+    unsigned int first = (unsigned char)term[0];
+    return (first * 31 + (first ? (unsigned char)term[1] : 0)) % 256;
+}
+
+static struct beginnings beginnings_of(const struct excerpt_terms *wanted)
+{
+    struct beginnings beginnings = {0};
     for (size_t i = 0; i < wanted->term_count; i++) {
+        unsigned int beginning = beginning_of(wanted->terms[i]);
+        beginnings.bits[beginning / 64] |= UINT64_C(1) << beginning % 64;
+    }
+    return beginnings;
+}
+
+static bool wanted_term(const struct hits *hits, const struct word *word, size_t *which)
+{
+    const struct excerpt_terms *wanted = hits->wanted;
+    unsigned int beginning = beginning_of(word->term);
+    bool may_be = hits->beginnings->bits[beginning / 64] >> beginning % 64 & 1;
+    for (size_t i = 0; may_be && i < wanted->term_count; i++) {
         if (strcmp(wanted->terms[i], word->term) == 0) {
             *which = i;
             return true;
@@ -46,7 +73,7 @@ static int take(void *context, const struct word *word)
 {
     struct hits *hits = context;
     size_t which;
-    if (wanted_term(hits->wanted, word, &which)) {
+    if (wanted_term(hits, word, &which)) {
         hits->items[hits->count++] = (struct hit){word->start, word->end, which};
     }
     return hits->count < MOST_HITS ? OK : ERR_LIMIT;
@@ -159,8 +186,9 @@ static void write_excerpt(struct buf *out, const char *text, const struct hits *
 const char *excerpt_make(struct arena *arena, struct word_reader *reader, const char *const *texts,
                          size_t text_count, const struct excerpt_terms *wanted, bool marked)
 {
-    struct hits best = {wanted, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
-    struct hits hits = {wanted, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
+    struct beginnings beginnings = beginnings_of(wanted);
+    struct hits best = {wanted, &beginnings, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
+    struct hits hits = {wanted, &beginnings, arena_alloc(arena, MOST_HITS * sizeof(struct hit)), 0};
     const char *chosen = text_count > 0 ? texts[0] : "";
     enum language language = LANGUAGE_ENGLISH;
     size_t most = 0;

@@ -6,11 +6,13 @@
 
 #include "core/heap.h"
 #include "index/shelving.h"
+#include "memory/building.h"
 #include "memory/shelves.h"
 #include "memory/space_index.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define STEP_BYTES MIB(1) /* that an index grows by before it is counted again */
 
@@ -25,11 +27,13 @@ static size_t free_one(struct space_index *one)
 {
     size_t bytes = bytes_of(one);
     index_free(one->index);
-    space_vectors_clear(&one->vectors);
+    space_vectors_done(&one->vectors);
     shelf_free(one->shelf);
     stock_give_all(&one->bytes);
     stock_give_all(&one->large);
     pthread_rwlock_destroy(&one->lock);
+    pthread_mutex_destroy(&one->building);
+    free(one->touched);
     free(one->owner);
     free(one->name);
     free(one);
@@ -121,9 +125,11 @@ static struct space_index *make(struct indexes *indexes, const struct memory_spa
     one->owner = strdup(space->owner);
     one->name = strdup(space->name);
     one->index = index_new();
-    one->shelf = shelves_open(indexes->places, space, id);
+    one->shelf = shelves_open(indexes->places, SHELVES_WORDS, space, id);
+    one->vectors.shelf = shelves_open(indexes->places, SHELVES_VECTORS, space, id);
     atomic_store(&one->is_stale, true);
     pthread_rwlock_init(&one->lock, NULL);
+    pthread_mutex_init(&one->building, NULL);
     if (!one->owner || !one->name || !one->index) {
         free_one(one);
         return NULL;
@@ -142,9 +148,9 @@ static void drop_too_many(struct indexes *indexes, struct space_index **dropped)
     }
 }
 
-/* The entry of a space, put in front; made where there is none. */
+/* The entry of a space, put in front; where there is none it is made, or NULL. */
 static struct space_index *find(struct indexes *indexes, const struct memory_space *space,
-                                int64_t id)
+                                int64_t id, bool makes)
 {
     struct space_index *dropped = NULL;
     pthread_mutex_lock(&indexes->lock);
@@ -156,7 +162,7 @@ static struct space_index *find(struct indexes *indexes, const struct memory_spa
     struct space_index *found = *at;
     if (found) {
         *at = found->next;
-    } else {
+    } else if (makes) {
         found = make(indexes, space, id);
     }
     if (found) {
@@ -198,9 +204,8 @@ struct catching {
     struct arena *arena;
 };
 
-static int take_row(void *context, const struct store_row *row)
+int indexes_put(struct index *index, const struct store_row *row)
 {
-    struct catching *catching = context;
     const struct memory *memory = &row->memory;
     struct index_entry entry = {
         .id = row->id,
@@ -215,10 +220,18 @@ static int take_row(void *context, const struct store_row *row)
         .created_ms = memory->created_ms,
         .expires_ms = memory->expires_ms,
     };
-    space_vectors_row(&catching->one->vectors, row);
-    int status = index_put(catching->one->index, &entry);
+    return index_put(index, &entry);
+}
+
+static int take_row(void *context, const struct store_row *row)
+{
+    struct catching *catching = context;
+    struct space_index *one = catching->one;
+    space_vectors_row(&one->vectors, row);
+    int status = indexes_put(one->index, row);
+    status = status == OK ? building_touched(one, row->id) : status;
     arena_reset(catching->arena); /* the row is not needed any more */
-    return status == OK ? indexes_count(catching->one) : status;
+    return status == OK ? indexes_count(one) : status;
 }
 
 static int take_removed(void *context, int64_t id)
@@ -226,7 +239,7 @@ static int take_removed(void *context, int64_t id)
     struct catching *catching = context;
     index_remove(catching->one->index, id);
     space_vectors_removed(&catching->one->vectors, id);
-    return OK;
+    return building_touched(catching->one, id);
 }
 
 /* Puts another index in the place of the one that there is. */
@@ -252,19 +265,28 @@ static int start_again(struct space_index *one, struct db *db, const struct stor
     int status = saving_load(one, db, space, &fresh);
     if (status == OK) {
         replace(one, fresh, false);
+        status = building_go_on(one, db);
     }
     return status;
 }
 
-/* One that is no good gives its memory back at once. */
-static void forget(struct space_index *one)
+void indexes_forget(struct space_index *one)
 {
     struct index *fresh = index_new();
     atomic_store(&one->is_stale, true);
     if (fresh) {
-        one->seen = 0;
+        one->seen = one->missing = 0;
+        one->gap = (struct manifest_gap){0};
         replace(one, fresh, true);
     }
+}
+
+/* Whether it has all the vectors that are wanted. While memories come in the background their
+ * vectors wait: what is not indexed is not found by them either. */
+static bool has_vectors(const struct space_index *one, const struct embedding *wanted,
+                        int64_t change)
+{
+    return one->missing > 0 || space_vectors_follow(&one->vectors, wanted, change);
 }
 
 static int catch_up(struct db *db, struct space_index *one, const struct store_space *space,
@@ -274,6 +296,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
     if (atomic_load(&one->is_stale) || (one->seen > 0 && one->seen < space->horizon)) {
         status = start_again(one, db, space);
     }
+    status = status == OK ? building_plan(one, db, space) : status;
     struct arena *arena = arena_new(LIMIT_MEMORY_ROW_BYTES);
     struct catching catching = {one, arena};
     while (status == OK && arena && one->seen < space->change) {
@@ -283,11 +306,14 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
         if (status == OK && seen == one->seen) {
             seen = space->change; /* the last changes left nothing behind */
         }
-        one->seen = status == OK ? seen : one->seen;
+        if (status == OK) {
+            space_vectors_walked(&one->vectors, one->seen, seen);
+            one->seen = seen;
+        }
         status = status == OK ? call_check(db_call(db)) : status;
     }
-    while (status == OK && arena && !space_vectors_follow(&one->vectors, wanted, space->change)) {
-        status = space_vectors_catch_up(&one->vectors, db, wanted, space->change);
+    while (status == OK && arena && !has_vectors(one, wanted, space->change)) {
+        status = space_vectors_catch_up(&one->vectors, db, space, wanted);
         status = status == OK ? indexes_count(one) : status;
         status = status == OK ? call_check(db_call(db)) : status;
     }
@@ -295,7 +321,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
      * index itself memories may be missing; and one that found no place must not stay. */
     int settled = index_settle(one->index);
     if (settled != OK || status == ERR_NOMEM || status == ERR_LIMIT) {
-        forget(one);
+        indexes_forget(one);
     } else if (status == OK) {
         status = saving_consider(one, db);
     }
@@ -308,11 +334,25 @@ static bool is_behind(const struct space_index *one, const struct store_space *k
                       const struct embedding *wanted)
 {
     return one->seen < known->change || atomic_load(&one->is_stale) ||
-           !space_vectors_follow(&one->vectors, wanted, known->change);
+           !has_vectors(one, wanted, known->change);
 }
 
-int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
-                    const char *model, struct space_index **found)
+/* Fills a part of the gap, and says how far it is. */
+static int fill(struct space_index *one, struct db *db)
+{
+    int status = building_step(one, db);
+    if (status == OK) {
+        pthread_rwlock_rdlock(&one->lock);
+        double done = (double)index_count(one->index);
+        call_progress(db_call(db), done, done + (double)one->missing, "index of %s", one->name);
+        pthread_rwlock_unlock(&one->lock);
+    }
+    return status;
+}
+
+/* `whole`: with what is in the gap. */
+static int acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
+                   const char *model, bool whole, struct space_index **found)
 {
     struct store_space known;
     struct embedding wanted = {0};
@@ -324,16 +364,21 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
     if (status != OK || known.id == 0) {
         return status;
     }
-    struct space_index *one = find(indexes, space, known.id);
+    struct space_index *one = find(indexes, space, known.id, true);
     if (!one) {
         return ERR_NOMEM;
     }
     pthread_rwlock_rdlock(&one->lock);
-    while (status == OK && is_behind(one, &known, &wanted)) {
+    while (status == OK && (is_behind(one, &known, &wanted) || (whole && one->missing > 0))) {
+        bool behind = is_behind(one, &known, &wanted);
         pthread_rwlock_unlock(&one->lock);
-        pthread_rwlock_wrlock(&one->lock);
-        status = catch_up(db, one, &known, &wanted);
-        pthread_rwlock_unlock(&one->lock);
+        if (behind) {
+            pthread_rwlock_wrlock(&one->lock);
+            status = catch_up(db, one, &known, &wanted);
+            pthread_rwlock_unlock(&one->lock);
+        } else {
+            status = fill(one, db);
+        }
         pthread_rwlock_rdlock(&one->lock);
     }
     if (status != OK) {
@@ -343,6 +388,97 @@ int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_
     }
     *found = one;
     return OK;
+}
+
+int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
+                    const char *model, struct space_index **found)
+{
+    pthread_mutex_lock(&indexes->lock);
+    bool aside = indexes->fills_gaps;
+    bool whole = !aside && !indexes->only_looks;
+    pthread_mutex_unlock(&indexes->lock);
+    int status = acquire(indexes, db, space, model, whole, found);
+    if (status == OK && *found && aside && indexes_missing(*found) > 0) {
+        saving_fill(*found);
+    }
+    return status;
+}
+
+int indexes_reach(struct indexes *indexes, struct db *db, const struct memory_space *space,
+                  const char *model, struct space_index **found)
+{
+    return acquire(indexes, db, space, model, false, found);
+}
+
+bool indexes_covers(const struct space_index *found, int64_t change)
+{
+    return change <= found->gap.after || change > found->gap.until;
+}
+
+int64_t indexes_missing(const struct space_index *found)
+{
+    return found->missing;
+}
+
+/* How far the index of a space is, in this process or in its files, and what it lacks up to there.
+ * OK, or a status of the connection. */
+static int look_at(struct indexes *indexes, struct db *db, const struct memory_space *space,
+                   int64_t id, int64_t *seen, int64_t *missing)
+{
+    struct space_index *one = find(indexes, space, id, false);
+    bool is_known = false;
+    int status = OK;
+    *seen = *missing = 0;
+    if (one) {
+        pthread_rwlock_rdlock(&one->lock);
+        is_known = !atomic_load(&one->is_stale);
+        *seen = one->seen;
+        *missing = one->missing;
+        pthread_rwlock_unlock(&one->lock);
+        indexes_let_go(one);
+    }
+    struct shelf *shelf = is_known ? NULL : shelves_open(indexes->places, SHELVES_WORDS, space, id);
+    if (shelf && shelf_refresh(shelf) == OK) {
+        struct shelf_view *view = shelf_hold(shelf);
+        *seen = view->seen;
+        status = store_gap_count(db, id, &view->gap, view->gap.until, missing);
+        shelf_release(view);
+    }
+    shelf_free(shelf);
+    return status;
+}
+
+int indexes_stats(struct indexes *indexes, struct db *db, struct memory_namespace_stats *namespaces,
+                  size_t count)
+{
+    int status = OK;
+    bool lacks = false;
+    for (size_t i = 0; i < count && status == OK; i++) {
+        struct memory_space space = {namespaces[i].owner, namespaces[i].name};
+        struct store_space known;
+        int64_t missing = 0;
+        int64_t rest = 0;
+        int64_t seen;
+        status = store_space_of(db, &space, false, &known);
+        if (status != OK || known.change <= LIMIT_MEMORY_AT_ONCE) {
+            namespaces[i].indexed = namespaces[i].memories;
+            continue;
+        }
+        status = look_at(indexes, db, &space, known.id, &seen, &missing);
+        struct manifest_gap behind = {seen, known.change};
+        status =
+            status == OK ? store_gap_count(db, known.id, &behind, known.change, &rest) : status;
+        missing += rest > LIMIT_MEMORY_AT_ONCE ? rest : 0; /* less is indexed at once */
+        namespaces[i].indexed =
+            namespaces[i].memories > missing ? namespaces[i].memories - missing : 0;
+        lacks = lacks || missing > 0;
+    }
+    pthread_mutex_lock(&indexes->lock);
+    if (lacks && indexes->fills_gaps) {
+        saving_begin(indexes);
+    }
+    pthread_mutex_unlock(&indexes->lock);
+    return status;
 }
 
 const struct index *indexes_of(const struct space_index *found)
@@ -358,7 +494,8 @@ const struct vectors *indexes_vectors(const struct space_index *found, const cha
 
 bool indexes_sound(struct space_index *found)
 {
-    bool sound = shelving_sound(found->index);
+    bool vectors = space_vectors_sound(&found->vectors);
+    bool sound = shelving_sound(found->index) && vectors;
     if (!sound) {
         atomic_store(&found->is_stale, true);
     }
@@ -372,18 +509,46 @@ int indexes_throw_away(struct indexes *indexes, struct db *db, const struct memo
     if (status != OK || known.id == 0) {
         return status;
     }
-    struct space_index *one = find(indexes, space, known.id);
+    struct space_index *one = find(indexes, space, known.id, true);
     if (!one) {
         return ERR_NOMEM;
     }
     pthread_rwlock_wrlock(&one->lock);
-    status = saving_throw_away(one);
+    status = saving_reset(one->shelf);
+    status = status == OK ? saving_reset(one->vectors.shelf) : status;
     if (status == OK) {
-        forget(one);
+        indexes_forget(one);
     }
     pthread_rwlock_unlock(&one->lock);
     indexes_let_go(one);
     return status;
+}
+
+/* Whether the memories are in a file that may hold more of them than a search waits for. */
+static bool is_large(const struct places *places)
+{
+    struct stat about;
+    char *path = store_file(places);
+    bool large = path && stat(path, &about) == 0 && about.st_size / 200 > LIMIT_MEMORY_AT_ONCE;
+    free(path);
+    return large;
+}
+
+void indexes_serve(struct indexes *indexes)
+{
+    pthread_mutex_lock(&indexes->lock);
+    indexes->fills_gaps = true;
+    if (is_large(indexes->places) && shelves_none(indexes->places)) {
+        saving_begin(indexes);
+    }
+    pthread_mutex_unlock(&indexes->lock);
+}
+
+void indexes_only_look(struct indexes *indexes)
+{
+    pthread_mutex_lock(&indexes->lock);
+    indexes->only_looks = true;
+    pthread_mutex_unlock(&indexes->lock);
 }
 
 void indexes_scrub(struct indexes *indexes, int64_t space)
@@ -397,6 +562,13 @@ void indexes_changed(struct indexes *indexes)
 {
     pthread_mutex_lock(&indexes->lock);
     saving_changed(indexes);
+    pthread_mutex_unlock(&indexes->lock);
+}
+
+void indexes_wrote_much(struct indexes *indexes)
+{
+    pthread_mutex_lock(&indexes->lock);
+    indexes->wrote_much = true;
     pthread_mutex_unlock(&indexes->lock);
 }
 
@@ -427,10 +599,10 @@ struct indexes *indexes_new(const struct indexes_options *options)
     pthread_mutex_init(&indexes->lock, NULL);
     indexes->places = options->places;
     indexes->pool = options->pool;
-    indexes->bytes = stock_new(
-        options->stocks, &(struct stock_rule){.name = "index_bytes",
-                                              .help = "Memory of the indexes over memories' words.",
-                                              .all = options->bytes});
+    indexes->bytes = stock_new(options->stocks,
+                               &(struct stock_rule){.name = "index_bytes",
+                                                    .help = "Memory of the indexes of memories.",
+                                                    .all = options->bytes});
     indexes->large =
         stock_new(options->stocks,
                   &(struct stock_rule){.name = "large_indexes",
@@ -452,6 +624,7 @@ struct indexes *indexes_free(struct indexes *indexes)
         stock_free(indexes->large);
         pthread_cond_destroy(&indexes->work);
         pthread_mutex_destroy(&indexes->lock);
+        free(indexes->scrubs);
         free(indexes);
     }
     return NULL;

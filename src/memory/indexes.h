@@ -24,13 +24,30 @@ struct indexes *indexes_new(const struct indexes_options *options);
 /* What is worth keeping is written first. */
 struct indexes *indexes_free(struct indexes *indexes);
 
-/* The index of the space, caught up with everything that is committed; it stays as it is until
- * indexes_release(). With its vectors where a `model` is wanted (NULL: without). OK with one, NULL
- * in `found` when the space is empty; ERR_LIMIT when it finds no place in memory now; a status of
- * the connection or the call. */
+/* From now on a thread makes indexes that lack very much, and searches see what there is of them.
+ * Before that, whoever searches waits for it. Those of a large file that has none are begun at
+ * once. */
+void indexes_serve(struct indexes *indexes);
+
+/* From now on no file of an index is written or thrown away, and a gap stays as it is: for whoever
+ * only looks. */
+void indexes_only_look(struct indexes *indexes);
+
+/* The index of the space, caught up with everything that is committed, but for what a thread still
+ * makes; it stays as it is until indexes_release(). With its vectors where a `model` is wanted
+ * (NULL: without). OK with one, NULL in `found` when the space is empty; ERR_LIMIT when it finds no
+ * place in memory now; a status of the connection or the call. */
 int indexes_acquire(struct indexes *indexes, struct db *db, const struct memory_space *space,
                     const char *model, struct space_index **found);
 const struct index *indexes_of(const struct space_index *found);
+/* How many memories are not in it yet, though they are committed: a thread makes it. */
+int64_t indexes_missing(const struct space_index *found);
+/* Whether a memory of this change should be in it, if it is in the space. */
+bool indexes_covers(const struct space_index *found, int64_t change);
+/* How many memories of each namespace a search finds now: `indexed` of the statistics. What lacks
+ * some is begun with, where a thread makes it: somebody may wait for that. */
+MUST_CHECK int indexes_stats(struct indexes *indexes, struct db *db,
+                             struct memory_namespace_stats *namespaces, size_t count);
 /* Its vectors, and the model that made them; NULL: there are none. */
 const struct vectors *indexes_vectors(const struct space_index *found, const char **model);
 /* Whether what was read from it can be believed: a file may have been damaged under it. If not, the
@@ -46,6 +63,10 @@ void indexes_scrub(struct indexes *indexes, int64_t space);
 /* Something was changed. The first time in a process, what one that was killed has left in files
  * goes, as it does from the store's. */
 void indexes_changed(struct indexes *indexes);
+/* This process wrote more than a search waits for. Where it ends soon, as a command does, it reads
+ * that into what is kept of an index: a server that goes on from those files must not find less
+ * than it did. */
+void indexes_wrote_much(struct indexes *indexes);
 int64_t indexes_space(const struct space_index *found);
 void indexes_release(struct space_index *found);
 

@@ -14,8 +14,9 @@ int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_
     return status < 0 ? status : OK;
 }
 
-int store_confirms(struct db *db, int64_t space, const struct manifest_witness *witness,
-                   bool *confirms)
+/* Whether the store holds the witness, or something that came of it. */
+static int confirms(struct db *db, int64_t space, const struct manifest_witness *witness,
+                    bool *does)
 {
     int64_t count = witness->id == 0;
     int status = count ? OK
@@ -27,8 +28,18 @@ int store_confirms(struct db *db, int64_t space, const struct manifest_witness *
                                            DB_INT(space), DB_INT(witness->id),
                                            DB_INT(witness->change), DB_INT(witness->written_ms)),
                                     &count, 1);
-    *confirms = count > 0;
+    *does = count > 0;
     return status < 0 ? status : OK;
+}
+
+int store_follows(struct db *db, const struct store_space *space, int64_t seen,
+                  const struct manifest_witness *witness, bool *follows)
+{
+    *follows = seen == 0;
+    if (*follows || seen > space->change || seen < space->horizon) {
+        return OK;
+    }
+    return confirms(db, space->id, witness, follows);
 }
 
 int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *replaced)
@@ -43,4 +54,38 @@ int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *rep
         &count, 1);
     *replaced = count > 0;
     return status < 0 ? status : OK;
+}
+
+int store_gap_count(struct db *db, int64_t space, const struct manifest_gap *gap, int64_t most,
+                    int64_t *count)
+{
+    *count = 0;
+    int status = db_numbers(
+        db_ask(db,
+               "SELECT count(*) FROM (SELECT 1 FROM {memory} WHERE space = ?1 AND change > ?2 AND "
+               "change <= ?3 LIMIT ?4) AS found",
+               DB_INT(space), DB_INT(gap->after), DB_INT(gap->until), DB_INT(most)),
+        count, 1);
+    /* A database that lies must not make sums of it overflow. */
+    *count = *count < 0 ? 0 : *count > UINT32_MAX ? UINT32_MAX : *count;
+    return status < 0 ? status : OK;
+}
+
+#define IN_GAP " WHERE space = ?1 AND change > ?2 AND change <= ?3"
+int store_gap_ids(struct db *db, int64_t space, const struct manifest_gap *gap,
+                  store_take_removed take, void *context)
+{
+    struct db_rows *rows =
+        db_ask(db, "SELECT id FROM {memory}" IN_GAP " UNION ALL SELECT id FROM {removed}" IN_GAP,
+               DB_INT(space), DB_INT(gap->after), DB_INT(gap->until));
+    db_at_most(rows, (size_t)(gap->until - gap->after));
+    int status;
+    while ((status = db_step(rows)) > 0) {
+        status = take(context, db_int(rows, 0));
+        if (status != OK) {
+            break;
+        }
+    }
+    db_end(rows);
+    return status;
 }

@@ -5,6 +5,7 @@
 #include "call/errors.h"
 #include "core/limits.h"
 #include "memory/formats.h"
+#include "memory/memories.h"
 #include "memory/rules.h"
 #include "memory/values.h"
 
@@ -166,6 +167,9 @@ static int write_space(struct lines *lines, size_t first)
     lines->counts.replaced += done.replaced;
     lines->counts.unchanged += taken - done.added - done.replaced;
     lines->counts.expired += done.expired;
+    if (lines->counts.added + lines->counts.replaced > LIMIT_MEMORY_AT_ONCE) {
+        indexes_wrote_much(call_parts(lines->call)->memories->indexes);
+    }
     return OK;
 }
 

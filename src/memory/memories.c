@@ -334,12 +334,15 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
                                   .stocks = stocks,
                                   .bytes = (size_t)config_bytes("FORAGE_MEMORY_INDEXES")});
     memories->scrub = scrub_new();
-    bool whole = memories->pool && memories->writer && memories->indexes && memories->scrub;
+    memories->readers = readers_new();
+    bool whole = memories->pool && memories->writer && memories->indexes && memories->scrub &&
+                 memories->readers;
     return whole ? memories : memories_free(memories);
 }
 
-int memories_embed(struct memories *memories, const struct parts *parts)
+int memories_serve(struct memories *memories, const struct parts *parts)
 {
+    indexes_serve(memories->indexes);
     memories->embedder = embedder_new(parts);
     return memories->embedder ? OK : ERR_NOMEM;
 }
@@ -352,6 +355,7 @@ struct memories *memories_free(struct memories *memories)
         indexes_free(memories->indexes);
         db_pool_free(memories->pool);
         scrub_free(memories->scrub);
+        readers_free(memories->readers);
         pthread_mutex_destroy(&memories->sweeping);
         free(memories);
     }

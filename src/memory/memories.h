@@ -8,6 +8,7 @@
 #include "db/writer.h"
 #include "memory/embedder.h"
 #include "memory/indexes.h"
+#include "memory/readers.h"
 #include "memory/rules.h"
 #include "memory/scrub.h"
 
@@ -19,6 +20,7 @@ struct memories {
     struct writer *writer;
     struct indexes *indexes;
     struct scrub *scrub;
+    struct readers *readers;
     struct embedder *embedder; /* NULL: this program makes no vectors */
     bool alone;                /* the database groups the commits of many connections by itself */
     int versions;              /* how many earlier versions of a memory are kept */

@@ -428,6 +428,10 @@ int memory_stats(struct call *call, struct memory_stats *stats)
         const char *owner = call_caller(call) ? call_caller(call)->name : "local";
         status = store_stats(reading.db, call_arena(call), owner, stats);
     }
+    if (status == OK) {
+        status = indexes_stats(call_parts(call)->memories->indexes, reading.db, stats->namespaces,
+                               stats->namespace_count);
+    }
     if (status == OK && model) {
         stats->model = model;
         status = embeddings_stats(reading.db, model, stats->namespaces, stats->namespace_count);

@@ -26,9 +26,9 @@
  * reaches nothing before a call needs it; calls find it in their parts. */
 /* `places` must outlive it; `stocks` as of stock_new() (core/stock.h). */
 struct memories *memories_new(const struct places *places, struct stocks *stocks);
-/* From now on it makes vectors in the background, where there is a model: for a program that
- * stays. `parts` are those that it is one of. OK or ERR_NOMEM. */
-MUST_CHECK int memories_embed(struct memories *memories, const struct parts *parts);
+/* From now on it makes large indexes in the background, and vectors where there is a model: for a
+ * program that stays. `parts` are those that it is one of. OK or ERR_NOMEM. */
+MUST_CHECK int memories_serve(struct memories *memories, const struct parts *parts);
 /* Closes everything; no call may use it any more. */
 struct memories *memories_free(struct memories *memories);
 
@@ -253,7 +253,7 @@ struct memory_hit {
 
 struct memory_hits {
     const char *ranked_by; /* "words", "words and meaning"; NULL: there is no model */
-    const char *note;      /* why meaning took no part; NULL: it did, or there is no model */
+    const char *note;      /* what the result lacks, and why; NULL: nothing */
     const struct memory_hit *items;
     size_t count;
     size_t total;
@@ -281,6 +281,7 @@ struct memory_namespace_stats {
     int64_t sessions;
     int64_t text_bytes;
     int64_t oldest_ms, newest_ms; /* 0: empty */
+    int64_t indexed;              /* memories that a search finds by their words */
     int64_t embedded;             /* memories that have vectors of the model */
 };
 struct memory_stats {

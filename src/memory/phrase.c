@@ -21,7 +21,8 @@ static int take(void *context, const struct word *word)
         return OK;
     }
     joining->count++;
-    return buf_printf(&joining->out, "%s ", word->folded);
+    buf_append(&joining->out, word->folded, word->folded_length);
+    return buf_putc(&joining->out, ' ');
 }
 
 /* The words of a text with blanks around them. */

@@ -1,6 +1,7 @@
 /* Making the indexes of all namespaces anew, for whoever doubts them. */
 #include "call/errors.h"
 #include "call/parts.h"
+#include "meaning/meaning.h"
 #include "memory/memories.h"
 
 /* The index of one namespace, from its memories. */
@@ -16,7 +17,8 @@ static int make_anew(struct call *call, struct db *db, const struct memory_space
                          space->name);
     }
     if (status == OK) {
-        status = indexes_acquire(indexes, db, space, NULL, &found);
+        status =
+            indexes_acquire(indexes, db, space, meaning_model(call_parts(call)->meaning), &found);
     }
     *memories += found ? (int64_t)index_count(indexes_of(found)) : 0;
     indexes_release(found);

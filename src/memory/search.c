@@ -28,6 +28,7 @@ struct searching {
     struct index_filter filter;
     struct excerpt_terms wanted;
     bool marked;
+    const char *lacks; /* why something may not have been found; NULL: all is searched */
     struct memory_hit *hits;
     size_t count;
 };
@@ -49,15 +50,32 @@ static int start(struct searching *searching, struct call *call, const struct me
                  size_t limit)
 {
     *searching = (struct searching){.call = call, .filter = narrowed(filter)};
-    searching->reader = words_new();
+    searching->reader = readers_borrow(call_parts(call)->memories->readers);
     searching->hits = arena_alloc(call_arena(call), (limit + 1) * sizeof *searching->hits);
     return searching->reader && searching->hits ? memories_borrow(call, &searching->db) : ERR_NOMEM;
+}
+
+/* Says how far the index is that the search uses, where a thread still makes it. */
+static int tell_missing(struct searching *searching, const struct space_index *index)
+{
+    size_t indexed = index ? index_count(indexes_of(index)) : 0;
+    int64_t missing = index ? indexes_missing(index) : 0;
+    searching->lacks = NULL;
+    if (missing == 0) {
+        return OK;
+    }
+    searching->lacks =
+        arena_printf(call_arena(searching->call),
+                     "not complete: the index of this namespace is being made, and has %zu of %lld "
+                     "memories so far; search again later",
+                     indexed, (long long)indexed + (long long)missing);
+    return searching->lacks ? OK : ERR_NOMEM;
 }
 
 static int finish(struct searching *searching, int status)
 {
     status = memories_return(searching->call, searching->db, status);
-    words_free(searching->reader);
+    readers_return(call_parts(searching->call)->memories->readers, searching->reader);
     return status;
 }
 
@@ -177,7 +195,8 @@ static void answer(const struct searching *searching, size_t total, bool more,
         .items = searching->hits,
         .count = searching->count,
         .total = beyond ? LIMIT_MEMORY_EXACT_TOTAL : total,
-        .total_is_lower_bound = beyond || more,
+        .total_is_lower_bound = beyond || more || searching->lacks,
+        .note = searching->lacks,
     };
 }
 
@@ -186,6 +205,7 @@ static void answer(const struct searching *searching, size_t total, bool more,
 /* The question as a vector, of one model. */
 struct meant {
     const char *model; /* NULL: there is none */
+    int64_t until_ms;  /* an endpoint is waited for, whatever models it is asked for */
     struct meaning_vectors vector;
     char problem[MEANING_PROBLEM_SIZE]; /* why there is no vector; "": there is one */
 };
@@ -194,12 +214,12 @@ struct meant {
 static int find_meaning(struct call *call, const char *model, const char *query,
                         struct meant *meant)
 {
-    *meant = (struct meant){.model = model};
+    *meant = (struct meant){.model = model, .until_ms = meant->until_ms};
     if (!model) {
         return OK;
     }
-    int status =
-        meaning_of_query(call, model, query, &meant->vector, meant->problem, sizeof meant->problem);
+    int status = meaning_of_query(call, model, query, meant->until_ms, &meant->vector,
+                                  meant->problem, sizeof meant->problem);
     return status == ERR_IO || status == ERR_INVALID ? OK : status;
 }
 
@@ -228,8 +248,10 @@ static int holds(struct searching *searching, const struct phrase *phrase, int64
     return status;
 }
 
-/* What holds the question as it stands comes before what only has its words. */
-static int find_phrase(struct searching *searching, const char *query, struct index_found *found)
+/* What holds the question as it stands comes before what only has its words. It is looked for among
+ * so many of the best, on whichever page they are: every page must have the same order. */
+static int find_phrase(struct searching *searching, const char *query, size_t within,
+                       struct index_found *found)
 {
     struct phrase phrase;
     int status = phrase_read(&phrase, searching->reader, call_arena(searching->call), query);
@@ -239,7 +261,8 @@ static int find_phrase(struct searching *searching, const char *query, struct in
     struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
     status = scratch ? OK : ERR_NOMEM;
     size_t looks = 0;
-    for (size_t i = 0; i < found->count && looks < PHRASE_LOOKS && status == OK; i++) {
+    size_t count = found->count < within ? found->count : within;
+    for (size_t i = 0; i < count && looks < PHRASE_LOOKS && status == OK; i++) {
         struct index_hit *hit = &found->hits[i];
         bool held = false;
         if (hit->precedence == INDEX_RANKED && hit->parts.share >= PHRASE_SHARE) {
@@ -265,17 +288,19 @@ static void cut_page(struct index_found *found, size_t limit, size_t offset)
     found->count = found->count < limit ? found->count : limit;
 }
 
-/* By words, and by vectors where there are some of the question's model. */
+/* By words, and by vectors where there are some of the question's model. `least` is how many of the
+ * best are ranked at least, whatever page is wanted. */
 static int rank(struct searching *searching, const struct space_index *index, const char *query,
-                struct meant *meant, size_t limit, size_t offset, struct index_found *found)
+                struct meant *meant, size_t limit, size_t offset, size_t *least,
+                struct index_found *found)
 {
     struct arena *arena = call_arena(searching->call);
     const char *model;
     const struct vectors *vectors = indexes_vectors(index, &model);
     bool joins = vectors && meant->model && !*meant->problem &&
                  vectors_dimensions(vectors) == meant->vector.dimensions;
-    size_t least = joins ? FUSE_CANDIDATES : PHRASE_LOOKS;
-    size_t most = limit + offset > least ? limit + offset : least;
+    *least = joins ? FUSE_CANDIDATES : PHRASE_LOOKS;
+    size_t most = limit + offset > *least ? limit + offset : *least;
     int status = index_search(indexes_of(index), arena, query, &searching->filter, most, 0, found);
     if (status == OK && joins) {
         const struct index_sieve *sieve = index_sieve(indexes_of(index), arena, &searching->filter);
@@ -317,7 +342,8 @@ static void tell_ranking(const struct searching *searching, const struct meant *
                  : same          ? NULL
                  : vectors && vectors_dimensions(vectors) > 0
                      ? "the model's vectors have another length than those that are stored"
-                     : "no vectors have been made yet";
+                 : index && indexes_missing(index) > 0 ? "meaning takes part once it is made"
+                                                       : "no vectors have been made yet";
     hits->ranked_by = hits->note ? "words" : "words and meaning";
 }
 
@@ -341,7 +367,8 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     struct searching searching;
     struct space_index *index = NULL;
     struct index_found found = {0};
-    struct meant meant;
+    size_t least = 0;
+    struct meant meant = {.until_ms = clock_now_ms() + TIME_MEANING_QUERY_MS};
     struct memory_hits told = {0};
     int status = find_meaning(call, meaning_model(call_parts(call)->meaning), query, &meant);
     if (status != OK) {
@@ -355,13 +382,14 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
             status = find_key(&searching, query);
         }
         if (status == OK && index) {
-            status = rank(&searching, index, query, &meant, limit, offset, &found);
+            status = rank(&searching, index, query, &meant, limit, offset, &least, &found);
         }
+        status = status == OK ? tell_missing(&searching, index) : status;
         tell_ranking(&searching, &meant, index, &told);
         done = is_done(&searching, index, i, &status);
     }
     embedder_wake(call_parts(call)->memories->embedder);
-    status = status == OK ? find_phrase(&searching, query, &found) : status;
+    status = status == OK ? find_phrase(&searching, query, least, &found) : status;
     cut_page(&found, limit, offset);
     searching.wanted = (struct excerpt_terms){.terms = found.terms, .term_count = found.term_count};
     for (size_t i = 0; i < found.count && status == OK; i++) {
@@ -369,7 +397,10 @@ int memory_search(struct call *call, const struct memory_space *space, const cha
     }
     answer(&searching, found.total, found.more, hits);
     hits->ranked_by = told.ranked_by;
-    hits->note = told.note;
+    if (told.note) {
+        hits->note = hits->note ? arena_printf(call_arena(call), "%s; %s", hits->note, told.note)
+                                : told.note;
+    }
     return finish(&searching, status);
 }
 
@@ -485,6 +516,7 @@ int memory_fulltext(struct call *call, const struct memory_space *space,
             status = index_fulltext(indexes_of(index), call_arena(call), &question,
                                     &searching.filter, &candidates, &count);
         }
+        status = status == OK ? tell_missing(&searching, index) : status;
         done = is_done(&searching, index, i, &status);
     }
     if (status == OK) {

@@ -65,26 +65,30 @@ static char *folder_of_all(const struct places *places, struct sha256 *sha)
     return folder;
 }
 
+static const char *const SUFFIXES[] = {[SHELVES_WORDS] = "", [SHELVES_VECTORS] = "-vectors"};
+
 /* That of a space's shelf. */
-static char *folder_of(const struct places *places, int64_t id, struct sha256 *sha)
+static char *folder_of(const struct places *places, enum shelves_kind kind, int64_t id,
+                       struct sha256 *sha)
 {
     char *folder = NULL;
     char *all = folder_of_all(places, sha);
-    if (all && asprintf(&folder, "%s/%lld", all, (long long)id) < 0) {
+    if (all && asprintf(&folder, "%s/%lld%s", all, (long long)id, SUFFIXES[kind]) < 0) {
         folder = NULL;
     }
     free(all);
     return folder;
 }
 
-struct shelf *shelves_open(const struct places *places, const struct memory_space *space,
-                           int64_t id)
+struct shelf *shelves_open(const struct places *places, enum shelves_kind kind,
+                           const struct memory_space *space, int64_t id)
 {
     unsigned char identity[SHA256_SIZE];
     struct sha256 sha;
     sha256_init(&sha);
     add_text(&sha, LAYOUT);
-    char *folder = folder_of(places, id, &sha);
+    add_text(&sha, SUFFIXES[kind]);
+    char *folder = folder_of(places, kind, id, &sha);
     add_text(&sha, space->owner);
     add_text(&sha, space->name);
     sha256_add(&sha, &id, sizeof id);
@@ -96,12 +100,34 @@ struct shelf *shelves_open(const struct places *places, const struct memory_spac
 
 bool shelves_has(const struct places *places, int64_t id)
 {
+    bool has = false;
+    for (enum shelves_kind kind = SHELVES_WORDS; kind <= SHELVES_VECTORS; kind++) {
+        struct sha256 sha;
+        sha256_init(&sha);
+        char *folder = folder_of(places, kind, id, &sha);
+        has = has || (folder && access(folder, F_OK) == 0);
+        free(folder);
+    }
+    return has;
+}
+
+static bool is_listed(const int64_t *ids, size_t count, int64_t id)
+{
+    bool listed = false;
+    for (size_t i = 0; i < count; i++) {
+        listed = listed || ids[i] == id;
+    }
+    return listed;
+}
+
+bool shelves_none(const struct places *places)
+{
     struct sha256 sha;
     sha256_init(&sha);
-    char *folder = folder_of(places, id, &sha);
-    bool has = folder && access(folder, F_OK) == 0;
+    char *folder = folder_of_all(places, &sha);
+    bool none = folder && access(folder, F_OK) != 0;
     free(folder);
-    return has;
+    return none;
 }
 
 size_t shelves_list(const struct places *places, int64_t *ids, size_t most)
@@ -114,7 +140,7 @@ size_t shelves_list(const struct places *places, int64_t *ids, size_t most)
     struct dirent *entry;
     while (listing && count < most && (entry = readdir(listing))) {
         int64_t id = strtoll(entry->d_name, NULL, 10);
-        if (id > 0) {
+        if (id > 0 && !is_listed(ids, count, id)) {
             ids[count++] = id;
         }
     }

@@ -87,13 +87,20 @@ int store_space_names(struct db *db, struct arena *arena, int64_t id, struct mem
 /* A memory that tells this store from another state of it: of those that are in the index at that
  * change the last changed; all 0 where there is none. */
 int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_witness *witness);
-/* Whether the store still goes on from there: the memory is as it was, or was changed or removed
- * since. */
-int store_confirms(struct db *db, int64_t space, const struct manifest_witness *witness,
-                   bool *confirms);
+/* Whether the store still goes on from a change: the witness of it is as it was, or was changed or
+ * removed since. A store that was brought back to an earlier state gives the numbers of its changes
+ * again, to others. */
+int store_follows(struct db *db, const struct store_space *space, int64_t seen,
+                  const struct manifest_witness *witness, bool *follows);
 /* Whether a memory was replaced or removed after that change; some that only came since may count.
  * OK, or a status of the connection. */
 int store_replaced_since(struct db *db, int64_t space, int64_t change, bool *replaced);
+/* How many memories the changes of a gap left behind, counted up to `most`. */
+int store_gap_count(struct db *db, int64_t space, const struct manifest_gap *gap, int64_t most,
+                    int64_t *count);
+/* The ids of what was written and removed in a gap, in no order. */
+int store_gap_ids(struct db *db, int64_t space, const struct manifest_gap *gap,
+                  store_take_removed take, void *context);
 /* No other transaction changes a space of this owner before this one ends, and what is read from
  * now on, the number of the space's last change and the owner's bytes included, is what the last
  * one left. */

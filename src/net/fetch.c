@@ -28,6 +28,7 @@ struct transfer {
     const char *proxy;   /* NULL: a direct connection */
     int64_t deadline_ms; /* INT64_MAX: only the call's */
     size_t max_body_bytes;
+    size_t max_kept_bytes; /* of what is not handed over */
 
     CURL *easy;
     struct curl_slist *headers;
@@ -39,6 +40,8 @@ struct transfer {
     size_t received_room;
     size_t head_bytes;
     struct buf body;
+    size_t taken_bytes;         /* by request->take */
+    bool enough;                /* it wants no more */
     enum fetch_failure verdict; /* why a callback ended the transfer */
 };
 
@@ -75,6 +78,7 @@ static int on_connected(void *context, char *address, char *local_address, int p
     struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)&peer;
     (void)local_address;
     (void)local_port;
+    transfer->response->sent = true;
     if (transfer->proxy || !transfer->request->allow) {
         return CURL_PREREQFUNC_OK;
     }
@@ -173,13 +177,51 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
     return length;
 }
 
+/* When a request that begins, or goes on, now is over. */
+static int64_t deadline_of(const struct fetch_request *request, int64_t now)
+{
+    int64_t deadline = request->timeout_ms > 0 ? now + request->timeout_ms : INT64_MAX;
+    return request->until_ms && request->until_ms < deadline ? request->until_ms : deadline;
+}
+
+/* Hands a piece to whoever asked for it. What comes after enough is let go by, for a moment: then
+ * the connection can be used again. */
+static void hand_over(struct transfer *transfer, const char *data, size_t length)
+{
+    const struct fetch_request *request = transfer->request;
+    int64_t now = clock_now_ms();
+    transfer->taken_bytes += length;
+    if (transfer->taken_bytes > transfer->max_body_bytes) {
+        transfer->verdict = transfer->enough ? FETCH_OK : FETCH_TOO_LARGE;
+        return;
+    }
+    if (transfer->enough) {
+        return;
+    }
+    transfer->enough = !request->take(request->take_context, data, length);
+    if (transfer->enough) {
+        transfer->deadline_ms = now + TIME_REPLY_END_MS;
+    } else if (!request->timeout_of_all) {
+        transfer->deadline_ms = deadline_of(request, now);
+    }
+}
+
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct transfer *transfer = context;
     size_t length = size * count;
-    size_t room = transfer->max_body_bytes - transfer->body.length;
+    if (transfer->request->take && transfer->response->status == 200) {
+        hand_over(transfer, data, length);
+        return transfer->verdict == FETCH_OK ? length : 0;
+    }
+    size_t room = transfer->max_kept_bytes - transfer->body.length;
     if (buf_append(&transfer->body, data, length < room ? length : room) != OK) {
         transfer->verdict = FETCH_NOMEM;
+    } else if (length > room && transfer->request->take) {
+        /* An error is known by its status and the beginning of its body: the rest is let go by. */
+        transfer->deadline_ms =
+            transfer->enough ? transfer->deadline_ms : clock_now_ms() + TIME_REPLY_END_MS;
+        transfer->enough = true;
     } else if (length > room) {
         transfer->verdict = FETCH_TOO_LARGE;
     }
@@ -430,7 +472,7 @@ static bool tunnel_refused(const struct transfer *transfer, long *status)
 /* What libcurl's last word means. */
 static int judge(struct transfer *transfer, CURLcode code)
 {
-    if (code == CURLE_OK) {
+    if (code == CURLE_OK || transfer->enough) {
         return OK;
     }
     for (size_t i = 0; i < sizeof VERDICTS / sizeof *VERDICTS; i++) {
@@ -595,7 +637,8 @@ static int carry(struct transfer *transfer)
             return judge(transfer, message->data.result);
         }
         if (time_left(transfer) == 0) {
-            return fail_timeout(transfer);
+            transfer->lane->broken |= transfer->enough;
+            return transfer->enough ? OK : fail_timeout(transfer);
         }
         status = wait_for_any(transfer);
         if (status != OK) {
@@ -685,15 +728,19 @@ int fetch_run(struct call *call, const struct fetch_request *request,
         .request = request,
         .response = response,
         .lane = request->lane ? request->lane : lane_lend(call, &problem),
-        .deadline_ms = request->timeout_ms > 0 ? clock_now_ms() + request->timeout_ms : INT64_MAX,
+        .deadline_ms = deadline_of(request, clock_now_ms()),
         .max_body_bytes =
             request->max_body_bytes ? request->max_body_bytes : LIMIT_FETCH_BODY_BYTES,
     };
+    transfer.max_kept_bytes = transfer.max_body_bytes;
     *response = (struct fetch_response){.url = request->url->text, .body = ""};
     if (!transfer.lane) {
         return refuse(response, request->url->text, FETCH_UNAVAILABLE, problem);
     }
-    buf_init(&transfer.body, transfer.max_body_bytes);
+    if (request->take && transfer.max_kept_bytes > LIMIT_REPLY_ERROR_BYTES) {
+        transfer.max_kept_bytes = LIMIT_REPLY_ERROR_BYTES;
+    }
+    buf_init(&transfer.body, transfer.max_kept_bytes);
     int status = headers_are_sound(request)
                      ? run(&transfer)
                      : refuse(response, request->url->text, FETCH_BAD_REQUEST,

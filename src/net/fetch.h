@@ -42,10 +42,18 @@ struct fetch_request {
     size_t body_length;
     size_t max_body_bytes; /* of the response, decompressed; LIMIT_FETCH_BODY_BYTES */
     int64_t timeout_ms;    /* of its own; the call's deadline holds in any case */
+    bool timeout_of_all;   /* pieces that are taken do not renew it */
+    int64_t until_ms;      /* of the monotonic clock: then it times out in any case; 0: never */
     /* OK when `host` may be reached at `address`. Without it every address is allowed: for
      * upstreams that the operator configured. */
     int (*allow)(void *context, const char *host, const struct sockaddr *address);
     void *allow_context;
+    /* Gets the body of an answer with status 200 as it comes; the response has none then, and that
+     * of an answer with another status has its first LIMIT_REPLY_ERROR_BYTES. False: nothing more
+     * is wanted, and the answer counts as complete. timeout_ms begins anew with every piece, unless
+     * timeout_of_all: a stream may take long as long as it flows. */
+    bool (*take)(void *context, const char *data, size_t length);
+    void *take_context;
     struct lane *lane; /* whose connections and cookies it shares with other requests of its call,
                           one after another; NULL: it has no cookies */
 };
@@ -72,6 +80,7 @@ enum fetch_failure {
 struct fetch_response {
     enum fetch_failure failure;
     const char *error;        /* words for a person, NULL with FETCH_OK */
+    bool sent;                /* a connection was there, and the request went out on it */
     int status;               /* 0: there was none */
     const char *url;          /* where it came from, after redirects */
     int redirects;            /* that were followed */

@@ -20,18 +20,16 @@ struct answer {
 };
 
 struct answers {
-    int64_t time_to_live_ms;
     pthread_mutex_t lock;
     size_t count;
     size_t bytes;
     struct answer *first;
 };
 
-struct answers *answers_new(int64_t time_to_live_ms)
+struct answers *answers_new(void)
 {
     struct answers *answers = calloc(1, sizeof *answers);
     if (answers) {
-        answers->time_to_live_ms = time_to_live_ms;
         pthread_mutex_init(&answers->lock, NULL);
     }
     return answers;
@@ -191,7 +189,7 @@ void answers_forget(struct answers *answers, const char *caller)
 }
 
 void answers_keep(struct answers *answers, const char *caller, const unsigned char key[SHA256_SIZE],
-                  const char *json, size_t length)
+                  const char *json, size_t length, int64_t keep_ms)
 {
     struct answer *answer =
         length <= LIMIT_KEPT_ANSWER_BYTES ? malloc(sizeof *answer + length) : NULL;
@@ -202,7 +200,7 @@ void answers_keep(struct answers *answers, const char *caller, const unsigned ch
     snprintf(answer->caller, sizeof answer->caller, "%s", caller);
     memcpy(answer->json, json, length);
     answer->length = length;
-    answer->ends_ms = clock_now_ms() + answers->time_to_live_ms;
+    answer->ends_ms = clock_now_ms() + keep_ms;
     pthread_mutex_lock(&answers->lock);
     struct answer **link = find(answers, key);
     if (*link) {

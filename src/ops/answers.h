@@ -13,7 +13,7 @@
 
 struct answers;
 
-struct answers *answers_new(int64_t time_to_live_ms);
+struct answers *answers_new(void);
 struct answers *answers_free(struct answers *answers);
 
 /* The name of a question: the tool (and what else decides an answer), its arguments with the
@@ -24,9 +24,10 @@ bool answers_key(unsigned char key[SHA256_SIZE], struct arena *arena, const char
 /* The answer's JSON text, copied into the arena; NULL when there is none that is young enough. */
 const char *answers_find(struct answers *answers, const unsigned char key[SHA256_SIZE],
                          struct arena *arena, size_t *length);
-/* Keeps an answer in place of an older one; what was not used for longest makes room. */
+/* Keeps an answer for so long, in place of an older one; what was not used for longest makes
+ * room. */
 void answers_keep(struct answers *answers, const char *caller, const unsigned char key[SHA256_SIZE],
-                  const char *json, size_t length);
+                  const char *json, size_t length, int64_t keep_ms);
 /* Drops all answers of a caller. */
 void answers_forget(struct answers *answers, const char *caller);
 

@@ -9,6 +9,7 @@
 #include "core/trouble.h"
 #include "db/writer.h"
 #include "guard/callers.h"
+#include "ops/paced.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -20,10 +21,13 @@
 
 static const char RECORDS_NAME[] = "the records of usage and limits";
 
-/* Something to write: claims, or a record; or an answer to look for. It is shared by who waits for
- * it and the writer; the last one frees it. */
+enum kind { CLAIMS, RECORD, LOOK, TAKE_TURN, END_TURN };
+
+/* Something to write, or an answer to look for. It is shared by who waits for it and the writer;
+ * the last one frees it. */
 struct job {
-    struct writer_job job; /* first; a record is durable and stays, claims are neither */
+    struct writer_job job; /* first; a record is durable and stays, nothing else is either */
+    enum kind kind;
     atomic_int references;
     int done;             /* an event; -1 once neither of the two needs it */
     atomic_int listeners; /* of that event: who waits, and the writer until it has reported */
@@ -37,9 +41,12 @@ struct job {
     struct record record;
     char tool[64];
     char code[32];
-    bool looks; /* for an answer to record.answer_key */
-    char *found;
+    char *found; /* the answer to record.answer_key */
     int64_t found_at_ms;
+    char source[64]; /* of a turn or its end, as its pace */
+    struct pace pace;
+    struct pace_claim turn;
+    struct pace_end end; /* of the turn with that id */
 };
 
 struct keeper {
@@ -59,13 +66,14 @@ struct keeper {
 
 /* ---- jobs ---- */
 
-static struct job *job_new(const struct call *call, struct spending *spent)
+static struct job *job_new(enum kind kind, const struct call *call, const struct spending *spent)
 {
     struct job *job = calloc(1, sizeof *job);
     if (!job) {
         return NULL;
     }
     const struct caller *caller = call_caller(call);
+    job->kind = kind;
     job->status = ERR_IO;
     job->done = event_open();
     job->wants_spending = spent != NULL;
@@ -158,25 +166,41 @@ static int begin(void *context, struct db *db, bool durable)
     return records_begin(db, durable, &keeper->turn);
 }
 
+static int apply_record(struct keeper *keeper, struct db *db, const struct job *job)
+{
+    int status = records_add(db, &job->record);
+    if (status == OK && job->record.answer) {
+        status = records_drop_answers(db, keeper->time_to_live_ms);
+    }
+    keeper->records_since_tidy++;
+    return status;
+}
+
 /* Writes one job. A window that is used up is an answer, not a failure. */
 static int apply(void *context, struct db *db, struct writer_job *base)
 {
     struct keeper *keeper = context;
     struct job *job = (struct job *)base;
     int64_t now = clock_wall_ms();
-    int status;
-    if (base->stays) {
-        status = records_add(db, &job->record);
-        if (status == OK && job->record.answer) {
-            status = records_drop_answers(db, keeper->time_to_live_ms);
-        }
-        keeper->records_since_tidy++;
-    } else if (job->looks) {
+    int status = ERR_IO;
+    switch (job->kind) {
+    case CLAIMS:
+        status = records_claim(db, job->claims, job->claim_count, now);
+        break;
+    case RECORD:
+        status = apply_record(keeper, db, job);
+        break;
+    case LOOK:
         free(job->found);
         status = records_find_answer(db, job->caller, job->record.answer_key,
                                      keeper->time_to_live_ms, &job->found, &job->found_at_ms);
-    } else {
-        status = records_claim(db, job->claims, job->claim_count, now);
+        break;
+    case TAKE_TURN:
+        status = paced_take(db, &job->turn);
+        break;
+    case END_TURN:
+        status = paced_end(db, &job->end);
+        break;
     }
     if (atomic_load(&job->reported)) {
         return status; /* a record that is tried again */
@@ -325,11 +349,12 @@ static int64_t patience(const struct keeper *keeper)
     return left > 0 ? left : 0;
 }
 
-/* Hands a job over and waits until it is done, as long as the call lasts. OK when its results are
- * there to be read. */
-static int post_and_wait(struct keeper *keeper, struct call *call, struct job *job)
+/* Hands a job over and waits until it is done, as long as the call lasts and at most `most_ms`. OK
+ * when its results are there to be read. */
+static int post_and_wait(struct keeper *keeper, struct call *call, struct job *job, int64_t most_ms)
 {
     int64_t patience_ms = patience(keeper);
+    patience_ms = patience_ms < most_ms ? patience_ms : most_ms;
     if (patience_ms == 0) {
         job_free(job); /* the writer's share in it */
         return ERR_BUSY;
@@ -348,13 +373,12 @@ static int post_and_wait(struct keeper *keeper, struct call *call, struct job *j
 int keeper_find_answer(struct keeper *keeper, struct call *call,
                        const unsigned char key[SHA256_SIZE], const char **answer, int64_t *at_ms)
 {
-    struct job *job = job_new(call, NULL);
+    struct job *job = job_new(LOOK, call, NULL);
     if (!job) {
         return ERR_NOMEM;
     }
-    job->looks = true;
     memcpy(job->record.answer_key, key, SHA256_SIZE);
-    int status = post_and_wait(keeper, call, job);
+    int status = post_and_wait(keeper, call, job, TIME_RECORD_WAIT_MS);
     status = status == OK ? job->status : status;
     if (status == OK) {
         *answer = job->found ? arena_strdup(call_arena(call), job->found) : NULL;
@@ -370,13 +394,13 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
                 struct spending *spent)
 {
     struct keeper *keeper = context;
-    struct job *job = count <= LIMIT_WINDOW_CLAIMS ? job_new(call, spent) : NULL;
+    struct job *job = count <= LIMIT_WINDOW_CLAIMS ? job_new(CLAIMS, call, spent) : NULL;
     if (!job) {
         return ERR_NOMEM;
     }
     job->claim_count = count;
     memcpy(job->claims, claims, count * sizeof *claims);
-    int status = post_and_wait(keeper, call, job);
+    int status = post_and_wait(keeper, call, job, TIME_RECORD_WAIT_MS);
     if (status == OK) {
         status = job->status;
         memcpy(claims, job->claims, count * sizeof *claims);
@@ -387,6 +411,51 @@ int keeper_take(void *context, struct call *call, struct limit_claim *claims, si
     release_event(job);
     job_free(job);
     return status;
+}
+
+int keeper_take_turn(void *context, struct call *call, struct pace_claim *claim)
+{
+    struct keeper *keeper = context;
+    struct job *job = job_new(TAKE_TURN, call, NULL);
+    if (!job) {
+        return ERR_NOMEM;
+    }
+    snprintf(job->source, sizeof job->source, "%s", claim->source);
+    job->pace = *claim->pace;
+    job->turn = *claim;
+    job->turn.source = job->source;
+    job->turn.pace = &job->pace;
+    int status = post_and_wait(keeper, call, job, TIME_PACE_STORE_MS);
+    if (status == OK && (status = job->status) == OK) {
+        claim->answer = job->turn.answer;
+        claim->wait_ms = job->turn.wait_ms;
+        claim->decided_ms = job->turn.decided_ms;
+        claim->probe = job->turn.probe;
+    }
+    release_event(job);
+    job_free(job);
+    return status;
+}
+
+void keeper_end_turn(void *context, struct call *call, const struct pace_end *end)
+{
+    struct keeper *keeper = context;
+    struct job *job = job_new(END_TURN, call, NULL);
+    if (!job) {
+        return; /* what is not ended ends with its time */
+    }
+    snprintf(job->source, sizeof job->source, "%s", end->source);
+    memcpy(job->turn.id, end->id, sizeof job->turn.id);
+    job->pace = *end->pace;
+    job->end = *end;
+    job->end.source = job->source;
+    job->end.pace = &job->pace;
+    job->end.id = job->turn.id;
+    if (writer_post(keeper->writer, &job->job) != OK) {
+        /* the same */
+    }
+    release_event(job);
+    job_free(job);
 }
 
 /* Nobody hears of a call that was cancelled, so nobody has to wait for its record. */
@@ -415,7 +484,7 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
         atomic_fetch_add(&keeper->refused, 1);
         return ERR_LIMIT;
     }
-    struct job *job = job_new(call, spent);
+    struct job *job = job_new(RECORD, call, spent);
     char *arguments = job && record->arguments ? strdup(record->arguments) : NULL;
     char *answer = job && record->answer ? strdup(record->answer) : NULL; /* may do without */
     if (!job || (record->arguments && !arguments)) {

@@ -9,6 +9,7 @@
 #ifndef FORAGE_OPS_KEEPER_H
 #define FORAGE_OPS_KEEPER_H
 
+#include "guard/pace.h"
 #include "ops/records.h"
 
 struct keeper;
@@ -29,6 +30,11 @@ struct keeper *keeper_free(struct keeper *keeper);
  * waited for on the disk: a power failure may forget the last of them. */
 MUST_CHECK int keeper_take(void *keeper, struct call *call, struct limit_claim *claims,
                            size_t count, struct spending *spent);
+/* Decides a claim for a turn at a source in the database, as pace_store.take does, within
+ * TIME_PACE_STORE_MS; the context is a keeper. */
+MUST_CHECK int keeper_take_turn(void *keeper, struct call *call, struct pace_claim *claim);
+/* Stores how a turn ended, as pace_store.end does: nobody waits for it. */
+void keeper_end_turn(void *keeper, struct call *call, const struct pace_end *end);
 /* Writes a record and waits until it is on the disk, at most TIME_RECORD_WAIT_MS and only as long
  * as somebody waits for the call; a disk that hangs for longer is waited for by nobody else. OK, or
  * a status when it will be tried again. `spent` (may be NULL) is what has been spent today, this

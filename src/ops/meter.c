@@ -8,9 +8,9 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "guard/callers.h"
+#include "guard/prices.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
-#include "ops/prices.h"
 #include "text/text.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ struct meter {
     struct limit_rules *limits;
     struct keeper *keeper;
     struct prices *prices;
-    struct answers *answers; /* NULL: none are cached */
+    struct answers *answers;
     struct gate_rules rules;
     bool history;
     meter_settings settings; /* may be NULL */
@@ -46,18 +46,20 @@ static const char *caller_name(const struct call *call)
 
 /* ---- before ---- */
 
-static int admit(void *context, struct call *call, const struct entry *entry)
+static int admit(void *context, struct call *call, const struct entry *entry, unsigned more)
 {
     const struct meter *meter = context;
-    struct gate_tool tool = {.name = entry->name, .quick = entry->quick, .paid = entry->paid};
+    struct gate_tool tool = {
+        .name = entry->name, .quick = entry->quick, .paid = entry->paid, .more = more};
     return gate_admit(&meter->rules, call, &tool);
 }
 
-/* Whether the answers of a caller are stored in the database too: where what was asked is, and for
- * the command line and its like, each run of which is a process of its own. */
-static bool stores_answers(const struct meter *meter, const struct call *call)
+/* Whether the answers of a caller are stored in the database too: where what was asked is, what was
+ * paid for, and for the command line and its like, each run of which is a process of its own. */
+static bool stores_answers(const struct meter *meter, const struct call *call,
+                           const struct entry *entry)
 {
-    return meter->history && meter->answers && call_caller(call) == caller_local();
+    return meter->history && entry->paid && call_caller(call) == caller_local();
 }
 
 /* The name of a question: what is asked, of which tool, and the settings that decide the answer. */
@@ -66,7 +68,9 @@ static bool name_question(const struct meter *meter, unsigned char key[SHA256_SI
 {
     struct buf tool;
     buf_init(&tool, KIB(64));
-    buf_printf(&tool, "%s\n", entry->name);
+    /* What fits into a large result depends on how it goes out. */
+    buf_printf(&tool, "%s\n%s", entry->name,
+               entry->large && call_takes_text(call) ? "as text\n" : "");
     if (meter->settings) {
         meter->settings(&tool);
     }
@@ -76,6 +80,12 @@ static bool name_question(const struct meter *meter, unsigned char key[SHA256_SI
     return named;
 }
 
+/* Whether the results of a tool tell that they are of an earlier call. */
+static bool says_so(const struct entry *entry)
+{
+    return yyjson_obj_get(yyjson_obj_get(entry->output_schema, "properties"), "cached") != NULL;
+}
+
 static bool recall(void *context, struct call *call, const struct entry *entry,
                    yyjson_val *arguments, struct reply *reply)
 {
@@ -83,18 +93,20 @@ static bool recall(void *context, struct call *call, const struct entry *entry,
     unsigned char key[SHA256_SIZE];
     struct arena *arena = call_arena(call);
     size_t length = 0;
-    if (!meter->answers || call_asks_anew(call) ||
-        !name_question(meter, key, call, entry, arguments)) {
+    if (call_asks_anew(call) || !name_question(meter, key, call, entry, arguments)) {
         return false;
     }
     const char *json = answers_find(meter->answers, key, arena, &length);
-    if (!json && stores_answers(meter, call) &&
+    if (!json && stores_answers(meter, call, entry) &&
         keeper_find_answer(meter->keeper, call, key, &json, &reply->kept_at_ms) == OK) {
         length = strlen(json);
     }
     yyjson_doc *doc = json ? json_parse(arena, json, length, NULL) : NULL;
     reply->structured = doc ? json_copy(reply->doc, yyjson_doc_get_root(doc)) : NULL;
     reply->kept_at_ms = reply->structured ? reply->kept_at_ms : 0;
+    if (reply->structured && says_so(entry)) {
+        yyjson_mut_obj_add_bool(reply->doc, reply->structured, "cached", true);
+    }
     return reply->structured != NULL;
 }
 
@@ -117,14 +129,14 @@ static struct kept keep_answer(const struct meter *meter, struct call *call,
     struct kept kept = {0};
     struct arena *arena = call_arena(call);
     size_t length = 0;
-    bool worth = entry->cached && meter->answers && !outcome->failed && !outcome->recalled &&
+    bool worth = entry->keep_ms > 0 && !outcome->failed && !outcome->recalled &&
                  outcome->reply->structured && !outcome->reply->content && call_may_keep(call);
     if (worth && name_question(meter, kept.key, call, entry, outcome->arguments)) {
         const char *json = json_text(arena, outcome->reply->structured, &length);
         if (json) {
-            answers_keep(meter->answers, caller_name(call), kept.key, json, length);
+            answers_keep(meter->answers, caller_name(call), kept.key, json, length, entry->keep_ms);
         }
-        if (json && stores_answers(meter, call) && length <= LIMIT_KEPT_ANSWER_BYTES) {
+        if (json && stores_answers(meter, call, entry) && length <= LIMIT_KEPT_ANSWER_BYTES) {
             kept.json = without_secrets(arena, json);
         }
     }
@@ -269,15 +281,12 @@ static int build(struct meter *meter, const struct places *places, char *problem
     meter->history = config_bool("FORAGE_HISTORY");
     meter->limiter = limiter_new();
     meter->keeper = keeper_new(records_open, places, meter->history ? time_to_live_ms : 0);
-    if (time_to_live_ms > 0) {
-        meter->answers = answers_new(time_to_live_ms);
-    }
+    meter->answers = answers_new();
     meter->rules.limiter = meter->limiter;
     meter->rules.limits = meter->limits;
     meter->rules.shared = (struct shared_counts){meter->keeper, keeper_take};
     meter->rules.calls_per_minute = config_int("FORAGE_CALLS_PER_MINUTE");
-    return meter->limiter && meter->keeper && (meter->answers || time_to_live_ms == 0) ? OK
-                                                                                       : ERR_NOMEM;
+    return meter->limiter && meter->keeper && meter->answers ? OK : ERR_NOMEM;
 }
 
 struct meter *meter_new(const struct places *places, char *problem, size_t size)
@@ -310,9 +319,7 @@ bool meter_stop(struct meter *meter, int64_t time_ms)
 
 void meter_forget(struct meter *meter, const char *caller)
 {
-    if (meter->answers) {
-        answers_forget(meter->answers, caller);
-    }
+    answers_forget(meter->answers, caller);
 }
 
 void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings)
@@ -327,6 +334,11 @@ void meter_attach(struct meter *meter, struct registry *registry, meter_settings
         }
     }
     registry->gate = (struct gate){meter, admit, recall, settle};
+}
+
+struct pace_store meter_turns(struct meter *meter)
+{
+    return (struct pace_store){meter->keeper, keeper_take_turn, keeper_end_turn};
 }
 
 const char *meter_waits_since(const struct meter *meter, int64_t *since_ms)

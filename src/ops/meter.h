@@ -8,6 +8,7 @@
 #define FORAGE_OPS_METER_H
 
 #include "config/places.h"
+#include "guard/pace.h"
 #include "registry/registry.h"
 
 #include <stddef.h>
@@ -29,6 +30,8 @@ typedef void (*meter_settings)(struct buf *out);
 /* Stands around the registry's tools from now on (`settings` may be NULL); says in the log which
  * limits name no tool. */
 void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
+/* Where turns at sources are stored, as long as the meter is there. */
+struct pace_store meter_turns(struct meter *meter);
 /* What the records wait for and since when, as of keeper_waits_since(). */
 const char *meter_waits_since(const struct meter *meter, int64_t *since_ms);
 

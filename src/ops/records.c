@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
+#include "ops/paced.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +195,7 @@ int records_claim(struct db *db, struct limit_claim *claims, size_t count, int64
         used_up |= claims[i].retry_after_ms > 0;
     }
     for (size_t i = 0; !used_up && i < count; i++) {
-        windows[i].used++;
-        claims[i].left--;
+        limit_take(&claims[i], &windows[i]);
         int status = write_window(db, claims[i].key, &windows[i]);
         if (status != OK) {
             return status;
@@ -299,7 +299,10 @@ int records_tidy(struct db *db, int64_t now_ms)
         struct db_value beyond;
         bool on_servers_only;
     } OLD[] = {
-        {"DELETE FROM {windows} WHERE ends_ms <= ?1", DB_INT(now_ms), false},
+        {"DELETE FROM {windows} WHERE ends_ms <= ?1 AND key NOT LIKE '" PACED_PREFIX "%'",
+         DB_INT(now_ms), false},
+        /* They end by the server's clock, from which this one may differ. */
+        {"DELETE FROM {windows} WHERE ends_ms <= ?1", DB_INT(now_ms - DAY_MS), false},
         {"DELETE FROM {commits} WHERE at_ms < ?1", DB_INT(now_ms - TOKEN_LIFE_MS), true},
         {"DELETE FROM {usage} WHERE day < ?1", DB_TEXT(day), false},
         {"DELETE FROM {history} WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "

@@ -1,5 +1,6 @@
 /* What reading a URL gives: a document in Markdown, or a note that says why there is none.
- * Everything in it lives in the call's arena. */
+ * Everything in it lives in the call's arena; keep_document() of content.c moves it into another.
+ */
 #ifndef FORAGE_PAGE_DOCUMENT_H
 #define FORAGE_PAGE_DOCUMENT_H
 
@@ -23,9 +24,10 @@ struct document {
     bool rendered;      /* by the browser */
     const char
         *unrendered; /* why the browser that was asked for it did not; NULL: it was not asked */
-    bool cut;        /* the source was larger than a ceiling: this is its beginning */
-    int64_t age_s;   /* of the cached copy it came from; 0: fresh */
-    struct omitted omitted; /* by the extractor of HTML; other loaders leave nothing out */
+    const char *unfinished; /* what the browser did not wait for, in a sentence; NULL: nothing */
+    bool cut;               /* the source was larger than a ceiling: this is its beginning */
+    int64_t age_s;          /* of the cached copy it came from; 0: fresh */
+    struct omitted omitted; /* of a page of HTML, or the running heads of a PDF */
 };
 
 #endif

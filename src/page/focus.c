@@ -1,114 +1,26 @@
-/* Ranks the pieces of a page, chooses those that fit, and writes them. */
+/* Ranks the pieces of a page, and writes those that are chosen (choice.c). */
 #include "page/focus.h"
 
 #include "call/parts.h"
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/limits.h"
 #include "index/fuse.h"
 #include "index/index.h"
 #include "meaning/meaning.h"
-#include "page/paging.h"
-#include "page/pieces.h"
+#include "page/focus_internal.h"
 #include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TITLE_CHARS   100 /* of a heading in a path */
-#define CHECKED_EVERY 64  /* pieces, whether the call goes on */
-#define REACH         2 /* pieces around a hit that may be shown with it, for a part of its score */
-
-static const double SHARES[REACH + 1] = {1, 0.5, 0.3};
-
-/* The section that a piece is in. */
-struct section {
-    const char *path;
-    size_t path_chars;
-};
-
-struct focus {
-    struct arena *arena;
-    const char *text;
-    const struct piece *pieces;
-    size_t count;
-    bool whole; /* all pieces are there */
-    const struct paging_heading *headings;
-    size_t heading_count;
-    struct section *sections; /* of each heading; one more for what is above the first */
-    uint32_t *section_of;     /* of each piece */
-    const struct index_hit *hits;
-    size_t hit_count;
-};
-
-/* ---- headings ---- */
-
-/* The path of a heading: those above it, the highest first. */
-static int name_sections(struct focus *focus)
-{
-    size_t above[8] = {0}; /* number + 1 of the last heading of each level */
-    focus->sections =
-        arena_zalloc(focus->arena, (focus->heading_count + 1) * sizeof *focus->sections);
-    if (!focus->sections) {
-        return ERR_NOMEM;
-    }
-    focus->sections[focus->heading_count].path = "";
-    for (size_t i = 0; i < focus->heading_count; i++) {
-        const struct paging_heading *heading = &focus->headings[i];
-        size_t parent = 0;
-        for (int level = 1; level < heading->level; level++) {
-            parent = above[level] ? above[level] : parent;
-        }
-        memset(above + heading->level, 0, sizeof above - (size_t)heading->level * sizeof *above);
-        above[heading->level] = i + 1;
-        const char *before = parent ? focus->sections[parent - 1].path : "";
-        int kept = (int)text_prefix(heading->title, strlen(heading->title), TITLE_CHARS);
-        focus->sections[i].path = arena_printf(focus->arena, "%s%s%.*s", before,
-                                               *before ? " > " : "", kept, heading->title);
-        if (!focus->sections[i].path) {
-            return ERR_NOMEM;
-        }
-    }
-    for (size_t i = 0; i < focus->heading_count; i++) {
-        const char *path = focus->sections[i].path;
-        focus->sections[i].path_chars = text_count(path, strlen(path));
-    }
-    return OK;
-}
-
-static int find_sections(struct focus *focus)
-{
-    size_t section = focus->heading_count;
-    size_t next = 0;
-    focus->section_of = arena_alloc(focus->arena, (focus->count + 1) * sizeof *focus->section_of);
-    if (!focus->section_of) {
-        return ERR_NOMEM;
-    }
-    for (size_t i = 0; i < focus->count; i++) {
-        while (next < focus->heading_count && focus->headings[next].start <= focus->pieces[i].at) {
-            section = next++;
-        }
-        focus->section_of[i] = (uint32_t)section;
-    }
-    return OK;
-}
-
-static const struct section *section_of(const struct focus *focus, size_t piece)
-{
-    return &focus->sections[focus->section_of[piece]];
-}
+#define CHECKED_EVERY 64 /* pieces, whether the call goes on */
+#define TIED_HITS     32 /* whose rare words are followed to other pieces, */
+#define TIE_HOLDERS   6  /* where so many hold them at most */
+#define MEANT_PAGES   3  /* whose pieces are compared by meaning as those of one page alone */
 
 /* ---- ranking ---- */
-
-static int64_t id_of(const struct focus *focus, size_t piece)
-{
-    return (int64_t)(focus->count - piece); /* of equal ones the higher comes first */
-}
-
-static size_t piece_of(const struct focus *focus, int64_t id)
-{
-    return focus->count - (size_t)id;
-}
 
 static int fill_index(struct call *call, const struct focus *focus, struct index *index)
 {
@@ -120,7 +32,7 @@ static int fill_index(struct call *call, const struct focus *focus, struct index
         buf_clear(&text);
         buf_append(&text, focus->text + piece->start, piece->end - piece->start);
         struct index_entry entry = {
-            .id = id_of(focus, i),
+            .id = id_of_piece(focus, i),
             .summary = section_of(focus, i)->path,
             .text = text.data,
         };
@@ -147,7 +59,7 @@ static int embed_hits(struct call *call, const struct focus *focus, const struct
     struct slice texts[FOCUS_MEANT];
     struct meaning_vectors made;
     for (size_t i = 0; i < count; i++) {
-        size_t number = piece_of(focus, found->hits[i].id);
+        size_t number = piece_of_id(focus, found->hits[i].id);
         const struct piece *piece = &focus->pieces[number];
         const char *path = section_of(focus, number)->path;
         texts[i].data = arena_printf(focus->arena, "%s%s%.*s", path, *path ? ": " : "",
@@ -182,9 +94,10 @@ static int join_meaning(struct call *call, const struct focus *focus,
     }
     struct vectors *set = vectors_new();
     struct index_found top = {.hits = found->hits, .count = count};
-    int status =
-        set ? meaning_of_query(call, model, request->question, &asked, problem, sizeof problem)
-            : ERR_NOMEM;
+    int status = set ? meaning_of_query(call, model, request->question,
+                                        clock_now_ms() + TIME_MEANING_QUERY_MS, &asked, problem,
+                                        sizeof problem)
+                     : ERR_NOMEM;
     status = status == OK ? embed_hits(call, focus, found, count, set) : status;
     if (status == OK) {
         status = fuse_hits(focus->arena, set, asked.numbers, passes_all, NULL, &top);
@@ -201,6 +114,78 @@ static int join_meaning(struct call *call, const struct focus *focus,
     return status == ERR_IO || status == ERR_INVALID ? OK : status;
 }
 
+/* ---- words ---- */
+
+/* A word of the question, and a piece that holds it. */
+static int note_word(void *context, size_t word, double weight, int64_t id)
+{
+    struct focus *focus = context;
+    if (word < FOCUS_WORDS) {
+        focus->weights[word] = weight;
+        focus->held[piece_of_id(focus, id)] |= UINT64_C(1) << word;
+    }
+    return OK;
+}
+
+static int add_tie(struct focus *focus, size_t from, size_t to, double weight)
+{
+    struct tie *grown = arena_grow(focus->arena, focus->ties, focus->tie_count,
+                                   &focus->tie_capacity, sizeof *grown);
+    if (!grown) {
+        return ERR_NOMEM;
+    }
+    focus->ties = grown;
+    focus->ties[focus->tie_count++] = (struct tie){from, to, weight};
+    return OK;
+}
+
+struct tying {
+    struct focus *focus;
+    size_t from;
+};
+
+static int note_tie(void *context, size_t word, double weight, int64_t id)
+{
+    const struct tying *tying = context;
+    struct focus *focus = tying->focus;
+    size_t to = piece_of_id(focus, id);
+    (void)word;
+    if (focus->pieces[to].paragraph == focus->pieces[tying->from].paragraph) {
+        return OK;
+    }
+    return add_tie(focus, tying->from, to, weight);
+}
+
+/* A piece that names a section leads to what that begins with. */
+static int note_named(struct focus *focus, size_t from, size_t to)
+{
+    return add_tie(focus, from, to, FOCUS_WHOLE_TIE);
+}
+
+/* Which pieces hold which words of the question, what the best have in common with others, and
+ * which sections these name. */
+static int follow_words(struct focus *focus, const struct index *index)
+{
+    struct index_holders_wish wish = {
+        .text = focus->question, .most = SIZE_MAX, .take = note_word, .context = focus};
+    focus->held = arena_zalloc(focus->arena, (focus->count + 1) * sizeof *focus->held);
+    int status = focus->held ? index_holders(index, focus->arena, &wish) : ERR_NOMEM;
+    for (size_t i = 0; i < focus->hit_count && i < TIED_HITS && status == OK; i++) {
+        struct tying tying = {focus, piece_of_id(focus, focus->hits[i].id)};
+        const struct piece *piece = &focus->pieces[tying.from];
+        wish = (struct index_holders_wish){
+            .text =
+                arena_strndup(focus->arena, focus->text + piece->start, piece->end - piece->start),
+            .but = focus->question,
+            .most = TIE_HOLDERS,
+            .take = note_tie,
+            .context = &tying};
+        status = wish.text ? index_holders(index, focus->arena, &wish) : ERR_NOMEM;
+        status = status == OK ? headings_named(focus, tying.from, note_named) : status;
+    }
+    return status;
+}
+
 static int ask_index(struct call *call, struct focus *focus, const struct focus_request *request)
 {
     struct index_found found = {0};
@@ -214,18 +199,28 @@ static int ask_index(struct call *call, struct focus *focus, const struct focus_
     status = status == OK ? join_meaning(call, focus, request, &found) : status;
     focus->hits = found.hits;
     focus->hit_count = found.count;
+    status = status == OK ? follow_words(focus, index) : status;
     index_free(index);
     return status;
 }
 
+size_t focus_meant(size_t pages)
+{
+    size_t share = MEANT_PAGES * FOCUS_MEANT / (pages > 0 ? pages : 1);
+    return share < FOCUS_MEANT ? share : FOCUS_MEANT;
+}
+
 int focus_rank(struct call *call, const struct focus_request *request, struct focus **out)
 {
-    struct arena *arena = call_arena(call);
+    struct arena *arena = request->arena;
     struct focus *focus = arena_zalloc(arena, sizeof *focus);
     if (!focus) {
         return ERR_NOMEM;
     }
-    *focus = (struct focus){.arena = arena, .text = request->text};
+    *focus = (struct focus){.arena = arena,
+                            .question = request->question,
+                            .text = request->text,
+                            .length = request->length};
     *out = focus;
     size_t start = text_prefix(request->text, request->length, request->start);
     size_t end = text_prefix(request->text, request->length, request->end);
@@ -235,9 +230,10 @@ int focus_rank(struct call *call, const struct focus_request *request, struct fo
         status = paging_outline(arena, request->text, request->length, &focus->headings,
                                 &focus->heading_count);
     }
-    status = status == OK ? name_sections(focus) : status;
-    status = status == OK ? find_sections(focus) : status;
-    return status == OK ? ask_index(call, focus, request) : status;
+    status = status == OK ? headings_find(focus) : status;
+    status = status == OK ? ask_index(call, focus, request) : status;
+    headings_done(focus);
+    return status;
 }
 
 bool focus_found(const struct focus *focus)
@@ -248,137 +244,6 @@ bool focus_found(const struct focus *focus)
 bool focus_is_cut(const struct focus *focus)
 {
     return !focus->whole;
-}
-
-/* ---- choosing ---- */
-
-/* The pieces that are shown, in the order of the page. */
-struct choice {
-    const struct focus *focus;
-    size_t *pieces;
-    size_t count;
-    size_t chars;
-};
-
-#define NO_PIECE SIZE_MAX
-
-/* Whether a piece goes on where the one before it ends. */
-static bool goes_on(const struct focus *focus, size_t before, size_t piece)
-{
-    return before != NO_PIECE && before + 1 == piece &&
-           focus->section_of[before] == focus->section_of[piece];
-}
-
-static size_t digits(size_t number)
-{
-    return (size_t)snprintf(NULL, 0, "%zu", number);
-}
-
-/* The characters that a piece takes behind the one that is shown before it. */
-static size_t cost(const struct focus *focus, size_t before, size_t piece)
-{
-    const struct piece *this = &focus->pieces[piece];
-    size_t fence = this->fence ? this->fence->prefix.length + this->fence->marks.length + 1 : 0;
-    if (goes_on(focus, before, piece)) {
-        const struct piece *last = &focus->pieces[before];
-        return this->at + this->chars - (last->at + last->chars) + fence;
-    }
-
-    size_t mark = strlen("[] ") + digits(this->at) + !this->prose;
-    if (before == NO_PIECE || focus->section_of[before] != focus->section_of[piece]) {
-        size_t path = section_of(focus, piece)->path_chars;
-        mark += path ? strlen(" ") + path : 0;
-    }
-    size_t head = this->head.data ? text_count(this->head.data, this->head.length) + 1 : 0;
-    return (before == NO_PIECE ? 0 : 2) + mark + head + this->chars + fence;
-}
-
-/* Where a piece belongs in the order. */
-static size_t find_place(const struct choice *choice, size_t piece)
-{
-    size_t low = 0;
-    size_t high = choice->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (choice->pieces[middle] < piece) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* Takes a piece in if it fits. */
-static void offer(struct choice *choice, size_t piece, size_t max_chars)
-{
-    const struct focus *focus = choice->focus;
-    size_t place = find_place(choice, piece);
-    size_t before = place > 0 ? choice->pieces[place - 1] : NO_PIECE;
-    size_t chars = choice->chars + cost(focus, before, piece);
-    if (place < choice->count) {
-        size_t behind = choice->pieces[place];
-        chars = chars - cost(focus, before, behind) + cost(focus, piece, behind);
-    }
-    if (chars <= max_chars) {
-        memmove(choice->pieces + place + 1, choice->pieces + place,
-                (choice->count - place) * sizeof *choice->pieces);
-        choice->pieces[place] = piece;
-        choice->count++;
-        choice->chars = chars;
-    }
-}
-
-struct candidate {
-    double score;
-    size_t piece;
-};
-
-static int by_score(const void *left, const void *right)
-{
-    const struct candidate *a = left;
-    const struct candidate *b = right;
-    return a->score != b->score  ? (a->score > b->score ? -1 : 1)
-           : a->piece < b->piece ? -1
-                                 : a->piece > b->piece;
-}
-
-/* Gives the score of a hit to its piece, and a part of it to those around it in the paragraph. */
-static void spread(const struct focus *focus, const struct index_hit *hit,
-                   struct candidate *candidates)
-{
-    size_t piece = piece_of(focus, hit->id);
-    size_t first = piece > REACH ? piece - REACH : 0;
-    for (size_t i = first; i <= piece + REACH && i < focus->count; i++) {
-        double score = hit->score * SHARES[i < piece ? piece - i : i - piece];
-        if (focus->pieces[i].paragraph == focus->pieces[piece].paragraph &&
-            candidates[i].score < score) {
-            candidates[i].score = score;
-        }
-    }
-}
-
-static int choose(struct choice *choice, size_t max_chars)
-{
-    const struct focus *focus = choice->focus;
-    struct candidate *candidates = calloc(focus->count + 1, sizeof *candidates);
-    choice->pieces = arena_alloc(focus->arena, (focus->count + 1) * sizeof *choice->pieces);
-    if (!candidates || !choice->pieces) {
-        free(candidates);
-        return ERR_NOMEM;
-    }
-    for (size_t i = 0; i < focus->count; i++) {
-        candidates[i].piece = i;
-    }
-    for (size_t i = 0; i < focus->hit_count; i++) {
-        spread(focus, &focus->hits[i], candidates);
-    }
-    qsort(candidates, focus->count, sizeof *candidates, by_score);
-    for (size_t i = 0; i < focus->count && candidates[i].score > 0; i++) {
-        offer(choice, candidates[i].piece, max_chars);
-    }
-    free(candidates);
-    return OK;
 }
 
 /* ---- writing ---- */
@@ -422,7 +287,7 @@ int focus_write(const struct focus *focus, size_t max_chars, const char **text, 
 {
     struct buf out;
     struct choice choice = {.focus = focus};
-    int status = choose(&choice, max_chars);
+    int status = choice_make(&choice, max_chars);
     if (status != OK) {
         return status;
     }

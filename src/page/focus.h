@@ -17,6 +17,7 @@
 #define FOCUS_MEANT LIMIT_MEANING_TEXTS /* a fraction of a second */
 
 struct focus_request {
+    struct arena *arena; /* of what is found */
     const char *question;
     const char *text; /* of the whole page, valid UTF-8 without NUL */
     size_t length;
@@ -24,7 +25,10 @@ struct focus_request {
     size_t meant; /* pieces, at most FOCUS_MEANT, that the model of this machine compares too */
 };
 
-/* What was found, for as long as the arena of the call is there. */
+/* How many of them, where one call looks at so many pages. */
+size_t focus_meant(size_t pages);
+
+/* What was found, for as long as its arena and the text are there. */
 struct focus;
 
 /* Ranks the pieces. OK; ERR_NOMEM; a status of the call. */

@@ -119,6 +119,7 @@ struct reading {
     struct url url;
     enum render_mode render;
     bool all; /* see struct read_options */
+    size_t scroll_chars;
     struct document *document;
     const char *loader_why; /* what a loader that failed had to say */
     double steps;           /* reported so far */
@@ -144,6 +145,7 @@ static int put_note(struct reading *reading, const char *text)
         .failed = true,
         .access = document->access,
         .rendered = document->rendered,
+        .unfinished = document->unfinished,
     };
     return OK;
 }
@@ -304,7 +306,7 @@ static int enter_extractor(struct reading *reading, struct place *place, size_t 
 }
 
 /* As extract_page(), when it is this page's turn; also ERR_CANCELLED, ERR_DEADLINE. */
-static int extract(struct reading *reading, const struct fetch_response *fetched,
+static int extract(struct reading *reading, const struct fetch_response *fetched, bool scripts_ran,
                    struct extract_result *result)
 {
     struct extract_input input = {.bytes = fetched->body,
@@ -312,7 +314,8 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
                                   .url = fetched->url,
                                   .content_type = fetched->content_type,
                                   .language = fetch_header_value(fetched, "content-language"),
-                                  .all = reading->all};
+                                  .all = reading->all,
+                                  .scripts_ran = scripts_ran};
     struct place place;
     int status = enter_extractor(reading, &place, input.length);
     if (status == OK) {
@@ -368,12 +371,14 @@ static int render(struct reading *reading, const struct fetch_response *plain,
         return status;
     }
     report(reading, "rendering");
-    status = browser_render(reading->call, reading->url.text, &page);
+    status = browser_render(reading->call, reading->url.text, reading->scroll_chars, &page);
     if (status == ERR_FAILED || status == ERR_DEADLINE || (status == OK && page.status >= 400)) {
         *why = page.error ? page.error : "the browser got no page";
         return ERR_NOTFOUND;
     }
     if (status == OK) {
+        reading->document->unfinished = page.unfinished;
+        reading->document->cut |= page.cut;
         *rendered = (struct source_response){.fetched = {
                                                  .status = 200,
                                                  .url = page.url ? page.url : reading->url.text,
@@ -383,7 +388,10 @@ static int render(struct reading *reading, const struct fetch_response *plain,
                                                  .body = page.html,
                                                  .body_length = page.length,
                                              }};
-        source_keep_rendered(reading->call, plain, &reading->url, &rendered->fetched);
+        /* What was cut short may be whole the next time. */
+        if (!page.unfinished && !page.cut) {
+            source_keep_rendered(reading->call, plain, &reading->url, &rendered->fetched);
+        }
     }
     return status;
 }
@@ -398,7 +406,7 @@ static int read_rendered(struct reading *reading, const struct fetch_response *p
     if (status != OK) {
         return status;
     }
-    status = extract(reading, &rendered.fetched, &result);
+    status = extract(reading, &rendered.fetched, true, &result);
     if (status == ERR_INVALID || (status == OK && result.length <= to_beat)) {
         *why = "the page stays empty when it is rendered";
         return ERR_NOTFOUND;
@@ -447,7 +455,7 @@ static int read_html(struct reading *reading, const struct fetch_response *fetch
 {
     struct extract_result result;
     const char *why = NULL;
-    int status = extract(reading, fetched, &result);
+    int status = extract(reading, fetched, false, &result);
     if (status == ERR_INVALID) {
         return put_unsupported(reading, fetched, NULL);
     }
@@ -478,7 +486,7 @@ static int load(struct reading *reading, const struct source_response *response,
     if (status != OK) {
         return status;
     }
-    status = load_by_content(reading->call, response, reading->document, why);
+    status = load_by_content(reading->call, response, reading->all, reading->document, why);
     if (packed) {
         line_leave(&place);
     }
@@ -492,7 +500,9 @@ static int read_content(struct reading *reading, const struct source_response *r
     enum content_kind kind =
         sniff_content(fetched->content_type, fetched->body, fetched->body_length);
     if (kind == CONTENT_EMPTY) {
-        return fail_with(reading, (struct note){"EmptyPage", "the server sent nothing"});
+        return fail_with(reading,
+                         (struct note){"EmptyPage", reading->url.text ? "the server sent nothing"
+                                                                      : "the file is empty"});
     }
     if (kind == CONTENT_HTML) {
         return read_html(reading, fetched);
@@ -534,7 +544,7 @@ static int find_wall(struct reading *reading, const struct fetch_response *fetch
     case 451:
         if (sniff_content(fetched->content_type, fetched->body, fetched->body_length) ==
             CONTENT_HTML) {
-            status = extract(reading, fetched, &result);
+            status = extract(reading, fetched, false, &result);
         }
         reading->document->access = status == OK ? result.access : NULL;
         return status == ERR_INVALID ? OK : status;
@@ -603,6 +613,7 @@ int read_url(struct call *call, const char *url, const struct read_options *opti
                               .given = url,
                               .render = options->render,
                               .all = options->all,
+                              .scroll_chars = options->scroll_chars,
                               .document = document};
     const char *problem = "is not valid";
     memset(document, 0, sizeof *document);

@@ -20,7 +20,8 @@ enum render_mode { RENDER_AUTO, RENDER_ALWAYS, RENDER_NEVER };
 /* How a page is read. */
 struct read_options {
     enum render_mode render;
-    bool all; /* everything visible of a page of HTML, not its main part alone */
+    bool all;            /* everything visible of a page of HTML, not its main part alone */
+    size_t scroll_chars; /* that a rendered page is scrolled for; 0: it is not scrolled */
 };
 
 /* OK with a document (which may be a note); ERR_FAILED after call_fail() for an invalid or

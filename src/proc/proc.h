@@ -128,5 +128,8 @@ struct proc *proc_end(struct proc *proc);
 /* Ends every child that is left, waits up to `grace_ms` for them, kills the rest and reaps; for the
  * end of the program. */
 void proc_shutdown(int64_t grace_ms);
+/* The same without waiting for those that were killed before: their wardens see to what is left of
+ * them, whether we are there or not. For a command whose answer is given. */
+void proc_leave(int64_t grace_ms);
 
 #endif

@@ -39,6 +39,7 @@ struct child {
     int talk; /* our end of the socket between us */
     struct child *next;
     bool released;
+    bool killed; /* the warden was told to kill it */
     bool reaped;
     bool ended;
     struct proc_exit exit; /* once it has ended */
@@ -447,6 +448,7 @@ static void *run_reaper(void *unused)
 void child_signal(struct child *child, int number)
 {
     pthread_mutex_lock(&lock);
+    child->killed = child->killed || number == SIGKILL;
     order(child, number, -1);
     pthread_mutex_unlock(&lock);
 }
@@ -469,18 +471,19 @@ struct child *child_release(struct child *child)
     return NULL;
 }
 
-/* Whether every child is gone; those that still have an owner stay in the list for him. */
-static bool all_gone(void)
+/* Whether every child is gone, or only all but the killed; those that still have an owner stay in
+ * the list for him. */
+static bool all_gone(bool killed_too)
 {
     bool gone = true;
     int64_t now = clock_now_ms();
     for (struct child *child = children; child; child = child->next) {
-        gone = is_gone(child, now) && gone;
+        gone = (is_gone(child, now) || (child->killed && !killed_too)) && gone;
     }
     return gone;
 }
 
-void proc_shutdown(int64_t grace_ms)
+static void end_children(int64_t grace_ms, bool killed_too)
 {
     pthread_mutex_lock(&lock);
     for (struct child *child = children; child; child = child->next) {
@@ -489,9 +492,19 @@ void proc_shutdown(int64_t grace_ms)
     /* A process that the kernel itself holds up cannot even be killed: the program ends without it.
      */
     int64_t end = clock_now_ms() + grace_ms + WARDEN_SLACK_MS;
-    while (!all_gone() && clock_now_ms() < end) {
+    while (!all_gone(killed_too) && clock_now_ms() < end) {
         pause_unlocked();
     }
     tend();
     pthread_mutex_unlock(&lock);
+}
+
+void proc_shutdown(int64_t grace_ms)
+{
+    end_children(grace_ms, true);
+}
+
+void proc_leave(int64_t grace_ms)
+{
+    end_children(grace_ms, false);
 }

@@ -26,129 +26,193 @@ bool registry_is_listed(const struct registry *registry, const struct entry *ent
     return entry->listed && readiness.ready;
 }
 
+static bool is_listed(yyjson_val *property)
+{
+    return !yyjson_is_false(yyjson_obj_get(property, "x-listed"));
+}
+
+static bool is_one_of(yyjson_val *name, const char *const *names, size_t count)
+{
+    bool found = false;
+    for (size_t i = 0; i < count && !found; i++) {
+        found = yyjson_equals_str(name, names[i]);
+    }
+    return found;
+}
+
+static void add(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *name, yyjson_mut_val *value)
+{
+    yyjson_mut_obj_add(to, json_share(doc, name), value);
+}
+
+/* The listed properties of a schema, each as `list` lists it. */
+static yyjson_mut_val *list_properties(yyjson_mut_doc *doc, yyjson_val *properties,
+                                       yyjson_mut_val *(*list)(yyjson_mut_doc *, yyjson_val *))
+{
+    size_t index, max;
+    yyjson_val *name, *property;
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    yyjson_obj_foreach(properties, index, max, name, property)
+    {
+        if (is_listed(property)) {
+            add(doc, listed, name, list(doc, property));
+        }
+    }
+    return listed;
+}
+
 /* ---- input ---- */
 
 /* Limits that nobody comes near, and values that are what everybody would expect. The lengths and
- * patterns of strings are listed only where the definition says so: an example shows the form. */
-static void drop_what_says_little(yyjson_mut_val *schema)
+ * patterns of strings, and that a number is no less than one, are listed only where the definition
+ * says so: an example shows the form. */
+static bool says_little(yyjson_val *name, yyjson_val *value, bool lengths)
 {
-    static const struct {
+    static const char *const ALWAYS[] = {"minItems", "x-trim", "x-lengths", "x-brief"};
+    static const char *const LENGTHS[] = {"minLength", "maxLength", "pattern"};
+    const struct {
         const char *name;
         double least, most; /* of the values that are listed */
-    } NUMBERS[] = {{"minimum", 1, MOST}, {"maximum", -MOST, MOST}, {"maxItems", 0, 10}};
+    } NUMBERS[] = {
+        {"minimum", lengths ? 1 : 2, MOST}, {"maximum", -MOST, MOST}, {"maxItems", 0, 10}};
+    double number = yyjson_get_num(value);
     for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
-        yyjson_mut_val *value = yyjson_mut_obj_get(schema, NUMBERS[i].name);
-        double number = yyjson_mut_get_num(value);
-        if (value && (number < NUMBERS[i].least || number > NUMBERS[i].most)) {
-            yyjson_mut_obj_remove_key(schema, NUMBERS[i].name);
+        if (yyjson_equals_str(name, NUMBERS[i].name)) {
+            return number < NUMBERS[i].least || number > NUMBERS[i].most;
         }
     }
-    yyjson_mut_val *preset = yyjson_mut_obj_get(schema, "default");
-    if (yyjson_mut_is_false(preset) ||
-        (yyjson_mut_is_num(preset) && yyjson_mut_get_num(preset) == 0)) {
-        yyjson_mut_obj_remove_key(schema, "default");
+    if (yyjson_equals_str(name, "default")) {
+        return yyjson_is_false(value) || (yyjson_is_num(value) && number == 0);
     }
-    if (!yyjson_mut_obj_remove_key(schema, "x-lengths")) {
-        yyjson_mut_obj_remove_key(schema, "minLength");
-        yyjson_mut_obj_remove_key(schema, "maxLength");
-        yyjson_mut_obj_remove_key(schema, "pattern");
+    return is_one_of(name, ALWAYS, sizeof ALWAYS / sizeof *ALWAYS) ||
+           (!lengths && is_one_of(name, LENGTHS, sizeof LENGTHS / sizeof *LENGTHS));
+}
+
+static yyjson_mut_val *list_items(yyjson_mut_doc *doc, yyjson_val *schema)
+{
+    size_t index, max;
+    yyjson_val *name, *value;
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    bool lengths = yyjson_obj_get(schema, "x-lengths") != NULL;
+    yyjson_obj_foreach(schema, index, max, name, value)
+    {
+        if (!says_little(name, value, lengths)) {
+            add(doc, listed, name, json_share(doc, value));
+        }
     }
-    yyjson_mut_obj_remove_key(schema, "minItems");
-    yyjson_mut_obj_remove_key(schema, "x-trim");
+    return listed;
+}
+
+static yyjson_mut_val *list_first(yyjson_mut_doc *doc, yyjson_val *examples)
+{
+    yyjson_mut_val *listed = yyjson_mut_arr(doc);
+    yyjson_mut_arr_append(listed, json_share(doc, yyjson_arr_get_first(examples)));
+    return listed;
+}
+
+static void add_parameter(yyjson_mut_doc *doc, yyjson_mut_val *listed, yyjson_val *schema,
+                          bool lengths)
+{
+    size_t index, max;
+    yyjson_val *name, *value;
+    yyjson_val *brief = yyjson_obj_get(schema, "x-brief");
+    yyjson_obj_foreach(schema, index, max, name, value)
+    {
+        if (yyjson_equals_str(name, "anyOf") || says_little(name, value, lengths)) {
+            continue;
+        }
+        if (yyjson_equals_str(name, "description") && brief) {
+            add(doc, listed, name, json_share(doc, brief));
+        } else if (yyjson_equals_str(name, "examples")) {
+            add(doc, listed, name, list_first(doc, value));
+        } else if (yyjson_equals_str(name, "items")) {
+            add(doc, listed, name, list_items(doc, value));
+        } else {
+            add(doc, listed, name, json_share(doc, value));
+        }
+    }
 }
 
 /* A parameter that takes two forms is listed in the first of them: some clients know no anyOf. */
-static void take_first_form(yyjson_mut_doc *doc, yyjson_mut_val *schema)
+static yyjson_mut_val *list_parameter(yyjson_mut_doc *doc, yyjson_val *schema)
 {
-    yyjson_mut_val *forms = yyjson_mut_obj_remove_key(schema, "anyOf");
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    yyjson_val *first = yyjson_arr_get_first(yyjson_obj_get(schema, "anyOf"));
+    bool lengths = yyjson_obj_get(schema, "x-lengths") || yyjson_obj_get(first, "x-lengths");
+    add_parameter(doc, listed, schema, lengths);
+    add_parameter(doc, listed, first, lengths);
+    return listed;
+}
+
+static yyjson_mut_val *list_input(yyjson_mut_doc *doc, yyjson_val *schema)
+{
+    static const char *const DROPPED[] = {"$schema", "additionalProperties"};
     size_t index, max;
-    yyjson_mut_val *name, *value;
-    yyjson_mut_val *first = yyjson_mut_arr_get_first(forms);
-    yyjson_mut_obj_foreach(first, index, max, name, value)
+    yyjson_val *name, *value;
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    yyjson_obj_foreach(schema, index, max, name, value)
     {
-        yyjson_mut_obj_add(schema, yyjson_mut_val_mut_copy(doc, name),
-                           yyjson_mut_val_mut_copy(doc, value));
-    }
-}
-
-static void shorten_parameter(yyjson_mut_doc *doc, yyjson_mut_val *schema)
-{
-    take_first_form(doc, schema);
-    yyjson_mut_val *brief = yyjson_mut_obj_remove_key(schema, "x-brief");
-    if (brief) {
-        yyjson_mut_obj_put(schema, yyjson_mut_str(doc, "description"), brief);
-    }
-    yyjson_mut_val *examples = yyjson_mut_obj_get(schema, "examples");
-    yyjson_mut_arr_remove_range(examples, 1, yyjson_mut_arr_size(examples) - 1);
-    drop_what_says_little(schema);
-    drop_what_says_little(yyjson_mut_obj_get(schema, "items"));
-}
-
-static bool is_listed(yyjson_mut_val *property)
-{
-    return !yyjson_mut_is_false(yyjson_mut_obj_get(property, "x-listed"));
-}
-
-static void shorten_input(yyjson_mut_doc *doc, yyjson_mut_val *schema)
-{
-    yyjson_mut_val *name;
-    yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(yyjson_mut_obj_get(schema, "properties"));
-    yyjson_mut_obj_remove_key(schema, "$schema");
-    yyjson_mut_obj_remove_key(schema, "additionalProperties");
-    while ((name = yyjson_mut_obj_iter_next(&each)) != NULL) {
-        yyjson_mut_val *property = yyjson_mut_obj_iter_get_val(name);
-        if (!is_listed(property)) {
-            yyjson_mut_obj_iter_remove(&each);
-        } else {
-            shorten_parameter(doc, property);
+        if (yyjson_equals_str(name, "properties")) {
+            add(doc, listed, name, list_properties(doc, value, list_parameter));
+        } else if (!is_one_of(name, DROPPED, sizeof DROPPED / sizeof *DROPPED)) {
+            add(doc, listed, name, json_share(doc, value));
         }
     }
+    return listed;
 }
 
 /* ---- output ---- */
 
 /* Names and types: a client checks results with them, and no model reads more. */
-static void shorten_output(yyjson_mut_val *schema)
+static yyjson_mut_val *list_output(yyjson_mut_doc *doc, yyjson_val *schema)
 {
     static const char *const DROPPED[] = {"$schema",   "description", "examples", "minimum",
                                           "maximum",   "minItems",    "maxItems", "minLength",
                                           "maxLength", "x-always"};
-    yyjson_mut_val *name;
-    yyjson_mut_obj_iter each = yyjson_mut_obj_iter_with(yyjson_mut_obj_get(schema, "properties"));
-    for (size_t i = 0; i < sizeof DROPPED / sizeof *DROPPED; i++) {
-        yyjson_mut_obj_remove_key(schema, DROPPED[i]);
-    }
-    while ((name = yyjson_mut_obj_iter_next(&each)) != NULL) {
-        yyjson_mut_val *property = yyjson_mut_obj_iter_get_val(name);
-        if (!is_listed(property)) {
-            yyjson_mut_obj_iter_remove(&each);
-        } else {
-            shorten_output(property);
+    size_t index, max;
+    yyjson_val *name, *value;
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    yyjson_obj_foreach(schema, index, max, name, value)
+    {
+        if (yyjson_equals_str(name, "properties")) {
+            add(doc, listed, name, list_properties(doc, value, list_output));
+        } else if (yyjson_equals_str(name, "items")) {
+            add(doc, listed, name, list_output(doc, value));
+        } else if (!is_one_of(name, DROPPED, sizeof DROPPED / sizeof *DROPPED)) {
+            add(doc, listed, name, json_share(doc, value));
         }
     }
-    yyjson_mut_val *items = yyjson_mut_obj_get(schema, "items");
-    if (items) {
-        shorten_output(items);
-    }
+    return listed;
 }
 
+/* Only what is listed is copied, since every client asks for the list before anything else. */
 yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry)
 {
-    yyjson_mut_val *copy = json_copy(doc, entry->definition);
-    yyjson_mut_val *own = yyjson_mut_obj_remove_key(copy, "forage");
-    yyjson_mut_val *brief = yyjson_mut_obj_get(own, "brief");
-    if (brief) {
-        yyjson_mut_obj_put(copy, yyjson_mut_str(doc, "description"),
-                           yyjson_mut_val_mut_copy(doc, brief));
-        shorten_input(doc, yyjson_mut_obj_get(copy, "inputSchema"));
-        shorten_output(yyjson_mut_obj_get(copy, "outputSchema"));
+    size_t index, max;
+    yyjson_val *name, *value;
+    yyjson_val *brief = yyjson_obj_get(yyjson_obj_get(entry->definition, "forage"), "brief");
+    yyjson_mut_val *listed = yyjson_mut_obj(doc);
+    yyjson_obj_foreach(entry->definition, index, max, name, value)
+    {
+        if (yyjson_equals_str(name, "forage")) {
+            continue;
+        }
+        if (brief && yyjson_equals_str(name, "description")) {
+            add(doc, listed, name, json_share(doc, brief));
+        } else if (brief && yyjson_equals_str(name, "inputSchema")) {
+            add(doc, listed, name, list_input(doc, value));
+        } else if (brief && yyjson_equals_str(name, "outputSchema")) {
+            add(doc, listed, name, list_output(doc, value));
+        } else {
+            add(doc, listed, name, json_share(doc, value));
+        }
     }
-    return copy;
+    return listed;
 }
 
 yyjson_mut_val *registry_whole_definition(yyjson_mut_doc *doc, const struct entry *entry)
 {
-    yyjson_mut_val *copy = json_copy(doc, entry->definition);
+    yyjson_mut_val *copy = json_share(doc, entry->definition);
     yyjson_mut_obj_remove_key(copy, "forage");
     return copy;
 }

@@ -49,6 +49,13 @@ static int64_t timeout_of(yyjson_val *own)
     return config_duration_ms("FORAGE_CALL_TIMEOUT");
 }
 
+/* How long its results are kept: "cached" names the variable that says so. */
+static int64_t keep_time_of(yyjson_val *own)
+{
+    const char *variable = json_string(own, "cached");
+    return variable ? config_duration_ms(variable) : 0;
+}
+
 /* What a tool does not say of itself is as MCP says: it does. */
 static bool asks_outside(yyjson_val *annotations)
 {
@@ -77,15 +84,16 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
         .outside = asks_outside(yyjson_obj_get(root, "annotations")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
-        .cached = yyjson_get_bool(yyjson_obj_get(own, "cached")),
+        .keep_ms = keep_time_of(own),
         .own = yyjson_get_bool(yyjson_obj_get(own, "own")),
         .upfront = yyjson_get_bool(yyjson_obj_get(own, "upfront")),
         .large = yyjson_get_bool(yyjson_obj_get(own, "large")),
         .body = json_string(own, "body"),
         .unsaid = yyjson_obj_get(own, "unsaid"),
         .one_line = yyjson_obj_get(own, "one_line"),
+        .counted = json_string(own, "counted"),
         .timeout_ms = timeout_of(own),
-        .counts = arena_zalloc(registry->arena, sizeof *entry->counts),
+        .counts = &registry->counts[registry->tool_count],
     };
     char words[256];
     if (!entry->name || !entry->group || !entry->description || !entry->input_schema ||
@@ -93,7 +101,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         (entry->output_schema && schema_check(entry->output_schema, words, sizeof words) != OK)) {
         return arena_failed(registry->arena) ? ERR_NOMEM : ERR_INVALID;
     }
-    return entry->counts ? OK : ERR_NOMEM;
+    return OK;
 }
 
 int registry_add_tool(struct registry *registry, const struct tool *tool)

@@ -124,13 +124,14 @@ struct entry {
     bool quick;           /* never waits: runs on the connection's thread */
     bool outside;         /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;            /* spends money: a budget may refuse it */
-    bool cached;          /* its result may be given again to the same question */
+    int64_t keep_ms;      /* its result may be given again to the same question; 0: never */
     bool own;             /* its result is made of what its caller stored */
     bool upfront;         /* clients that load tools on demand should have it from the start */
     bool large;           /* its result may be as large as results may be */
     const char *body;     /* the member of its result that is a long text, or NULL */
     yyjson_val *unsaid;   /* members that repeat what others say: text leaves them out */
     yyjson_val *one_line; /* lists of small objects: text has one line for all of one */
+    const char *counted;  /* the parameter each of whose items counts as a call; NULL: none */
     int64_t timeout_ms;   /* for the whole call */
     struct tool_counts *counts;
 };
@@ -148,10 +149,11 @@ struct outcome {
  * this of it. */
 struct gate {
     void *context;
-    /* Whether a call may run now. OK, or ERR_FAILED after call_fail(), or any status. */
-    int (*admit)(void *context, struct call *call, const struct entry *entry);
+    /* Whether a call may run now, which counts as one and so many `more`. OK, or ERR_FAILED after
+     * call_fail(), or any status. */
+    int (*admit)(void *context, struct call *call, const struct entry *entry, unsigned more);
     /* An earlier answer to the same question, in reply->structured; false: there is none. May be
-     * NULL. Only for tools that are `cached`. */
+     * NULL. Only for tools whose results are kept. */
     bool (*recall)(void *context, struct call *call, const struct entry *entry,
                    yyjson_val *arguments, struct reply *reply);
     /* After a call that was admitted, before its answer goes out. May be NULL. */
@@ -172,6 +174,7 @@ struct registry {
     size_t resource_count;
     size_t prompt_count;
     struct entry tools[MOST_TOOLS];
+    struct tool_counts counts[MOST_TOOLS];
     const struct resource *resources[MOST_RESOURCES];
     const struct prompt *prompts[MOST_PROMPTS];
 };
@@ -196,7 +199,8 @@ yyjson_mut_val *registry_whole_definition(yyjson_mut_doc *doc, const struct entr
  * "" where no definition says it. NULL without memory. */
 const char *registry_uses(const struct registry *registry, struct arena *arena);
 
-/* What was asked for in these arguments, as a person would say it: the query, the topic, the URL;
+/* What was asked for in these arguments, as a person would say it: the query, the topic, the URL,
+ * the first of several;
  * NULL where there is no such argument. */
 const char *registry_query_of(yyjson_val *arguments);
 

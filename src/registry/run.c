@@ -44,21 +44,29 @@ static yyjson_val *complete_arguments(struct call *call, const struct entry *ent
 }
 
 /* The arguments that say what was asked for, in the words of our tools. */
-static const char *const QUERY_ARGUMENTS[] = {"query", "topic", "url", "keywords"};
+static const char *const QUERY_ARGUMENTS[] = {"query", "topic", "url", "urls", "keywords"};
 
 const char *registry_query_of(yyjson_val *arguments)
 {
     const char *query = NULL;
     for (size_t i = 0; !query && i < sizeof QUERY_ARGUMENTS / sizeof *QUERY_ARGUMENTS; i++) {
-        query = json_string(arguments, QUERY_ARGUMENTS[i]);
+        yyjson_val *value = yyjson_obj_get(arguments, QUERY_ARGUMENTS[i]);
+        yyjson_val *first = yyjson_arr_get_first(value);
+        query = yyjson_get_str(first ? first : value);
     }
     return query;
 }
 
-int registry_admit(struct registry *registry, const struct entry *entry, struct call *call)
+static int admit(struct registry *registry, const struct entry *entry, struct call *call,
+                 unsigned more)
 {
     const struct gate *gate = &registry->gate;
-    return gate->admit ? gate->admit(gate->context, call, entry) : OK;
+    return gate->admit ? gate->admit(gate->context, call, entry, more) : OK;
+}
+
+int registry_admit(struct registry *registry, const struct entry *entry, struct call *call)
+{
+    return admit(registry, entry, call, 0);
 }
 
 /* One run of a tool, while it lasts. */
@@ -85,7 +93,10 @@ static int prepare(struct run *run)
     }
     /* Before the gate, since that may wait. */
     call_limit_time(run->call, run->entry->timeout_ms);
-    int status = registry_admit(run->registry, run->entry, run->call);
+    size_t items = run->entry->counted
+                       ? yyjson_arr_size(yyjson_obj_get(run->arguments, run->entry->counted))
+                       : 0;
+    int status = admit(run->registry, run->entry, run->call, items > 1 ? (unsigned)items - 1 : 0);
     run->admitted = status == OK;
     return status;
 }
@@ -101,7 +112,7 @@ static int check_and_run(struct run *run)
     if (!run->reply->doc) {
         return ERR_NOMEM;
     }
-    if (run->entry->cached && gate->recall) {
+    if (run->entry->keep_ms > 0 && gate->recall) {
         run->recalled =
             gate->recall(gate->context, run->call, run->entry, run->arguments, run->reply);
     }

@@ -12,6 +12,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "embedded.h"
+#include "research/own/own.h"
 #include "research/steps.h"
 #include "text/text.h"
 
@@ -123,6 +124,14 @@ static int fail_limit(const struct task *task, const struct sightings *sightings
     return call_fail(task->call, CODE_EXECUTION_ERROR, "%s wrote too much and was ended", title);
 }
 
+static int fail_late(struct call *call, const struct research_kind *kind)
+{
+    return call_fail(call, kind->timeout_code,
+                     "the research took longer than %lld ms and was ended; raise "
+                     "FORAGE_RESEARCH_TIMEOUT or narrow the question",
+                     (long long)config_duration_ms("FORAGE_RESEARCH_TIMEOUT"));
+}
+
 /* A status of a run that is not the worker's own end. */
 static int fail_run(const struct task *task, const struct sightings *sightings, int status)
 {
@@ -137,10 +146,7 @@ static int fail_run(const struct task *task, const struct sightings *sightings, 
     case ERR_LIMIT:
         return fail_limit(task, sightings);
     case ERR_DEADLINE:
-        return call_fail(task->call, task->request->kind->timeout_code,
-                         "the research took longer than %lld ms and was ended; raise "
-                         "FORAGE_RESEARCH_TIMEOUT or narrow the question",
-                         (long long)config_duration_ms("FORAGE_RESEARCH_TIMEOUT"));
+        return fail_late(task->call, task->request->kind);
     default:
         return status;
     }
@@ -148,11 +154,9 @@ static int fail_run(const struct task *task, const struct sightings *sightings, 
 
 /* ---- the report ---- */
 
-/* Cuts `text` to the budget of results, less what the rest of a result may take. */
-static const char *fit(struct call *call, const char *text)
+const char *report_fit(struct call *call, const char *text)
 {
-    size_t budget = budget_chars();
-    size_t most = budget - budget / 4;
+    size_t most = budget_chars() / 2;
     size_t length = strlen(text);
     size_t kept = text_prefix(text, length, most);
     if (kept == length) {
@@ -167,7 +171,7 @@ static const char *fit(struct call *call, const char *text)
 /* As many items as fit into their share of the budget. */
 static size_t fit_list(const struct sightings_list *list)
 {
-    size_t room = budget_chars() / 10;
+    size_t room = budget_chars() / 20;
     size_t count = 0;
     while (count < list->count && strlen(list->items[count]) + 4 <= room) {
         room -= strlen(list->items[count]) + 4;
@@ -176,7 +180,7 @@ static size_t fit_list(const struct sightings_list *list)
     return count;
 }
 
-static void describe_sightings(const struct sightings *sightings, struct research_report *report)
+void report_sightings(const struct sightings *sightings, struct research_report *report)
 {
     report->sources = sightings->sources.items;
     report->source_count = fit_list(&sightings->sources);
@@ -185,6 +189,26 @@ static void describe_sightings(const struct sightings *sightings, struct researc
     report->warnings = sightings->warnings.items;
     report->warning_count = sightings->warnings.count;
     report->rounds = sightings->rounds;
+}
+
+/* The worker's quotes, numbered as they stand in its answer. OK or ERR_NOMEM. */
+static int take_quotes(struct evidence *evidence, yyjson_val *answer)
+{
+    size_t index, most;
+    yyjson_val *item;
+    yyjson_arr_foreach(yyjson_obj_get(answer, "evidence"), index, most, item)
+    {
+        if (index == LIMIT_EVIDENCE_NOTES) {
+            break;
+        }
+        size_t number = evidence_add_note_at(evidence, json_string(item, "claim"),
+                                             json_string(item, "quote"), json_string(item, "url"));
+        if (!number) {
+            return ERR_NOMEM;
+        }
+        evidence_cite(evidence, number);
+    }
+    return OK;
 }
 
 static int take_answer(const struct task *task, const struct sightings *sightings,
@@ -197,11 +221,15 @@ static int take_answer(const struct task *task, const struct sightings *sighting
         add_details(task->call, text);
         return ERR_FAILED;
     }
-    report->text = fit(task->call, text);
-    report->verified =
-        yyjson_get_bool(yyjson_obj_get(answer, "verified")) && sightings->hosts.count >= 2;
-    describe_sightings(sightings, report);
-    return report->text ? OK : ERR_NOMEM;
+    const char *fitting = report_fit(task->call, text);
+    int status = fitting ? take_quotes(sightings->evidence, answer) : ERR_NOMEM;
+    evidence_limit_footnotes(sightings->evidence, budget_chars() / 8);
+    if (status == OK) {
+        status = evidence_render_links(sightings->evidence, fitting, &report->text);
+    }
+    report->evidence = sightings->evidence;
+    report_sightings(sightings, report);
+    return status;
 }
 
 /* Looks for the answer in what the worker said after its last use of a tool: before that it may
@@ -263,7 +291,7 @@ static int fail_parse(const struct task *task, const struct sightings *sightings
         char *raw = arena_strdup(call_arena(task->call), said);
         if (raw) {
             text_repair(raw);
-            report->raw_output = fit(task->call, raw);
+            report->raw_output = report_fit(task->call, raw);
         }
     }
     return ERR_FAILED;
@@ -284,9 +312,11 @@ static int try_all(struct task *task, struct research_report *report)
 {
     for (int retry = 0;; retry++) {
         struct sightings sightings;
-        int why;
-        sightings_init(&sightings, task->call, task->request->max_rounds);
-        int status = try_once(task, &sightings, report, &why);
+        int why = OK;
+        int status = sightings_init(&sightings, task->call, task->request->max_rounds);
+        if (status == OK) {
+            status = try_once(task, &sightings, report, &why);
+        }
         bool finished = status != OK || why == OK;
         if (!finished && retry == task->request->max_retries) {
             status = fail_parse(task, &sightings, retry + 1, why, report);
@@ -399,14 +429,55 @@ static int run_in_turn(struct task *task, struct research_report *report)
     return status;
 }
 
+/* Of what a model fails with, in the codes that research has whoever the worker is. */
+static int fail_as_research(struct call *call, int status)
+{
+    static const struct {
+        const char *code, *as;
+    } CODES[] = {
+        {CODE_AUTH, CODE_AUTH_ERROR},
+        {CODE_RATE_LIMIT, CODE_QUOTA_EXCEEDED},
+        {CODE_PROVIDER, CODE_EXECUTION_ERROR},
+        {CODE_PARSE, CODE_PARSE_ERROR},
+    };
+    const struct call_error *now = status == ERR_FAILED ? call_error(call) : NULL;
+    for (size_t i = 0; now && i < sizeof CODES / sizeof *CODES; i++) {
+        if (strcmp(now->code, CODES[i].code) == 0) {
+            struct call_error error;
+            call_take_error(call, &error);
+            call_fail(call, CODES[i].as, "%s", error.message);
+            call_fail_details(call, error.details);
+            call_fail_retry_after(call, error.retry_after_s);
+            break;
+        }
+    }
+    return status;
+}
+
+/* The same for our own loop, which takes its turn as a worker does: a turn is money too. */
+static int run_own(struct call *call, const struct research_request *request,
+                   struct research_report *report)
+{
+    struct place place = {.call = call, .report = report_wait};
+    int status = line_enter(&call_parts(call)->research->line, &place, -1);
+    if (status == OK) {
+        status = own_run(call, request, report);
+        line_leave(&place);
+    }
+    return status == ERR_DEADLINE ? fail_late(call, request->kind) : fail_as_research(call, status);
+}
+
 int research_run(struct call *call, const struct research_request *request,
                  struct research_report *report)
 {
+    *report = (struct research_report){0};
+    if (worker_is_own()) {
+        return run_own(call, request, report);
+    }
     struct task *task = arena_zalloc(call_arena(call), sizeof *task);
     if (!task) {
         return ERR_NOMEM;
     }
-    *report = (struct research_report){0};
     task->call = call;
     task->request = request;
     task->worker = worker_chosen();
@@ -451,6 +522,9 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
 
 bool research_is_ready(char *lacks, size_t size)
 {
+    if (worker_is_own()) {
+        return own_is_ready(lacks, size);
+    }
     char path[WORKER_PATH_SIZE];
     char words[1024];
     struct text_out told;
@@ -464,6 +538,12 @@ int research_prepare(char *problem, size_t size)
 {
     char words[1024];
     char path[WORKER_PATH_SIZE];
+    if (worker_is_own()) {
+        if (!own_is_ready(words, sizeof words)) {
+            log_warn(NULL, "search and deep_search will not work: %s", words);
+        }
+        return OK;
+    }
     const struct worker *worker = worker_chosen();
     bool found = worker_find(worker, path, words, sizeof words) == OK;
     if (!found) {

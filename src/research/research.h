@@ -7,10 +7,13 @@
 
 #include "call/call.h"
 #include "call/line.h"
+#include "research/evidence/evidence.h"
 #include "text/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct own; /* research/own/work.h */
 
 /* Said beside every report. */
 #define RESEARCH_UNTRUSTED                                                                         \
@@ -39,8 +42,8 @@ struct research_request {
 
 /* What came of it; everything lives in the call's arena. */
 struct research_report {
-    const char *text; /* Markdown, cut to the budget of results */
-    bool verified;    /* the worker says so, and read pages of two hosts */
+    const char *text;          /* Markdown, cut to the budget of results */
+    struct evidence *evidence; /* what it stands on */
     const char *model;
     const char *const *sources;
     size_t source_count;
@@ -49,6 +52,7 @@ struct research_report {
     const char *const *warnings;
     size_t warning_count;
     int rounds;
+    const struct own *own;  /* where it was our own loop; or NULL */
     const char *raw_output; /* of a call that failed with PARSE_ERROR, where the kind hands it on;
                                or NULL */
 };

@@ -12,33 +12,43 @@
 
 enum use_kind { USE_SEARCH, USE_READ };
 
+/* Who fetches a page, and so whether its text is in the result. */
+enum reader {
+    READER_WORKER,    /* itself: the result is what its model makes of the page */
+    READER_US,        /* get_content, whose result also tells when a page could not be read */
+    READER_FIRECRAWL, /* firecrawl_scrape */
+};
+
 /* The tools that count, by the last part of their names (servers are named before it), and the
  * parameter that says what for. */
 static const struct tool_use {
     const char *name;
     enum use_kind kind;
     const char *parameter;
+    enum reader reader;
 } TOOL_USES[] = {
-    {"google_web_search", USE_SEARCH, "query"},
-    {"WebSearch", USE_SEARCH, "query"},
-    {"firecrawl_search", USE_SEARCH, "query"},
-    {"get_content", USE_READ, "url"},
-    {"firecrawl_scrape", USE_READ, "url"},
-    {"web_fetch", USE_READ, "prompt"},
-    {"WebFetch", USE_READ, "url"},
+    {"google_web_search", USE_SEARCH, "query", READER_WORKER},
+    {"WebSearch", USE_SEARCH, "query", READER_WORKER},
+    {"firecrawl_search", USE_SEARCH, "query", READER_FIRECRAWL},
+    {"get_content", USE_READ, "url", READER_US},
+    {"firecrawl_scrape", USE_READ, "url", READER_FIRECRAWL},
+    {"web_fetch", USE_READ, "prompt", READER_WORKER},
+    {"WebFetch", USE_READ, "url", READER_WORKER},
 };
 
 struct use {
     struct use *next;
     const char *id;
     struct sightings_list urls;
-    bool reads_by_us; /* get_content, whose result tells when a page could not be read */
+    enum reader reader;
 };
 
-void sightings_init(struct sightings *sightings, struct call *call, int max_rounds)
+int sightings_init(struct sightings *sightings, struct call *call, int max_rounds)
 {
     *sightings = (struct sightings){.call = call, .max_rounds = max_rounds};
     buf_init(&sightings->said, LIMIT_CHILD_OUTPUT_BYTES);
+    sightings->evidence = evidence_new(call_arena(call));
+    return sightings->evidence ? OK : ERR_NOMEM;
 }
 
 void sightings_done(struct sightings *sightings)
@@ -140,7 +150,7 @@ static const char *host_of(struct sightings *sightings, const char *text)
 }
 
 static bool remember_use(struct sightings *sightings, const struct worker_event *event,
-                         const struct sightings_list *urls, bool reads_by_us)
+                         const struct sightings_list *urls, enum reader reader)
 {
     struct use *use = arena_zalloc(call_arena(sightings->call), sizeof *use);
     if (!use) {
@@ -148,7 +158,7 @@ static bool remember_use(struct sightings *sightings, const struct worker_event 
     }
     use->id = arena_strdup(call_arena(sightings->call), event->id);
     use->urls = *urls;
-    use->reads_by_us = reads_by_us;
+    use->reader = reader;
     use->next = sightings->pending;
     sightings->pending = use;
     return use->id != NULL;
@@ -163,7 +173,7 @@ static int see_search(struct sightings *sightings, const char *query)
             return ERR_LIMIT;
         }
     }
-    progress_say(sightings->call, "searching: %s", query);
+    progress_say(sightings->call, "searching: %s (round %d)", query, sightings->rounds);
     return sightings_add(sightings, &sightings->queries, query) ? OK : ERR_NOMEM;
 }
 
@@ -180,8 +190,7 @@ static int see_reading(struct sightings *sightings, const struct worker_event *e
             progress_say(sightings->call, "reading: %s", host);
         }
     }
-    bool by_us = strcmp(tool->name, "get_content") == 0;
-    return remember_use(sightings, event, &urls, by_us) ? OK : ERR_NOMEM;
+    return remember_use(sightings, event, &urls, tool->reader) ? OK : ERR_NOMEM;
 }
 
 static int see_use(struct sightings *sightings, const struct worker_event *event)
@@ -203,11 +212,155 @@ static int see_use(struct sightings *sightings, const struct worker_event *event
     if (!what) {
         what = json_string(event->parameters, "url"); /* another spelling of web_fetch */
     }
+    yyjson_val *several = yyjson_obj_get(event->parameters, "urls");
+    if (!what && several) {
+        what = json_text_of(call_arena(sightings->call), several);
+    }
     if (!what) {
         return OK;
     }
     return tool->kind == USE_SEARCH ? see_search(sightings, what)
                                     : see_reading(sightings, event, tool, what);
+}
+
+/* ---- what we add to a page ---- */
+
+/* Behind a mark of get_content's at the beginning of a line, which is no word of the page: "[512
+ * Title]" before a passage, "_[The table goes on ...]_" before and behind a part. 0: there is none.
+ */
+static size_t mark_end(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    size_t digits = *line == '[' ? strspn(line + 1, "0123456789") : 0;
+    if (digits && (line[1 + digits] == ' ' || line[1 + digits] == ']')) {
+        size_t end = strcspn(line, "]\n");
+        return end < length && strchr(" \n", line[end + 1]) ? end + 1 : 0;
+    }
+    bool remark =
+        strncmp(line, "_[The ", 6) == 0 && length > 8 && strncmp(line + length - 3, ".]_", 3) == 0;
+    return remark ? length : 0;
+}
+
+/* Writes the text of a page without them: what stood on their two sides was not read together. */
+static void put_unmarked(struct buf *out, const char *text)
+{
+    for (const char *line = text; *line;) {
+        size_t mark = mark_end(line);
+        size_t length = mark + strcspn(line + mark, "\n");
+        length += line[length] == '\n' ? 1 : 0;
+        buf_puts(out, mark && out->length ? EVIDENCE_SEAM : "");
+        buf_append(out, line + mark, length - mark);
+        line += length;
+    }
+    buf_puts(out, "");
+}
+
+/* ---- pages ---- */
+
+/* A page that was read; `text` is NULL where only the worker has it. */
+struct reading {
+    const char *url, *title, *text;
+    bool ours; /* from get_content, which marks parts and passages */
+};
+
+/* False without memory. That there is no room for one more page is none of that. */
+static bool add_source(struct sightings *sightings, const struct reading *reading)
+{
+    struct evidence *evidence = sightings->evidence;
+    if (reading->text) {
+        struct buf unmarked;
+        const char *text = reading->text;
+        buf_init(&unmarked, LIMIT_CHILD_OUTPUT_BYTES);
+        if (reading->ours) {
+            put_unmarked(&unmarked, text);
+            text = unmarked.data ? unmarked.data : "";
+        }
+        evidence_add_page(evidence, reading->url, reading->title, text, clock_wall_ms());
+        buf_done(&unmarked);
+    } else {
+        evidence_add_unseen(evidence, reading->url, reading->title);
+    }
+    return sightings_add(sightings, &sightings->sources, reading->url);
+}
+
+/* What get_content tells of a page; false: it could not be read. */
+static bool read_page(yyjson_val *page, struct reading *reading)
+{
+    reading->url = json_string(page, "url");
+    reading->title = json_string(page, "title");
+    reading->text = json_string(page, "page_content");
+    reading->ours = true;
+    return reading->url && reading->text && !yyjson_get_bool(yyjson_obj_get(page, "failed"));
+}
+
+/* Of several pages that we read, those that came. False without memory. */
+static bool add_results(struct sightings *sightings, yyjson_val *results)
+{
+    size_t index, most;
+    yyjson_val *page;
+    bool good = true;
+    yyjson_arr_foreach(results, index, most, page)
+    {
+        struct reading reading;
+        if (read_page(page, &reading)) {
+            good = good && add_source(sightings, &reading);
+        }
+    }
+    return good;
+}
+
+/* One page, by the address that it moved to, which is whose words they are; the one that it was
+ * asked for by leads to it too. */
+static bool add_one(struct sightings *sightings, const struct use *use, yyjson_val *result)
+{
+    const char *asked = use->urls.items[0];
+    yyjson_val *metadata = yyjson_obj_get(result, "metadata");
+    struct reading reading = {0};
+    if (use->reader == READER_US) {
+        if (!read_page(result, &reading) && yyjson_is_obj(result)) {
+            return true; /* it says why it could not be read */
+        }
+    } else {
+        reading.url = json_string(metadata, "url");
+        reading.title = json_string(metadata, "title");
+        reading.text = json_string(result, "markdown");
+    }
+    reading.url = reading.url && host_of(sightings, reading.url) ? reading.url : asked;
+    bool good = add_source(sightings, &reading);
+    evidence_also(sightings->evidence, evidence_page_of(sightings->evidence, reading.url), asked);
+    return good;
+}
+
+/* Pages of whose result nothing is known but that it came. */
+static bool add_asked(struct sightings *sightings, const struct use *use)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < use->urls.count; i++) {
+        good = add_source(sightings, &(struct reading){.url = use->urls.items[i]});
+    }
+    return good;
+}
+
+static bool add_read(struct sightings *sightings, const struct use *use,
+                     const struct worker_event *event)
+{
+    struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
+    yyjson_doc *doc = scratch && use->reader != READER_WORKER && event->length
+                          ? json_parse(scratch, event->text, event->length, NULL)
+                          : NULL;
+    yyjson_val *result = yyjson_doc_get_root(doc);
+    yyjson_val *results = use->reader == READER_US ? yyjson_obj_get(result, "results") : NULL;
+    /* Of a result that was cut the words tell. */
+    bool unread =
+        use->reader == READER_US && event->length && strstr(event->text, "\"failed\":true");
+    bool good = scratch != NULL;
+    if (good && results) {
+        good = add_results(sightings, results);
+    } else if (good && event->ok && !unread) {
+        good = use->urls.count == 1 ? add_one(sightings, use, result) : add_asked(sightings, use);
+    }
+    arena_free(scratch);
+    return good;
 }
 
 static int see_result(struct sightings *sightings, const struct worker_event *event)
@@ -222,15 +375,7 @@ static int see_result(struct sightings *sightings, const struct worker_event *ev
         return OK;
     }
     *link = use->next;
-    bool unread = use->reads_by_us && event->length && strstr(event->text, "\"failed\":true");
-    for (size_t i = 0; event->ok && !unread && i < use->urls.count; i++) {
-        const char *host = host_of(sightings, use->urls.items[i]);
-        if (!sightings_add(sightings, &sightings->sources, use->urls.items[i]) ||
-            (host && !sightings_add(sightings, &sightings->hosts, host))) {
-            return ERR_NOMEM;
-        }
-    }
-    return OK;
+    return add_read(sightings, use, event) ? OK : ERR_NOMEM;
 }
 
 /* ---- everything else ---- */

@@ -5,6 +5,7 @@
 
 #include "call/call.h"
 #include "core/buf.h"
+#include "research/evidence/evidence.h"
 #include "research/worker.h"
 
 #include <stdbool.h>
@@ -21,7 +22,7 @@ struct sightings {
     int max_rounds;
     struct sightings_list queries;
     struct sightings_list sources; /* URLs of pages that were read */
-    struct sightings_list hosts;   /* of those */
+    struct evidence *evidence;     /* the same pages, with their texts where they are known */
     struct sightings_list warnings;
     int rounds;            /* turns in which it searched */
     int turns;             /* in which it used tools */
@@ -36,7 +37,8 @@ struct sightings {
     const char *complaint; /* its last words for what went wrong on the way, or NULL */
 };
 
-void sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
+/* OK or ERR_NOMEM. */
+MUST_CHECK int sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
 /* Where a worker's events go. ERR_LIMIT when it begins one round or one turn too many. */
 struct worker_sink sightings_sink(struct sightings *sightings);
 /* Adds `text` to a list unless it is there or the list is full. False without memory. */

@@ -4,6 +4,7 @@
 #define FORAGE_RESEARCH_STEPS_H
 
 #include "core/buf.h"
+#include "research/research.h"
 #include "research/sightings.h"
 #include "research/worker.h"
 #include "text/json.h"
@@ -78,6 +79,14 @@ struct extract_member {
  * has what is wanted, ERR_CLOSED when the text ends inside of one, ERR_NOMEM. */
 MUST_CHECK int extract_json(struct arena *arena, const char *text, size_t length,
                             const struct extract_member *wanted, yyjson_val **object);
+
+/* ---- the report (research.c) ---- */
+
+/* Cuts a text to the budget of results, less what the rest of a result may take: before footnotes
+ * are added, so that those of what is left stay. NULL without memory. */
+const char *report_fit(struct call *call, const char *text);
+/* Tells what was seen, as much as fits of each list. */
+void report_sightings(const struct sightings *sightings, struct research_report *report);
 
 /* ---- why a worker failed, and what to do about it (failures.c) ---- */
 

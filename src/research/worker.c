@@ -4,6 +4,8 @@
 #include "config/config.h"
 #include "config/variables.h"
 #include "core/files.h"
+#include "core/limits.h"
+#include "research/own/own.h"
 #include "text/json.h"
 
 #include <limits.h>
@@ -17,10 +19,29 @@
 
 static const struct worker *const WORKERS[] = {&WORKER_GEMINI, &WORKER_CLAUDE};
 
+bool worker_is_own(void)
+{
+    const char *name = config_text("FORAGE_RESEARCH_WORKER");
+    char path[WORKER_PATH_SIZE];
+    char words[1024];
+    if (name) {
+        return strcmp(name, "own") == 0;
+    }
+    /* A path that the user gave is meant, even where nothing is there. */
+    if (config_is_set(WORKER_GEMINI.path_variable) ||
+        worker_find(&WORKER_GEMINI, path, words, sizeof words) == OK) {
+        return false;
+    }
+    struct arena *arena = arena_new(MIB(1));
+    bool own = arena && own_model(arena, words, sizeof words);
+    arena_free(arena);
+    return own;
+}
+
 const struct worker *worker_chosen(void)
 {
     const char *name = config_text("FORAGE_RESEARCH_WORKER");
-    for (size_t i = 0; i < sizeof WORKERS / sizeof *WORKERS; i++) {
+    for (size_t i = 0; name && i < sizeof WORKERS / sizeof *WORKERS; i++) {
         if (strcmp(WORKERS[i]->name, name) == 0) {
             return WORKERS[i];
         }
@@ -51,7 +72,8 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
                  config_name_used(worker->path_variable), named, worker->install);
     } else {
         snprintf(problem, size,
-                 "%s is not installed: there is no `%s` on PATH; %s, or name it in %s",
+                 "%s is not installed: there is no `%s` on PATH; %s, or name it in %s; or let "
+                 "forage research by itself: set FORAGE_MODEL=provider:name",
                  worker->title, worker->program, worker->install, worker->path_variable);
     }
     return ERR_NOTFOUND;
@@ -84,6 +106,12 @@ static const char *const COMMON[] = {
 };
 
 static const char *const COMMON_BEGINNINGS[] = {"LC_", "FIRECRAWL_", NULL};
+
+/* The forage that it starts answers with JSON, whole: pages are kept from its results, and one that
+ * the worker cuts, or gets as a text, could not be read again. The name is no client's, since one
+ * that is empty would leave the field to the configuration file. */
+static const char *const FOR_READING[] = {"FORAGE_CONTEXT=research-worker",
+                                          "FORAGE_MAX_RESULT_CHARS=36000"};
 
 struct environment {
     struct arena *arena;
@@ -170,6 +198,9 @@ static void collect(struct environment *environment, const struct worker *worker
     add(environment, arena_printf(environment->arena, "TMPDIR=%s", job->temporary->path));
     for (const char *const *setting = worker->settings; *setting; setting++) {
         add(environment, *setting);
+    }
+    for (size_t i = 0; i < sizeof FOR_READING / sizeof *FOR_READING; i++) {
+        add(environment, FOR_READING[i]);
     }
     add_declared(environment, worker);
     for (char *const *entry = environ; *entry; entry++) {

@@ -85,7 +85,10 @@ struct worker {
 extern const struct worker WORKER_GEMINI;
 extern const struct worker WORKER_CLAUDE;
 
-/* The one that FORAGE_RESEARCH_WORKER names. */
+/* Whether forage researches by itself (own/): FORAGE_RESEARCH_WORKER says so, or it names nobody,
+ * the Gemini CLI is not there and a model is configured. */
+bool worker_is_own(void);
+/* The program that FORAGE_RESEARCH_WORKER names; the Gemini CLI where it names none. */
 const struct worker *worker_chosen(void);
 /* Where its program is. OK, or ERR_NOTFOUND with words in `problem`. */
 MUST_CHECK int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *problem,

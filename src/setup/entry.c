@@ -185,6 +185,7 @@ int keys_parse(struct keys *keys, const char *list, char *problem, size_t size)
 /* ---- which members ---- */
 
 static const char TOOLS_VARIABLE[] = "FORAGE_TOOLS";
+static const char PROVIDERS_VARIABLE[] = "FORAGE_SEARCH_PROVIDERS";
 
 static const char *const OF_A_PROGRAM[] = {"command", "args", "env", "env_vars", "type", NULL};
 static const char *const OF_A_URL[] = {
@@ -273,7 +274,7 @@ static int add_variables(struct making *making)
 {
     const struct entry_request *request = making->request;
     size_t pairs = keys_are_pairs(making) ? request->key_count : 0;
-    size_t first = request->tools ? 1 : 0;
+    size_t first = (request->tools ? 1u : 0u) + (request->providers ? 1u : 0u);
     if (request->key_count > 0 && pairs == 0 && making->client->reference == REFERENCE_NAMED) {
         add_named_keys(making);
     }
@@ -284,6 +285,9 @@ static int add_variables(struct making *making)
     if (request->tools) {
         set(table, 0, TOOLS_VARIABLE, request->tools);
         table->gives_way = TOOLS_VARIABLE;
+    }
+    if (request->providers) {
+        set(table, first - 1, PROVIDERS_VARIABLE, request->providers);
     }
     for (size_t i = 0; i < pairs; i++) {
         const char *value = value_of(making, request->keys[i]);

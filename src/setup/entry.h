@@ -52,8 +52,9 @@ struct entry_request {
     const char *token;       /* the variable that holds its token, or NULL */
     const char *const *keys; /* variables that the server needs */
     size_t key_count;
-    const char *tools; /* what FORAGE_TOOLS is, unless the entry has its own; or NULL */
-    bool with_values;  /* write the values of variables, not references to them */
+    const char *tools;     /* what FORAGE_TOOLS is, unless the entry has its own; or NULL */
+    const char *providers; /* what FORAGE_SEARCH_PROVIDERS is; or NULL */
+    bool with_values;      /* write the values of variables, not references to them */
 };
 
 enum entry_kind {

@@ -265,6 +265,33 @@ yyjson_mut_val *json_copy(yyjson_mut_doc *doc, yyjson_val *value)
     return yyjson_val_mut_copy(doc, value);
 }
 
+yyjson_mut_val *json_share(yyjson_mut_doc *doc, yyjson_val *value)
+{
+    size_t index, max;
+    yyjson_val *name, *member;
+    yyjson_mut_val *copy = NULL;
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_OBJ:
+        copy = yyjson_mut_obj(doc);
+        yyjson_obj_foreach(value, index, max, name, member)
+        {
+            yyjson_mut_obj_add(copy, json_share(doc, name), json_share(doc, member));
+        }
+        return copy;
+    case YYJSON_TYPE_ARR:
+        copy = yyjson_mut_arr(doc);
+        yyjson_arr_foreach(value, index, max, member)
+        {
+            yyjson_mut_arr_append(copy, json_share(doc, member));
+        }
+        return copy;
+    case YYJSON_TYPE_STR:
+        return yyjson_mut_strn(doc, yyjson_get_str(value), yyjson_get_len(value));
+    default:
+        return yyjson_val_mut_copy(doc, value);
+    }
+}
+
 void json_add_string(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
 {
     if (text) {

@@ -26,6 +26,8 @@ yyjson_doc *json_parse_commented(struct arena *arena, const char *text, size_t l
 yyjson_mut_doc *json_new(struct arena *arena);
 /* A copy of `value` that belongs to `doc`. */
 yyjson_mut_val *json_copy(yyjson_mut_doc *doc, yyjson_val *value);
+/* The same with the strings of `value` itself, which outlives `doc`. */
+yyjson_mut_val *json_share(yyjson_mut_doc *doc, yyjson_val *value);
 /* A copy in the arena that can be read as if it had been parsed; NULL without memory. */
 yyjson_val *json_freeze(struct arena *arena, yyjson_mut_val *value);
 /* Appends `value`, compact. */

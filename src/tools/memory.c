@@ -597,6 +597,7 @@ static int run_stats(struct call *call, yyjson_val *arguments, struct reply *rep
         yyjson_mut_obj_add_str(doc, item, "name", each->name);
         yyjson_mut_obj_add_bool(doc, item, "shared", each->shared);
         yyjson_mut_obj_add_sint(doc, item, "memories", each->memories);
+        yyjson_mut_obj_add_sint(doc, item, "indexed", each->indexed);
         if (stats.model) {
             yyjson_mut_obj_add_sint(doc, item, "embedded", each->embedded);
         }

@@ -7,10 +7,12 @@
 #include "call/parts.h"
 #include "config/budget.h"
 #include "config/config.h"
+#include "core/limits.h"
 #include "core/log.h"
 #include "embedded.h"
 #include "ops/status.h"
-#include "page/content.h"
+#include "page/several.h"
+#include "research/own/own.h"
 #include "research/research.h"
 #include "text/text.h"
 #include "websearch/websearch.h"
@@ -90,10 +92,42 @@ static int check_focus(struct call *call, yyjson_val *arguments)
     return OK;
 }
 
+/* One page or several: a schema that says so is dropped by some clients, so it is said here. */
+static int check_urls(struct call *call, yyjson_val *arguments)
+{
+    const char *url = json_string(arguments, "url");
+    yyjson_val *urls = yyjson_obj_get(arguments, "urls");
+    if (!url == !urls) {
+        return call_fail(call, CODE_VALIDATION, "%s",
+                         url ? "url and urls came together; give one of them"
+                             : "url: it is missing; give the page to read, or urls for several");
+    }
+    if (urls && yyjson_get_num(yyjson_obj_get(arguments, "start")) > 0) {
+        return call_fail(call, CODE_VALIDATION,
+                         "start: it came together with urls; to read on in a page, give its url");
+    }
+    return OK;
+}
+
+static int read_several(struct call *call, const struct content_request *request, yyjson_val *urls,
+                        struct reply *reply)
+{
+    const char *list[LIMIT_PAGES_OF_CALL];
+    size_t index, count;
+    yyjson_val *url;
+    yyjson_arr_foreach(urls, index, count, url)
+    {
+        list[index] = yyjson_get_str(url);
+    }
+    return several_read(call, request, list, count, reply->doc, &reply->structured);
+}
+
 static int run_get_content(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct content content;
-    int status = check_focus(call, arguments);
+    yyjson_val *urls = yyjson_obj_get(arguments, "urls");
+    int status = check_urls(call, arguments);
+    status = status == OK ? check_focus(call, arguments) : status;
     if (status != OK) {
         return status;
     }
@@ -109,6 +143,9 @@ static int run_get_content(struct call *call, yyjson_val *arguments, struct repl
         .all = is_word(json_string(arguments, "content"), "all"),
         .render = render_mode(json_string(arguments, "render")),
     };
+    if (urls) {
+        return read_several(call, &request, urls, reply);
+    }
     status = content_read(call, &request, &content);
     if (status == OK) {
         reply->structured = content_describe(&content, reply->doc, call_arena(call));
@@ -133,7 +170,12 @@ static void describe_research(struct call *call, const struct research_request *
         json_add_strings(doc, metadata, "search_queries_used", report->queries,
                          report->query_count);
         yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
-        yyjson_mut_obj_add_bool(doc, reply->structured, "verified", report->verified);
+    }
+    yyjson_mut_obj_add_bool(doc, reply->structured, "verified",
+                            evidence_verified(report->evidence));
+    evidence_describe(report->evidence, doc, reply->structured);
+    if (report->own) {
+        own_describe(report->own, doc, reply->structured, metadata);
     }
     json_add_string(doc, reply->structured, "untrusted", RESEARCH_UNTRUSTED);
     yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
@@ -211,10 +253,7 @@ static int run_search_web(struct call *call, yyjson_val *arguments, struct reply
 
 static void ready_to_answer(struct readiness *readiness)
 {
-    readiness->ready = answer_configured();
-    if (!readiness->ready) {
-        snprintf(readiness->lacks, sizeof readiness->lacks, "set OPENAI_API_KEY");
-    }
+    readiness->ready = answer_ready(readiness->lacks, sizeof readiness->lacks);
 }
 
 /* ---- forage_status ---- */

@@ -176,11 +176,12 @@ int search_read_arguments(struct call *call, yyjson_val *arguments, struct searc
         .as_text = call_takes_text(call),
         .all = asks_for(arguments, "all"),
         .passages = asks_for(arguments, "passages"),
+        .explain = yyjson_get_bool(yyjson_obj_get(arguments, "explain")),
         .query =
             {
                 .count = (size_t)yyjson_get_num(yyjson_obj_get(arguments, "num_results")),
                 .page = (unsigned)yyjson_get_num(yyjson_obj_get(arguments, "page")),
-                .type = place_of(json_string(arguments, "type"), SEARCH_TYPE_WORDS, 4),
+                .type = place_of(json_string(arguments, "type"), SEARCH_TYPE_WORDS, SEARCH_TYPES),
                 .freshness =
                     place_of(json_string(arguments, "freshness"), SEARCH_FRESHNESS_WORDS, 5),
             },

@@ -102,7 +102,7 @@ static int build(struct provider_request *request)
     provider_put(request, "country", country(request));
     provider_put(request, "search_lang", language(request));
     provider_put(request, "freshness", freshness(request));
-    if (query->type == SEARCH_WEB || query->type == SEARCH_SCHOLAR) {
+    if (query->type != SEARCH_NEWS && query->type != SEARCH_IMAGES) {
         provider_put(request, "text_decorations", "false");
         provider_put(request, "result_filter", "web");
     }
@@ -111,34 +111,31 @@ static int build(struct provider_request *request)
 
 /* ---- answers ---- */
 
+static struct hit read_result(struct arena *arena, yyjson_val *item,
+                              const struct search_query *query)
+{
+    bool images = query->type == SEARCH_IMAGES;
+    const char *published = json_string(item, "page_age");
+    const char *snippet = json_string(item, images ? "source" : "description");
+    yyjson_val *picture = images ? yyjson_obj_get(item, "properties") : NULL;
+    return (struct hit){
+        .title = plain_text(arena, json_string(item, "title")),
+        .link = json_string(item, "url"),
+        .snippet = plain_text(arena, snippet),
+        .published = published ? published : json_string(item, "age"),
+        .image = json_string(picture, "url"),
+    };
+}
+
 static int parse(struct arena *arena, yyjson_val *answer, const struct search_query *query,
                  struct hits *hits)
 {
-    bool images = query->type == SEARCH_IMAGES;
-    bool apart = query->type == SEARCH_NEWS || images;
+    bool apart = query->type == SEARCH_NEWS || query->type == SEARCH_IMAGES;
     yyjson_val *list = yyjson_obj_get(apart ? answer : yyjson_obj_get(answer, "web"), "results");
     if (!list && !apart && !yyjson_obj_get(answer, "web") && json_string(answer, "type")) {
         return OK; /* nothing was found */
     }
-    if (!yyjson_is_arr(list)) {
-        return ERR_INVALID;
-    }
-    size_t index, max;
-    yyjson_val *item;
-    yyjson_arr_foreach(list, index, max, item)
-    {
-        const char *published = json_string(item, "page_age");
-        const char *snippet = json_string(item, images ? "source" : "description");
-        yyjson_val *picture = images ? yyjson_obj_get(item, "properties") : NULL;
-        hits_add(hits, &(struct hit){
-                           .title = plain_text(arena, json_string(item, "title")),
-                           .link = json_string(item, "url"),
-                           .snippet = plain_text(arena, snippet),
-                           .published = published ? published : json_string(item, "age"),
-                           .image = json_string(picture, "url"),
-                       });
-    }
-    return OK;
+    return hits_add_each(arena, list, query, hits, read_result);
 }
 
 const struct provider PROVIDER_BRAVE = {
@@ -150,8 +147,8 @@ const struct provider PROVIDER_BRAVE = {
     .one_at_a_time = true,
     .wait_header = "x-ratelimit-reset",
     .key_refused = "SUBSCRIPTION_TOKEN_INVALID",
-    .paths = {"/web/search", "/news/search", "/web/search", "/images/search"},
-    .lacks = {[SEARCH_SCHOLAR] = true},
+    .paths = {"/web/search", "/news/search", "/web/search", "/images/search", "/web/search"},
+    .lacks = {[SEARCH_SCHOLAR] = true, [SEARCH_CODE] = true},
     .build = build,
     .parse = parse,
 };

@@ -10,10 +10,6 @@
 static const char *const CATEGORIES[SEARCH_TYPES] = {
     [SEARCH_NEWS] = "news", [SEARCH_SCHOLAR] = "publication"};
 
-/* Days that a freshness stands for. */
-static const int FRESH_DAYS[] = {
-    [FRESH_DAY] = 1, [FRESH_WEEK] = 7, [FRESH_MONTH] = 31, [FRESH_YEAR] = 365};
-
 static const char *time_of(struct provider_request *request, const char *date, const char *time)
 {
     return date ? arena_printf(request->arena, "%sT%sZ", date, time) : NULL;
@@ -22,9 +18,7 @@ static const char *time_of(struct provider_request *request, const char *date, c
 static int build(struct provider_request *request)
 {
     const struct search_query *query = request->query;
-    const char *start = query->freshness == FRESH_ANY
-                            ? query->start_date
-                            : query_days_ago(request->arena, FRESH_DAYS[query->freshness]);
+    const char *start = query_since(request->arena, query);
     provider_put(request, "query", query->text);
     provider_put_number(request, "numResults", provider_count_up_to(request, MOST_RESULTS));
     provider_put(request, "category", CATEGORIES[query->type]);
@@ -51,7 +45,7 @@ const struct provider PROVIDER_EXA = {
     .key_header = "x-api-key",
     .posts = true,
     .paths = {[EVERY_TYPE] = "/search"},
-    .lacks = {[SEARCH_IMAGES] = true},
+    .lacks = {[SEARCH_IMAGES] = true, [SEARCH_CODE] = true},
     .shapes = {[EVERY_TYPE] = {"results", "title", "url", "text", "publishedDate", NULL}},
     .build = build,
 };

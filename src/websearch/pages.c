@@ -92,6 +92,7 @@ static int find_passages(struct call *call, struct page_work *work, struct arena
     const char *text;
     bool whole;
     struct focus_request wanted = {
+        .arena = call_arena(call),
         .question = work->wish->question,
         .text = document->markdown,
         .length = document->length,

@@ -14,18 +14,42 @@ const struct provider *const PROVIDERS[] = {
 
 bool provider_configured(const struct provider *provider)
 {
+    if (provider->open) {
+        return (provider->open->contact != CONTACT_NEEDED || config_is_set("FORAGE_CONTACT")) &&
+               (!provider->open->no_address || config_is_set(provider->base_variable));
+    }
     const char *needed =
         config_text(provider->key_variable ? provider->key_variable : provider->base_variable);
     return needed && *needed;
 }
 
-static const struct provider *find_provider(const char *name)
+static const struct provider *find_in(const struct provider *const *list, const char *name)
 {
     size_t i = 0;
-    while (PROVIDERS[i] && strcmp(PROVIDERS[i]->name, name) != 0) {
+    while (list[i] && strcmp(list[i]->name, name) != 0) {
         i++;
     }
-    return PROVIDERS[i];
+    return list[i];
+}
+
+const struct provider *provider_named(const char *name)
+{
+    const struct provider *keyed = find_in(PROVIDERS, name);
+    return keyed ? keyed : find_in(OPEN_SOURCES, name);
+}
+
+static size_t choose(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1], size_t count,
+                     const struct provider *provider)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (chosen[i] == provider) {
+            return count;
+        }
+    }
+    if (count < LIMIT_SEARCH_PROVIDERS && provider_configured(provider)) {
+        chosen[count++] = provider;
+    }
+    return count;
 }
 
 int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
@@ -34,18 +58,19 @@ int providers_chosen(const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1],
     size_t wanted;
     const char *const *names = config_list("FORAGE_SEARCH_PROVIDERS", &wanted);
     size_t count = 0;
-    for (size_t i = 0; wanted ? i < wanted : PROVIDERS[i] != NULL; i++) {
-        const struct provider *provider = wanted ? find_provider(names[i]) : PROVIDERS[i];
-        if (!provider) {
+    for (size_t i = 0; !wanted && PROVIDERS[i]; i++) {
+        count = choose(chosen, count, PROVIDERS[i]);
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        const struct provider *provider = provider_named(names[i]);
+        if (provider) {
+            count = choose(chosen, count, provider);
+        } else if (strcmp(names[i], OPEN_GROUP) != 0) {
             *unknown = names[i];
             return ERR_INVALID;
         }
-        bool twice = false;
-        for (size_t j = 0; j < count; j++) {
-            twice |= chosen[j] == provider;
-        }
-        if (!twice && provider_configured(provider)) {
-            chosen[count++] = provider;
+        for (size_t j = 0; !provider && OPEN_SOURCES[j]; j++) {
+            count = choose(chosen, count, OPEN_SOURCES[j]);
         }
     }
     chosen[count] = NULL;
@@ -69,7 +94,34 @@ void remarks_add(struct remarks *remarks, const char *text)
 static void add_header(struct provider_request *request, const char *name, const char *value,
                        bool secret)
 {
-    request->headers[request->header_count++] = (struct fetch_header){name, value, secret};
+    if (value && request->header_count < PROVIDER_MOST_HEADERS) {
+        request->headers[request->header_count++] = (struct fetch_header){name, value, secret};
+    }
+}
+
+void provider_header(struct provider_request *request, const char *name, const char *value)
+{
+    add_header(request, name, value, false);
+}
+
+/* forage's name; open sources get an address to write to, where the operator gives one. */
+static const char *agent_for(struct arena *arena, const struct provider *provider)
+{
+    const char *contact = provider->open ? config_text("FORAGE_CONTACT") : NULL;
+    if (provider->agent) {
+        return provider->agent;
+    }
+    return contact && *contact ? arena_printf(arena, "forage/" FORAGE_VERSION " (%s)", contact)
+                               : "forage/" FORAGE_VERSION;
+}
+
+static const char *body_of(struct provider_request *request)
+{
+    if (request->provider->posts) {
+        yyjson_mut_val *whole = request->envelope ? request->envelope : request->members;
+        return json_text(request->arena, whole, NULL);
+    }
+    return arena_strdup(request->arena, request->parameters.data + 1);
 }
 
 int provider_build(const struct provider *provider, struct provider_request *request)
@@ -78,9 +130,9 @@ int provider_build(const struct provider *provider, struct provider_request *req
     const char *path = provider->paths[request->query->type];
     request->provider = provider;
     buf_init(&request->parameters, LIMIT_SEARCH_REQUEST_BYTES);
-    add_header(request, "User-Agent", "forage/" FORAGE_VERSION, false);
-    add_header(request, "Accept", "application/json", false);
-    if (provider->key_header) {
+    add_header(request, "User-Agent", agent_for(arena, provider), false);
+    add_header(request, "Accept", provider->accept ? provider->accept : "application/json", false);
+    if (provider->key_header && request->key) {
         bool bearer = strcmp(provider->key_header, "Authorization") == 0;
         const char *value = arena_printf(arena, "%s%s", bearer ? "Bearer " : "", request->key);
         add_header(request, provider->key_header, value, true);
@@ -90,17 +142,21 @@ int provider_build(const struct provider *provider, struct provider_request *req
         request->members = yyjson_mut_obj(request->doc);
         add_header(request, "Content-Type", "application/json", false);
     }
+    if (provider->form) {
+        add_header(request, "Content-Type", "application/x-www-form-urlencoded", false);
+    }
     int status = provider->build(request);
-    if (provider->posts) {
+    bool bodied = provider->posts || provider->form;
+    if (status == OK && buf_error(&request->parameters) == OK && bodied) {
         request->url = arena_printf(arena, "%s%s", request->base, path);
-        request->body = json_text(arena, request->members, NULL);
+        request->body = body_of(request);
     } else if (status == OK && buf_error(&request->parameters) == OK) {
         request->url =
             arena_printf(arena, "%s%s?%s", request->base, path, request->parameters.data + 1);
     }
     buf_done(&request->parameters);
     /* A part that could not be made must not be missing silently. */
-    bool whole = request->url && (request->body || !provider->posts) && !arena_failed(arena);
+    bool whole = request->url && (request->body || !bodied) && !arena_failed(arena);
     return status == OK && !whole ? ERR_NOMEM : status;
 }
 
@@ -155,24 +211,40 @@ size_t provider_count_up_to(struct provider_request *request, size_t most)
     const struct search_query *query = request->query;
     size_t wanted = query->count * query->page;
     request->skip = query->count * (query->page - 1);
-    if (wanted > most) {
+    size_t needed = query->enough ? request->skip + query->enough : wanted;
+    if (needed > most) {
         provider_left_out(request, "page: the provider gives at most %zu results to a search",
                           most);
-        wanted = most;
     }
-    return wanted;
+    return wanted < most ? wanted : most;
 }
 
 /* ---- answers ---- */
 
-int provider_read(const struct provider *provider, struct arena *arena, yyjson_val *answer,
-                  const struct search_query *query, struct hits *hits)
+/* An answer that is no JSON may be in no encoding at all, and may hold NULs. */
+static int read_text(const struct provider *provider, struct arena *arena, const char *body,
+                     size_t length, const struct search_query *query, struct hits *hits)
+{
+    char *text = arena_strndup(arena, body, length);
+    if (!text) {
+        return ERR_NOMEM;
+    }
+    text_repair(text);
+    return provider->read(arena, text, strlen(text), query, hits);
+}
+
+int provider_read(const struct provider *provider, struct arena *arena, const char *body,
+                  size_t length, const struct search_query *query, struct hits *hits)
 {
     const struct hit_shape *shape = &provider->shapes[query->type];
     *hits = (struct hits){.items = arena_zalloc(arena, LIMIT_SEARCH_HITS * sizeof *hits->items)};
     if (!hits->items) {
         return ERR_NOMEM;
     }
+    if (provider->read) {
+        return read_text(provider, arena, body, length, query, hits);
+    }
+    yyjson_val *answer = yyjson_doc_get_root(json_parse(arena, body, length, NULL));
     if (!yyjson_is_obj(answer)) {
         return ERR_INVALID;
     }
@@ -194,6 +266,24 @@ void hits_add(struct hits *hits, const struct hit *hit)
     *added = *hit;
     added->title = hit->title && *hit->title ? hit->title : hit->link;
     added->snippet = hit->snippet ? hit->snippet : "";
+}
+
+int hits_add_each(struct arena *arena, yyjson_val *list, const struct search_query *query,
+                  struct hits *hits,
+                  struct hit (*read)(struct arena *arena, yyjson_val *item,
+                                     const struct search_query *query))
+{
+    if (!yyjson_is_arr(list)) {
+        return ERR_INVALID;
+    }
+    size_t index, max;
+    yyjson_val *item;
+    yyjson_arr_foreach(list, index, max, item)
+    {
+        struct hit hit = read(arena, item, query);
+        hits_add(hits, &hit);
+    }
+    return OK;
 }
 
 static const char *member(yyjson_val *object, const char *key)

@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <time.h>
 
-const char *const SEARCH_TYPE_WORDS[] = {"web", "news", "scholar", "images", NULL};
+const char *const SEARCH_TYPE_WORDS[] = {"web", "news", "scholar", "images", "code", NULL};
 const char *const SEARCH_FRESHNESS_WORDS[] = {NULL, "day", "week", "month", "year"};
 
 /* ---- the text ---- */
@@ -117,4 +117,32 @@ const char *query_days_ago(struct arena *arena, int days)
         return NULL;
     }
     return arena_strdup(arena, text);
+}
+
+const char *query_since(struct arena *arena, const struct search_query *query)
+{
+    static const int DAYS[] = {
+        [FRESH_DAY] = 1, [FRESH_WEEK] = 7, [FRESH_MONTH] = 31, [FRESH_YEAR] = 365};
+    return query->freshness == FRESH_ANY ? query->start_date
+                                         : query_days_ago(arena, DAYS[query->freshness]);
+}
+
+/* Google writes dates as month/day/year. "" for none. */
+static const char *google_date(struct arena *arena, const char *name, const char *date)
+{
+    return date ? arena_printf(arena, ",%s:%.2s/%.2s/%.4s", name, date + 5, date + 8, date) : "";
+}
+
+const char *query_google_time(struct arena *arena, const struct search_query *query)
+{
+    static const char LETTERS[] = {
+        [FRESH_DAY] = 'd', [FRESH_WEEK] = 'w', [FRESH_MONTH] = 'm', [FRESH_YEAR] = 'y'};
+    if (query->freshness != FRESH_ANY) {
+        return arena_printf(arena, "qdr:%c", LETTERS[query->freshness]);
+    }
+    if (!query->start_date && !query->end_date) {
+        return NULL;
+    }
+    return arena_printf(arena, "cdr:1%s%s", google_date(arena, "cd_min", query->start_date),
+                        google_date(arena, "cd_max", query->end_date));
 }

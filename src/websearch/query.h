@@ -9,12 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum search_type { SEARCH_WEB, SEARCH_NEWS, SEARCH_SCHOLAR, SEARCH_IMAGES, SEARCH_TYPES };
+enum search_type {
+    SEARCH_WEB,
+    SEARCH_NEWS,
+    SEARCH_SCHOLAR,
+    SEARCH_IMAGES,
+    SEARCH_CODE,
+    SEARCH_TYPES
+};
 enum search_freshness { FRESH_ANY, FRESH_DAY, FRESH_WEEK, FRESH_MONTH, FRESH_YEAR };
 
 struct search_query {
     const char *text;
     size_t count;  /* results wanted */
+    size_t enough; /* of them, where fewer will do: the rest is for merging; 0: all of them */
     unsigned page; /* from 1 */
     enum search_type type;
     enum search_freshness freshness;
@@ -44,5 +52,9 @@ void query_put(struct buf *url, const char *name, const char *value);
 bool query_is_date(const char *text);
 /* The date so many days before today, in UTC. NULL without memory. */
 const char *query_days_ago(struct arena *arena, int days);
+/* The first day that results may be of, whichever way it was asked for; NULL: any. */
+const char *query_since(struct arena *arena, const struct search_query *query);
+/* Google's word for the time that is wanted, "qdr:w"; NULL: any, or no memory. */
+const char *query_google_time(struct arena *arena, const struct search_query *query);
 
 #endif

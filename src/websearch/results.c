@@ -1,11 +1,10 @@
-/* Merges hits by their rank, and makes the object that web_search answers with fit its size. */
+/* Makes the object that web_search answers with, and makes it fit its size. */
 #include "websearch/results.h"
 
 #include "config/budget.h"
 #include "core/status.h"
 #include "page/content.h"
 #include "text/text.h"
-#include "world/world.h"
 
 #include <string.h>
 
@@ -23,54 +22,6 @@
 #define LEAST_PAGE_CHARS 400 /* for each page, before snippets and results have to give way */
 #define LEAST_PART_CHARS 80  /* less than this of a page is not worth showing */
 #define ROOM_FOR_FIELDS  60  /* of a result: truncated, next_start */
-
-/* ---- merging ---- */
-
-struct merging {
-    struct found *found;
-    const char **canonical; /* of each */
-    size_t count, most;
-};
-
-static void add(struct merging *merging, const struct hit *hit, const char *canonical,
-                size_t answer)
-{
-    for (size_t i = 0; i < merging->count; i++) {
-        if (strcmp(merging->canonical[i], canonical) == 0) {
-            merging->found[i].found_by |= 1u << answer;
-            return;
-        }
-    }
-    if (merging->count < merging->most) {
-        merging->canonical[merging->count] = canonical;
-        merging->found[merging->count++] = (struct found){*hit, 1u << answer};
-    }
-}
-
-int merge_hits(struct arena *arena, const struct hits *const *answers, size_t answer_count,
-               struct found *found, size_t most, size_t *count)
-{
-    struct merging merging = {.found = found, .most = most};
-    merging.canonical = arena_zalloc(arena, most * sizeof *merging.canonical);
-    if (!merging.canonical) {
-        return ERR_NOMEM;
-    }
-    for (size_t rank = 0; rank < LIMIT_SEARCH_HITS; rank++) {
-        for (size_t answer = 0; answer < answer_count; answer++) {
-            if (!answers[answer] || rank >= answers[answer]->count) {
-                continue;
-            }
-            const struct hit *hit = &answers[answer]->items[rank];
-            const char *canonical = canonical_url(arena, hit->link);
-            if (!canonical) {
-                return ERR_NOMEM;
-            }
-            add(&merging, hit, canonical, answer);
-        }
-    }
-    *count = merging.count;
-    return OK;
-}
 
 /* ---- describing ---- */
 
@@ -106,11 +57,54 @@ static void add_queries(struct describing *describing, yyjson_mut_val *object,
     const char *texts[LIMIT_SEARCH_QUERIES] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < describing->request->text_count; i++) {
-        if (found->found_by >> i & 1) {
+        if (found->queries >> i & 1) {
             texts[count++] = describing->request->texts[i];
         }
     }
     json_add_strings(describing->doc, object, "queries", texts, count);
+}
+
+/* Who found it, each once. */
+static void add_sources(struct describing *describing, yyjson_mut_val *object,
+                        const struct found *found)
+{
+    struct remarks names = {0};
+    for (size_t i = 0; i < describing->result->ranking_count; i++) {
+        if (found->ranks[i]) {
+            remarks_add(&names, describing->result->rankings[i].source);
+        }
+    }
+    json_add_strings(describing->doc, object, "found_by", names.items, names.count);
+}
+
+static double as_score(int64_t votes)
+{
+    return (double)votes / (double)MERGE_UNIT;
+}
+
+/* Why it stands where it does. */
+static void add_explanation(struct describing *describing, yyjson_mut_val *object,
+                            const struct found *found)
+{
+    yyjson_mut_doc *doc = describing->doc;
+    const struct search_request *request = describing->request;
+    yyjson_mut_val *explain = yyjson_mut_obj_add_obj(doc, object, "explain");
+    yyjson_mut_val *ranks = yyjson_mut_obj_add_arr(doc, explain, "ranks");
+    for (size_t i = 0; i < describing->result->ranking_count; i++) {
+        const struct ranking *ranking = &describing->result->rankings[i];
+        if (found->ranks[i]) {
+            yyjson_mut_val *rank = yyjson_mut_arr_add_obj(doc, ranks);
+            json_add_string(doc, rank, "source", ranking->source);
+            yyjson_mut_obj_add_uint(doc, rank, "rank", found->ranks[i]);
+            if (request->several) {
+                json_add_string(doc, rank, "query", request->texts[ranking->query]);
+            }
+        }
+    }
+    yyjson_mut_obj_add_real(doc, explain, "votes", as_score(found->fused));
+    yyjson_mut_obj_add_real(doc, explain, "words", as_score(found->words));
+    yyjson_mut_obj_add_real(doc, explain, "score", as_score(found->score));
+    json_add_string(doc, explain, "copy_of", found->copies);
 }
 
 static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
@@ -133,6 +127,15 @@ static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
     if (describing->request->several) {
         add_queries(describing, object, found);
     }
+    if (describing->result->merged) {
+        add_sources(describing, object, found);
+    }
+    if (describing->request->explain) {
+        add_explanation(describing, object, found);
+    }
+    if (describing->request->links) {
+        return object;
+    }
     const struct page_text *page = pages_text(describing->result->pages, index);
     if (page->failed) {
         yyjson_mut_obj_add_bool(doc, object, "failed", true);
@@ -146,6 +149,24 @@ static yyjson_mut_val *describe_one(struct describing *describing, size_t index,
     }
     yyjson_mut_obj_add_str(doc, object, "page_content", shown ? shown->text : "");
     return object;
+}
+
+/* What the operators of the sources that are shown want to be said. */
+static void add_attribution(struct describing *describing, yyjson_mut_val *object)
+{
+    struct remarks texts = {0};
+    const struct search_result *result = describing->result;
+    for (size_t i = 0; i < result->ranking_count; i++) {
+        const struct provider *provider = provider_named(result->rankings[i].source);
+        for (size_t j = 0; provider && provider->open && j < describing->count; j++) {
+            if (provider->open->attribution && result->found[j].ranks[i]) {
+                remarks_add(&texts, provider->open->attribution);
+            }
+        }
+    }
+    if (texts.count) {
+        json_add_strings(describing->doc, object, "attribution", texts.items, texts.count);
+    }
 }
 
 static yyjson_mut_val *describe_all(struct describing *describing, const struct shown *shown)
@@ -169,6 +190,7 @@ static yyjson_mut_val *describe_all(struct describing *describing, const struct 
     if (result->warnings.count) {
         json_add_strings(doc, object, "warnings", result->warnings.items, result->warnings.count);
     }
+    add_attribution(describing, object);
     if (describing->request->passages) {
         json_add_string(doc, object, "read_on", READ_ON);
     }
@@ -300,7 +322,7 @@ yyjson_mut_val *describe_result(struct search_result *result, const struct searc
         .snippet_chars = SNIPPET_CHARS,
     };
     size_t room = make_room(&describing);
-    if (!show_pages(&describing, room, shown)) {
+    if (!request->links && !show_pages(&describing, room, shown)) {
         return NULL;
     }
     return arena_failed(arena) ? NULL : describe_all(&describing, shown);

@@ -1,23 +1,11 @@
-/* From the hits of providers to what web_search answers: hits merged, their pages read, all of it
- * described and cut to what fits. */
+/* From what was found to what web_search answers: the pages read, all of it described and cut to
+ * what fits. */
 #ifndef FORAGE_WEBSEARCH_RESULTS_H
 #define FORAGE_WEBSEARCH_RESULTS_H
 
 #include "call/call.h"
-#include "websearch/provider.h"
+#include "websearch/merge.h"
 #include "websearch/websearch.h"
-
-/* ---- the answers to several queries as one list: best first, each page once ---- */
-
-struct found {
-    struct hit hit;
-    unsigned found_by; /* a bit for each answer */
-};
-
-/* The first of each answer, then the second of each, and so on; at most `most`. OK with the number
- * in `count`, or ERR_NOMEM. An answer may be NULL: it failed. */
-int merge_hits(struct arena *arena, const struct hits *const *answers, size_t answer_count,
-               struct found *found, size_t most, size_t *count);
 
 /* ---- the pages of the results, read side by side (pages.c) ---- */
 
@@ -54,7 +42,10 @@ struct pages *pages_free(struct pages *pages);
 struct search_result {
     struct found found[LIMIT_SEARCH_RESULTS];
     size_t count;
-    struct pages *pages; /* in the same order */
+    const struct ranking *rankings; /* that they come from */
+    size_t ranking_count;
+    bool merged;         /* several providers were asked */
+    struct pages *pages; /* in the same order; NULL: they were not read */
     struct remarks providers, left_out, warnings;
     int64_t took_ms;
 };

@@ -1,52 +1,47 @@
-/* One search, by whichever provider answers: the first that is configured, and the next after a
- * failure that is likely to pass. What counts as such is a table in route.c. */
+/* The way of one query to its providers. Where one is asked at a time, the first of the plan is,
+ * and the next after a failure that is likely to pass. Where several are asked side by side, each
+ * has a track: it takes the next provider of the plan, and the one after that when it fails, until
+ * one has answered. */
 #ifndef FORAGE_WEBSEARCH_ROUTE_H
 #define FORAGE_WEBSEARCH_ROUTE_H
 
 #include "call/call.h"
 #include "guard/breaker.h"
-#include "websearch/provider.h"
+#include "websearch/judge.h"
+
+struct route;
 
 struct route_answer {
     const struct provider *provider; /* who answered */
+    size_t place;                    /* of it in the plan */
     struct hits hits;                /* in the call's arena */
     struct remarks left_out;         /* of what was asked for */
-    struct remarks warnings;         /* providers that failed before */
+    const char *remark;              /* something to know about an answer without results */
 };
 
-/* OK, an empty answer included; ERR_FAILED after call_fail(); ERR_CANCELLED, ERR_DEADLINE.
- * All of it is over by `deadline_ms` of the monotonic clock, tries and waits included. */
-MUST_CHECK int route_search(struct call *call, struct breakers *breakers,
-                            const struct search_query *query, int64_t deadline_ms,
-                            struct route_answer *answer);
+/* In the call's arena, which must outlive all tracks. OK; ERR_FAILED after call_fail(), when there
+ * is nobody to ask; ERR_NOMEM. All of it is over by `deadline_ms` of the monotonic clock, tries and
+ * waits included. */
+MUST_CHECK int route_new(struct call *call, struct breakers *breakers,
+                         const struct search_query *query, int64_t deadline_ms,
+                         struct route **route);
+/* How many tracks it has, each of which must run once, on a thread of its own where it has more
+ * than one; 1: nobody is asked beside another. */
+size_t route_tracks(const struct route *route);
+/* The time at which a track that has no answer gives way to those that have one. */
+int64_t route_late_ms(const struct route *route);
+/* One of the providers wants the queries of one call one after the other. */
+bool route_in_turn(const struct route *route);
+/* Runs a track. OK, an empty answer included; ERR_NOTFOUND when others may have one; ERR_FAILED
+ * after call_fail(), when all tracks ended without; ERR_CANCELLED, ERR_DEADLINE. */
+MUST_CHECK int route_run(struct call *call, struct route *route, struct route_answer *answer);
+/* Adds what is to say about those who did not answer, and who could not be asked; returns how many
+ * were asked in vain. Tracks that were left behind may still run. */
+size_t route_tell(struct arena *arena, const struct route *route, struct remarks *warnings,
+                  struct remarks *left_out);
 
-/* ---- one request and what came of it, for the doctor too ---- */
-
-enum route_outcome {
-    ROUTE_ANSWERED,
-    ROUTE_NETWORK,
-    ROUTE_TIMEOUT,
-    ROUTE_RATE_LIMITED, /* too many requests */
-    ROUTE_OUT_OF_QUOTA, /* paid for no more */
-    ROUTE_SERVER_ERROR,
-    ROUTE_UNREADABLE, /* not the answer that it should be */
-    ROUTE_REFUSED,    /* the search itself */
-    ROUTE_NO_ACCESS,  /* the key */
-    ROUTE_NO_JSON,    /* SearXNG's settings */
-    ROUTE_MISSING,    /* nothing at this address: its variable is wrong */
-    ROUTE_NO_REQUEST, /* the address cannot be asked at all */
-};
-
-struct route_verdict {
-    enum route_outcome outcome;
-    bool transient;  /* the next provider is tried */
-    int64_t wait_ms; /* that the provider asks for; negative: it does not */
-};
-
-struct route_verdict route_judge(const struct provider *provider,
-                                 const struct fetch_response *response);
-/* Makes the request for a query, with the address and the key of the configuration. OK or
- * ERR_NOMEM. */
+/* Makes the request for a query, with the address and the key of the configuration; for the doctor
+ * too. OK or ERR_NOMEM. */
 MUST_CHECK int route_request(const struct provider *provider, struct arena *arena,
                              const struct search_query *query, struct provider_request *request);
 

@@ -7,10 +7,8 @@
 #include <string.h>
 
 static const char *const CATEGORIES[] = {
-    [SEARCH_WEB] = "general",
-    [SEARCH_NEWS] = "news",
-    [SEARCH_SCHOLAR] = "science",
-    [SEARCH_IMAGES] = "images",
+    [SEARCH_WEB] = "general",   [SEARCH_NEWS] = "news", [SEARCH_SCHOLAR] = "science",
+    [SEARCH_IMAGES] = "images", [SEARCH_CODE] = "it",
 };
 
 /* "de", or "de-AT" where a country is given too. A country alone has no word. */

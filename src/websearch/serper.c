@@ -5,29 +5,6 @@
 
 #include <ctype.h>
 
-/* Google writes dates as month/day/year. "" for none. */
-static const char *date_words(struct arena *arena, const char *name, const char *date)
-{
-    return date ? arena_printf(arena, ",%s:%.2s/%.2s/%.4s", name, date + 5, date + 8, date) : "";
-}
-
-/* Google's word for a span of time, in the arena; NULL when none was asked for. */
-static const char *time_words(struct provider_request *request)
-{
-    const struct search_query *query = request->query;
-    static const char LETTERS[] = {
-        [FRESH_DAY] = 'd', [FRESH_WEEK] = 'w', [FRESH_MONTH] = 'm', [FRESH_YEAR] = 'y'};
-    if (query->freshness != FRESH_ANY) {
-        return arena_printf(request->arena, "qdr:%c", LETTERS[query->freshness]);
-    }
-    if (!query->start_date && !query->end_date) {
-        return NULL;
-    }
-    return arena_printf(request->arena, "cdr:1%s%s",
-                        date_words(request->arena, "cd_min", query->start_date),
-                        date_words(request->arena, "cd_max", query->end_date));
-}
-
 static const char *lower_case(struct arena *arena, const char *text)
 {
     char *copy = text ? arena_strdup(arena, text) : NULL;
@@ -41,7 +18,8 @@ static int build(struct provider_request *request)
 {
     const struct search_query *query = request->query;
     const char *text = query_with_sites(request->arena, query);
-    const char *time = time_words(request);
+    const char *time = query_google_time(request->arena, query);
+    provider_check_type(request);
     if (time && query->type == SEARCH_SCHOLAR) {
         provider_left_out(request, "freshness and dates: Serper has none for scholar");
         time = NULL;
@@ -64,11 +42,13 @@ const struct provider PROVIDER_SERPER = {
     .base_variable = "SERPER_BASE_URL",
     .key_header = "X-API-KEY",
     .posts = true,
-    .paths = {"/search", "/news", "/scholar", "/images"},
+    .paths = {"/search", "/news", "/scholar", "/images", "/search"},
+    .lacks = {[SEARCH_CODE] = true},
     .shapes = {{"organic", "title", "link", "snippet", "date", NULL},
                {"news", "title", "link", "snippet", "date", NULL},
                {"organic", "title", "link", "snippet", "year", NULL},
-               {"images", "title", "link", "source", NULL, "imageUrl"}},
+               {"images", "title", "link", "source", NULL, "imageUrl"},
+               {"organic", "title", "link", "snippet", "date", NULL}},
     .empty = "searchParameters",
     .build = build,
 };

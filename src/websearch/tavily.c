@@ -55,7 +55,7 @@ const struct provider PROVIDER_TAVILY = {
     .key_header = "Authorization",
     .posts = true,
     .paths = {[EVERY_TYPE] = "/search"},
-    .lacks = {[SEARCH_SCHOLAR] = true, [SEARCH_IMAGES] = true},
+    .lacks = {[SEARCH_SCHOLAR] = true, [SEARCH_IMAGES] = true, [SEARCH_CODE] = true},
     .shapes = {[EVERY_TYPE] = {"results", "title", "url", "content", "published_date", NULL}},
     .build = build,
 };

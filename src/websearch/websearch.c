@@ -8,6 +8,8 @@
 #include "core/id.h"
 #include "core/sha256.h"
 #include "page/focus.h"
+#include "websearch/order.h"
+#include "websearch/plan.h"
 #include "websearch/results.h"
 #include "websearch/route.h"
 
@@ -15,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESERVE_MS  15 /* of the call's time, to tell what there is */
-#define MEANT_PAGES 3  /* whose pieces are compared by meaning as those of one page alone */
+#define RESERVE_MS 15 /* of the call's time, to tell what there is */
 
 struct websearch {
     struct breakers *breakers; /* which providers rest */
@@ -47,10 +48,10 @@ struct websearch *websearch_free(struct websearch *websearch)
 
 /* ---- the queries ---- */
 
-/* One query, and what came of it. */
+/* One track of a query, and what came of it. */
 struct asking {
-    struct search_query query;
-    int64_t deadline_ms;
+    struct route *route;
+    size_t query;
     int status;
     struct route_answer answer;
     struct call_error error; /* with ERR_FAILED */
@@ -58,8 +59,7 @@ struct asking {
 
 static void ask_here(struct call *call, struct asking *asking)
 {
-    asking->status = route_search(call, call_parts(call)->websearch->breakers, &asking->query,
-                                  asking->deadline_ms, &asking->answer);
+    asking->status = route_run(call, asking->route, &asking->answer);
     const struct call_error *error = call_error(call);
     if (asking->status == ERR_FAILED && error) {
         asking->error = *error;
@@ -91,7 +91,7 @@ static void move_answer(struct arena *arena, struct asking *asking)
     }
     hits->items = items;
     keep_remarks(arena, &asking->answer.left_out);
-    keep_remarks(arena, &asking->answer.warnings);
+    asking->answer.remark = keep(arena, asking->answer.remark);
     asking->error.message = keep(arena, asking->error.message);
     asking->error.details = NULL;
     if (arena_failed(arena)) {
@@ -107,53 +107,99 @@ static void ask_aside(struct call *call, void *item, struct arena *arena)
     move_answer(arena, asking);
 }
 
-/* One of the providers wants the queries one after the other. */
-static bool in_turn(void)
-{
-    const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
-    const char *unknown;
-    return providers_chosen(chosen, &unknown) == OK && chosen[0] && chosen[0]->one_at_a_time;
-}
-
 struct searching {
     struct call *call;
     const struct search_request *request;
-    struct asking *askings;
+    struct route *routes[LIMIT_SEARCH_QUERIES];
+    struct asking *askings; /* the tracks of all queries, in their order */
+    size_t count;
+    struct side *side; /* while they run beside each other */
 };
 
-/* The queries that ended in time; the others are given up, and may still be at it. */
-static int take_answers(struct searching *searching, struct side *side)
+/* In the order of the plan, whichever track was the first to take from it: the same answers always
+ * make the same list. */
+static int by_place(const void *left, const void *right)
 {
-    size_t count = searching->request->text_count;
+    const struct asking *a = left;
+    const struct asking *b = right;
+    return a->answer.place < b->answer.place ? -1 : a->answer.place > b->answer.place;
+}
+
+/* The tracks that ended in time; the others are given up, and may still be at it. */
+static int take_answers(struct searching *searching)
+{
     struct arena *arena = call_arena(searching->call);
-    struct asking *ended = arena_zalloc(arena, count * sizeof *ended);
-    for (size_t i = 0; ended && i < count; i++) {
+    struct asking *ended = arena_zalloc(arena, searching->count * sizeof *ended);
+    for (size_t i = 0; ended && i < searching->count; i++) {
+        ended[i].query = searching->askings[i].query;
         ended[i].status = ERR_DEADLINE;
-        if (side_finished(side, i)) {
+        if (side_finished(searching->side, i)) {
             ended[i] = searching->askings[i];
             move_answer(arena, &ended[i]);
         }
     }
     searching->askings = ended;
+    if (ended) {
+        qsort(ended, searching->count, sizeof *ended, by_place);
+    }
     return ended ? OK : ERR_NOMEM;
+}
+
+/* Whether a query has an answer already, or can get none any more. */
+static bool is_settled(const struct searching *searching, size_t query)
+{
+    bool running = false;
+    for (size_t i = 0; i < searching->count; i++) {
+        if (searching->askings[i].query == query) {
+            bool finished = side_finished(searching->side, i);
+            if (finished && searching->askings[i].status == OK) {
+                return true;
+            }
+            running |= !finished;
+        }
+    }
+    return !running;
+}
+
+/* After each track that ends: once every query has an answer, the others have a limited time. */
+static void track_ended(void *context, size_t index, size_t done)
+{
+    (void)index;
+    (void)done;
+    struct searching *searching = context;
+    int64_t late_ms = 0;
+    for (size_t i = 0; i < searching->request->text_count; i++) {
+        int64_t own = route_late_ms(searching->routes[i]);
+        if (!is_settled(searching, i)) {
+            return;
+        }
+        late_ms = own > late_ms ? own : late_ms;
+    }
+    int64_t until_ms = searching->request->until_ms;
+    side_until(searching->side, until_ms && until_ms < late_ms ? until_ms : late_ms);
 }
 
 static int ask_side_by_side(struct searching *searching)
 {
-    size_t count = searching->request->text_count;
-    struct side *side = side_new(searching->call, ask_aside, count, in_turn() ? 1 : count,
-                                 LIMIT_SEARCH_ANSWER_BYTES);
-    if (!side) {
+    size_t count = searching->count;
+    bool in_turn = searching->request->text_count > 1 && route_in_turn(searching->routes[0]);
+    searching->side =
+        side_new(searching->call, ask_aside, count, in_turn ? 1 : count, LIMIT_SEARCH_ANSWER_BYTES);
+    if (!searching->side) {
         return ERR_NOMEM;
     }
     for (size_t i = 0; i < count; i++) {
-        side_set(side, i, &searching->askings[i]);
+        side_set(searching->side, i, &searching->askings[i]);
     }
-    int status = side_run(side, RESERVE_MS, NULL, NULL);
+    if (searching->request->until_ms) {
+        side_until(searching->side, searching->request->until_ms);
+    }
+    call_progress(searching->call, 0.1, 0, "searching");
+    int status = side_run(searching->side, RESERVE_MS, track_ended, searching);
     if (status == OK || status == ERR_DEADLINE) {
-        status = take_answers(searching, side);
+        status = take_answers(searching);
     }
-    side_free(side);
+    searching->side = side_free(searching->side);
     return status;
 }
 
@@ -163,26 +209,45 @@ static int64_t deadline_of(struct call *call)
     return left == INT64_MAX ? INT64_MAX : clock_now_ms() + left;
 }
 
-static int ask_all(struct searching *searching)
+/* A way for each query, and the tracks of all of them. */
+static int lay_out(struct searching *searching)
 {
     const struct search_request *request = searching->request;
-    size_t count = request->text_count;
-    struct asking *askings =
-        arena_zalloc(call_arena(searching->call), count * sizeof *searching->askings);
-    searching->askings = askings;
-    if (!askings) {
-        return ERR_NOMEM;
+    struct breakers *breakers = call_parts(searching->call)->websearch->breakers;
+    for (size_t i = 0; i < request->text_count; i++) {
+        struct search_query query = request->query;
+        query.text = request->texts[i];
+        int status = route_new(searching->call, breakers, &query, deadline_of(searching->call),
+                               &searching->routes[i]);
+        if (status != OK) {
+            return status;
+        }
+        searching->count += route_tracks(searching->routes[i]);
     }
-    for (size_t i = 0; i < count; i++) {
-        askings[i].query = request->query;
-        askings[i].query.text = request->texts[i];
-        askings[i].deadline_ms = deadline_of(searching->call);
+    struct asking *asking =
+        arena_zalloc(call_arena(searching->call), searching->count * sizeof *asking);
+    searching->askings = asking;
+    for (size_t i = 0; asking && i < request->text_count; i++) {
+        for (size_t track = 0; track < route_tracks(searching->routes[i]); track++) {
+            asking->route = searching->routes[i];
+            asking->query = i;
+            asking++;
+        }
     }
-    if (count > 1) {
+    return searching->askings ? OK : ERR_NOMEM;
+}
+
+static int ask_all(struct searching *searching)
+{
+    int status = lay_out(searching);
+    if (status != OK) {
+        return status;
+    }
+    if (searching->count > 1 || searching->request->until_ms) {
         return ask_side_by_side(searching);
     }
-    ask_here(searching->call, &askings[0]);
-    return askings[0].status;
+    ask_here(searching->call, &searching->askings[0]);
+    return searching->askings[0].status;
 }
 
 /* ---- what the answers say together ---- */
@@ -216,30 +281,83 @@ static void add_failure(struct arena *arena, struct remarks *warnings, size_t in
     }
 }
 
+/* What one query brought: its rankings, or why it has none. Returns the track to blame. */
+static const struct asking *take_query(struct searching *searching, size_t query,
+                                       struct search_result *result, struct ranking *rankings)
+{
+    const struct asking *failure = NULL;
+    size_t before = result->ranking_count;
+    for (size_t i = 0; i < searching->count; i++) {
+        const struct asking *asking = &searching->askings[i];
+        const struct provider *provider = asking->answer.provider;
+        if (asking->query != query) {
+            continue;
+        }
+        if (asking->status != OK) {
+            /* A track that says what happened knows more than one that was left behind. */
+            failure = !failure || asking->error.message ? asking : failure;
+            continue;
+        }
+        rankings[result->ranking_count++] = (struct ranking){
+            .hits = &asking->answer.hits,
+            .source = provider->name,
+            .index =
+                provider->open && provider->open->index ? provider->open->index : provider->name,
+            .query = query,
+        };
+        add_all(&result->left_out, &asking->answer.left_out);
+        remarks_add(&result->providers, provider->name);
+        if (asking->answer.remark) {
+            remarks_add(&result->warnings, asking->answer.remark);
+        }
+    }
+    return result->ranking_count == before ? failure : NULL;
+}
+
+/* The part of the merged list that was asked for. */
+static void cut_out(const struct search_query *query, const struct found *found, size_t count,
+                    struct search_result *result)
+{
+    size_t first = result->merged ? query->count * (query->page - 1) % MERGE_DEPTH : 0;
+    for (size_t i = first; i < count && result->count < query->count; i++) {
+        result->found[result->count++] = found[i];
+    }
+}
+
 static int put_together(struct searching *searching, struct search_result *result)
 {
     const struct search_request *request = searching->request;
     struct arena *arena = call_arena(searching->call);
-    const struct hits *answers[LIMIT_SEARCH_QUERIES] = {0};
     const struct asking *first_failure = NULL;
+    struct ranking *rankings = arena_zalloc(arena, LIMIT_SEARCH_RANKINGS * sizeof *rankings);
+    struct found *found;
+    size_t count;
+    if (!rankings) {
+        return ERR_NOMEM;
+    }
+    result->rankings = rankings;
+    result->merged = plan_merge() > 1;
     for (size_t i = 0; i < request->text_count; i++) {
-        const struct asking *asking = &searching->askings[i];
-        if (asking->status == OK) {
-            const char *name = asking->answer.provider->name;
-            answers[i] = &asking->answer.hits;
-            add_all(&result->left_out, &asking->answer.left_out);
-            add_all(&result->warnings, &asking->answer.warnings);
-            remarks_add(&result->providers, name);
-        } else {
-            first_failure = first_failure ? first_failure : asking;
-            add_failure(arena, &result->warnings, i, asking);
+        const struct asking *failure = take_query(searching, i, result, rankings);
+        if (failure) {
+            first_failure = first_failure ? first_failure : failure;
+            add_failure(arena, &result->warnings, i, failure);
+        } else if (route_tell(arena, searching->routes[i], &result->warnings, &result->left_out)) {
+            call_forbid_keeping(searching->call);
         }
     }
-    if (!result->providers.count) {
+    if (!result->ranking_count) {
         return fail_all(searching->call, first_failure);
     }
-    return merge_hits(arena, answers, request->text_count, result->found, request->query.count,
-                      &result->count);
+    int status = merge_rankings(arena, rankings, result->ranking_count, &found, &count);
+    if (status == OK && result->merged) {
+        status =
+            order_found(arena, request->texts, request->text_count, plan_order(), found, count);
+    }
+    if (status == OK) {
+        cut_out(&request->query, found, count, result);
+    }
+    return status;
 }
 
 /* ---- all of it ---- */
@@ -270,7 +388,7 @@ static int read_pages(struct searching *searching, struct search_result *result)
     *wish = (struct page_wish){.keep_chars = request->budget, .all = request->all};
     if (request->passages) {
         wish->question = question_of(arena, request);
-        wish->meant = MEANT_PAGES * FOCUS_MEANT / (result->count > 0 ? result->count : 1);
+        wish->meant = focus_meant(result->count);
     }
     return arena_failed(arena) ? ERR_NOMEM
                                : pages_read(searching->call, links, result->count, wish, RESERVE_MS,
@@ -285,7 +403,7 @@ static int run_in(struct searching *searching, struct search_result *result, yyj
     if (status == OK) {
         status = put_together(searching, result);
     }
-    if (status == OK) {
+    if (status == OK && !searching->request->links) {
         status = read_pages(searching, result);
     }
     if (status == OK) {
@@ -325,25 +443,29 @@ int search_run(struct call *call, const struct search_request *request, yyjson_m
         *counts = (struct search_counts){.provider = result->providers.items[0],
                                          .mark = mark_of(call_parts(call)->websearch, request),
                                          .results = result->count};
-        for (size_t i = 0; i < result->count; i++) {
+        for (size_t i = 0; result->pages && i < result->count; i++) {
             counts->pages_failed += pages_text(result->pages, i)->failed;
+        }
+        if (counts->pages_failed && counts->pages_failed == result->count) {
+            call_forbid_keeping(call);
         }
     }
     pages_free(result->pages);
     return status;
 }
 
+int search_check(char *problem, size_t size)
+{
+    return plan_check(problem, size);
+}
+
 bool search_ready(char *lacks, size_t size)
 {
     const struct provider *chosen[LIMIT_SEARCH_PROVIDERS + 1];
     const char *unknown;
-    if (providers_chosen(chosen, &unknown) != OK) {
-        snprintf(lacks, size, "FORAGE_SEARCH_PROVIDERS names \"%s\", which is no provider",
-                 unknown);
-        return false;
+    bool ready = providers_chosen(chosen, &unknown) == OK && chosen[0];
+    if (!ready) {
+        snprintf(lacks, size, "set " PROVIDER_VARIABLES ", or FORAGE_SEARCH_PROVIDERS=" OPEN_GROUP);
     }
-    if (!chosen[0]) {
-        snprintf(lacks, size, "set " PROVIDER_VARIABLES);
-    }
-    return chosen[0] != NULL;
+    return ready;
 }

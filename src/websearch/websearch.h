@@ -16,6 +16,9 @@ struct search_request {
     bool as_text;              /* pages go out as they are, not inside JSON */
     bool all;                  /* everything visible of the pages, not their main parts alone */
     bool passages;             /* only what answers the queries */
+    bool explain;              /* each result says why it stands where it does */
+    int64_t until_ms;          /* of the monotonic clock: then it is over; 0: with the call */
+    bool links;                /* what was found alone: no page is read */
 };
 
 /* The part of the program that searches: which providers rest. NULL without memory. */
@@ -37,6 +40,8 @@ MUST_CHECK int search_read_arguments(struct call *call, yyjson_val *arguments,
 MUST_CHECK int search_run(struct call *call, const struct search_request *request,
                           yyjson_mut_doc *doc, yyjson_mut_val **result,
                           struct search_counts *counts);
+/* OK, or ERR_INVALID with what is wrong about the settings of searching. */
+MUST_CHECK int search_check(char *problem, size_t size);
 /* Whether there is a provider; what to set when there is none. */
 bool search_ready(char *lacks, size_t size);
 

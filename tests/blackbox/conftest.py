@@ -11,7 +11,7 @@ from http_client import exchange, request
 from programs import CONFORMANCE, FORAGE, Server, Stdio
 from secrets_watch import WATCH
 
-pytest.register_assert_rewrite("http_checks")
+pytest.register_assert_rewrite("http_checks", "one_source")
 
 ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"

@@ -29,6 +29,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         web = self.server.web
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.path.startswith("http://"):  # as a proxy it answers for every host
+            self.path = "/" + self.path.split("/", 3)[3]
         web.note(self.command, self.path, dict(self.headers))
         answer = web.answers.get(self.path.partition("?")[0], Answer("nothing here", 404, "text/plain"))
         if callable(answer):

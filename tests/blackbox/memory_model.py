@@ -470,7 +470,7 @@ class Run:
             [self.change, self.check_get, self.check_fulltext, self.check_search, self.check_gone, self.killed, self.storm, self.expire],
             [60, 4, 14, 12, 4, 2, 2, 1],
         )[0]
-        what()
+        (what if self.model.memories else self.change)()  # where there are none, nothing can be asked for
         if self.steps % BETWEEN_CHECKS == 0:
             self.check_all()
             self.check_disk()

@@ -79,7 +79,7 @@ def failed(result, code):
     error = result["error"]
     assert error["code"] == code, error
     assert isinstance(error["message"], str) and error["message"], error
-    assert set(error) <= {"code", "message", "details", "request_id"}, error
+    assert set(error) <= {"code", "message", "details", "request_id", "retry_after_s"}, error
     return {name: value for name, value in error.items() if name != "request_id"}
 
 

@@ -53,7 +53,7 @@ class World:
         settings = dict.fromkeys(KEYS)
         for name in names:
             settings.update(self.fakes[name].settings)
-        allowed = {"FORAGE_ALLOW_PRIVATE_HOSTS": self.web.host, "FORAGE_CACHE_TTL": 0}
+        allowed = {"FORAGE_ALLOW_PRIVATE_HOSTS": self.web.host, "FORAGE_CACHE_TTL": 0, "FORAGE_SEARCH_CACHE_TTL": 0}
         return {**settings, **allowed, **more}
 
     def server(self, *names, **more):

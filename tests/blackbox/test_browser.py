@@ -19,7 +19,7 @@ import time
 import pytest
 from conftest import report
 from messages import cancelled, tool_call
-from programs import PATIENCE, Stdio, wait_until
+from programs import PATIENCE, Stdio, run, wait_until
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
@@ -53,8 +53,12 @@ PAGES_OF_SITE = {
     "/odd": "<script>@; document.title = '\\ud800'; alert('\\udc00')</script>",
     "/web-socket": "<script>new WebSocket('ws://' + location.host + '/socket')"
     ".onmessage = () => {@}</script>",
+    "/long-address": "<script>@; history.pushState({}, '', '?' + 'x'.repeat(100000))</script>",
     "/blocked": "<img src='/data?wait=60'><video src='/data?wait=60'></video><script>@</script>",
 }
+# What a script says in a few words, without an element that is called the content.
+FEW_WORDS = "Result: 42"
+FEW = f"<script>document.getElementById('main').innerHTML = '<p>{FEW_WORDS}</p>'</script>"
 # Pages that ask for three gigabytes, and keep what they get.
 HUNGRY = {
     "/arrays": "<script>@; window.kept = []; for (let i = 0; i < 400; i++)"
@@ -64,6 +68,13 @@ HUNGRY = {
     " c.getContext('2d').fillRect(0, 0, 4096, 4096); kept.push(c); }</script>",
 }
 MOST_OF_ONE_PAGE = 900 << 20
+# Short pages that no script, frame or redirect could add to.
+STATIC = {
+    "/short": "<h1>Example</h1><p>This domain is for examples. <a href=/more>More</a></p>",
+    "/one-word": "pong",
+    "/data-only": "<p>Three short words</p><script type=application/ld+json>{}</script>",
+    "/nothing": "<div></div>",
+}
 ENDLESS = "<script>for (;;) {}</script>"
 SHELL = "<!doctype html><html><head><title>A page</title></head><body><div id=main></div>%s</body></html>"
 
@@ -100,6 +111,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.greet_socket()
         elif path == "/endless":
             self.send((SHELL % ENDLESS).encode())
+        elif path == "/few-words":
+            self.send((SHELL % FEW).encode())
+        elif path in STATIC:
+            self.send((SHELL % STATIC[path]).encode())
         elif path in PAGES_OF_SITE or path in HUNGRY:
             script = PAGES_OF_SITE.get(path) or HUNGRY[path]
             self.send((SHELL % script.replace("@", FILL)).encode())
@@ -236,10 +251,31 @@ def test_page_that_scripts_fill(site, shared, path):
     assert_filled(read(shared, site.url(path)))
 
 
+@pytest.mark.parametrize("render", ["auto", "always"])
+def test_few_words_of_a_script(site, shared, render):
+    content = read(shared, site.url("/few-words"), render)
+    assert FEW_WORDS in content["page_content"] and content["rendered"] is True, content
+
+
+def test_address_without_end(site, shared):
+    """A script gives its page an address of a hundred thousand letters: the result names one that can be asked for."""
+    assert len(read(shared, site.url("/long-address"))["url"]) <= 8192
+
+
 def test_only_when_it_is_needed(site, shared):
     """A page that is an empty shell is rendered by itself; never means never."""
     assert_filled(read(shared, site.url("/fetched"), "auto"))
     assert FILLED not in read(shared, site.url("/fetched"), "never")["page_content"]
+
+
+def test_short_pages_are_just_read(site):
+    """What no browser could show more of is asked for once, and starts none."""
+    with start(site) as client:
+        for path in STATIC:
+            content = read(client, site.url(path), "auto")
+            assert site.asked[path] == 1 and "rendered" not in content, (path, content)
+        assert "examples" in read(client, site.url("/short"), "auto")["page_content"]
+        assert browser_of(client) is None
 
 
 def test_pictures_are_not_loaded(site, shared):
@@ -435,6 +471,14 @@ def test_forage_that_ends(site, open_folder):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     wait_until(lambda: not group_of(browser))
     assert not list(open_folder.glob("forage-browser-*"))
+
+
+def test_command_that_ends(site, open_folder):
+    """A command does not wait for its browser's end; nothing of it is left all the same."""
+    completed = run("read", site.url("/fetched"), TMPDIR=open_folder, **settings_for(site))
+    assert completed.returncode == 0 and FILLED in completed.stdout
+    wait_until(lambda: not list(open_folder.iterdir()))
+    wait_until(lambda: not any(str(open_folder).encode() in b" ".join(one.words) for one in processes()))
 
 
 def test_folder_that_the_browser_may_not_enter(site, open_folder):

@@ -377,7 +377,7 @@ def test_one_tool_for_people():
         assert shown.returncode == 0 and shown.stdout.startswith(tool["name"] + ": ") and shown.stderr == ""
         assert all(re.search(rf"^{name} ", shown.stdout, re.M) for name in tool["inputSchema"]["properties"])
     assert "\nready\n" in run("tools", "forage_status").stdout
-    assert re.search(r"^url +string +\(needed\) ", run("tools", "get_content").stdout, re.M)
+    assert re.search(r"^key +string +\(needed\) ", run("tools", "memory_update").stdout, re.M)
 
 
 def test_page_of_a_tool():

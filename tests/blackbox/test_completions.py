@@ -19,7 +19,7 @@ LINES = [
     ("forage memory add --ke", {"--key"}),
     ("forage memory add --json --js", set()),
     ("forage web --ty", {"--type"}),
-    ("forage web --type ", {"web", "news", "scholar", "images"}),
+    ("forage web --type ", {"web", "news", "scholar", "images", "code"}),
     ("forage web --type=n", {"--type=news"}),
     ("forage web words --freshness=", {f"--freshness={word}" for word in ("day", "week", "month", "year")}),
     ("forage --color al", {"always"}),

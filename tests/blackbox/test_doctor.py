@@ -11,6 +11,7 @@ import socket
 import subprocess
 
 import pytest
+from fakes.models import Fault, Models, Say, Use
 from fakes.service import Reply, Service
 from postgres import PASSWORD, postgres  # noqa: F401 (a fixture)
 from programs import FORAGE, ROOT, Server, environment, run, run_on_terminal
@@ -42,6 +43,12 @@ class Keys(Service):
         "/gemini/v1beta/models": ("x-goog-api-key", "%s"),
         "/anthropic/v1/models": ("x-api-key", "%s"),
         "/stackexchange/2.3/info": (None, None),  # in the address
+        "/model/v1/chat/completions": ("authorization", "Bearer %s"),
+    }
+    ANSWERS = {
+        "/model/v1/chat/completions": {
+            "choices": [{"message": {"tool_calls": [{"function": {"name": "answer", "arguments": '{"word": "yes"}'}}]}}]
+        }
     }
 
     def __init__(self):
@@ -56,7 +63,8 @@ class Keys(Service):
         if header == "":
             return Reply({"error": "nothing is here"}, 404)
         given = asked.headers.get(header) if header else asked.query.get("key")
-        return Reply({"ok": True}) if given == (shape or "%s") % self.key else Reply({"error": "who are you?"}, 401)
+        right = self.ANSWERS.get(asked.path, {"ok": True})
+        return Reply(right) if given == (shape or "%s") % self.key else Reply({"error": "who are you?"}, 401)
 
 
 class Machine:
@@ -81,7 +89,9 @@ class Machine:
             "FORAGE_EMBEDDINGS_FILE": ROOT / "tests" / "unit" / "data" / "tiny.model",
             "GOOGLE_GEMINI_BASE_URL": f"{keys.url}/gemini",
             "ANTHROPIC_BASE_URL": f"{keys.url}/anthropic",
-            **{name: keys.key for name in ("OPENAI_API_KEY", "GITHUB_TOKEN", "STACKEXCHANGE_KEY", "FIRECRAWL_API_KEY",
+            "FORAGE_MODEL": "compatible:fake",
+            "FORAGE_MODEL_URL": f"{keys.url}/model/v1",
+            **{name: keys.key for name in ("FORAGE_MODEL_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "STACKEXCHANGE_KEY", "FIRECRAWL_API_KEY",
                                            "GEMINI_API_KEY", "ANTHROPIC_API_KEY")},
         }
         for name in world.fakes:
@@ -172,7 +182,8 @@ def test_without_a_home(tmp_path):
 
 def test_everything(machine, world, keys):
     report, findings = machine.examine()
-    assert {name: state for name, state in states(findings).items() if state != "ok"} == {"pages.browser": "missing"}
+    others = {name: state for name, state in states(findings).items() if state != "ok"}
+    assert others == {"pages.browser": "missing", "search.open": "unused"}
     assert {group["state"] for group in report["groups"]} == {"works"}
     assert all(finding["mend"] is None for finding in findings.values() if finding["state"] == "ok")
     # Nobody is asked unless somebody wants it.
@@ -208,6 +219,10 @@ def test_the_same_for_people(machine):
 
 def settings(**changes):
     return lambda machine, _tmp: changes
+
+
+def both(one, other):
+    return lambda machine, folder: {**one(machine, folder), **other(machine, folder)}
 
 
 def without(*names):
@@ -389,7 +404,8 @@ BROKEN = {
     "certificates": (settings(SSL_CERT_FILE="/proc/nonexistent.pem"),
                      {"program.certificates": ("broken", "/proc/nonexistent.pem", "unset CURL_CA_BUNDLE SSL_CERT_FILE")}),
     "no such provider": (settings(FORAGE_SEARCH_PROVIDERS="bing"),
-                         {"search.order": ("broken", "bing", "unset FORAGE_SEARCH_PROVIDERS"), **LEFT_OUT}),
+                         {"program.start": ("broken", "FORAGE_SEARCH_PROVIDERS", "forage config"),
+                          "search.order": ("broken", "bing", "unset FORAGE_SEARCH_PROVIDERS"), **LEFT_OUT}),
     "one provider left out": (settings(FORAGE_SEARCH_PROVIDERS="serper,tavily,searxng,brave"),
                               {"search.order": ("ok", "Serper, then", None), "search.exa": LEFT_OUT["search.exa"]}),
     "no Serper": (without("SERPER_API_KEY"),
@@ -430,12 +446,35 @@ BROKEN = {
     "no Stack Exchange": (without("STACKEXCHANGE_KEY"),
                           {"pages.stackexchange": ("missing", "300 requests", put("STACKEXCHANGE_KEY=YOUR-KEY"))}),
     "no OpenAI": (without("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-                  {"answers.openai": ("missing", "OPENAI_API_KEY", put("OPENAI_API_KEY=YOUR-KEY"))}),
+                  {"answers.openai": ("ok", "not asked: compatible:fake at ", None)}),
+    "nobody to answer": (without("OPENAI_API_KEY", "OPENAI_BASE_URL", "FORAGE_MODEL"),
+                         {"answers.openai": ("missing", "OPENAI_API_KEY", put("OPENAI_API_KEY=YOUR-KEY")),
+                          "research.model": ("missing", "FORAGE_MODEL is not set", put("FORAGE_MODEL=ollama:qwen3:8b"))}),
+    "answers of another model": (settings(FORAGE_ANSWER_MODEL="ollama:qwen3:8b"),
+                                 {"answers.openai": ("ok", "not asked: ollama:qwen3:8b at ", None)}),
+    "answers of a model without an address": (settings(FORAGE_ANSWER_MODEL="compatible:other", FORAGE_MODEL_URL=None),
+                                              {"answers.openai": ("broken", "FORAGE_ANSWER_MODEL: compatible needs FORAGE_MODEL_URL", "unset FORAGE_ANSWER_MODEL && "),
+                                               "research.model": ("broken", "compatible needs FORAGE_MODEL_URL", "unset FORAGE_MODEL && ")}),
     "OpenAI without a key": (without("OPENAI_API_KEY"), {"answers.openai": ("ok", "OPENAI_BASE_URL", None)}),
+    "no model": (without("FORAGE_MODEL"),
+                 {"research.model": ("missing", "FORAGE_MODEL is not set", put("FORAGE_MODEL=ollama:qwen3:8b"))}),
+    "a model of nobody": (settings(FORAGE_MODEL="nobody:fake"),
+                          {"research.model": ("broken", '"nobody:fake" names no provider; write provider:name', "unset FORAGE_MODEL && ")}),
+    "a model without an address": (without("FORAGE_MODEL_URL"),
+                                   {"research.model": ("broken", "compatible needs FORAGE_MODEL_URL", "unset FORAGE_MODEL && ")}),
+    "a model that forgets": (settings(FORAGE_MODEL="ollama:qwen3:8b"),
+                             {"research.model": ("ok", "FORAGE_MODEL_CONTEXT", None)}),
     "no worker": (no_program("gemini"),
-                  {"research.worker": ("missing", "gemini", "npm install -g @google/gemini-cli"),
-                   "research.folder": ("unused", "worker", None),
+                  {"research.worker": ("ok", "forage researches by itself, with compatible:fake", None),
+                   "research.node": ("unused", "by itself", None),
+                   "research.sign-in": ("unused", "by itself", None),
+                   "research.folder": ("unused", "by itself", None),
                    "clients.configured": ("ok", "Cursor", None)}),
+    "neither a worker nor a model": (both(no_program("gemini"), without("FORAGE_MODEL")),
+                                     {"research.worker": ("missing", "gemini", "npm install -g @google/gemini-cli"),
+                                      "research.model": ("missing", "FORAGE_MODEL is not set", put("FORAGE_MODEL=ollama:qwen3:8b")),
+                                      "research.folder": ("unused", "worker", None),
+                                      "clients.configured": ("ok", "Cursor", None)}),
     "a worker that is no program": (settings(GEMINI_CLI_PATH="/proc/nonexistent"),
                                     {"research.worker": ("broken", "/proc/nonexistent", "unset GEMINI_CLI_PATH"),
                                      "research.folder": ("unused", "worker", None)}),
@@ -607,6 +646,56 @@ def test_claude(machine):
     assert findings["research.sign-in"]["state"] == "ok"
 
 
+# ---- open sources ----
+
+
+def test_open_sources_are_named_by_what_they_search(tmp_path):
+    """What would be asked is known without asking."""
+    with Service() as encyclopedia:
+        settings = {**nothing(tmp_path), "FORAGE_SEARCH_PROVIDERS": "open", "WIKIPEDIA_BASE_URL": encyclopedia.url}
+        report = json.loads(run("doctor", "--json", **settings).stdout)
+        assert encyclopedia.requests == []
+    group = next(group for group in report["groups"] if group["id"] == "search")
+    findings = {check["id"]: check for check in group["checks"]}
+    assert group["state"] == "works" and findings["search.order"]["text"] == "open sources"
+    assert findings["search.open"]["state"] == "ok" and findings["search.open"]["mend"] is None
+    assert re.search(r"^the web: .*Wikipedia", findings["search.open"]["text"])
+
+
+def test_open_sources_beside_keys_and_by_their_names(machine):
+    _, findings = machine.examine(FORAGE_SEARCH_PROVIDERS="tavily,wikipedia")
+    assert findings["search.order"]["text"] == "Tavily, then open sources"
+    assert (findings["search.open"]["state"], findings["search.open"]["text"]) == ("ok", "the web: Wikipedia")
+
+
+class Encyclopedia(Service):
+    status = 200
+
+    def answer(self, asked):
+        assert asked.path == "/w/api.php" and asked.query["list"] == "search"
+        return Reply({"query": {"search": []}}, self.status)
+
+
+@pytest.mark.parametrize("status,state,words", [(200, "ok", "Wikipedia answers (HTTP 200)"),
+                                                (403, "warning", "Wikipedia does not answer (HTTP 403)"),
+                                                (503, "warning", "Wikipedia does not answer (HTTP 503)")])
+def test_online_one_open_source_is_asked(machine, status, state, words):
+    with Encyclopedia() as encyclopedia:
+        encyclopedia.status = status
+        chosen = {"FORAGE_SEARCH_PROVIDERS": "wikipedia", "WIKIPEDIA_BASE_URL": encyclopedia.url}
+        _, findings = machine.examine("--online", **chosen)
+        assert len(encyclopedia.requests) == 1
+    assert findings["search.open"]["state"] == state and words in findings["search.open"]["text"]
+
+
+def test_online_an_open_source_out_of_reach(machine):
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        closed = nobody.getsockname()[1]
+    chosen = {"FORAGE_SEARCH_PROVIDERS": "wikipedia", "WIKIPEDIA_BASE_URL": f"http://127.0.0.1:{closed}"}
+    _, findings = machine.examine("--online", **chosen)
+    assert findings["search.open"]["state"] == "warning" and "Wikipedia does not answer: " in findings["search.open"]["text"]
+
+
 # ---- PostgreSQL ----
 
 
@@ -677,7 +766,42 @@ def test_online_accepted(machine, world, keys):
         assert findings[check]["state"] == "ok" and "accepted (HTTP 200)" in findings[check]["text"], findings[check]
     # One request each, and no more.
     assert world.searches() == dict.fromkeys(["serper", "searxng", "brave", "exa"], 1)
-    assert sorted(keys.paths()) == sorted(fake for fake, _ in ASKED.values() if fake.startswith("/"))
+    model = "/model/v1/chat/completions"
+    assert sorted(keys.paths()) == sorted([model, *(fake for fake, _ in ASKED.values() if fake.startswith("/"))])
+    assert findings["research.model"]["text"] == "compatible:fake answers and uses tools"
+
+
+# What the model's server does, and what is said of it then.
+MODELS = {
+    "a wrong key": ({"FORAGE_MODEL_KEY": "somebody-elses-key-0123"}, None, "broken", "refused the key (HTTP 401)"),
+    "no such model": ({}, 404, "broken", "no such interface"),
+    "it fails": ({}, 501, "broken", "HTTP 501"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_online_model(machine, keys, name):
+    changes, status, state, words = MODELS[name]
+    if status:
+        keys.status["/model/v1/chat/completions"] = status
+    _, findings = machine.examine("--online", **changes)
+    finding = findings["research.model"]
+    assert finding["state"] == state and words in finding["text"], finding
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "words"),
+    [
+        (Say("yes"), "warning", "answers, but did not use the tool"),
+        (Use("answer", word="yes"), "ok", "ollama:fake answers and uses tools"),
+        (Fault(400, {"error": {"message": "fake does not support tools"}}), "warning", "takes no tools"),
+        (Fault(404, {"error": {"message": "model 'fake' not found"}}), "broken", 'has no model "fake"'),
+    ],
+)
+def test_online_local_model(machine, said, state, words):
+    with Models(lambda turn: said) as models:
+        finding = machine.examine("--online", **models.environment("ollama", "fake"))[1]["research.model"]
+        assert finding["state"] == state and words in finding["text"], finding
 
 
 @pytest.mark.parametrize("check", ASKED)

@@ -183,6 +183,8 @@ def test_files_by_their_names(tmp_path):
     assert read("notes.docx").stdout == "From a file.\n"
     assert "# A file" in read("page.html").stdout
     assert read(tmp_path / "notes.docx").stdout == "From a file.\n"
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    assert "EmptyPage: the file is empty" in read("empty.pdf").stderr
     for missing in ("other.docx", "folder.html"):
         assert f"was taken for https://{missing}" in read(missing).stderr
 
@@ -451,7 +453,7 @@ def test_sitemap(forage, web):
         )
         assert result["kind"] == "sitemap"
     web.answers["/s"] = Answer(INDEX, kind="application/xml")
-    assert get(forage, web.url("/s"))["page_content"] == "# Index of sitemaps\n\n1 sitemaps:\n\n- <https://example.org/s1.xml>\n"
+    assert get(forage, web.url("/s"))["page_content"] == "# Index of sitemaps\n\n1 sitemap:\n\n- <https://example.org/s1.xml>\n"
 
 
 def test_svg(forage, web):

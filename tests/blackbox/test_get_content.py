@@ -793,7 +793,7 @@ def test_command_line_failures(web, read):
     "arguments, words",
     [
         ([], "read needs URL"),
-        (["http://a.test/", "more"], "more"),
+        (["http://a.test/", "./more"], "a file is read by itself"),
         (["http://a.test/", "--start", "x"], "--start wants a number"),
         (["http://a.test/", "--max-chars", "-1"], "--max-chars wants a number"),
         (["http://a.test/", "--render", "perhaps"], "--render is auto, always or never"),

@@ -12,8 +12,10 @@ import pytest
 from fake_web import Answer, Web, closed_port
 from fakes import arxiv, github, stackexchange, wikipedia
 from fakes.pdf_maker import make_pdf
+from fakes.search_service import Hit
 from http_client import exchange, request
 from programs import PATIENCE, ROOT, Server
+from searching import search
 
 STACKEXCHANGE_KEY = "U4DMV*8nvpm3((key"
 
@@ -537,6 +539,21 @@ def test_papers_without_html_and_without_either(services, forage):
     assert len(times) == 3 and all(after - before >= 2.5 for before, after in zip(times, times[1:]))
 
 
+def test_papers_and_searches_take_turns(services):
+    """arXiv's rule holds for a search and a reading together; and a service that refused is left alone, and says so."""
+    services.arxiv.papers["1706.03762"] = ("Attention", "An abstract.")
+    services.arxiv.hits = [Hit("Attention", "https://arxiv.org/abs/1706.03762v1", "An abstract.")]
+    with Server(**services.settings(FORAGE_SEARCH_PROVIDERS="arxiv")) as other:
+        assert search(other, "attention", type="scholar", num_results=1)["results"]
+        read(other, "https://arxiv.org/abs/1706.03762", "arxiv")
+        times = [asked.at for asked in services.arxiv.requests if asked.path == "/api/query"]
+        assert len(times) >= 2 and all(after - before >= 2.5 for before, after in zip(times, times[1:]))
+        services.arxiv.mishap = 429
+        assert "arXiv answered HTTP 429" in note(other, "https://arxiv.org/abs/2301.00001")
+        assert "arXiv asks to be left alone for" in note(other, "https://arxiv.org/abs/2301.00002")
+        assert len([asked for asked in services.arxiv.requests if asked.path == "/api/query"]) == len(times) + 1
+
+
 # ---- a service that is not there ----
 
 
@@ -583,8 +600,8 @@ def test_pdf(plain_forage, web):
     web.answers["/a.pdf"] = Answer(make_pdf(pages, "Named", "Ann"), kind="application/pdf")
     result = read(plain_forage, web.url("/a.pdf"), "pdf")
     assert result["title"] == "Named" and result["author"] == "Ann" and result["kind"] == "pdf"
-    assert result["page_content"] == "# The Title\n\n" + "".join(
-        f"## Part {page}\n\nText on page {page} that goes on and on.\n\n" for page in (1, 2, 3)
+    assert result["page_content"] == "# The Title\n" + "".join(
+        f"\n## Part {page}\n\nText on page {page} that goes on and on.\n" for page in (1, 2, 3)
     )
 
 

@@ -578,6 +578,18 @@ def test_what_is_asked_for_as_it_stands_comes_first(space):
             assert (first["key"], first["explain"]["first_by"]) == (key, why) and first["relevance"] > 0.95
 
 
+def test_pages_are_of_one_order(space):
+    """Also where what holds the question as it stands is so far down that only a later page comes upon it."""
+    filler = [" ".join(f"word{(number * 7 + at * 13) % 400}" for at in range(190)) for number in range(2)]
+    space.load({"key": f"short {number}", "text": "harbour lantern"} for number in range(14))
+    space.load({"key": f"filler {number}", "text": " ".join(filler[0].split()[number : number + 20])} for number in range(40))
+    space.add(f"{filler[0]} harbour lantern of {filler[1]}", "whole")
+    space.load({"key": f"of {number}", "text": "of the"} for number in range(30))
+    pages = [space.keys("search", query="harbour lantern of", limit=10, offset=offset) for offset in (0, 10)]
+    assert sorted(sum(pages, [])) == sorted(["whole", *(f"short {number}" for number in range(14))])
+    assert space.keys("search", query="harbour lantern of", limit=100) == sum(pages, [])
+
+
 def test_a_score_is_explained(space):
     for place, text in enumerate(["Which database do we use?", "PostgreSQL, of course.", "And for the cache?"]):
         space.add(text, f"turn {place}", session="chat")

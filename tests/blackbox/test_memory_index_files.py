@@ -126,6 +126,22 @@ def test_reindex_makes_the_files_anew(folder):
     assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
 
 
+def test_check_leaves_the_files_as_they_are(folder):
+    assert run("memory", "import", stdin=lines(300, COUNT), FORAGE_DATA_DIR=folder).returncode == 0
+    os.truncate(segments_of(folder)[0], 1000)
+    before = {path: (path.stat().st_ino, path.read_bytes()) for path in files_of(folder)}
+    for _ in range(2):
+        assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+        assert {path: (path.stat().st_ino, path.read_bytes()) for path in files_of(folder)} == before
+    assert search(folder, f"number{COUNT + 7}")[0][0] == f"k{COUNT + 7}"
+    before = {path: path.stat().st_ino for path in files_of(folder)}
+    assert run("memory", "import", stdin=lines(300, 2 * COUNT), FORAGE_DATA_DIR=folder).returncode == 0
+    assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+    assert {path: path.stat().st_ino for path in files_of(folder)} == before
+    shutil.rmtree(folder / "index")
+    assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0 and not files_of(folder)
+
+
 def test_check_compares_the_index_with_the_store(folder):
     """Hands in the database leave an index that is wrong; it has as many memories as the store."""
     with contextlib.closing(sqlite3.connect(folder / "memory.db")) as database:

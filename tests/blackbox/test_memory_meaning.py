@@ -300,6 +300,19 @@ def test_another_model(settings, fake):
         assert tool(server, "stats")["model"] == "large"
 
 
+def test_a_service_that_is_slow_is_waited_for_once(settings, fake):
+    """Not once for the new model, and again for the one whose vectors serve meanwhile."""
+    with Server(**settings) as server:
+        fill(server)
+        settle(server)
+    fake.free.clear()
+    with Server(**{**settings, "FORAGE_EMBEDDINGS_MODEL": "large"}) as server:
+        data = tool(server, "search", query="green tea")
+        assert keys(data) == ["tea"] and data["ranked_by"] == "words" and "does not answer" in data["note"], data
+        assert fake.texts().count("green tea") == 1
+        fake.free.set()
+
+
 # ---- several processes, and their ends ----
 
 

@@ -95,7 +95,7 @@ def test_scenario_successful_response_format(forage, worker):
     worker.play(play.answer(play.result("A *summary*"), play.search(1, "q"), *visit(*PAGES)))
     before = datetime.datetime.now(datetime.timezone.utc)
     result = search(forage, QUESTION)
-    assert set(result) == {"success", "result", "metadata", "untrusted"}
+    assert set(result) == {"success", "result", "verified", "evidence", "citations", "metadata", "untrusted"}
     assert "never instructions" in result["untrusted"]
     metadata = result["metadata"]
     assert set(metadata) == {"duration_ms", "query", "model", "timestamp", "sources_visited"}
@@ -184,8 +184,8 @@ def test_deep_search_result(forage, worker):
     steps = [play.search(1, "first words"), *visit(PAGES[0]), play.search(2, "other words"), *visit(PAGES[1])]
     worker.play(play.answer(play.report("# Report", verified=True), *steps))
     result = deep_search(forage, QUESTION, depth="concise")
-    assert set(result) == {"success", "report", "verified", "metadata", "untrusted"}
-    assert result["report"] == "# Report" and result["verified"] is True
+    assert set(result) == {"success", "report", "verified", "evidence", "citations", "metadata", "untrusted"}
+    assert result["report"] == "# Report" and result["verified"] is False, "a claim of the worker's proves nothing"
     metadata = result["metadata"]
     assert metadata["topic"] == QUESTION and metadata["depth"] == "concise"
     assert metadata["sources_visited"] == PAGES
@@ -204,16 +204,161 @@ def test_depth_is_in_the_prompt(forage, worker):
 
 def test_verified_needs_two_hosts_that_were_really_read(forage, worker):
     one_host = ["https://a.example.org/1", "https://a.example.org/2"]
+    unread = play.read(2, PAGES[1], status="error", output="not there")
     cases = [
-        (visit(*PAGES), True, True),
-        (visit(*PAGES), False, False),
-        (visit(*one_host), True, False),
-        ([play.read(1, PAGES[0]), play.read(2, PAGES[1], status="error", output="not there")], True, False),
-        ([], True, False),
+        ([play.page(1, PAGES[0], LAKE), play.page(2, PAGES[1], OTHER)], PAGES[0], True),
+        ([play.page(1, PAGES[0], LAKE), play.read(2, PAGES[1])], PAGES[0], False),  # nobody knows what it read
+        ([play.page(1, PAGES[0], LAKE), play.page(2, PAGES[1], " ")], PAGES[0], False),
+        ([play.page(1, PAGES[0], LAKE), play.use("web_fetch", 2, {"prompt": PAGES[1]})], PAGES[0], False),
+        ([play.page(1, one_host[0], LAKE), play.page(2, "https://www.a.example.org/2", LAKE)], one_host[0], False),
+        ([play.page(1, one_host[0], LAKE), play.page(2, one_host[1], LAKE)], one_host[0], False),
+        ([play.page(1, PAGES[0], LAKE), unread], PAGES[0], False),
+        ([], PAGES[0], False),
     ]
-    for steps, claimed, expected in cases:
-        worker.play(play.answer(play.report(verified=claimed), *steps))
-        assert deep_search(forage).get("verified", False) is expected
+    for steps, url, expected in cases:
+        given = [play.quote("It is deep", "Lake Baikal is 1,642 metres deep.", url)]
+        worker.play(play.answer(play.report("Deep [1].", verified=not expected, evidence=given), *steps))
+        assert deep_search(forage)["verified"] is expected
+
+
+# ---- evidence ----
+
+
+LAKE = "# Baikal\n\nLake **Baikal** is [1,642 metres](https://x.example.org/) deep. It has never frozen to its ground.\n"
+OTHER = "# Survey\n\nThe boat went out in the spring of that year.\n"
+LIE = "# Baikal\n\nOne reads that Lake Baikal is 1,462 metres deep. That is all.\n"
+
+
+def with_evidence(*items, report="Deep [1]."):
+    return play.report(report, evidence=[play.quote(*item) for item in items])
+
+
+@pytest.mark.parametrize(
+    "words, grade",
+    [
+        ("Lake Baikal is 1,642 metres deep.", "exact"),
+        ("lake baikal  is\n1,642 metres deep", "exact"),
+        ("“Lake Baikal is 1,642 metres deep”", "exact"),
+        ("Lake Baikal is, 1,642 metres, deep", "near"),
+        ("Lake Baikal is 1,643 metres deep.", "absent"),
+        ("Lake Michigan is 1,642 metres deep.", "absent"),
+        ("It has frozen to its ground.", "absent"),
+        ("Words that nobody wrote anywhere.", "absent"),
+        ("", "absent"),
+    ],
+)
+def test_quotes_are_looked_for(forage, worker, words, grade):
+    steps = [play.page(1, PAGES[0], LAKE, title="Lakes [of](http://evil.example.org) the world"), play.page(2, PAGES[1], OTHER)]
+    worker.play(play.answer(with_evidence(("It is deep", words, PAGES[0])), *steps))
+    result = deep_search(forage)
+    (item,) = result["evidence"]
+    assert item["grade"] == grade and item["quote"] == words and item["claim"] == "It is deep"
+    assert item["url"] == PAGES[0] and item["title"] == "Lakes [of](http://evil.example.org) the world"
+    datetime.datetime.fromisoformat(item["read_at"].replace("Z", "+00:00"))
+    found = grade in ("exact", "near")
+    assert result["verified"] is found
+    counts = {"claims": 1, "exact": 0, "near": 0, "absent": 0, "unseen": 0, "sources": int(found), "hosts": 2}
+    assert result["citations"] == counts | {grade: 1}
+    if found:
+        text, note = result["report"].split("\n\n")
+        assert text == "Deep [^1]." and note.startswith("[^1]: “") and note.endswith(f" ({grade})\n")
+        assert f"<{PAGES[0]}>" in note and item["read_at"] in note and "](http" not in note.replace("\\](http", "")
+    else:
+        assert result["report"] == "Deep (no source says so)."
+
+
+def test_a_page_that_the_worker_fetched_itself_is_unseen(forage, worker):
+    steps = [play.use("web_fetch", 1, {"prompt": f"Read {PAGES[0]}"}), play.page(2, PAGES[1], LAKE)]
+    items = [("a", "Lake Baikal is 1,642 metres deep", PAGES[0]), ("b", "Lake Baikal is 1,642 metres deep", PAGES[1])]
+    worker.play(play.answer(with_evidence(*items, report="One [1]. Two [2]."), *steps))
+    result = deep_search(forage)
+    assert [item["grade"] for item in result["evidence"]] == ["unseen", "exact"]
+    assert result["verified"] is False and result["citations"]["unseen"] == 1
+    assert "[^1]. Two [^2]." in result["report"] and "(unseen: " in result["report"]
+
+
+def test_firecrawls_text_is_held(forage, worker):
+    told = {"markdown": LAKE, "metadata": {"title": "F", "url": PAGES[0] + "/moved", "sourceURL": PAGES[0]}}
+    steps = [play.use("mcp_firecrawl_firecrawl_scrape", 1, {"url": PAGES[0]}, output=json.dumps(told, indent=2))]
+    items = [("a", "Lake Baikal is 1,642 metres deep", PAGES[0]), ("b", "It has never frozen", PAGES[0] + "/moved")]
+    worker.play(play.answer(with_evidence(*items), *steps))
+    assert [item["grade"] for item in deep_search(forage)["evidence"]] == ["exact", "exact"]
+
+
+def test_parts_of_a_page_are_one_page(forage, worker):
+    steps = [play.page(1, PAGES[0], "The first part."), play.page(2, PAGES[0] + "#b", LAKE)]
+    worker.play(play.answer(with_evidence(("a", "Lake Baikal is 1,642 metres deep", PAGES[0])), *steps))
+    result = deep_search(forage)
+    assert result["evidence"][0]["grade"] == "exact" and result["citations"]["hosts"] == 1
+
+
+def test_links_are_claims_where_there_are_no_quotes(forage, worker):
+    """As from a worker that was given a prompt of the user's own."""
+    said = f"Deep [Lakes]({PAGES[0]}). Cold [Survey]({PAGES[1]}). Old [Never read](https://never.example.org/)."
+    worker.play(play.answer(play.report(said), play.page(1, PAGES[0], LAKE), play.read(2, PAGES[1])))
+    result = deep_search(forage)
+    assert result["report"] == said.replace("example.org/).", "example.org/) (not read).")
+    assert [(item["claim"], item["url"], item["grade"]) for item in result["evidence"]] == [
+        ("Deep", PAGES[0], "absent"),
+        ("Cold", PAGES[1], "unseen"),
+        ("Old", "https://never.example.org/", "absent"),
+    ]
+    assert result["verified"] is False and result["citations"]["claims"] == 3
+
+
+def test_an_invented_source_is_no_evidence(forage, worker):
+    items = [("a", "Lake Baikal is 1,642 metres deep", "https://never.example.org/"), ("b", "x", "no address"), ("c", "", "")]
+    report = "One [1]. Two [2, 3]. Three [7]. [^1]: forged"
+    worker.play(play.answer(with_evidence(*items, report=report), play.page(1, PAGES[0], LAKE)))
+    result = deep_search(forage)
+    none = "(no source says so)"
+    assert result["report"] == f"One {none}. Two {none}. Three {none}. \\[^1]: forged"
+    assert result["citations"]["absent"] == result["citations"]["claims"] == 4 and result["verified"] is False
+
+
+def test_evidence_that_is_none(forage, worker):
+    """Whatever a worker puts there, its report is not lost."""
+    for given in (None, "x", {}, [], [None, 1, "x", [], {}], [{"claim": 1, "quote": [], "url": {}}]):
+        worker.play(play.answer(play.report("# Report", evidence=given), *visit(*PAGES)))
+        result = deep_search(forage)
+        assert result["success"] and result["report"] == "# Report" and result["verified"] is False
+
+
+def test_contradictions_are_listed(forage, worker):
+    steps = [play.page(1, PAGES[0], LAKE), play.page(2, PAGES[1], LIE)]
+    worker.play(play.answer(with_evidence(("It is deep", "Lake Baikal is 1,642 metres deep", PAGES[0])), *steps))
+    result = deep_search(forage)
+    (conflict,) = result["conflicts"]
+    assert conflict["claim"] == "It is deep"
+    assert conflict["one"]["url"] == PAGES[0] and "1,642" in conflict["one"]["quote"]
+    assert conflict["other"]["url"] == PAGES[1] and "1,462" in conflict["other"]["quote"]
+    assert result["verified"] is True, "verified says that the sources say so"
+
+
+def test_contradictions_fit_their_share(place, tmp_path):
+    """With the addresses that they stand at."""
+    long = [page + "/" + "x" * 900 for page in PAGES]
+    sides = [" ".join(f"In the year {year} the lake of town {year} was {deep} metres deep." for year in range(1900, 1930)) for deep in (15, 16)]
+    steps = [play.page(number + 1, long[number], sides[number]) for number in range(2)]
+    given = [play.quote("a", sides[0], long[0])]
+    worker = Worker(tmp_path / "worker", play.answer(play.report("Deep [1].", evidence=given), *steps))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_MAX_RESULT_CHARS=60000)) as server:
+        result = deep_search(server)
+    assert result["conflicts"] and len(json.dumps(result["conflicts"])) <= 60000 / 10
+    assert len(result["conflicts"]) + result["conflicts_left_out"] == 30
+
+
+def test_evidence_fits_the_budget(place, tmp_path):
+    sentences = [f"Sentence number {number} of this long page says that the lake is deep." for number in range(400)]
+    steps = [play.page(1, PAGES[0], " ".join(sentences)), play.page(2, PAGES[1], OTHER)]
+    report = "# Report\n\n" + "\n".join(f"Claim {number} [{number + 1}]." for number in range(400)) + "\n" + "x " * 20000
+    given = [play.quote(f"claim {number}", words, PAGES[0]) for number, words in enumerate(sentences)]
+    worker = Worker(tmp_path / "worker", play.answer(play.report(report, evidence=given), *steps))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_MAX_RESULT_CHARS=40000)) as server:
+        result = deep_search(server)
+    assert len(json.dumps(result, ensure_ascii=False)) <= 40000
+    assert result["citations"]["exact"] == 400 and result["verified"] is True
+    assert len(result["evidence"]) + result["evidence_left_out"] == 400 and result["evidence"]
 
 
 def test_sources_are_what_was_seen_not_what_is_claimed(forage, worker):
@@ -302,7 +447,8 @@ def test_environment_is_minimal(place, tmp_path):
         "LD_PRELOAD_OF_SOMEBODY": "x",
         "NODE_OPTIONS": "--no-warnings",
     }
-    settings = place.settings(GEMINI_CLI_PATH=worker.path, **wanted, **unwanted)
+    ours = {"FORAGE_CONTEXT": "somebody", "FORAGE_MAX_RESULT_CHARS": "50000"}
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, **wanted, **unwanted, **ours)
     with Server(**settings) as server:
         headers = {"Authorization": "Bearer token-of-the-test-0123456789"}
         assert research(server, "search", {"query": QUESTION}, headers).json()["success"]
@@ -311,6 +457,8 @@ def test_environment_is_minimal(place, tmp_path):
     assert not set(unwanted) & set(run["env"])
     assert run["env"]["GEMINI_CLI_TRUST_WORKSPACE"] == run["env"]["GEMINI_CLI_NO_RELAUNCH"] == "true"
     assert run["env"]["HOME"] == str(place.home)
+    # The forage that it reads pages with answers with JSON, whole.
+    assert run["env"]["FORAGE_CONTEXT"] == "research-worker" and run["env"]["FORAGE_MAX_RESULT_CHARS"] == "36000"
 
 
 def test_worker_runs_apart(forage, worker, place):
@@ -468,6 +616,73 @@ def test_one_who_waits_in_line_can_leave_it(place, tmp_path):
 
 
 # ---- the command line ----
+
+
+def saved(place, tmp_path, name, *more):
+    words = '<script>alert("x")</script>. Lake Baikal is 1,642 metres deep'
+    lie = LIE.replace("Baikal", "[Baikal](http://evil.test/)")
+    steps = [play.search(1, "q"), play.page(1, PAGES[0], f"{words}.", title="<i>T</i>"), play.page(2, PAGES[1], lie)]
+    report = with_evidence(
+        ("It <b>is</b> deep", words, PAGES[0]), ("a lie", "not on the page at all", PAGES[0]),
+        report="# Head <img src=x onerror=y>\n\nDeep & [a link](javascript:x) [1].\n\n- Lie [2].\n\n```\n<b>[1]\n```",
+    )
+    worker = Worker(tmp_path / f"worker-{name}", play.answer(report, *steps))
+    return run("research", QUESTION, "--out", str(tmp_path / name), *more, **place.settings(GEMINI_CLI_PATH=worker.path))
+
+
+def test_reports_are_saved(place, tmp_path):
+    ended = saved(place, tmp_path, "report.md")
+    assert ended.returncode == 0 and ended.stdout == "", ended.stderr
+    assert "report.md" in ended.stderr and "2 claims: 1 exact, 0 near, 1 absent, 0 unseen; not verified" in ended.stderr
+    text = (tmp_path / "report.md").read_text()
+    assert "Deep & [a link](javascript:x) [^1]." in text and "- Lie (no source says so)." in text
+    assert f"Pages read:\n- <{PAGES[0]}>\n- <{PAGES[1]}>\n" in text and "1,462" in text
+    assert "Sources contradict each other" in text and "](http://evil" not in text, "a page's words stay words"
+    assert f"\\[Baikal\\](http\\://evil.test/) is 1,462 metres deep” <{PAGES[1]}>" in text
+    assert saved(place, tmp_path, "report.json").returncode == 0
+    assert json.loads((tmp_path / "report.json").read_text())["citations"]["absent"] == 1
+    (tmp_path / "report.HTML").write_text("old")
+    assert saved(place, tmp_path, "report.HTML").returncode == 0
+    assert not list(tmp_path.glob("*.new"))
+    assert stat.S_IMODE((tmp_path / "report.HTML").stat().st_mode) & 0o077 == 0
+
+
+def test_a_saved_page_is_inert(place, tmp_path):
+    """Everything that came from the worker or a page is text; the quotes stand beside the claims."""
+    assert saved(place, tmp_path, "report.html").returncode == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "<script" not in page and "<img" not in page and "<b>" not in page and "<i>" not in page
+    assert 'href="javascript' not in page and "Content-Security-Policy" in page and "default-src 'none'" in page
+    assert 'src="' not in page and set(re.findall(r'href="([^"]*)"', page)) <= {*PAGES}
+    row = re.search(r'<div class="row"><p>Deep &amp; .*?</div>', page)[0]
+    assert "<sup>[1]</sup>" in row and "<aside>" in row and "&lt;script&gt;" in row and "1,642 metres deep" in row
+    assert "(no source says so)" in page and "<pre>&lt;b&gt;[1]" in page and "1,462" in page
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("report.txt", "must end in .md, .json or .html"),
+        ("report", "must end in .md, .json or .html"),
+        (".md", "must end in .md, .json or .html"),
+        ("missing/report.md", "there is no folder"),
+        ("folder.md", "no file can be written there"),
+    ],
+)
+def test_where_no_report_can_be_saved(place, tmp_path, name, told):
+    (tmp_path / "folder.md").mkdir()
+    worker = Worker(tmp_path / "worker", play.answer(play.report()))
+    ended = run("research", QUESTION, "--out", str(tmp_path / name), **place.settings(GEMINI_CLI_PATH=worker.path))
+    assert ended.returncode == 2 and ended.stdout == "" and told in ended.stderr
+    assert worker.runs() == [], "it is said before the research begins"
+
+
+def test_saving_and_printing_are_two_things(place, tmp_path):
+    worker = Worker(tmp_path / "worker", play.answer(play.report()))
+    settings = place.settings(GEMINI_CLI_PATH=worker.path)
+    ended = run("research", QUESTION, "--json", "--out", str(tmp_path / "r.json"), **settings)
+    assert ended.returncode == 2 and "--out report.json" in ended.stderr and worker.runs() == []
+
 
 
 def test_research_from_the_command_line(place, tmp_path):

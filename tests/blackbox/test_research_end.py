@@ -30,14 +30,16 @@ POLITE = [*play.begin(), ["child", None], *play.search(1, "q"), play.hang()]
 DEAF = [["deafen", None], *POLITE]
 
 
-def cancel_at_random(client, chance, at_once):
-    """Calls that are cancelled, some at a time, from before their worker's first breath to well into its work."""
+def cancel_at_random(client, chance, at_once, wait=lambda: None):
+    """Calls that are cancelled, some at a time, from before their worker's first breath to well into its work; what is
+    waited for first comes before the first of them is cancelled."""
     left = MANY
     while left:
         ids = []
         for _ in range(min(at_once, left)):
             tool, name = chance.choice([("search", "query"), ("deep_search", "topic")])
             ids.append(start_call(client, tool, {name: "anything"}))
+        wait()
         for id in ids:
             time.sleep(chance.choice([0, chance.uniform(0, 0.02), chance.uniform(0, 0.3)]))
             client.send(cancelled(id))
@@ -90,14 +92,14 @@ def test_fifty_that_ignore_sigterm(place):
         wait_until(lambda: alive_in(groups(worker)) == 2)  # it and its child
         client.send(cancelled(first))
         began = time.monotonic()
-        cancel_at_random(client, random.Random(6), 50)
+        cancel_at_random(client, random.Random(6), 50, lambda: worker.wait_runs(12))
         wait_until(lambda: alive_in({worker.runs()[0]["group"]}) == 0)
         took = time.monotonic() - began
         assert took > 4.5, "it was given five seconds"
         wait_gone(groups(worker), 20)
         wait_until(lambda: not has_children(client.pid) and descriptors(client.pid) <= before + 2)
     report(f"workers that ignore SIGTERM: the first of 50 was killed after {took:.2f} s (the bar is 5.5 s)")
-    assert took < 15 and len(worker.runs()) > 10
+    assert took < 30
 
 
 def test_a_call_over_http_that_is_left(place):

@@ -37,7 +37,14 @@ def check_failure(response, status, code):
 
 
 # Fields of results that lists of tools leave out.
-UNLISTED = {"get_content": {"encoding", "encoding_guessed"}, "web_search": {"read_on"}, "forage_status": {"meaning"}}
+EVIDENCE = {"citations", "conflicts", "conflicts_left_out", "disputed", "evidence", "evidence_left_out", "open_questions"}
+UNLISTED = {
+    "search": EVIDENCE | {"verified"},
+    "deep_search": EVIDENCE,
+    "get_content": {"age_s", "encoding", "encoding_guessed", "same_as"},
+    "web_search": {"attribution", "cached", "read_on"},
+    "forage_status": {"meaning"},
+}
 
 
 def test_tool_list(server):

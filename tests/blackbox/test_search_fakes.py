@@ -1,11 +1,7 @@
 """The fakes of the search providers, proved by the vendors' own published clients: what those accept and ask for is
 what forage is tested with. Serper publishes no client; its fake cites the playground."""
 
-import contextlib
 import json
-import os
-import shutil
-import subprocess
 
 import pytest
 from fakes.brave import Brave
@@ -13,10 +9,7 @@ from fakes.exa import Exa
 from fakes.search_service import Hit
 from fakes.searxng import Searxng
 from fakes.tavily import Tavily
-from programs import PATIENCE, ROOT, Lines
-
-MODULES = ROOT / ".deps" / "node" / "node_modules"
-NODE = shutil.which("node", path=f"{ROOT / '.deps' / 'bin'}:{os.environ['PATH']}")
+from vendors import mcp_server, run_script
 
 HITS = [
     Hit("First <b>&amp;</b>", "https://one.example/a?b=c", "The first words", "2020-10-03", "https://one.example/a.png"),
@@ -30,20 +23,6 @@ def fake(request):
     with request.param() as service:
         service.hits = HITS
         yield service
-
-
-def run_script(script, *arguments):
-    """Runs a module; the lines that it prints, each as JSON."""
-    completed = subprocess.run(
-        [NODE, "--input-type=module", "-e", script, str(MODULES), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent"},
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    return [json.loads(line) for line in completed.stdout.splitlines()]
 
 
 TAVILY_SCRIPT = """
@@ -102,45 +81,6 @@ TO_THE_FAKE = """
     globalThis.fetch = (address, options) => real(
         String(address).replace('https://api.search.brave.com', process.env.FAKE_BRAVE), options);
 """
-
-
-@contextlib.contextmanager
-def mcp_server(script, node_options=(), **variables):
-    """A vendor's MCP server over stdio; gives a function that calls a tool."""
-    process = subprocess.Popen(
-        [NODE, *node_options, MODULES / script],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent", **variables},
-    )
-    answers = Lines(process.stdout)
-    ids = iter(range(1, 1000))
-
-    def ask(method, params):
-        number = next(ids)
-        send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        found = answers.wait(lambda line: json.loads(line).get("id") == number)
-        assert found, "the server ended without an answer"
-        return json.loads(found[1])["result"]
-
-    def send(message):
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-        process.stdin.flush()
-
-    def call(tool, **arguments):
-        return ask("tools/call", {"name": tool, "arguments": arguments})
-
-    try:
-        client = {"name": "blackbox", "version": "1"}
-        ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
-        send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        yield call
-    finally:
-        process.kill()
-        process.wait()
-        process.stdin.close()
-        answers.join()
 
 
 @pytest.mark.parametrize("fake", [Brave], indirect=True)

@@ -875,6 +875,8 @@ def test_comments_that_a_client_may_not_understand(tmp_path):
         (["cursor", "--name", ""], "--name takes"),
         (["cursor", "--http", "ftp://x"], "--http takes a URL"),
         (["cursor", "--http", "https://x", "--command", "y"], "no --command"),
+        (["cursor", "--http", "https://x", "--open"], "no --open"),
+        (["cursor", "--open", "--no-open"], "exclude each other"),
         (["cursor", "--token", "X"], "--token names the variable"),
         (["cursor", "--keys", "SERPER_KEY"], "did you mean SERPER_API_KEY?"),
         (["cursor", "--print", "--undo"], "exclude each other"),

@@ -129,10 +129,19 @@ def test_the_order_of_the_user(world):
     assert world["tavily"].searches == 0 and world["brave"].searches == 0
 
 
-def test_an_unknown_provider_is_named(world):
-    with world.server("serper", FORAGE_SEARCH_PROVIDERS="serper,altavista") as forage:
-        error = fail(forage)
-    assert error["code"] == "CONFIG" and "altavista" in error["message"] and "FORAGE_SEARCH_PROVIDERS" in error["message"]
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("serper,altavista", 'no provider "altavista"; there are serper, tavily, searxng, brave and exa'),
+        ("serpre", 'no provider "serpre"; did you mean serper?'),
+        ("wikpedia,serper", 'no provider "wikpedia"; did you mean wikipedia?'),
+        ("opne", 'no provider "opne"; did you mean open?'),
+    ],
+)
+def test_an_unknown_provider_is_refused_at_the_start(world, names, words):
+    completed = run("mcp", **world.settings("serper", FORAGE_SEARCH_PROVIDERS=names))
+    assert completed.returncode != 0 and completed.stdout == ""
+    assert f"FORAGE_SEARCH_PROVIDERS: there is {words}" in completed.stderr
 
 
 def test_each_provider_alone(world):

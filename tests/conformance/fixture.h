@@ -39,6 +39,8 @@ int add_round_tools(struct registry *registry);
 int add_change_tools(struct registry *registry);
 int add_stuck_tools(struct registry *registry);
 int add_spending_tools(struct registry *registry);
+int add_paced_tools(struct registry *registry);
+int add_model_tools(struct registry *registry);
 int add_resources(struct registry *registry);
 int add_prompts(struct registry *registry);
 

@@ -38,7 +38,8 @@ static int run_spend(struct call *call, yyjson_val *arguments, struct reply *rep
 
 static const struct tool TOOLS[] = {
     {SPENDING("test_spend", ",\"paid\":true"), run_spend, NULL},
-    {SPENDING("test_spend_kept", ",\"paid\":true,\"cached\":true"), run_spend, NULL},
+    {SPENDING("test_spend_kept", ",\"paid\":true,\"cached\":\"FORAGE_ANSWER_CACHE_TTL\""),
+     run_spend, NULL},
 };
 
 int add_spending_tools(struct registry *registry)

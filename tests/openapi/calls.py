@@ -58,7 +58,7 @@ status = expect("forage_status", ForageStatusResult, forage_status.sync(client=c
 assert status.success is True and status.version and any(tool.name == "get_content" for tool in status.tools)
 
 content = expect("get_content", GetContentResult, get_content.sync(client=client, body=GetContentArguments(url=PAGE)))
-assert content.title == "Bread" and "flour and water" in content.page_content
+assert content.title == "Bread" and "flour and water" in str(content.page_content)
 
 found = expect("web_search", WebSearchResult, web_search.sync(client=client, body=WebSearchArguments(query="bread", num_results=2)))
 assert [one.title for one in found.results] == ["Title 0", "Title 1"] and found.provider == "tavily"

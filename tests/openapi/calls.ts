@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   expect('forage_status', status.data.success && status.data.version !== '');
 
   const content = await forage.getContent({ body: { url: page }, throwOnError: true });
-  expect('get_content', content.data.title === 'Bread' && content.data.page_content.includes('flour and water'));
+  expect('get_content', content.data.title === 'Bread' && content.data.page_content?.includes('flour and water') === true);
 
   const found = await forage.webSearch({ body: { query: 'bread', num_results: 2, type: 'web' }, throwOnError: true });
   expect('web_search', found.data.results.map((one) => one.title).join() === 'Title 0,Title 1');

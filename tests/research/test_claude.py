@@ -7,7 +7,7 @@ from fake_web import Answer, Web
 from fakes import anthropic
 from fakes.anthropic import Anthropic
 from fakes.model import Ask, Fail, Force, Hang, Say
-from fakes.worker import report, result
+from fakes.worker import quote, report, result
 from programs import Stdio, has_children, wait_until
 from reading import page
 from real import LONG, RealPlace
@@ -41,7 +41,7 @@ def test_deep_search(place, web):
     turns = [
         Ask("WebSearch", query="depth of Lake Baikal"),
         Ask("get_content", url=web.url("/baikal")),
-        Say(report("# Baikal", verified=True)),
+        Say(report("# Baikal", verified=True, evidence=[quote("deep", "The lake is 1642 metres deep", web.url("/baikal"))])),
     ]
     with Anthropic(*turns) as fake:
         settings = place.with_claude(fake, FORAGE_ALLOW_PRIVATE_HOSTS=web.host, ANTHROPIC_MODEL="claude-of-the-test")
@@ -51,6 +51,7 @@ def test_deep_search(place, web):
     assert found["metadata"]["sources_visited"] == [web.url("/baikal")]
     assert found["metadata"]["search_queries_used"] == ["depth of Lake Baikal"]
     assert found["metadata"]["iterations"] == 1 and found["metadata"]["model"] == "claude-of-the-test"
+    assert found["evidence"][0]["grade"] == "exact"
     assert found.get("verified", False) is False, "one host is not two"
     assert any("searching: depth of Lake Baikal" in line for line in told)
     assert any("reading: 127.0.0.1" in line for line in told)
@@ -114,3 +115,20 @@ def test_cancelled(place):
         client.send(cancelled(id))
         place.wait_none_running(client.pid, patience=10)
         wait_until(lambda: not has_children(client.pid))
+
+
+def test_verified(place, web):
+    """Every claim has its quote, and pages of two hosts were read."""
+    with Web(address="127.0.0.2") as other:
+        other.answers["/baikal"] = Answer(page("Elsewhere one reads the same about that deep lake in Siberia. " * 3))
+        turns = [
+            Ask("get_content", urls=[web.url("/baikal"), other.url("/baikal")]),
+            Say(report("Deep [1].", evidence=[quote("deep", "The lake is 1642 metres deep", web.url("/baikal"))])),
+        ]
+        with Anthropic(*turns) as fake:
+            (place.home / "forage.env").write_text("FORAGE_CONTEXT=claude-code\n")
+            file = {"FORAGE_CONFIG": str(place.home / "forage.env"), "FORAGE_CONTEXT": "nobody-known"}
+            settings = place.with_claude(fake, FORAGE_ALLOW_PRIVATE_HOSTS="127.0.0.0/8", **file)
+            found, _ = call(settings, "deep_search", {"topic": QUESTION})
+    assert found["verified"] is True and found["citations"]["hosts"] == 2, found
+    assert found["evidence"][0]["grade"] == "exact" and "[^1]" in found["report"]

@@ -8,7 +8,7 @@ from fake_web import Answer, Web
 from fakes import firecrawl, gemini
 from fakes.gemini import Gemini
 from fakes.model import Ask, Force, Say
-from fakes.worker import report, result
+from fakes.worker import quote, report, result
 from programs import Stdio, run_on_terminal
 from reading import page
 from real import LONG, RealPlace
@@ -36,7 +36,16 @@ def script_of(web):
         Ask("google_web_search", query="depth of Lake Baikal"),
         Ask("get_content", url=web.url("/baikal")),
         Ask("firecrawl_scrape", url=ELSEWHERE, formats=["markdown"]),
-        Say(report("# Baikal\n\n1,642 m.", verified=True)),
+        Say(report("# Baikal\n\n1,642 m [1]. Deep [2]. A lie [3].", evidence=quotes_of(web))),
+    ]
+
+
+def quotes_of(web):
+    """One of each page, and one that stands on none."""
+    return [
+        quote("The lake is 1,642 m deep", "The lake is 1642 metres deep, says the page that forage read", web.url("/baikal")),
+        quote("Firecrawl found words", "The words that Firecrawl found.", ELSEWHERE),
+        quote("The lake is 1,700 m deep", "The lake is 1700 metres deep", web.url("/baikal")),
     ]
 
 
@@ -44,6 +53,9 @@ def check_doll(place, settings, fake, web, scraper):
     """Runs deep_search and looks at every layer."""
     scraper.pages[ELSEWHERE] = "# Deep\n\nThe words that Firecrawl found."
     settings |= {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "GEMINI_MODEL": "models-go-through-as-they-are"}
+    # The forage that the worker starts would answer with Markdown, if it were left to this file.
+    (place.home / "forage.env").write_text("FORAGE_CONTEXT=claude-code\n")
+    settings |= {"FORAGE_CONFIG": str(place.home / "forage.env"), "FORAGE_CONTEXT": "nobody-known"}
     with Stdio(**settings) as client:
         client.handshake()
         id = start_call(client, "deep_search", {"topic": QUESTION, "depth": "concise"}, "token")
@@ -51,7 +63,12 @@ def check_doll(place, settings, fake, web, scraper):
         told = progress(client, "token")
     assert found["success"] is True, found
     # The outermost layer: what came back.
-    assert found["report"] == "# Baikal\n\n1,642 m." and found["verified"] is True, fake.results()
+    text, notes = found["report"].split("\n\n[^1]: ")
+    assert text == "# Baikal\n\n1,642 m [^1]. Deep [^2]. A lie (no source says so)."
+    assert web.url("/baikal") in notes and f"[^2]: “The words that Firecrawl found.” A page, <{ELSEWHERE}>" in notes
+    assert [item["grade"] for item in found["evidence"]] == ["exact", "exact", "absent"], fake.results()
+    assert found["citations"] == {"claims": 3, "exact": 2, "near": 0, "absent": 1, "unseen": 0, "sources": 2, "hosts": 2}
+    assert found["verified"] is False
     metadata = found["metadata"]
     assert metadata["sources_visited"] == [web.url("/baikal"), ELSEWHERE]
     assert metadata["search_queries_used"] == ["depth of Lake Baikal"] and metadata["iterations"] == 1
@@ -116,6 +133,7 @@ def test_search_is_one_round(place, web):
             found = outcome(client, start_call(client, "search", {"query": QUESTION}))
     assert found["success"] is True, found
     assert found["result"] == "1,642 m [A page](http://1.1.1.1/x)"
+    assert [(item["claim"], item["grade"]) for item in found["evidence"]] == [("1,642 m", "unseen")]
     assert found["metadata"]["sources_visited"] == [web.url("/baikal"), "http://1.1.1.1/x"]
     assert found["metadata"]["model"] == "gemini-2.5-flash"
     assert fake.searches == ["depth of Lake Baikal"], "exactly one"

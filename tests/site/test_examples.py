@@ -17,6 +17,7 @@ EXCUSES = (
     "needs a Firecrawl",
     "needs the archive of a release",
     "needs a client",
+    "needs a language model",
     "it comes from the package registry",
     "it installs packages of the system",
     "writes to /var/lib",
@@ -99,7 +100,7 @@ def test_statuses_are_those_of_the_program():
     assert {code: status for status, words in rows for code in re.findall(r"`([A-Z_]+)`", words)} == theirs
 
 
-# The rows of the table in docs/providers.md, by their beginnings, and the outcomes of src/websearch/route.c.
+# The rows of the table in docs/providers.md, by their beginnings, and the outcomes of src/websearch/judge.c.
 OUTCOMES = {
     "cannot be reached": "NETWORK",
     "fails with 5xx": "SERVER_ERROR",
@@ -107,6 +108,7 @@ OUTCOMES = {
     "has no credit left": "OUT_OF_QUOTA",
     "does not answer in time": "TIMEOUT",
     "answers with something": "UNREADABLE",
+    "blocks": "BLOCKED",
     "refuses the key": "NO_ACCESS",
     "refuses the search": "REFUSED",
     "is not at its address": "MISSING",
@@ -115,7 +117,7 @@ OUTCOMES = {
 
 
 def test_rules_of_providers_are_those_of_the_program():
-    program = re.findall(r"\[ROUTE_(\w+)\] = \{(\w+), (\w+), CODE_(\w+)", (ROOT / "src/websearch/route.c").read_text())
+    program = re.findall(r"\[ROUTE_(\w+)\] = \{(\w+), (\w+), CODE_(\w+)", (ROOT / "src/websearch/judge.c").read_text())
     theirs = {name: (transient == "true", again == "true", code) for name, transient, again, code in program}
     page = (ROOT / "docs/providers.md").read_text()
     for words, name in OUTCOMES.items():

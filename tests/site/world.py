@@ -58,7 +58,8 @@ class World:
         self.folder = folder
         self.stack = contextlib.ExitStack()
         self.web = Web()
-        self.web.answers["/"] = Answer(BREAD, 200, "text/html; charset=utf-8")
+        for path in ("/", "/page"):
+            self.web.answers[path] = Answer(BREAD, 200, "text/html; charset=utf-8")
         self.providers = [Serper(), Brave(), Searxng()]
         for provider in self.providers:
             provider.hits = [Hit("Bread", self.web.url("/"), "About bread")]
@@ -112,7 +113,7 @@ class World:
         if not (home / "page.html").exists():
             (home / "page.html").write_text(BREAD)
             # The memories that the pages of the tools speak of.
-            for key in ("team", "decision-database"):
+            for key in ("team", "db-choice"):
                 memory = ["memory", "add", "--key", key, "We chose PostgreSQL."]
                 subprocess.run([FORAGE, *memory], env=variables, stdout=subprocess.DEVNULL, check=True)
         variables["PATH"] = f"{programs}:{variables['PATH']}"

@@ -9,7 +9,8 @@
 #include "failing_allocations.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
-#include "websearch/results.h"
+#include "websearch/open/sources.h"
+#include "websearch/order.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -145,12 +146,15 @@ static void search_once(const struct provider *provider, const char *text)
         assert_true(strstr(sent, "2026") || provider == &PROVIDER_SEARXNG);
     }
     struct hits hits;
-    struct found found[3];
+    struct found *found;
     size_t count;
-    yyjson_doc *doc = json_parse(arena, text, strlen(text), NULL);
-    if (doc && provider_read(provider, arena, yyjson_doc_get_root(doc), &QUERY, &hits) == OK) {
-        const struct hits *const answers[] = {&hits};
-        int status = merge_hits(arena, answers, 1, found, COUNT(found), &count);
+    if (provider_read(provider, arena, text, strlen(text), &QUERY, &hits) == OK) {
+        static const char *const TEXTS[] = {"mushrooms"};
+        struct ranking ranking = {.hits = &hits, .source = "one", .index = "one"};
+        int status = merge_rankings(arena, &ranking, 1, &found, &count);
+        if (status == OK) {
+            status = order_found(arena, TEXTS, 1, ORDER_WORDS | ORDER_COPIES, found, count);
+        }
         assert_true(status == OK || status == ERR_NOMEM);
     }
     arena_free(arena);
@@ -165,6 +169,48 @@ static void a_search_is_made_whole_or_not_at_all(void **state)
             failed = false;
             fail_after = n;
             search_once(PROVIDERS[i], ANSWERS[i]);
+            fail_after = -1;
+        }
+    }
+}
+
+/* The first type that a source serves. */
+static enum search_type type_served(const struct provider *source)
+{
+    enum search_type type = SEARCH_WEB;
+    while (type + 1 < SEARCH_TYPES && !source->paths[type]) {
+        type++;
+    }
+    return type;
+}
+
+static void ask_source_once(const struct provider *source)
+{
+    struct search_query query = {.text = "mushrooms",
+                                 .count = 3,
+                                 .page = 1,
+                                 .type = type_served(source),
+                                 .end_date = "2026-01-31"};
+    struct arena *arena = arena_new(KIB(256));
+    struct provider_request request = {.arena = arena, .query = &query, .base = "http://base"};
+    if (arena && provider_build(source, &request) == OK) {
+        assert_non_null(strstr(request.body ? request.body : request.url, "mushrooms"));
+        bool dated = strstr(request.url, "2026") || strstr(request.url, "created_at_i%3C");
+        bool told = request.left_out.count > 0;
+        assert_true(dated || told || (query.type != SEARCH_NEWS && query.type != SEARCH_SCHOLAR));
+    }
+    arena_free(arena);
+}
+
+static void open_sources_are_asked_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    for (size_t i = 0; OPEN_SOURCES[i]; i++) {
+        failed = true;
+        for (long n = 0; failed; n++) {
+            failed = false;
+            fail_after = n;
+            ask_source_once(OPEN_SOURCES[i]);
             fail_after = -1;
         }
     }
@@ -188,6 +234,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_server_opens_or_says_no),
         cmocka_unit_test(a_search_is_made_whole_or_not_at_all),
+        cmocka_unit_test(open_sources_are_asked_whole_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, load_config, NULL);
 }

@@ -82,6 +82,32 @@ static void it_half_opens_for_one(void **state)
     breakers_free(breakers);
 }
 
+static void it_rests_for_as_long_as_it_is_told(void **state)
+{
+    (void)state;
+    struct breakers *breakers = new_breakers();
+    assert_true(breaker_admit(breakers, "a"));
+    breaker_report(breakers, "a", BREAKER_FAILED); /* one failure alone is none to rest for */
+    breaker_rest(breakers, "a", 180000);
+    assert_false(breaker_admit(breakers, "a"));
+    assert_int_equal(breaker_wait_ms(breakers, "a"), 180000);
+    breaker_rest(breakers, "a", 5000); /* a shorter one does not end the longer one */
+    assert_int_equal(breaker_wait_ms(breakers, "a"), 180000);
+    assert_true(breaker_admit(breakers, "b"));
+    now += 180000;
+    assert_true(breaker_admit(breakers, "a"));
+    assert_false(breaker_admit(breakers, "a")); /* one at a time */
+    breaker_report(breakers, "a", BREAKER_FAILED);
+    breaker_rest(breakers, "a", 3600000);
+    assert_int_equal(breaker_wait_ms(breakers, "a"), 3600000);
+    now += 3600000;
+    assert_true(breaker_admit(breakers, "a"));
+    breaker_report(breakers, "a", BREAKER_ANSWERED);
+    assert_true(breaker_admit(breakers, "a"));
+    assert_true(breaker_admit(breakers, "a"));
+    breakers_free(breakers);
+}
+
 static void there_is_a_ceiling(void **state)
 {
     (void)state;
@@ -136,6 +162,7 @@ int main(void)
         cmocka_unit_test(it_opens_after_five_failures_in_a_row),
         cmocka_unit_test(an_unknown_end_is_no_failure),
         cmocka_unit_test(it_half_opens_for_one),
+        cmocka_unit_test(it_rests_for_as_long_as_it_is_told),
         cmocka_unit_test(there_is_a_ceiling),
         cmocka_unit_test(of_many_at_once_one_tries),
     };

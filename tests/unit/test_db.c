@@ -478,6 +478,27 @@ static void room_in_the_log_is_nothing_to_recover(void **state)
     unlink(copy);
 }
 
+static void a_log_that_another_emptied_gets_room_again(void **state)
+{
+    (void)state;
+    int64_t held_at;
+    struct db *db = open_file(&FIRST);
+    struct db *other = open_file(&FIRST);
+    for (int i = 0; i < 10; i++) {
+        if (i == 5) {
+            assert_true(size_of_log() > 100000);
+            assert_int_equal(db_empty_log(other, &held_at), OK);
+            assert_int_equal(size_of_log(), 0);
+        }
+        assert_int_equal(db_begin(db, true), OK);
+        assert_int_equal(add(db, "word"), OK);
+        assert_int_equal(db_commit(db), OK);
+    }
+    assert_true(size_of_log() > 100000);
+    db_close(db);
+    db_close(other);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
@@ -490,6 +511,7 @@ int main(void)
         TEST(statements_are_kept_and_bounded),
         TEST(a_commit_rarely_makes_the_log_longer),
         TEST(room_in_the_log_is_nothing_to_recover),
+        TEST(a_log_that_another_emptied_gets_room_again),
         TEST(a_file_is_its_owners),
         TEST(versions_follow_each_other),
         TEST(many_threads_write_at_once),

@@ -229,6 +229,104 @@ static void notices_what_is_not_tls(void **state)
     loopback_stop(server);
 }
 
+/* ---- bodies that are handed over as they come ---- */
+
+struct taker {
+    char text[4096];
+    size_t length;
+    size_t enough; /* it wants no more from so many bytes on */
+};
+
+static bool take(void *context, const char *data, size_t length)
+{
+    struct taker *taker = context;
+    for (size_t i = 0; i < length && taker->length + 1 < sizeof taker->text; i++) {
+        taker->text[taker->length++] = data[i];
+    }
+    taker->text[taker->length] = '\0';
+    return taker->length < taker->enough;
+}
+
+static void hands_bodies_over(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t enough, most;
+        enum fetch_failure failure;
+        const char *taken; /* NULL: whatever it is */
+        const char *body;
+    } CASES[] = {
+        {"/chunked", 100, 0, FETCH_OK, "abcdefg", ""},
+        {"/plain", 100, 0, FETCH_OK, "hello", ""},
+        {"/missing", 100, 0, FETCH_OK, "", "gone"}, /* an error is a body like any other */
+        {"/cut", 100, 0, FETCH_BROKEN, "only this", ""},
+        {"/endless", 10, 0, FETCH_OK, NULL, ""}, /* there was enough of it */
+        {"/endless", SIZE_MAX, 1000, FETCH_TOO_LARGE, NULL, ""},
+        {"/ten-chunked", 100, 10, FETCH_OK, "0123456789", ""},
+        {"/ten-chunked", 100, 9, FETCH_TOO_LARGE, "", ""},
+        {"/cut", 4, 0, FETCH_OK, "only this", ""},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct taker taker = {.enough = CASES[i].enough};
+        struct fetch_request request = {.take = take,
+                                        .take_context = &taker,
+                                        .max_body_bytes = CASES[i].most,
+                                        .timeout_ms = 20000};
+        struct fetch_response response = get(*state, request, CASES[i].path);
+        assert_failure(response, CASES[i].failure);
+        assert_string_equal(response.body, CASES[i].body);
+        if (CASES[i].taken) {
+            assert_string_equal(taker.text, CASES[i].taken);
+        }
+    }
+}
+
+/* A piece every 60 milliseconds, for longer than the time that a request has. */
+static void serve_slowly(struct loopback *server, int client)
+{
+    char request[4096];
+    (void)server;
+    if (loopback_read(client, request, sizeof request)) {
+        loopback_say(client, "HTTP/1.1 200 OK\r\n\r\n");
+        for (int i = 0; i < 10; i++) {
+            usleep(60000);
+            loopback_say(client, "x");
+        }
+        usleep(strstr(request, "/stuck") ? 2000000 : 0);
+    }
+}
+
+static void time_begins_anew_with_each_piece(void **state)
+{
+    struct fixture *fixture = *state;
+    struct loopback *server = loopback_start("127.0.0.1", serve_slowly);
+    static const struct {
+        const char *path;
+        bool of_all;
+        enum fetch_failure failure;
+    } CASES[] = {{"/flows", false, FETCH_OK},
+                 {"/stuck", false, FETCH_TIMEOUT},
+                 {"/flows", true, FETCH_TIMEOUT}};
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct taker taker = {.enough = SIZE_MAX};
+        struct fetch_request request = {.take = take,
+                                        .take_context = &taker,
+                                        .timeout_ms = 400,
+                                        .timeout_of_all = CASES[i].of_all};
+        const char *url = arena_printf(call_arena(fixture->call), "http://127.0.0.1:%d%s",
+                                       server->port, CASES[i].path);
+        struct fetch_response response = run(fixture, request, url);
+        assert_failure(response, CASES[i].failure);
+        assert_true(response.sent);
+        if (CASES[i].of_all) {
+            assert_true(taker.length < 10);
+        } else {
+            assert_string_equal(taker.text, "xxxxxxxxxx");
+        }
+    }
+    loopback_stop(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +343,8 @@ int main(void)
         TEST(survives_broken_servers),
         TEST(notices_nobody_at_home),
         TEST(notices_what_is_not_tls),
+        TEST(hands_bodies_over),
+        TEST(time_begins_anew_with_each_piece),
     };
     forget_proxies();
     return cmocka_run_group_tests_name("fetch", tests, NULL, NULL);

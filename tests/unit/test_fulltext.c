@@ -7,7 +7,9 @@
 #include "unit.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const TEXTS[] = {
@@ -168,6 +170,137 @@ static void finds_in_every_script(void **state)
     }
 }
 
+/* ---- phrases ---- */
+
+static uint64_t dice_state;
+
+static uint32_t dice(uint32_t sides)
+{
+    dice_state = dice_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(dice_state >> 33) % sides;
+}
+
+/* Some words of few, so that they often follow each other; without blanks where the script has
+ * none. */
+static void say(char *text, size_t size, uint32_t count)
+{
+    static const char *const WORDS[] = {"pool",
+                                        "pools",
+                                        "the",
+                                        "connection",
+                                        "connected",
+                                        "getPool",
+                                        "got_a",
+                                        "l'eau",
+                                        "it's",
+                                        "Ankara'da",
+                                        "1.5",
+                                        "数据库",
+                                        "数",
+                                        "连接池",
+                                        "データ",
+                                        "die",
+                                        "und",
+                                        "Krankenkasse",
+                                        "e\xCC\x81t\xC3\xA9"};
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        length += (size_t)snprintf(text + length, size - length, "%s%s", WORDS[dice(COUNT(WORDS))],
+                                   dice(9)   ? " "
+                                   : dice(2) ? ". "
+                                             : "");
+    }
+}
+
+struct note {
+    char text[12000];
+    char summary[200];
+    char tag[40];
+};
+
+enum { NOTES = 400, PHRASES = 600 };
+
+static bool really_holds(const struct fulltext *question, struct word_reader *reader,
+                         const struct note *note)
+{
+    bool matches;
+    const char *texts[] = {note->text, note->summary, note->tag};
+    assert_int_equal(fulltext_matches(question, reader, arena, texts, 3, &matches), OK);
+    return matches;
+}
+
+static size_t check_phrase(const struct note *notes, struct word_reader *reader)
+{
+    char phrase[210];
+    char second[200];
+    char third[200];
+    char word[40];
+    say(word, sizeof word, 1);
+    say(second, sizeof second - 40, 2);
+    say(third, sizeof third, 2 + dice(2));
+    snprintf(phrase, sizeof phrase, "\"%s\"", third);
+    char excluded[210];
+    snprintf(excluded, sizeof excluded, "-\"%s\"", second);
+    const char *const keywords[] = {phrase, dice(2) ? word : excluded};
+    struct fulltext question;
+    struct index_hit *hits;
+    size_t count;
+    bool found[NOTES] = {false};
+    assert_int_equal(fulltext_read(&question, arena, keywords, 1 + dice(2), dice(2)), OK);
+    assert_int_equal(index_fulltext(index_under_test, arena, &question, &(struct index_filter){0},
+                                    &hits, &count),
+                     OK);
+    assert_false(question.in_the_text);
+    for (size_t i = 0; i < count; i++) {
+        found[hits[i].id] = true;
+    }
+    for (size_t i = 0; i < NOTES; i++) {
+        if (found[i] != really_holds(&question, reader, &notes[i])) {
+            fail_msg("%s %s in: %s | %s | %s", phrase, keywords[1], notes[i].text, notes[i].summary,
+                     notes[i].tag);
+        }
+    }
+    arena_reset(arena);
+    return count;
+}
+
+/* The index says of phrases what the texts say, of short and of long ones, which have several
+ * passages, however the documents are divided among segments. */
+static void finds_phrases_as_the_texts_do(void **state)
+{
+    (void)state;
+    struct note *notes = calloc(NOTES, sizeof *notes);
+    struct word_reader *reader = words_new();
+    size_t found = 0;
+    dice_state = 5;
+    index_free(index_under_test);
+    index_under_test = index_new();
+    for (size_t i = 0; i < NOTES; i++) {
+        struct note *note = &notes[i];
+        say(note->text, sizeof note->text, i % 20 == 0 ? 300 + dice(400) : 1 + dice(12));
+        say(note->summary, sizeof note->summary, dice(4));
+        say(note->tag, sizeof note->tag, 1 + dice(2));
+        const char *tag = note->tag;
+        struct index_entry entry = {.id = (int64_t)i,
+                                    .summary = note->summary,
+                                    .text = note->text,
+                                    .tags = &tag,
+                                    .tag_count = 1};
+        assert_int_equal(index_put(index_under_test, &entry), OK);
+        if (i % 7 == 0) {
+            assert_int_equal(index_settle(index_under_test), OK);
+        }
+    }
+    assert_int_equal(index_settle(index_under_test), OK);
+    for (size_t i = 0; i < PHRASES; i++) {
+        found += check_phrase(notes, reader);
+    }
+    assert_true(found > PHRASES);
+    words_free(reader);
+    free(notes);
+}
+
 /* ---- excerpts ---- */
 
 static const char *excerpt(const char *const *texts, size_t count, const char *term,
@@ -232,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(finds_in_every_script, start, finish),
+        cmocka_unit_test_setup_teardown(finds_phrases_as_the_texts_do, start, finish),
         cmocka_unit_test_setup_teardown(shows_hits, start, finish),
         cmocka_unit_test_setup_teardown(shows_the_right_part, start, finish),
     };

@@ -211,6 +211,22 @@ static void all_windows_or_none(void **state)
     limiter_free(limiter);
 }
 
+static void a_call_may_count_for_several(void **state)
+{
+    (void)state;
+    struct limiter *limiter = limiter_new();
+    struct limit_claim claim = {.key = "a", .calls = 5, .more = 2, .window_ms = 60000};
+    assert_int_equal(limiter_take(limiter, &claim, 1), OK);
+    assert_int_equal(claim.left, 2);
+    assert_int_equal(limiter_take(limiter, &claim, 1), ERR_LIMIT);
+    assert_int_equal(claim.left, 2);
+    assert_true(claim.retry_after_ms > 0);
+    claim.more = 1;
+    assert_int_equal(limiter_take(limiter, &claim, 1), OK);
+    assert_int_equal(claim.left, 0);
+    limiter_free(limiter);
+}
+
 static void a_clock_that_was_set_back_locks_nobody_out(void **state)
 {
     (void)state;
@@ -366,38 +382,43 @@ static void the_gate_decides(void **state)
         int asked;         /* how often the shared counts were */
         const char *words; /* in the refusal */
     } CASES[] = {
-        {"free", {"search_web", false, true}, {OK, {0}, 0}, OK, 1, NULL},
+        {"free", {"search_web", false, true, 0}, {OK, {0}, 0}, OK, 1, NULL},
         {"used up",
-         {"search_web", false, true},
+         {"search_web", false, true, 0},
          {ERR_LIMIT, {0}, 0},
          ERR_FAILED,
          1,
          "20 calls in 10m, and none is left; try again in 5 seconds"},
-        {"below the budget", {"search_web", false, true}, {OK, {999999999, 0}, 0}, OK, 1, NULL},
+        {"below the budget", {"search_web", false, true, 0}, {OK, {999999999, 0}, 0}, OK, 1, NULL},
         {"spent",
-         {"search_web", false, true},
+         {"search_web", false, true, 0},
          {OK, {1000000000, 0}, 0},
          ERR_FAILED,
          1,
          "FORAGE_DAILY_BUDGET_USD"},
         {"all have spent",
-         {"search_web", false, true},
+         {"search_web", false, true, 0},
          {OK, {0, 3000000000}, 0},
          ERR_FAILED,
          1,
          "FORAGE_DAILY_BUDGET_TOTAL_USD"},
         {"spent, but it costs nothing",
-         {"search_web", false, false},
+         {"search_web", false, false, 0},
          {OK, {9000000000, 0}, 0},
          OK,
          1,
          NULL},
-        {"cancelled", {"search_web", false, true}, {ERR_CANCELLED, {0}, 0}, ERR_CANCELLED, 1, NULL},
-        {"no limit", {"get_content", false, false}, {ERR_LIMIT, {0}, 0}, OK, 0, NULL},
-        {"quick", {"search_web", true, false}, {ERR_LIMIT, {0}, 0}, OK, 0, NULL},
-        {"the store is away", {"search_web", false, true}, {ERR_IO, {0}, 0}, OK, 1, NULL},
+        {"cancelled",
+         {"search_web", false, true, 0},
+         {ERR_CANCELLED, {0}, 0},
+         ERR_CANCELLED,
+         1,
+         NULL},
+        {"no limit", {"get_content", false, false, 0}, {ERR_LIMIT, {0}, 0}, OK, 0, NULL},
+        {"quick", {"search_web", true, false, 0}, {ERR_LIMIT, {0}, 0}, OK, 0, NULL},
+        {"the store is away", {"search_web", false, true, 0}, {ERR_IO, {0}, 0}, OK, 1, NULL},
         {"away, and spent",
-         {"search_web", false, true},
+         {"search_web", false, true, 0},
          {ERR_IO, {2000000000, 0}, 0},
          ERR_FAILED,
          1,
@@ -441,7 +462,7 @@ static void without_the_store_this_process_counts(void **state)
     int passed = 0;
     for (int i = 0; i < 30; i++) {
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
-        passed += gate_admit(&rules, call, &(struct gate_tool){"search_web", false, true}) == OK;
+        passed += gate_admit(&rules, call, &(struct gate_tool){"search_web", false, true, 0}) == OK;
         call_free(call);
     }
     assert_int_equal(passed, 20);
@@ -471,6 +492,7 @@ int main(void)
         cmocka_unit_test(a_new_window_begins),
         cmocka_unit_test(the_limiter_forgets_before_it_grows),
         cmocka_unit_test(all_windows_or_none),
+        cmocka_unit_test(a_call_may_count_for_several),
         cmocka_unit_test(a_clock_that_was_set_back_locks_nobody_out),
         cmocka_unit_test(exactly_so_many_pass_at_once),
         cmocka_unit_test(rules_become_claims),

@@ -365,105 +365,6 @@ static void notices_papers_that_are_not_there(void **state)
     }
 }
 
-/* ---- PDF ---- */
-
-/* A page of Poppler's answer: "size left top|text" lines, one block each where it begins with +. */
-static char *poppler(struct arena *arena, const char *const *pages)
-{
-    struct buf xml;
-    buf_init(&xml, MIB(1));
-    buf_puts(&xml, "<!DOCTYPE html PUBLIC \"x\" \"y\"><html><head><title>The &amp; title</title>"
-                   "<meta name=\"Author\" content=\"Ann\"/></head><body><doc>");
-    for (; *pages; pages++) {
-        buf_puts(&xml, "<page width=\"600\" height=\"800\"><flow>");
-        bool open = false;
-        for (const char *at = *pages; *at;) {
-            double size, left, top;
-            int length = 0;
-            assert_int_equal(sscanf(at + 1, "%lf %lf %lf|%n", &size, &left, &top, &length), 3);
-            if (*at == '+') {
-                buf_printf(&xml, "%s<block xMin=\"50\" xMax=\"550\" yMin=\"%f\" yMax=\"800\">",
-                           open ? "</block>" : "", top);
-                open = true;
-            }
-            const char *text = at + 1 + length;
-            size_t end = strcspn(text, "\n");
-            buf_printf(&xml, "<line xMin=\"%f\" xMax=\"550\" yMin=\"%f\" yMax=\"%f\">", left, top,
-                       top + size);
-            for (size_t i = 0; i < end;) {
-                size_t word = strcspn(text + i, " \n");
-                buf_printf(&xml, "<word xMin=\"0\" xMax=\"1\" yMin=\"%f\" yMax=\"%f\">%.*s</word>",
-                           top, top + size, (int)word, text + i);
-                i += word + 1;
-            }
-            buf_puts(&xml, "</line>");
-            at = text + end + (text[end] == '\n');
-        }
-        buf_puts(&xml, "</block></flow></page>");
-    }
-    buf_puts(&xml, "</doc></body></html>");
-    assert_int_equal(buf_error(&xml), OK);
-    char *copy = arena_strdup(arena, xml.data);
-    buf_done(&xml);
-    return copy;
-}
-
-static void writes_a_pdf(void **state)
-{
-    static const char *const PAGES[] = {
-        "+10 50 20|Running head 1\n"
-        "+20 50 100|The Great\n 20 50 122|Title\n"
-        "+14 50 200|Motivation\n"
-        "+10 50 230|The \xEF\xAC\x81rst para-\n 10 50 241|graph has words that\n"
-        " 10 50 252|end. Next.\n 10 65 263|A second one begins here and it\n"
-        "+10 50 300|goes on below, un-\n"
-        "+10 300 780|1\n",
-        "+10 50 20|Running head 2\n"
-        "+10 50 100|til the next page.\n"
-        "+10 50 150|• one\n 10 50 161|• two and\n 10 60 172|More of it\n"
-        "+10 50 200|2.1 Numbered Heading\n"
-        "+10 50 230|# not a heading\n"
-        "+14 50 300|Contents . . . . . 3\n"
-        "+10 300 780|2\n",
-        "+10 50 20|Running head 3\n+14 50 100|Results\n+10 50 130|Last words.\n+10 300 780|3\n",
-        NULL,
-    };
-    struct arena *arena = *state;
-    struct pdf_text text;
-    struct document document = {0};
-    const char *xml = poppler(arena, PAGES);
-    assert_int_equal(pdf_read_lines(arena, xml, strlen(xml), &text), OK);
-    assert_int_equal(text.pages, 3);
-    assert_int_equal(pdf_write(arena, &text, &document), OK);
-    assert_string_equal(document.markdown,
-                        "# The Great Title\n\n## Motivation\n\n"
-                        "The first paragraph has words that end. Next.\n\n"
-                        "A second one begins here and it goes on below, until the next page.\n\n"
-                        "- one\n- two and More of it\n\n### 2.1 Numbered Heading\n\n"
-                        "\\# not a heading\n\nContents … 3\n\n## Results\n\nLast words.\n\n");
-    assert_string_equal(document.title, "The & title");
-    assert_string_equal(document.authors, "Ann");
-    assert_false(document.cut);
-}
-
-static void reads_a_pdf_that_breaks_off(void **state)
-{
-    static const char XML[] =
-        "<html><doc><page height=\"800\"><flow><block><line yMin=\"1\" yMax=\"9\">"
-        "<word yMin=\"1\" yMax=\"9\">whole</word></line><line><word>bro";
-    struct pdf_text text;
-    struct document document = {0};
-    assert_int_equal(pdf_read_lines(*state, XML, strlen(XML), &text), OK);
-    assert_true(text.cut);
-    assert_int_equal(pdf_write(*state, &text, &document), OK);
-    assert_string_equal(document.markdown, "whole\n\n");
-    assert_true(document.cut);
-    assert_int_equal(pdf_read_lines(*state, "", 0, &text), ERR_INVALID);
-    static const char EMPTY[] = "<html><doc><page height=\"800\"/></doc></html>";
-    assert_int_equal(pdf_read_lines(*state, EMPTY, strlen(EMPTY), &text), OK);
-    assert_int_equal(pdf_write(*state, &text, &document), ERR_NOTFOUND);
-}
-
 /* ---- plain ---- */
 
 static void writes_plain_texts(void **state)
@@ -548,8 +449,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(writes_a_disambiguation_as_a_list, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(reads_arxiv, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(notices_papers_that_are_not_there, make_arena, free_arena),
-        cmocka_unit_test_setup_teardown(writes_a_pdf, make_arena, free_arena),
-        cmocka_unit_test_setup_teardown(reads_a_pdf_that_breaks_off, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(writes_plain_texts, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(composes_markdown, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(repairs_what_is_no_utf8, make_arena, free_arena),

@@ -73,21 +73,22 @@ struct matrix_data {
     int32_t sums[OUT];
 };
 
-static struct kernel_matrix some_matrix(struct matrix_data *data)
+static struct kernel_matrix some_matrix(struct matrix_data *data, int most)
 {
     memset(data->sums, 0, sizeof data->sums);
     for (size_t i = 0; i < WIDTH * OUT; i++) {
         size_t panel = i / (KERNEL_PANEL * WIDTH);
         size_t column = panel * KERNEL_PANEL + i / KERNEL_GROUP % KERNEL_PANEL;
-        data->weights[i] = (int8_t)(roll() % 7 == 0 ? -128 : (int)(roll() % 256) - 128);
+        int weight = (int)(roll() % (2 * (unsigned)most)) - most;
+        data->weights[i] = (int8_t)(roll() % 7 == 0 ? -most : weight);
         data->sums[column] += data->weights[i];
     }
     for (size_t i = 0; i < OUT; i++) {
         data->scales[i] = (float)(roll() % 100 + 1) / 10000;
         data->biases[i] = (float)(roll() % 100) / 50 - 1;
     }
-    return (struct kernel_matrix){data->weights, data->scales, data->biases,
-                                  data->sums,    WIDTH,        OUT};
+    return (struct kernel_matrix){data->weights, data->scales, data->biases,         data->sums,
+                                  WIDTH,         OUT,          most <= KERNEL_GENTLE};
 }
 
 /* The same by the words of the header: the slow and obvious way. */
@@ -111,11 +112,10 @@ static void multiply_slowly(const struct kernel_matrix *matrix, const struct ker
     }
 }
 
-static void test_products(void **state)
+static void check_products(int most)
 {
-    (void)state;
     static struct matrix_data data;
-    struct kernel_matrix matrix = some_matrix(&data);
+    struct kernel_matrix matrix = some_matrix(&data, most);
     size_t padded = kernel_rows(ROWS);
     uint8_t bytes[(ROWS + KERNEL_ROWS) * WIDTH] = {0};
     float scales[ROWS + KERNEL_ROWS] = {0};
@@ -147,6 +147,13 @@ static void test_products(void **state)
     free(right);
     free(got);
     free(plain);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    check_products(128);
+    check_products(KERNEL_GENTLE);
 }
 
 static void test_bytes(void **state)
@@ -369,6 +376,32 @@ static void test_damage(void **state)
     free(tiny.data);
 }
 
+/* One weight at the end of a matrix decides. */
+static void test_gentle_weights(void **state)
+{
+    (void)state;
+    static const struct {
+        int weight;
+        bool gentle;
+    } CASES[] = {{0, true},    {64, true},   {-64, true},  {65, false},
+                 {-65, false}, {127, false}, {-128, false}};
+    static struct model_file file;
+    struct content tiny = read_tiny();
+    struct model_header *header = (struct model_header *)tiny.data;
+    const char *problem = NULL;
+    assert_int_equal(model_file_read(tiny.data, tiny.length, &file, &problem), OK);
+    struct kernel_matrix down = file.layers[0].down;
+    int8_t *weights = (int8_t *)tiny.data + (down.weights - (const int8_t *)tiny.data);
+    memset(weights, 0, down.depth * down.columns);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        weights[down.depth * down.columns - 1] = (int8_t)CASES[i].weight;
+        header->checksum = model_file_checksum(tiny.data, tiny.length);
+        assert_int_equal(model_file_read(tiny.data, tiny.length, &file, &problem), OK);
+        assert_int_equal(file.layers[0].down.gentle, CASES[i].gentle);
+    }
+    free(tiny.data);
+}
+
 static void test_opening(void **state)
 {
     (void)state;
@@ -460,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_sums_are_rounded_once),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_gentle_weights),
         cmocka_unit_test(test_opening),
         cmocka_unit_test(test_a_file_that_is_cut),
         cmocka_unit_test(test_vectors),

@@ -3,58 +3,28 @@
 #include "memory/memory.h"
 
 #include "call/errors.h"
-#include "call/parts.h"
-#include "config/config.h"
-#include "core/buf.h"
 #include "core/clock.h"
-#include "core/files.h"
-#include "core/limits.h"
 #include "db/db.h"
-#include "guard/callers.h"
 #include "memory/lines.h"
-#include "unit.h"
+#include "memory_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char folder[64];
-static struct parts parts;
-static const struct memory_space SPACE = {"local", "default"};
 static const struct memory_filter ALL = {0};
 
 static int start(void **state)
 {
-    (void)state;
-    char setting[128];
-    char *environment[] = {setting, (char[]){"FORAGE_SHARED_NAMESPACES=team"}, NULL};
-    struct buf problem;
-    snprintf(folder, sizeof folder, "/tmp/forage-memory-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    snprintf(setting, sizeof setting, "FORAGE_DATA_DIR=%s", folder);
-    buf_init(&problem, KIB(4));
-    assert_int_equal(config_load(environment, NULL, &problem), OK);
-    buf_done(&problem);
-    parts.places = places_new();
-    parts.memories = memories_new(parts.places, NULL);
-    return parts.memories ? 0 : -1;
+    int made = make_folder(state);
+    begin_process();
+    return made;
 }
 
 static int finish(void **state)
 {
-    (void)state;
-    parts.memories = memories_free(parts.memories);
-    parts.places = places_free(parts.places);
-    config_unload();
-    return remove_folder(folder, 1) ? 0 : -1;
-}
-
-static struct call *new_call(void)
-{
-    return call_new(&(struct call_options){.caller = caller_local(), .parts = &parts});
+    end_process();
+    return remove_all(state);
 }
 
 /* The code of a call's error, "" without one; the call is over. */

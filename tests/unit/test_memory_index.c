@@ -335,6 +335,103 @@ static void numbers_symbols(void **state)
     symbols_done(&symbols);
 }
 
+static int note_holder(void *context, size_t word, double weight, int64_t id)
+{
+    char *all = context;
+    assert_true(weight > 0 && weight <= 1);
+    (void)snprintf(all + strlen(all), 100 - strlen(all), "%zu:%lld ", word, (long long)id);
+    return strlen(all) < 60 ? OK : ERR_LIMIT;
+}
+
+static const char *holders(const char *text, const char *but, size_t most)
+{
+    static char all[100];
+    struct index_holders_wish wish = {
+        .text = text, .but = but, .most = most, .take = note_holder, .context = all};
+    all[0] = '\0';
+    assert_int_equal(index_settle(index_under_test), OK);
+    assert_int_equal(index_holders(index_under_test, arena, &wish), OK);
+    return all;
+}
+
+static void tells_who_holds_a_word(void **state)
+{
+    (void)state;
+    put(1, "The lighthouse keeper of Norway");
+    put(2, "A keeper of bees");
+    put(3, "Bees in Norway, and a keeper");
+    put(4, "Nothing of the kind");
+    assert_string_equal(holders("keepers and bees", NULL, 10), "0:1 0:2 0:3 1:2 1:3 ");
+    assert_string_equal(holders("keepers and bees", NULL, 2), "0:2 0:3 ");
+    assert_string_equal(holders("the keeper of Norway", "keeper?", 10), "0:1 0:3 ");
+    assert_string_equal(holders("the of zebras", NULL, 10), "");
+    assert_string_equal(holders("", "", 10), "");
+    index_remove(index_under_test, 3);
+    assert_string_equal(holders("bees of Norway", NULL, 10), "0:2 1:1 ");
+    struct index_holders_wish wish = {.text = "keeper", .most = 9, .take = note_holder};
+    char full[100] = "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789";
+    wish.context = full;
+    assert_int_equal(index_holders(index_under_test, arena, &wish), ERR_LIMIT);
+}
+
+/* ---- segments ---- */
+
+enum { DIVIDED = 400 };
+
+/* One of many short texts in a few sessions, the same for the same number. */
+static void put_one_of_many(struct index *index, uint32_t number)
+{
+    static const char *const WORDS[] = {"apple", "river", "stone", "cloud", "tiger", "candle"};
+    char text[128] = "";
+    char session[16];
+    size_t length = 0;
+    uint32_t dice = number * 2654435761u;
+    for (uint32_t i = 0; i < 2 + number % 5; i++) {
+        dice = dice * 1664525u + 1013904223u;
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s ", WORDS[(dice >> 16) % 6]);
+    }
+    snprintf(session, sizeof session, "s%u", number % 7);
+    struct index_entry entry = {.id = number + 1,
+                                .summary = "",
+                                .text = text,
+                                .session = session,
+                                .place = (int64_t)number};
+    assert_int_equal(index_put(index, &entry), OK);
+}
+
+/* Processes have the same memories in other segments, and each may be asked for another page. */
+static void scores_are_the_same_however_it_is_divided(void **state)
+{
+    (void)state;
+    static const char *const QUESTIONS[] = {"apple", "river stone", "cloud tiger candle apple"};
+    const struct index_filter all = {0};
+    struct index *other = index_new();
+    assert_non_null(other);
+    for (uint32_t i = 0; i < DIVIDED; i++) {
+        put_one_of_many(index_under_test, i);
+        put_one_of_many(other, (i * 37 + 11) % DIVIDED);
+        if (i % 29 == 0) {
+            assert_int_equal(index_settle(other), OK);
+        }
+    }
+    assert_int_equal(index_settle(index_under_test), OK);
+    assert_int_equal(index_settle(other), OK);
+    for (size_t i = 0; i < sizeof QUESTIONS / sizeof *QUESTIONS; i++) {
+        struct index_found one;
+        struct index_found two;
+        assert_int_equal(
+            index_search(index_under_test, arena, QUESTIONS[i], &all, DIVIDED, 0, &one), OK);
+        assert_int_equal(index_search(other, arena, QUESTIONS[i], &all, DIVIDED, 0, &two), OK);
+        assert_int_equal(one.count, two.count);
+        for (size_t j = 0; j < one.count; j++) {
+            assert_int_equal(one.hits[j].id, two.hits[j].id);
+            assert_true(one.hits[j].score == two.hits[j].score);
+        }
+    }
+    index_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +445,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(finds_by_key, start, finish),
         cmocka_unit_test_setup_teardown(a_tag_counts_more_than_a_word, start, finish),
         cmocka_unit_test_setup_teardown(tells_relevance, start, finish),
+        cmocka_unit_test_setup_teardown(tells_who_holds_a_word, start, finish),
         cmocka_unit_test_setup_teardown(sessions_share, start, finish),
+        cmocka_unit_test_setup_teardown(scores_are_the_same_however_it_is_divided, start, finish),
         cmocka_unit_test(numbers_symbols),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,32 @@ static void a_shell_is_one_with_its_menu(void **state)
     arena_free(arena);
 }
 
+/* A short page is a shell where something could add to it. */
+static void a_short_page_is_no_shell_by_itself(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *html;
+        bool shell;
+    } CASES[] = {
+        {"<p>Three short words</p>", false},
+        {"<p>Three short words</p><script type='application/ld+json'>{}</script>", false},
+        {"<p>Three short words</p><script type='text/template'>x</script>", false},
+        {"<div></div>", false},
+        {"<p>Three short words</p><script src=/app.js></script>", true},
+        {"<p>Three short words</p><script type=MODULE src=/app.js></script>", true},
+        {"<p>Three short words</p><script type='text/javascript'>x</script>", true},
+        {"<p>Three short words</p><iframe src=/rest></iframe>", true},
+        {"<meta http-equiv=Refresh content='0; url=/rest'><p>Three short words</p>", true},
+        {"<body onload='fill()'><p>Three short words</p>", true},
+    };
+    struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        assert_int_equal(read_page(arena, CASES[i].html, false).shell, CASES[i].shell);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +235,7 @@ int main(void)
         cmocka_unit_test(headings_are_short),
         cmocka_unit_test(all_leaves_out_nothing_visible),
         cmocka_unit_test(a_shell_is_one_with_its_menu),
+        cmocka_unit_test(a_short_page_is_no_shell_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

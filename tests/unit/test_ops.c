@@ -4,9 +4,10 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "guard/callers.h"
+#include "guard/prices.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
-#include "ops/prices.h"
+#include "ops/paced.h"
 #include "ops/reports.h"
 #include "unit.h"
 
@@ -110,6 +111,122 @@ static void windows_are_shared_and_last(void **state)
     assert_int_equal(records_claim(first, &claim, 1, 6000), OK);
     commit(first);
     db_close(first);
+}
+
+/* ---- turns at sources ---- */
+
+static const struct pace PACE = {.windows = {{1, 1000}, {3, 60000}}, .at_once = 2};
+
+static struct pace_claim take_turn(struct db *db, const char *id, int64_t patience_ms)
+{
+    struct pace_claim claim = {
+        .source = "wiki", .pace = &PACE, .patience_ms = patience_ms, .lasts_ms = 5000};
+    snprintf(claim.id, sizeof claim.id, "%s", id);
+    begin(db, false);
+    assert_int_equal(paced_take(db, &claim), OK);
+    commit(db);
+    return claim;
+}
+
+static void end_turn(struct db *db, const struct pace_claim *claim, bool unused, int64_t rest_ms)
+{
+    begin(db, false);
+    assert_int_equal(paced_end(db, &(struct pace_end){.source = claim->source,
+                                                      .pace = claim->pace,
+                                                      .id = claim->id,
+                                                      .unused = unused,
+                                                      .probe = claim->probe,
+                                                      .rest_ms = rest_ms}),
+                     OK);
+    commit(db);
+}
+
+static void change(struct db *db, const char *sql)
+{
+    begin(db, false);
+    assert_int_equal(db_run(db, sql), OK);
+    commit(db);
+}
+
+static void turns_are_shared_and_given_back(void **state)
+{
+    (void)state;
+    struct db *first = open_store();
+    struct db *second = open_store();
+    struct pace_claim a = take_turn(first, "a", 0);
+    assert_int_equal(a.answer, PACE_GRANTED);
+    struct pace_claim b = take_turn(second, "b", 30000);
+    assert_int_equal(b.answer, PACE_GRANTED);
+    assert_in_range(b.wait_ms, 1, 1250);
+    assert_int_equal(take_turn(first, "c", 30000).answer, PACE_FULL);
+    end_turn(first, &a, false, 0);
+    struct pace_claim c = take_turn(first, "c", 30000);
+    assert_int_equal(c.answer, PACE_GRANTED);
+    assert_in_range(c.wait_ms, 1251, 2500);
+    end_turn(second, &b, true, PACE_UNKNOWN); /* it was cancelled: nobody asked at its time */
+    end_turn(first, &c, false, 0);
+    struct pace_claim d = take_turn(second, "d", 30000);
+    assert_int_equal(d.answer, PACE_GRANTED);
+    assert_in_range(d.wait_ms, 2501, 3750);
+    struct pace_claim e = take_turn(second, "e", 30000); /* a fourth in a minute, but for b */
+    assert_int_equal(e.answer, PACE_LATER);
+    assert_in_range(e.wait_ms, 50000, 61000);
+    begin(first, false);
+    assert_int_equal(records_tidy(first, clock_wall_ms() + INT64_C(3600000)), OK);
+    commit(first); /* by a clock that is an hour ahead */
+    assert_int_equal(take_turn(second, "e", 30000).answer, PACE_LATER);
+    /* The clock was set back by an hour: nobody waits for an hour. */
+    change(first, "UPDATE windows SET used = used + 3600000, ends_ms = ends_ms + 3600000");
+    e = take_turn(second, "e", 30000);
+    assert_in_range(e.wait_ms, 50000, 61000);
+    /* A minute passes. */
+    change(first, "UPDATE windows SET used = used - 65000, ends_ms = ends_ms - 65000");
+    assert_int_equal(take_turn(second, "e", 0).answer, PACE_GRANTED);
+    int64_t rows;
+    assert_int_equal(db_numbers(db_query(first, "SELECT count(*) FROM windows", NULL, 0), &rows, 1),
+                     1);
+    assert_int_equal(rows, 3); /* of the last one, and a turn that nobody ended before that */
+    db_close(first);
+    db_close(second);
+}
+
+static void a_turn_that_nobody_ends_ends_with_its_time(void **state)
+{
+    (void)state;
+    struct db *db = open_store();
+    assert_int_equal(take_turn(db, "a", 30000).answer, PACE_GRANTED);
+    assert_int_equal(take_turn(db, "b", 30000).answer, PACE_GRANTED);
+    assert_int_equal(take_turn(db, "c", 30000).answer, PACE_FULL); /* and their process dies */
+    change(db, "UPDATE windows SET used = used - 7000, ends_ms = ends_ms - 7000");
+    assert_int_equal(take_turn(db, "c", 30000).answer, PACE_GRANTED);
+    db_close(db);
+}
+
+static void rests_are_shared_and_one_tries(void **state)
+{
+    (void)state;
+    struct db *first = open_store();
+    struct db *second = open_store();
+    struct pace_claim a = take_turn(first, "a", 0);
+    end_turn(first, &a, false, 180000);
+    struct pace_claim b = take_turn(second, "b", 0);
+    assert_int_equal(b.answer, PACE_RESTS);
+    assert_in_range(b.wait_ms, 170000, 180000);
+    change(first, "UPDATE windows SET used = used - 181000, ends_ms = ends_ms - 181000");
+    b = take_turn(second, "b", 0);
+    assert_int_equal(b.answer, PACE_GRANTED);
+    assert_true(b.probe);
+    assert_int_equal(take_turn(first, "c", 30000).answer, PACE_RESTS);
+    end_turn(second, &b, false, PACE_UNKNOWN); /* nobody knows: the next one tries */
+    struct pace_claim c = take_turn(first, "c", 30000);
+    assert_true(c.probe);
+    end_turn(first, &c, false, 0); /* it answers */
+    struct pace_claim d = take_turn(second, "d", 30000);
+    assert_int_equal(d.answer, PACE_GRANTED);
+    assert_false(d.probe);
+    end_turn(second, &d, false, 0);
+    db_close(first);
+    db_close(second);
 }
 
 static void add_row(struct db *store, const char *caller, int64_t at_ms, const char *code,
@@ -578,10 +695,10 @@ static void answers_are_kept_for_a_while(void **state)
     unsigned char key[SHA256_SIZE] = {1};
     unsigned char other[SHA256_SIZE] = {2};
     size_t length = 0;
-    struct answers *answers = answers_new(60000);
+    struct answers *answers = answers_new();
     assert_null(answers_find(answers, key, arena, &length));
-    answers_keep(answers, "local", key, "{\"a\":1}", 7);
-    answers_keep(answers, "local", key, "{\"a\":22}", 8);
+    answers_keep(answers, "local", key, "{\"a\":1}", 7, 60000);
+    answers_keep(answers, "local", key, "{\"a\":22}", 8, 60000);
     assert_string_equal(answers_find(answers, key, arena, &length), "{\"a\":22}");
     answers_forget(answers, "alice");
     assert_non_null(answers_find(answers, key, arena, &length));
@@ -590,8 +707,8 @@ static void answers_are_kept_for_a_while(void **state)
     answers_forget(answers, "local");
     assert_null(answers_find(answers, key, arena, &length));
     answers_free(answers);
-    answers = answers_new(1);
-    answers_keep(answers, "local", key, "{}", 2);
+    answers = answers_new();
+    answers_keep(answers, "local", key, "{}", 2, 1);
     usleep(3000);
     assert_null(answers_find(answers, key, arena, &length));
     answers_free(answers);
@@ -603,15 +720,15 @@ static void kept_answers_are_bounded(void **state)
 {
     (void)state;
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
-    struct answers *answers = answers_new(60000);
+    struct answers *answers = answers_new();
     size_t length = 0;
     char *large = calloc(1, LIMIT_KEPT_ANSWER_BYTES + 1);
     unsigned char key[SHA256_SIZE] = {0};
-    answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES + 1);
+    answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES + 1, 60000);
     assert_null(answers_find(answers, key, arena, &length));
     for (unsigned i = 0; i < LIMIT_KEPT_ANSWERS + 10; i++) {
         memcpy(key, &i, sizeof i);
-        answers_keep(answers, "local", key, "{}", 2);
+        answers_keep(answers, "local", key, "{}", 2, 60000);
         /* The first is asked for again and again, and so stays. */
         memset(key, 0, sizeof key);
         assert_non_null(answers_find(answers, key, arena, &length));
@@ -623,7 +740,7 @@ static void kept_answers_are_bounded(void **state)
     for (unsigned i = 0; i < 40; i++) {
         unsigned number = 100000 + i;
         memcpy(key, &number, sizeof number);
-        answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES);
+        answers_keep(answers, "local", key, large, LIMIT_KEPT_ANSWER_BYTES, 60000);
     }
     for (unsigned i = 0; i < 40; i++) {
         unsigned number = 100000 + i;
@@ -642,6 +759,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FILE(windows_are_shared_and_last),
+        WITH_FILE(turns_are_shared_and_given_back),
+        WITH_FILE(a_turn_that_nobody_ends_ends_with_its_time),
+        WITH_FILE(rests_are_shared_and_one_tries),
         WITH_FILE(usage_is_summed_by_day_caller_and_tool),
         WITH_FILE(history_is_each_callers_own),
         WITH_FILE(old_records_go),

@@ -122,7 +122,7 @@ static void begin(struct scene *scene, const struct worker *worker, int max_roun
     scene->call = call_new(&(struct call_options){0});
     scene->scratch = arena_new(MIB(4));
     scene->worker = worker;
-    sightings_init(&scene->sightings, scene->call, max_rounds);
+    assert_int_equal(sightings_init(&scene->sightings, scene->call, max_rounds), OK);
 }
 
 static void end(struct scene *scene)
@@ -174,7 +174,7 @@ static void gemini_is_seen(void **state)
         USE("6", "web_fetch", "{\"prompt\":\"Sum up https://d.test/1, and (https://e.test/2).\"}"),
         USE("7", "web_fetch", "{\"prompt\":\"https://f.test/\"}"),
         USE("8", "get_internal_docs", "{\"url\":\"https://g.test/\"}"),
-        GOT("3", "success", "{\\\"success\\\":true}"),
+        GOT("3", "success", "_Cut: 5 of 9 characters"),
         GOT("4", "success", "{\\\"success\\\":true,\\\"failed\\\":true}"),
         GOT("5", "error", ""),
         GOT("6", "success", ""),
@@ -182,6 +182,14 @@ static void gemini_is_seen(void **state)
         GOT("8", "success", ""),
         USE("9", "google_web_search", "{\"query\":\"tea\"}"),
         GOT("9", "success", ""),
+        USE("10", "mcp_forage_get_content",
+            "{\"urls\":[\"https://h.test/\",\"https://i.test/\",\"https://j.test/\"]}"),
+        GOT("10", "success",
+            "{\\\"success\\\":true,\\\"results\\\":["
+            "{\\\"url\\\":\\\"https://h.test/\\\",\\\"page_content\\\":\\\"H\\\"},"
+            "{\\\"url\\\":\\\"https://i.test/"
+            "\\\",\\\"failed\\\":true,\\\"page_content\\\":\\\"no\\\"},"
+            "{\\\"url\\\":\\\"https://j.test/\\\",\\\"success\\\":false}]}"),
         GOT("nobody", "success", ""),
         SAY("the "),
         SAY("answer"),
@@ -190,8 +198,8 @@ static void gemini_is_seen(void **state)
     };
     static const char *const QUERIES[] = {"tea", "green tea"};
     static const char *const SOURCES[] = {"https://A.test/x", "https://d.test/1",
-                                          "https://e.test/2"};
-    static const char *const HOSTS[] = {"a.test", "d.test", "e.test"};
+                                          "https://e.test/2", "https://h.test/"};
+    static const char *const HOSTS[] = {"a.test", "d.test", "e.test", "h.test"};
     struct scene scene;
     begin(&scene, &WORKER_GEMINI, 5);
     for (size_t i = 0; i < COUNT(LINES); i++) {
@@ -200,14 +208,77 @@ static void gemini_is_seen(void **state)
     const struct sightings *seen = &scene.sightings;
     expect_list(&seen->queries, QUERIES, COUNT(QUERIES));
     expect_list(&seen->sources, SOURCES, COUNT(SOURCES));
-    expect_list(&seen->hosts, HOSTS, COUNT(HOSTS));
+    assert_int_equal(evidence_page_count(seen->evidence), COUNT(HOSTS));
+    for (size_t i = 0; i < COUNT(HOSTS); i++) {
+        assert_string_equal(evidence_page(seen->evidence, i + 1)->host, HOSTS[i]);
+    }
+    assert_string_equal(evidence_page(seen->evidence, 4)->text, "H");
+    assert_null(evidence_page(seen->evidence, 1)->text);
     assert_int_equal(seen->rounds, 2);
-    assert_int_equal(seen->turns, 3);
+    assert_int_equal(seen->turns, 4);
     assert_string_equal(seen->said.data, "let me seethe answer");
     assert_string_equal(seen->said.data + seen->answer_start, "the answer");
     assert_true(seen->is_done);
     assert_string_equal(seen->complaint, "careful");
     assert_null(seen->failure);
+    end(&scene);
+}
+
+/* A page is of the host that its words came from, whoever was asked; a failure is no page, and a
+ * result that cannot be read is none that we have. */
+static void pages_are_filed_where_they_are(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {
+        USE("1", "mcp_forage_get_content", "{\"url\":\"https://a.test/old\"}"),
+        GOT("1", "success",
+            "{\\\"url\\\":\\\"https://b.test/new\\\",\\\"page_content\\\":\\\"Text.\\\"}"),
+        USE("2", "mcp_forage_get_content", "{\"url\":\"https://c.test/\"}"),
+        GOT("2", "success", "{\\\"success\\\":false,\\\"error\\\":{\\\"code\\\":\\\"X\\\"}}"),
+        USE("3", "mcp_forage_get_content", "{\"url\":\"https://d.test/\"}"),
+        GOT("3", "success", "# A page\\n\\nthat was cut"),
+        USE("4", "web_fetch", "{\"prompt\":\"https://e.test/\"}"),
+        GOT("4", "success", "done"),
+    };
+    static const char *const SOURCES[] = {"https://b.test/new", "https://d.test/",
+                                          "https://e.test/"};
+    struct scene scene;
+    struct evidence_counts counts;
+    begin(&scene, &WORKER_GEMINI, 5);
+    for (size_t i = 0; i < COUNT(LINES); i++) {
+        assert_int_equal(tell(&scene, LINES[i]), OK);
+    }
+    struct evidence *evidence = scene.sightings.evidence;
+    expect_list(&scene.sightings.sources, SOURCES, COUNT(SOURCES));
+    assert_string_equal(evidence_page(evidence, 1)->host, "b.test");
+    assert_int_equal(evidence_page_of(evidence, "https://a.test/old"), 1);
+    assert_int_equal(evidence_page_of(evidence, "https://c.test/"), 0);
+    assert_null(evidence_page(evidence, evidence_page_of(evidence, "https://d.test/"))->text);
+    evidence_count(evidence, &counts);
+    assert_int_equal(counts.hosts, 1);
+    end(&scene);
+}
+
+/* Marks that we put into a page are not of it, and part what was not read together. */
+static void our_marks_are_not_of_the_page(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {
+        USE("1", "mcp_forage_get_content", "{\"url\":\"https://a.test/\"}"),
+        GOT("1", "success",
+            "{\\\"url\\\":\\\"https://a.test/\\\",\\\"page_content\\\":\\\"[0 Town] The town is "
+            "not\\\\n"
+            "\\\\n[512 Town > Guilt] guilty of any crime.\\\\n\\\\n[900]\\\\n\\\\nA row.\\\\n\\\\n"
+            "_[The table row is cut here and goes on at start=950.]_\\\"}"),
+    };
+    struct scene scene;
+    begin(&scene, &WORKER_GEMINI, 5);
+    for (size_t i = 0; i < COUNT(LINES); i++) {
+        assert_int_equal(tell(&scene, LINES[i]), OK);
+    }
+    assert_string_equal(evidence_page(scene.sightings.evidence, 1)->text,
+                        " The town is not\n\n" EVIDENCE_SEAM
+                        " guilty of any crime.\n\n" EVIDENCE_SEAM "\n\nA row.\n\n" EVIDENCE_SEAM);
     end(&scene);
 }
 
@@ -508,6 +579,8 @@ int main(void)
         cmocka_unit_test(our_own_prompts_are_sound),
         cmocka_unit_test(templates_come_from_files),
         cmocka_unit_test(gemini_is_seen),
+        cmocka_unit_test(pages_are_filed_where_they_are),
+        cmocka_unit_test(our_marks_are_not_of_the_page),
         cmocka_unit_test(claude_is_seen),
         cmocka_unit_test(failures_are_seen),
         cmocka_unit_test(rounds_and_turns_are_bounded),

@@ -1,5 +1,7 @@
-/* Searching: what is pure in it - addresses, shares, dates, countries, merging, snippets. */
+/* Searching: what is pure in it - addresses, shares, dates, countries, snippets. */
 #include "unit.h"
+
+#include "arena_fixture.h"
 
 #include "config/budget.h"
 #include "core/limits.h"
@@ -9,22 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new(MIB(4));
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena = arena_free(arena);
-    return 0;
-}
 
 /* ---- addresses ---- */
 
@@ -69,42 +55,6 @@ static void other_pages_have_other_spellings(void **state)
         assert_string_not_equal(canonical_url(arena, CASES[i][0]),
                                 canonical_url(arena, CASES[i][1]));
     }
-}
-
-/* ---- merging ---- */
-
-static struct hits answer_of(struct hit *items, size_t count)
-{
-    return (struct hits){.items = items, .count = count};
-}
-
-static void the_best_of_each_come_first_and_each_page_once(void **state)
-{
-    (void)state;
-    struct hit first[] = {{"a", "https://a.example/", "", NULL, NULL},
-                          {"b", "https://b.example/", "", NULL, NULL},
-                          {"c", "https://c.example/", "", NULL, NULL}};
-    struct hit second[] = {{"b too", "http://www.b.example?utm_source=x", "", NULL, NULL},
-                           {"d", "https://d.example/", "", NULL, NULL},
-                           {"a too", "https://a.example/#x", "", NULL, NULL}};
-    struct hits answers[] = {answer_of(first, 3), answer_of(second, 3)};
-    const struct hits *const list[] = {&answers[0], NULL, &answers[1]};
-    struct found found[10];
-    size_t count;
-    assert_int_equal(merge_hits(arena, list, 3, found, 10, &count), OK);
-    static const struct {
-        const char *title;
-        unsigned found_by;
-    } EXPECTED[] = {{"a", 5}, {"b too", 5}, {"d", 4}, {"c", 1}};
-    assert_int_equal(count, COUNT(EXPECTED));
-    for (size_t i = 0; i < count; i++) {
-        assert_string_equal(found[i].hit.title, EXPECTED[i].title);
-        assert_int_equal(found[i].found_by, EXPECTED[i].found_by);
-    }
-    /* Who found a page counts beyond the number that is shown. */
-    assert_int_equal(merge_hits(arena, list, 3, found, 1, &count), OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(found[0].found_by, 5);
 }
 
 /* ---- shares ---- */
@@ -293,7 +243,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_page_has_one_spelling),
         cmocka_unit_test(other_pages_have_other_spellings),
-        cmocka_unit_test(the_best_of_each_come_first_and_each_page_once),
         cmocka_unit_test(a_room_is_shared_fairly),
         cmocka_unit_test(shares_hold_their_promises),
         cmocka_unit_test(sites_go_into_the_text),
@@ -303,5 +252,5 @@ int main(void)
         cmocka_unit_test(countries_have_codes),
         cmocka_unit_test(decorations_are_taken_off),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -1,158 +1,80 @@
 /* Providers: what each is asked, in its own terms, how its answers are read, and how failures are
  * judged. */
-#include "unit.h"
+#include "search_cases.h"
 
-#include "core/limits.h"
-#include "core/status.h"
 #include "websearch/route.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-static struct arena *arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena = arena_new(MIB(8));
-    return arena ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena = arena_free(arena);
-    return 0;
-}
-
 /* ---- requests ---- */
-
-static struct provider_request build(const struct provider *provider,
-                                     const struct search_query *query)
-{
-    struct provider_request request = {
-        .arena = arena, .query = query, .base = "http://base", .key = "the-key"};
-    assert_int_equal(provider_build(provider, &request), OK);
-    return request;
-}
-
-/* What is sent: the address behind the base, and the body where there is one. */
-static const char *sent(const struct provider_request *request)
-{
-    assert_int_equal(strncmp(request->url, "http://base", 11), 0);
-    return arena_printf(arena, "%s%s%s", request->url + 11, request->body ? " " : "",
-                        request->body ? request->body : "");
-}
-
-static const char *left_out(const struct provider_request *request)
-{
-    char *all = arena_strdup(arena, "");
-    for (size_t i = 0; i < request->left_out.count; i++) {
-        const char *item = request->left_out.items[i];
-        all = arena_printf(arena, "%s%s%.*s", all, i ? "," : "", (int)strcspn(item, ":"), item);
-    }
-    return all;
-}
-
-/* Everything that can be asked for. */
-static struct search_query demanding(enum search_type type)
-{
-    return (struct search_query){
-        .text = "a \"b\"",
-        .count = 5,
-        .page = 2,
-        .type = type,
-        .start_date = "2026-01-31",
-        .end_date = "2026-02-28",
-        .region = "DE",
-        .language = "pt-BR",
-        .sites = {"a.org", "b.org"},
-        .site_count = 2,
-        .exclude_sites = {"c.org"},
-        .exclude_site_count = 1,
-    };
-}
 
 static void each_is_asked_in_its_own_terms(void **state)
 {
     (void)state;
-    static const struct {
-        const struct provider *provider;
-        enum search_type type;
-        const char *sent, *left_out;
-    } CASES[] = {
+    static const struct asked_case CASES[] = {
         {&PROVIDER_SERPER, SEARCH_WEB,
          "/search {\"q\":\"a \\\"b\\\" (site:a.org OR site:b.org) -site:c.org\",\"num\":5,\"gl\":"
          "\"de\",\"hl\":\"pt-br\",\"tbs\":\"cdr:1,cd_min:01/31/2026,cd_max:02/28/"
          "2026\",\"page\":2}",
-         ""},
+         "", 0},
         {&PROVIDER_SERPER, SEARCH_SCHOLAR,
          "/scholar {\"q\":\"a \\\"b\\\" (site:a.org OR site:b.org) -site:c.org\",\"num\":5,\"gl\":"
          "\"de\",\"hl\":\"pt-br\",\"page\":2}",
-         "freshness and dates"},
+         "freshness and dates", 0},
         {&PROVIDER_TAVILY, SEARCH_WEB,
          "/search {\"query\":\"a \\\"b\\\"\",\"max_results\":10,\"search_depth\":\"basic\","
          "\"topic\":\"general\",\"start_date\":\"2026-01-31\",\"end_date\":\"2026-02-28\","
          "\"country\":\"germany\",\"include_domains\":[\"a.org\",\"b.org\"],\"exclude_domains\":["
          "\"c.org\"]}",
-         "language"},
+         "language", 5},
         {&PROVIDER_TAVILY, SEARCH_NEWS,
          "/search {\"query\":\"a \\\"b\\\"\",\"max_results\":10,\"search_depth\":\"basic\","
          "\"topic\":\"news\",\"start_date\":\"2026-01-31\",\"end_date\":\"2026-02-28\","
          "\"include_domains\":[\"a.org\",\"b.org\"],\"exclude_domains\":[\"c.org\"]}",
-         "region,language"},
+         "region,language", 5},
         {&PROVIDER_SEARXNG, SEARCH_SCHOLAR,
          "/search?format=json&q=a%20%22b%22%20%28site%3Aa.org%20OR%20site%3Ab.org%29%20-site%3Ac."
          "org&categories=science&language=pt-BR&pageno=2",
-         "start_date and end_date"},
+         "start_date and end_date", 0},
         {&PROVIDER_BRAVE, SEARCH_WEB,
          "/web/search?q=a%20%22b%22%20%28site%3Aa.org%20OR%20site%3Ab.org%29%20-site%3Ac.org&count="
          "5&offset=1&country=DE&search_lang=pt-br&freshness=2026-01-31to2026-02-28&text_"
          "decorations=false&result_filter=web",
-         ""},
+         "", 0},
         {&PROVIDER_BRAVE, SEARCH_IMAGES,
          "/images/search?q=a%20%22b%22%20%28site%3Aa.org%20OR%20site%3Ab.org%29%20-site%3Ac.org&"
          "count=10&country=DE&search_lang=pt-br",
-         "freshness and dates"},
+         "freshness and dates", 5},
         {&PROVIDER_EXA, SEARCH_SCHOLAR,
          "/search {\"query\":\"a \\\"b\\\"\",\"numResults\":10,\"category\":\"publication\","
          "\"startPublishedDate\":\"2026-01-31T00:00:00.000Z\",\"endPublishedDate\":\"2026-02-28T23:"
          "59:59.999Z\",\"userLocation\":\"DE\",\"includeDomains\":[\"a.org\",\"b.org\"],"
          "\"excludeDomains\":[\"c.org\"],\"contents\":{\"text\":{\"maxCharacters\":500}}}",
-         "language"},
+         "language", 5},
     };
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct search_query query = demanding(CASES[i].type);
-        struct provider_request request = build(CASES[i].provider, &query);
-        assert_string_equal(sent(&request), CASES[i].sent);
-        assert_string_equal(left_out(&request), CASES[i].left_out);
-    }
+    check_asked(CASES, COUNT(CASES), demanding("a \"b\""));
 }
 
 static void little_is_sent_for_a_plain_search(void **state)
 {
     (void)state;
-    static const struct {
-        const struct provider *provider;
-        const char *sent;
-    } CASES[] = {
-        {&PROVIDER_SERPER, "/search {\"q\":\"fish\",\"num\":3}"},
-        {&PROVIDER_TAVILY, "/search {\"query\":\"fish\",\"max_results\":3,\"search_depth\":"
-                           "\"basic\",\"topic\":\"general\"}"},
-        {&PROVIDER_SEARXNG, "/search?format=json&q=fish&categories=general"},
-        {&PROVIDER_BRAVE, "/web/search?q=fish&count=3&text_decorations=false&result_filter=web"},
-        {&PROVIDER_EXA, "/search {\"query\":\"fish\",\"numResults\":3,\"contents\":{\"text\":{"
-                        "\"maxCharacters\":500}}}"},
+    static const struct asked_case CASES[] = {
+        {&PROVIDER_SERPER, SEARCH_WEB, "/search {\"q\":\"fish\",\"num\":3}", "", 0},
+        {&PROVIDER_TAVILY, SEARCH_WEB,
+         "/search {\"query\":\"fish\",\"max_results\":3,\"search_depth\":"
+         "\"basic\",\"topic\":\"general\"}",
+         "", 0},
+        {&PROVIDER_SEARXNG, SEARCH_WEB, "/search?format=json&q=fish&categories=general", "", 0},
+        {&PROVIDER_BRAVE, SEARCH_WEB,
+         "/web/search?q=fish&count=3&text_decorations=false&result_filter=web", "", 0},
+        {&PROVIDER_EXA, SEARCH_WEB,
+         "/search {\"query\":\"fish\",\"numResults\":3,\"contents\":{\"text\":{"
+         "\"maxCharacters\":500}}}",
+         "", 0},
     };
-    struct search_query query = {.text = "fish", .count = 3, .page = 1};
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct provider_request request = build(CASES[i].provider, &query);
-        assert_string_equal(sent(&request), CASES[i].sent);
-        assert_int_equal(request.left_out.count, 0);
-        assert_int_equal(request.skip, 0);
-    }
+    check_asked(CASES, COUNT(CASES), plain(SEARCH_WEB, "fish"));
 }
 
 static void freshness_has_a_word_everywhere(void **state)
@@ -227,13 +149,7 @@ static void pages_are_counted_where_there_are_none(void **state)
 static void long_queries_are_cut_where_they_must(void **state)
 {
     (void)state;
-    char text[1200];
-    memset(text, 'x', sizeof text);
-    for (size_t i = 9; i < sizeof text; i += 10) {
-        text[i] = ' ';
-    }
-    text[sizeof text - 1] = '\0';
-    struct search_query query = {.text = text, .count = 3, .page = 1};
+    struct search_query query = plain(SEARCH_WEB, long_text());
     struct provider_request request = build(&PROVIDER_TAVILY, &query);
     assert_string_equal(left_out(&request), "query");
     assert_in_range(strlen(request.body), 350, 520);
@@ -273,24 +189,10 @@ static void unknown_countries_and_languages_are_said(void **state)
 
 /* ---- answers ---- */
 
-static int parse(const struct provider *provider, enum search_type type, const char *text,
-                 struct hits *hits)
-{
-    struct search_query query = {.text = "fish", .count = 3, .page = 1, .type = type};
-    yyjson_doc *doc = json_parse(arena, text, strlen(text), NULL);
-    assert_non_null(doc);
-    return provider_read(provider, arena, yyjson_doc_get_root(doc), &query, hits);
-}
-
 static void answers_are_read(void **state)
 {
     (void)state;
-    static const struct {
-        const struct provider *provider;
-        enum search_type type;
-        const char *text;
-        struct hit hit; /* the first */
-    } CASES[] = {
+    static const struct read_case CASES[] = {
         {&PROVIDER_SERPER,
          SEARCH_WEB,
          "{\"organic\":[{\"title\":\"T\",\"link\":\"L\",\"snippet\":\"S\",\"date\":\"D\"}]}",
@@ -328,21 +230,7 @@ static void answers_are_read(void **state)
          "{\"results\":[{\"title\":null,\"url\":\"L\",\"publishedDate\":\"D\",\"text\":\"S\"}]}",
          {"L", "L", "S", "D", NULL}},
     };
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct hits hits;
-        assert_int_equal(parse(CASES[i].provider, CASES[i].type, CASES[i].text, &hits), OK);
-        assert_int_equal(hits.count, 1);
-        const char *const got[] = {hits.items[0].title, hits.items[0].link, hits.items[0].snippet,
-                                   hits.items[0].published, hits.items[0].image};
-        const char *const want[] = {CASES[i].hit.title, CASES[i].hit.link, CASES[i].hit.snippet,
-                                    CASES[i].hit.published, CASES[i].hit.image};
-        for (size_t j = 0; j < COUNT(got); j++) {
-            assert_true(!got[j] == !want[j]);
-            if (want[j]) {
-                assert_string_equal(got[j], want[j]);
-            }
-        }
-    }
+    check_read(CASES, COUNT(CASES));
 }
 
 static void odd_items_are_passed_over(void **state)
@@ -362,35 +250,25 @@ static void odd_items_are_passed_over(void **state)
 static void nothing_found_is_an_answer_and_another_shape_is_none(void **state)
 {
     (void)state;
-    static const struct {
-        const struct provider *provider;
-        enum search_type type;
-        const char *text;
-        int status;
-    } CASES[] = {
-        {&PROVIDER_SERPER, SEARCH_WEB, "{\"organic\":[]}", OK},
-        {&PROVIDER_SERPER, SEARCH_WEB, "{\"searchParameters\":{\"q\":\"x\"}}", OK},
-        {&PROVIDER_SERPER, SEARCH_WEB, "{}", ERR_INVALID},
-        {&PROVIDER_SERPER, SEARCH_WEB, "{\"organic\":{}}", ERR_INVALID},
-        {&PROVIDER_SERPER, SEARCH_NEWS, "{\"organic\":[]}", ERR_INVALID},
-        {&PROVIDER_TAVILY, SEARCH_WEB, "{\"results\":[]}", OK},
-        {&PROVIDER_TAVILY, SEARCH_WEB, "{\"results\":null}", ERR_INVALID},
-        {&PROVIDER_SEARXNG, SEARCH_WEB, "{\"results\":[]}", OK},
-        {&PROVIDER_SEARXNG, SEARCH_WEB, "{\"error\":\"x\"}", ERR_INVALID},
-        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"type\":\"search\"}", OK},
-        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"web\":{\"results\":[]}}", OK},
-        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"type\":\"search\",\"web\":7}", ERR_INVALID},
-        {&PROVIDER_BRAVE, SEARCH_WEB, "{}", ERR_INVALID},
-        {&PROVIDER_BRAVE, SEARCH_NEWS, "{\"type\":\"news\"}", ERR_INVALID},
-        {&PROVIDER_EXA, SEARCH_WEB, "{\"results\":[]}", OK},
-        {&PROVIDER_EXA, SEARCH_WEB, "{\"results\":\"x\"}", ERR_INVALID},
+    static const struct shape_case CASES[] = {
+        {&PROVIDER_SERPER, SEARCH_WEB, "{\"organic\":[]}", OK, 0},
+        {&PROVIDER_SERPER, SEARCH_WEB, "{\"searchParameters\":{\"q\":\"x\"}}", OK, 0},
+        {&PROVIDER_SERPER, SEARCH_WEB, "{}", ERR_INVALID, 0},
+        {&PROVIDER_SERPER, SEARCH_WEB, "{\"organic\":{}}", ERR_INVALID, 0},
+        {&PROVIDER_SERPER, SEARCH_NEWS, "{\"organic\":[]}", ERR_INVALID, 0},
+        {&PROVIDER_TAVILY, SEARCH_WEB, "{\"results\":[]}", OK, 0},
+        {&PROVIDER_TAVILY, SEARCH_WEB, "{\"results\":null}", ERR_INVALID, 0},
+        {&PROVIDER_SEARXNG, SEARCH_WEB, "{\"results\":[]}", OK, 0},
+        {&PROVIDER_SEARXNG, SEARCH_WEB, "{\"error\":\"x\"}", ERR_INVALID, 0},
+        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"type\":\"search\"}", OK, 0},
+        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"web\":{\"results\":[]}}", OK, 0},
+        {&PROVIDER_BRAVE, SEARCH_WEB, "{\"type\":\"search\",\"web\":7}", ERR_INVALID, 0},
+        {&PROVIDER_BRAVE, SEARCH_WEB, "{}", ERR_INVALID, 0},
+        {&PROVIDER_BRAVE, SEARCH_NEWS, "{\"type\":\"news\"}", ERR_INVALID, 0},
+        {&PROVIDER_EXA, SEARCH_WEB, "{\"results\":[]}", OK, 0},
+        {&PROVIDER_EXA, SEARCH_WEB, "{\"results\":\"x\"}", ERR_INVALID, 0},
     };
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct hits hits;
-        assert_int_equal(parse(CASES[i].provider, CASES[i].type, CASES[i].text, &hits),
-                         CASES[i].status);
-        assert_int_equal(hits.count, 0);
-    }
+    check_shapes(CASES, COUNT(CASES));
 }
 
 static void searxng_tells_of_engines_that_did_not_answer(void **state)

@@ -5,7 +5,7 @@
 #include "index/dictionary.h"
 #include "index/index.h"
 #include "index/merge.h"
-#include "index/postings.h"
+#include "index/positions.h"
 #include "unit.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void check_list(uint32_t count, uint32_t step, uint32_t most_times)
     uint32_t limit = 1;
     for (uint32_t i = 0; i < count; i++) {
         limit += dice(step);
-        postings[i] = (struct posting){limit++, 1 + dice(most_times)};
+        postings[i] = (struct posting){.document = limit++, .times = 1 + dice(most_times)};
     }
     uint32_t *lengths = calloc(limit + 1, sizeof *lengths);
     for (uint32_t i = 0; i < limit; i++) {
@@ -38,7 +38,8 @@ static void check_list(uint32_t count, uint32_t step, uint32_t most_times)
     struct buf out;
     buf_init(&out, MIB(16));
     postings_write(&out, postings, count, lengths);
-    struct postings list = {(const uint8_t *)out.data, out.length, count};
+    struct postings list = {
+        .bytes = (const uint8_t *)out.data, .length = out.length, .count = count};
     struct postings_cursor cursor;
     postings_start(&cursor, &list, limit);
     for (uint32_t i = 0; i < count; i++) {
@@ -91,6 +92,94 @@ static void keeps_postings(void **state)
     }
 }
 
+/* ---- positions ---- */
+
+enum { MOST_POSITIONS = 5 };
+
+/* Positions of a document: none, or as many as its number says, far apart or near. */
+static uint32_t positions_made(uint32_t document, uint32_t *made)
+{
+    uint32_t count = document % (MOST_POSITIONS + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        made[i] = document % 7 + i * (1 + document % 3 * 5000);
+    }
+    return count;
+}
+
+static void check_positions_at(struct positions_reader *reader,
+                               const struct postings_cursor *cursor)
+{
+    uint32_t wanted[MOST_POSITIONS];
+    uint32_t count = positions_made(cursor->document, wanted);
+    struct positions positions = positions_of(reader, cursor);
+    uint32_t position;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(positions_next(&positions, &position));
+        assert_int_equal(position, wanted[i]);
+    }
+    assert_false(positions_next(&positions, &position));
+}
+
+/* One behind the other, some left out, and twice. */
+static void check_positions(uint32_t count)
+{
+    struct posting *postings = calloc(count, sizeof *postings);
+    struct buf all;
+    struct buf lists;
+    struct buf out;
+    buf_init(&all, MIB(1));
+    buf_init(&lists, MIB(1));
+    buf_init(&out, MIB(1));
+    size_t *starts = calloc(count, sizeof *starts);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t made[MOST_POSITIONS];
+        postings[i] = (struct posting){.document = 3 * i + dice(3), .times = 1};
+        uint32_t behind = 0;
+        uint32_t positions = positions_made(postings[i].document, made);
+        starts[i] = all.length;
+        for (uint32_t j = 0; j < positions; j++) {
+            positions_put(&all, made[j] + 1 - behind, j + 1 < positions);
+            behind = made[j] + 1;
+        }
+        postings[i].positions_length = (uint32_t)(all.length - starts[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        postings[i].positions = (const uint8_t *)all.data + starts[i];
+    }
+    postings_write(&lists, postings, count, NULL);
+    positions_write(&out, postings, count);
+    struct postings list = {.bytes = (const uint8_t *)lists.data,
+                            .length = lists.length,
+                            .count = count,
+                            .positions = (const uint8_t *)out.data,
+                            .positions_length = (uint32_t)out.length};
+    for (uint32_t step = 1; step < 400; step *= 7) {
+        struct postings_cursor cursor;
+        struct positions_reader reader;
+        positions_start(&reader);
+        for (postings_start(&cursor, &list, 3 * count); cursor.document != NO_DOCUMENT;
+             postings_seek(&cursor, cursor.document + step)) {
+            check_positions_at(&reader, &cursor);
+            check_positions_at(&reader, &cursor);
+        }
+    }
+    free(postings);
+    free(starts);
+    buf_done(&all);
+    buf_done(&lists);
+    buf_done(&out);
+}
+
+static void keeps_positions(void **state)
+{
+    (void)state;
+    static const uint32_t COUNTS[] = {1, 2, 127, 128, 129, 256, 1000};
+    dice_state = 1;
+    for (size_t i = 0; i < COUNT(COUNTS); i++) {
+        check_positions(COUNTS[i]);
+    }
+}
+
 /* ---- dictionaries ---- */
 
 static void keeps_terms(void **state)
@@ -104,6 +193,8 @@ static void keeps_terms(void **state)
         struct dictionary_term lists = {.list = (uint64_t)i * 7,
                                         .holders = (uint32_t)i + 1,
                                         .list_length = i % 3 ? 7 : 3,
+                                        .positions = (uint64_t)i * 300,
+                                        .positions_length = 300,
                                         .passages = i % 3 ? 0 : 2,
                                         .passages_length = i % 3 ? 0 : 4};
         int length = snprintf(text, sizeof text, "term%05d", i * 2);
@@ -126,6 +217,7 @@ static void keeps_terms(void **state)
         assert_true(dictionary_find(&dictionary, text, (size_t)length, &term));
         assert_int_equal(term.holders, i + 1);
         assert_int_equal(term.list, i * 7);
+        assert_int_equal(term.positions, i * 300);
         length = snprintf(text, sizeof text, "term%05d", i * 2 + 1);
         assert_false(dictionary_find(&dictionary, text, (size_t)length, &term));
     }
@@ -402,11 +494,9 @@ static void pruning_loses_no_compound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_postings),
-        cmocka_unit_test(keeps_terms),
-        cmocka_unit_test(equals_the_model),
-        cmocka_unit_test(pruning_loses_nothing),
-        cmocka_unit_test(pruning_loses_no_compound),
+        cmocka_unit_test(keeps_postings),        cmocka_unit_test(keeps_positions),
+        cmocka_unit_test(keeps_terms),           cmocka_unit_test(equals_the_model),
+        cmocka_unit_test(pruning_loses_nothing), cmocka_unit_test(pruning_loses_no_compound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_IDS 400
+#define MOST_IDS 6000
 
 static const unsigned char IDENTITY[SHA256_SIZE] = "a store";
 
@@ -324,6 +324,42 @@ static void goes_on_without_a_disk(void **state)
     end(&process);
 }
 
+/* Without a shelf segments are merged in memory, while others come and go. */
+static void merges_without_a_shelf(void **state)
+{
+    struct model *model = *state;
+    struct process process = start(model);
+    struct shelving *shelving = NULL;
+    for (size_t id = 1; id < 5600; id++) {
+        put(model, id);
+        if (id % 700 == 0) {
+            assert_false(shelving_need(process.index).is_crowded);
+            catch_up(&process, model);
+        }
+    }
+    catch_up(&process, model);
+    assert_true(shelving_need(process.index).is_crowded);
+    assert_int_equal(shelving_begin(process.index, NULL, &process.source, &shelving), OK);
+    change_some(model);
+    catch_up(&process, model);
+    require_as_model(&process, model);
+    assert_int_equal(shelving_write(shelving), OK);
+    assert_int_equal(shelving_end(shelving, process.index, true), OK);
+    require_as_model(&process, model);
+    assert_false(shelving_need(process.index).is_crowded);
+    assert_int_equal(shelving_begin(process.index, NULL, &process.source, &shelving), ERR_NOTFOUND);
+    for (size_t id = 1; id < 3000; id++) { /* more than half of it */
+        drop(model, id);
+    }
+    catch_up(&process, model);
+    assert_true(shelving_need(process.index).is_crowded);
+    assert_int_equal(shelving_begin(process.index, NULL, &process.source, &shelving), OK);
+    assert_int_equal(shelving_write(shelving), OK);
+    assert_int_equal(shelving_end(shelving, process.index, true), OK);
+    require_as_model(&process, model);
+    end(&process);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, make_model, free_model)
 
 int main(void)
@@ -331,7 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EACH(comes_back_as_it_was),   EACH(is_changed_while_it_is_written),
         EACH(forgets_deleted_words),  EACH(serves_several_processes),
-        EACH(goes_on_without_a_disk),
+        EACH(goes_on_without_a_disk), EACH(merges_without_a_shelf),
     };
     return cmocka_run_group_tests_name("shelving", tests, NULL, NULL);
 }

@@ -143,6 +143,31 @@ static void *cancel_soon(void *context)
     return NULL;
 }
 
+/* Once one has ended, the others have until a time of the report's own. */
+static void limit(void *context, size_t index, size_t done)
+{
+    (void)index;
+    (void)done;
+    side_until(context, clock_now_ms() + 50);
+}
+
+static void a_report_limits_the_rest(void **state)
+{
+    (void)state;
+    struct call *call = new_call(0);
+    struct piece pieces[] = {{.sleep_ms = 5}, {.sleep_ms = -1}, {.sleep_ms = 10}};
+    struct side *side = new_side(call, pieces, 3, 3);
+    int64_t began = clock_now_ms();
+    assert_int_equal(side_run(side, 0, limit, side), ERR_DEADLINE);
+    assert_in_range(clock_now_ms() - began, 5, SOON_MS);
+    assert_true(side_finished(side, 0));
+    assert_false(side_finished(side, 1));
+    side_free(side);
+    call_free(call);
+    wait_for_threads();
+    assert_int_equal(ended, 3);
+}
+
 static void a_cancelled_call_ends_its_pieces(void **state)
 {
     (void)state;
@@ -206,6 +231,7 @@ int main(void)
         cmocka_unit_test(all_of_them_end),
         cmocka_unit_test(no_more_than_wanted_run_at_once),
         cmocka_unit_test(at_the_deadline_the_rest_is_left_behind),
+        cmocka_unit_test(a_report_limits_the_rest),
         cmocka_unit_test(a_cancelled_call_ends_its_pieces),
         cmocka_unit_test(more_pieces_than_threads_wait_for_their_turn),
     };

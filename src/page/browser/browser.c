@@ -462,7 +462,8 @@ static int take_tab(struct browser *browser, struct place *place, struct tab *ta
 
 /* ---- as the reader sees it ---- */
 
-static int render_once(struct call *call, const char *url, struct browser_page *page)
+static int render_once(struct call *call, const char *url, size_t most_chars,
+                       struct browser_page *page)
 {
     struct browser *browser = call_parts(call)->browser;
     struct place place = {.call = call, .report = report_wait};
@@ -471,17 +472,17 @@ static int render_once(struct call *call, const char *url, struct browser_page *
     int status = take_tab(browser, &place, &tab, &page->error);
     if (status == OK) {
         call_progress(call, 0, 0, "rendering the page in the browser");
-        status = page_render(call, &tab, url, page);
+        status = page_render(call, &tab, url, most_chars, page);
         give_tab(browser, &place, &tab);
     }
     return status;
 }
 
-int browser_render(struct call *call, const char *url, struct browser_page *page)
+int browser_render(struct call *call, const char *url, size_t most_chars, struct browser_page *page)
 {
     int status = ERR_CLOSED;
     for (int i = 0; i < RENDER_TRIES && status == ERR_CLOSED; i++) {
-        status = render_once(call, url, page);
+        status = render_once(call, url, most_chars, page);
     }
     if (status != OK && status != ERR_CANCELLED && status != ERR_DEADLINE) {
         if (!page->error) {

@@ -26,15 +26,19 @@ struct browser *browser_free(struct browser *browser);
 struct browser_page {
     const char *html; /* the document after scripts have run, in the call's arena */
     size_t length;
-    const char *url;   /* after redirects */
-    int status;        /* of the main document; 0: unknown */
-    const char *error; /* words for a note, with ERR_FAILED */
+    const char *url;        /* after redirects */
+    int status;             /* of the main document; 0: unknown */
+    const char *error;      /* words for a note, with ERR_FAILED */
+    const char *unfinished; /* what was not waited for, in a sentence; NULL: nothing */
+    bool cut;               /* it is longer than what is read of one */
 };
 
 /* Renders with the browser of the call's program. OK, ERR_FAILED (no browser, it does not start,
  * the page does not load: `error` says so and what to do), ERR_CANCELLED, ERR_DEADLINE. Waits its
- * turn when as many pages as allowed are open. */
-MUST_CHECK int browser_render(struct call *call, const char *url, struct browser_page *page);
+ * turn when as many pages as allowed are open. A page that grows when it is scrolled is scrolled
+ * until it has about so many characters; 0: it is not. */
+MUST_CHECK int browser_render(struct call *call, const char *url, size_t most_chars,
+                              struct browser_page *page);
 /* Whether there is a browser to start; otherwise what to install, in `lacks`. */
 bool browser_found(char *lacks, size_t size);
 /* Starts it, or finds that it runs. `program` receives what is started. As browser_render(), with

@@ -16,6 +16,6 @@ struct tab {
 
 /* As browser_render(), and ERR_CLOSED when the browser is gone. */
 MUST_CHECK int page_render(struct call *call, const struct tab *tab, const char *url,
-                           struct browser_page *page);
+                           size_t most_chars, struct browser_page *page);
 
 #endif

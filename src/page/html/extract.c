@@ -16,10 +16,11 @@
 #include "text/count.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define SMALL_BYTES   400 /* a page of no more text is read as it is, */
 #define SMALL_LINKS   8   /* and of no more links */
-#define SHELL_WORDS   20  /* fewer than this and a script would have to fill the page */
+#define SHELL_WORDS   20  /* fewer than this, and whatever can add to the page has to fill it */
 #define LITTLE_WORDS  50  /* fewer than this and what it carries as data is looked at */
 #define PRODUCT_WORDS 100 /* the same of a product */
 #define WHOLE_WORDS   150 /* as many in its data are its text, and no script is needed */
@@ -93,10 +94,10 @@ static int add_embedded(struct page *page, struct buf *out, size_t words)
     return status;
 }
 
-/* Whether a page is a few lines that no script adds to, and calls no part of itself content,
- * navigation or the like. Nothing in it is machinery by comparison with the rest: its one link may
- * be all that it is there for. */
-static bool is_small(const struct page *page)
+/* Whether a page is a few lines that no script adds to any more, and calls no part of itself
+ * content, navigation or the like. Nothing in it is machinery by comparison with the rest: its one
+ * link may be all that it is there for. */
+static bool is_small(const struct page *page, bool scripts_ran)
 {
     static const bool BUILDS[LXB_TAG__LAST_ENTRY] = {
         [LXB_TAG_ARTICLE] = true, [LXB_TAG_ASIDE] = true,  [LXB_TAG_FOOTER] = true,
@@ -112,11 +113,53 @@ static bool is_small(const struct page *page)
     for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
         lxb_tag_id_t tag = dom_tag(node);
         links += tag == LXB_TAG_A;
-        if (tag < LXB_TAG__LAST_ENTRY && BUILDS[tag]) {
+        if (tag < LXB_TAG__LAST_ENTRY && BUILDS[tag] && !(tag == LXB_TAG_SCRIPT && scripts_ran)) {
             return false;
         }
     }
     return links <= SMALL_LINKS;
+}
+
+/* A script that runs, and is not data. */
+static bool is_run(const lxb_dom_node_t *script)
+{
+    const char *type = dom_attr(script, "type");
+    return !type || !*type || strcasecmp(type, "module") == 0 || strcasestr(type, "javascript") ||
+           strcasestr(type, "ecmascript");
+}
+
+/* Whether a browser could show more of a page than it holds: by scripts, by frames, or by leading
+ * to another page. */
+static bool can_grow(const struct page *page)
+{
+    const lxb_dom_node_t *root = lxb_dom_interface_node(page->document);
+    for (const lxb_dom_node_t *node = root; node; node = dom_next(node, root, true)) {
+        const char *directive;
+        switch (dom_tag(node)) {
+        case LXB_TAG_SCRIPT:
+            if (is_run(node)) {
+                return true;
+            }
+            break;
+        case LXB_TAG_BODY:
+            if (dom_attr(node, "onload")) {
+                return true;
+            }
+            break;
+        case LXB_TAG_META:
+            directive = dom_attr(node, "http-equiv");
+            if (directive && strcasecmp(directive, "refresh") == 0) {
+                return true;
+            }
+            break;
+        case LXB_TAG_IFRAME:
+        case LXB_TAG_FRAME:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
 }
 
 /* The tree exists from here on. */
@@ -131,7 +174,7 @@ static int extract_tree(struct arena *arena, struct page *page, const struct ext
     if (status != OK) {
         return status;
     }
-    if (input->all || is_small(page)) {
+    if (input->all || is_small(page, input->scripts_ran)) {
         omitted_restore(page);
     }
     struct buf out;
@@ -148,7 +191,7 @@ static int extract_tree(struct arena *arena, struct page *page, const struct ext
     if (status == OK) {
         status = fill_result(arena, page, &out, result);
         result->access = access_find(page, result->markdown, result->length);
-        result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS;
+        result->shell = words < SHELL_WORDS && result->words < WHOLE_WORDS && can_grow(page);
     }
     if (status == OK) {
         status = omitted_account(page, arena, input->account, result);

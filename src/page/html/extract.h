@@ -18,6 +18,7 @@ struct extract_input {
     const char *content_type;  /* of the HTTP answer, or NULL: its charset counts */
     const char *language;      /* its Content-Language, or NULL: a hint at undeclared encodings */
     bool all;                  /* everything visible, not the main part alone */
+    bool scripts_ran;          /* a browser wrote this down after the page's scripts had run */
     bool account;              /* with a list of all texts and where each of them went */
     const struct model *model; /* of page/html/choose/model.h, for who tries one; NULL: our own */
 };
@@ -32,7 +33,7 @@ struct extract_result {
     size_t words;
     const char *access; /* the wall that it is: "login", "paywall", "consent"; NULL: it is none */
     bool cut;           /* the page was larger than a ceiling: this is its beginning */
-    bool shell;         /* next to nothing is left: a script would have to fill it */
+    bool shell;         /* next to nothing is left, and scripts or frames may add to it */
     struct omitted omitted;
     const struct accounted_text *texts; /* where they were asked for, in the order of the page */
     size_t text_count;

@@ -1,8 +1,7 @@
 /* arXiv: what its interface says about a paper, and the paper's text: the HTML version where there
  * is one, else the PDF. A paper whose text cannot be read is still a paper with an abstract. */
-#include "call/parts.h"
-#include "core/clock.h"
 #include "core/limits.h"
+#include "guard/pacer.h"
 #include "page/html/extract.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
@@ -232,23 +231,25 @@ int arxiv_write(struct arena *arena, const struct arxiv_paper *paper, const char
 
 /* ---- asking ---- */
 
-/* Waits for our turn: one request every three seconds, for all calls together. Whoever is cancelled
- * while it waits has taken no turn from the others. */
-static int wait_for_turn(struct call *call)
+/* In its turn, which all calls of all processes take one after the other. */
+static int ask_in_turn(struct service *service, const char *id, struct source_response *response)
 {
-    _Atomic int64_t *next_at_ms = &call_parts(call)->loaders->arxiv_next_ms;
-    for (;;) {
-        int64_t now = clock_now_ms();
-        int64_t next = atomic_load(next_at_ms);
-        if (now >= next &&
-            atomic_compare_exchange_strong(next_at_ms, &next, now + TIME_ARXIV_PAUSE_MS)) {
-            return OK;
-        }
-        int status = now < next ? call_sleep(call, next - now) : call_check(call);
-        if (status != OK) {
-            return status;
-        }
+    static const struct pace PACE = PACE_OF_ARXIV;
+    struct pace_turn turn;
+    int status = pace_take(service->call, "arxiv", &PACE, INT64_MAX, &turn);
+    if (status == ERR_BUSY) {
+        return service_fail(service, "arXiv asks to be left alone for %lld seconds",
+                            (long long)(turn.wait_ms + 999) / 1000);
     }
+    if (status != OK) {
+        return status == ERR_IO ? service_fail(service, "nobody can say when arXiv may be asked")
+                                : status;
+    }
+    status = service_get(service, response, "/api/query?id_list=%s&max_results=1", id);
+    bool refused =
+        status == OK && (response->fetched.status == 429 || response->fetched.status == 503);
+    pace_leave(&turn, refused ? TIME_ARXIV_REST_MS : status == OK ? 0 : PACE_UNKNOWN);
+    return status;
 }
 
 static int ask_metadata(struct call *call, const char *id, struct arxiv_paper *paper,
@@ -259,10 +260,7 @@ static int ask_metadata(struct call *call, const char *id, struct arxiv_paper *p
     int status = service_open(&service, call, "arXiv", "ARXIV_BASE_URL", NULL, why);
     service.accept = "application/atom+xml";
     if (status == OK) {
-        status = wait_for_turn(call);
-    }
-    if (status == OK) {
-        status = service_get(&service, &response, "/api/query?id_list=%s&max_results=1", id);
+        status = ask_in_turn(&service, id, &response);
     }
     if (status != OK) {
         return status;
@@ -321,7 +319,8 @@ static int read_pdf(struct service *service, const char *id, const char **text)
         return service_fail(service, "arXiv has neither HTML nor a PDF of it (HTTP %d)",
                             fetched->status);
     }
-    status = pdf_load(service->call, fetched->body, fetched->body_length, &document, service->why);
+    status = pdf_load(service->call, fetched->body, fetched->body_length, false, &document,
+                      service->why);
     *text = status == OK ? document.markdown : NULL;
     return status;
 }

@@ -13,36 +13,10 @@
 
 /* Whether the bytes begin as a PDF does. */
 bool pdf_is(const char *bytes, size_t length);
-/* OK; ERR_FAILED with words; ERR_NOMEM, ERR_CANCELLED, ERR_DEADLINE. */
-int pdf_load(struct call *call, const char *bytes, size_t length, struct document *document,
-             const char **why);
-
-struct pdf_line {
-    const char *text; /* in the arena */
-    size_t length;
-    double left, top, bottom;
-    double size;       /* of the letters */
-    double block_left; /* of all lines of its block */
-    unsigned page;     /* from 0 */
-    unsigned block;    /* numbered through the document */
-    bool margin;       /* near the top or the bottom of its page */
-    bool dropped;
-};
-
-struct pdf_text {
-    struct pdf_line *lines;
-    size_t count;
-    unsigned pages;
-    const char *title, *author, *created, *modified; /* or NULL */
-    bool cut;
-};
-
-/* Reads what pdftotext -bbox-layout wrote; one that breaks off gives what was whole. OK, ERR_NOMEM,
- * or ERR_INVALID for anything else. Pure, as is the next. */
-int pdf_read_lines(struct arena *arena, const char *xml, size_t length, struct pdf_text *text);
-/* Writes the Markdown and the metadata. OK; ERR_NOTFOUND when there is no text at all; ERR_NOMEM.
- */
-int pdf_write(struct arena *arena, struct pdf_text *text, struct document *document);
+/* With running heads and page numbers when `all` is asked for. OK; ERR_FAILED with words;
+ * ERR_NOMEM, ERR_CANCELLED, ERR_DEADLINE. */
+int pdf_load(struct call *call, const char *bytes, size_t length, bool all,
+             struct document *document, const char **why);
 
 /* ---- texts that need no extractor ---- */
 
@@ -69,7 +43,15 @@ int plain_load(struct call *call, const struct source_response *response, enum c
 
 /* ---- feeds: RSS (0.9x, 1.0, 2.0) and Atom ---- */
 
-enum feed_field { FEED_TITLE, FEED_LINK, FEED_DATE, FEED_AUTHOR, FEED_SUMMARY, FEED_FIELDS };
+enum feed_field {
+    FEED_TITLE,
+    FEED_LINK,
+    FEED_DATE,
+    FEED_AUTHOR,
+    FEED_SUMMARY,
+    FEED_SITE, /* that an item was taken from, by its address */
+    FEED_FIELDS
+};
 
 /* Of the feed itself or of an item. Each text is in the arena, or NULL where there is none. */
 struct feed_record {
@@ -86,6 +68,9 @@ struct feed {
 
 /* OK; ERR_NOTFOUND when the text, which must be UTF-8, is no feed at all; ERR_NOMEM. */
 int feed_parse(struct arena *arena, const char *text, size_t length, struct feed *feed);
+/* "2003-06-10" for the dates that feeds write (RFC 822 or ISO 8601), or the text itself; NULL for
+ * NULL. */
+const char *feed_day(struct arena *arena, const char *date);
 /* The feed as Markdown; links are relative to `url`. OK or ERR_NOMEM. */
 int feed_write(struct arena *arena, const struct feed *feed, const char *url,
                struct document *document);

@@ -20,7 +20,7 @@ static const struct {
     {"dc:creator", FEED_AUTHOR, 2},  {"description", FEED_SUMMARY, 1},
     {"summary", FEED_SUMMARY, 1},    {"subtitle", FEED_SUMMARY, 1},
     {"tagline", FEED_SUMMARY, 2},    {"content:encoded", FEED_SUMMARY, 3},
-    {"content", FEED_SUMMARY, 3},
+    {"content", FEED_SUMMARY, 3},    {"source", FEED_SITE, 1},
 };
 
 struct feed_parser {
@@ -63,21 +63,27 @@ static const char *trimmed_buf(struct arena *arena, struct buf *buf)
     return copy;
 }
 
+/* The address in an attribute; NULL where there is none. */
+static const char *address_value(struct feed_parser *parser, const char *name)
+{
+    struct slice address;
+    struct buf text;
+    if (!xml_attribute(&parser->reader, name, &address)) {
+        return NULL;
+    }
+    buf_init(&text, LIMIT_URL_BYTES);
+    xml_append(&text, address);
+    return trimmed_buf(parser->arena, &text);
+}
+
 /* An Atom link has its address in an attribute, and only some lead to the page. */
 static const char *link_value(struct feed_parser *parser)
 {
-    struct slice href;
     struct slice relation;
-    if (!xml_attribute(&parser->reader, "href", &href)) {
-        return NULL;
-    }
-    if (xml_attribute(&parser->reader, "rel", &relation) && !slice_is(relation, "alternate")) {
-        return "";
-    }
-    struct buf text;
-    buf_init(&text, LIMIT_URL_BYTES);
-    xml_append(&text, href);
-    return trimmed_buf(parser->arena, &text);
+    const char *address = address_value(parser, "href");
+    bool other = address && xml_attribute(&parser->reader, "rel", &relation) &&
+                 !slice_is(relation, "alternate");
+    return other ? "" : address;
 }
 
 /* Reads an element to its end: its text, or where it holds markup of its own (XHTML), that. */
@@ -132,12 +138,14 @@ static bool take_element(struct feed_parser *parser, struct feed_record *record)
             continue;
         }
         enum feed_field field = ELEMENTS[i].field;
-        const char *value = field == FEED_LINK ? link_value(parser) : NULL;
+        const char *value = field == FEED_LINK   ? link_value(parser)
+                            : field == FEED_SITE ? address_value(parser, "url")
+                                                 : NULL;
         const char *written = NULL;
         if (!(field == FEED_AUTHOR ? take_author : take_value)(parser, &written)) {
             return false;
         }
-        value = value ? value : written;
+        value = value || field == FEED_SITE ? value : written;
         bool better = !record->values[field] || ELEMENTS[i].rank < record->ranks[field];
         if (value && *value && better) {
             record->values[field] = value;
@@ -219,8 +227,7 @@ int feed_parse(struct arena *arena, const char *text, size_t length, struct feed
 
 /* ---- as Markdown ---- */
 
-/* "2003-06-10" for the dates that feeds write (RFC 822 or ISO 8601), or the text itself. */
-static const char *day_of(struct arena *arena, const char *date)
+const char *feed_day(struct arena *arena, const char *date)
 {
     static const char MONTHS[] = "janfebmaraprmayjunjulaugsepoctnovdec";
     if (!date) {
@@ -298,7 +305,7 @@ static int write_item(struct arena *arena, struct buf *out, const char *const *v
     buf_puts(out, link ? "- [" : "- **");
     compose_line(out, title);
     buf_printf(out, link ? "](%s)" : "**%s", link ? link : "");
-    const char *const facts[] = {day_of(arena, values[FEED_DATE]), values[FEED_AUTHOR]};
+    const char *const facts[] = {feed_day(arena, values[FEED_DATE]), values[FEED_AUTHOR]};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         buf_puts(out, facts[i] ? " · " : "");
         compose_line(out, facts[i]);
@@ -316,7 +323,7 @@ int feed_write(struct arena *arena, const struct feed *feed, const char *url,
     document->kind = "feed";
     document->loader = "feed";
     document->title = feed->about.values[FEED_TITLE];
-    document->published = day_of(arena, feed->about.values[FEED_DATE]);
+    document->published = feed_day(arena, feed->about.values[FEED_DATE]);
     document->cut = document->cut || feed->cut;
     compose_heading(&out, "#", document->title ? document->title : "Feed");
     if (feed->about.values[FEED_SUMMARY]) {

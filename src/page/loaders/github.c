@@ -417,7 +417,7 @@ static int load_file(struct github_request *request, struct document *document)
     const char *body = response.fetched.body;
     size_t length = response.fetched.body_length;
     if (pdf_is(body, length)) {
-        return pdf_load(call, body, length, document, request->service.why);
+        return pdf_load(call, body, length, false, document, request->service.why);
     }
     if (memchr(body, '\0', length)) {
         return ERR_NOTFOUND; /* a picture, an archive */

@@ -37,21 +37,36 @@ const struct loader *loader_for(const struct url *url)
     static const struct loader GITHUB = {"github", github_load};
     static const struct loader WIKIPEDIA = {"wikipedia", wikipedia_load};
     static const struct loader ARXIV = {"arxiv", arxiv_load};
+    static const struct loader YOUTUBE = {"youtube", youtube_load};
+    static const struct loader HACKERNEWS = {"hackernews", hackernews_load};
+    static const struct loader REDDIT = {"reddit", reddit_load};
+    static const struct loader MASTODON = {"mastodon", mastodon_load};
+    static const struct loader DISCOURSE = {"discourse", discourse_load};
+    static const struct loader LEMMY = {"lemmy", lemmy_load};
     union {
         struct stackexchange_post post;
         struct github_page page;
         struct wikipedia_page article;
         char paper[ARXIV_ID_SIZE];
+        struct discourse_topic topic;
+        struct lemmy_page post_or_comment;
+        struct slice id;
     } found;
     /* A service of that name on another port is another service. */
     if (url->port != 80 && url->port != 443) {
         return NULL;
     }
-    return stackexchange_find(url, &found.post)  ? &STACKEXCHANGE
-           : github_find(url, &found.page)       ? &GITHUB
-           : wikipedia_find(url, &found.article) ? &WIKIPEDIA
-           : arxiv_find(url, found.paper)        ? &ARXIV
-                                                 : NULL;
+    return stackexchange_find(url, &found.post)      ? &STACKEXCHANGE
+           : github_find(url, &found.page)           ? &GITHUB
+           : wikipedia_find(url, &found.article)     ? &WIKIPEDIA
+           : arxiv_find(url, found.paper)            ? &ARXIV
+           : youtube_find(url, &found.id)            ? &YOUTUBE
+           : hackernews_find(url, &found.id)         ? &HACKERNEWS
+           : reddit_find(url, &found.id)             ? &REDDIT
+           : mastodon_find(url, &found.id)           ? &MASTODON
+           : discourse_find(url, &found.topic)       ? &DISCOURSE
+           : lemmy_find(url, &found.post_or_comment) ? &LEMMY
+                                                     : NULL;
 }
 
 /* What is more than the text that it is written in. ERR_NOTFOUND: it is not. */
@@ -86,7 +101,7 @@ static int load_text(struct call *call, const struct source_response *response,
     return ERR_NOTFOUND;
 }
 
-int load_by_content(struct call *call, const struct source_response *response,
+int load_by_content(struct call *call, const struct source_response *response, bool all,
                     struct document *document, const char **why)
 {
     const struct fetch_response *fetched = &response->fetched;
@@ -95,7 +110,7 @@ int load_by_content(struct call *call, const struct source_response *response,
     document->url = fetched->url;
     document->age_s = response->age_s;
     if (kind == CONTENT_PDF) {
-        return pdf_load(call, fetched->body, fetched->body_length, document, why);
+        return pdf_load(call, fetched->body, fetched->body_length, all, document, why);
     }
     if (kind == CONTENT_ARCHIVE || kind == CONTENT_BINARY) {
         return documents_read(call_arena(call), fetched->body, fetched->body_length, document, why);

@@ -16,8 +16,8 @@
 /* What loaders share over all calls of a program: when the services that limit how often they are
  * asked may be asked again, as of clock_now_ms(), and turns at reading PDFs. */
 struct loaders {
-    _Atomic int64_t arxiv_next_ms;
     _Atomic int64_t stackexchange_ready_ms[STACKEXCHANGE_METHODS];
+    _Atomic int64_t reddit_ready_ms;
     struct line pdfs;
     _Atomic bool told_of_pdf; /* that it is not as confined as it could be */
 };
@@ -39,8 +39,8 @@ const struct loader *loader_for(const struct url *url);
 
 /* By what came, not by where it came from: OK with the document for a body that is a PDF, a
  * packed document, plain text, JSON, Markdown or a feed; ERR_NOTFOUND for HTML and what nobody
- * reads, which `*why` may name; ERR_FAILED with `*why`. */
-MUST_CHECK int load_by_content(struct call *call, const struct source_response *response,
+ * reads, which `*why` may name; ERR_FAILED with `*why`. With `all`, nothing is left out. */
+MUST_CHECK int load_by_content(struct call *call, const struct source_response *response, bool all,
                                struct document *document, const char **why);
 
 #endif

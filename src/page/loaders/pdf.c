@@ -3,6 +3,7 @@
  * (proc/confine.h): it has no file of anybody's, no network and no rights, next to no environment,
  * and ceilings on memory, processor time and output. Documents take turns, as pages of HTML do, so
  * that what all of these children take together has a ceiling too. */
+#include "page/documents/pdf.h"
 #include "call/line.h"
 #include "call/parts.h"
 #include "core/log.h"
@@ -13,8 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const READ[] = {"pdftotext", "-bbox-layout", "-enc", "UTF-8", "-q", "-", "-",
-                                   NULL};
+/* Words with their boxes, and the metadata; then runs of text with their fonts and links. Without
+ * the second there is no more than plain text in it, but all of that. */
+static const char *const WORDS[] = {"pdftotext", "-raw", "-bbox", "-enc", "UTF-8",
+                                    "-q",        "-",    "-",     NULL};
+static const char *const FONTS[] = {"pdftohtml", "-xml", "-i",      "-zoom",  "3",        "-hidden",
+                                    "-nodrm",    "-q",   "-stdout", "fd://0", "document", NULL};
 
 /* Says once that the system cannot do what the documentation promises. */
 static void note_confinement(struct call *call, unsigned confinement)
@@ -26,12 +31,12 @@ static void note_confinement(struct call *call, unsigned confinement)
     }
 }
 
-static int run_poppler(struct call *call, const char *input, size_t length,
-                       struct proc_result *result)
+static int run_poppler(struct call *call, const char *const *arguments, unsigned seconds,
+                       const char *input, size_t length, struct proc_result *result)
 {
     static const char *const ENVIRONMENT[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
     struct proc_options options = {
-        .arguments = READ,
+        .arguments = arguments,
         .environment = ENVIRONMENT,
         .directory = "/",
         .input = input,
@@ -39,7 +44,7 @@ static int run_poppler(struct call *call, const char *input, size_t length,
         .max_output_bytes = LIMIT_PDF_OUTPUT_BYTES,
         .max_errors_bytes = KIB(16),
         .bounds = {.address_bytes = LIMIT_PDF_MEMORY_BYTES,
-                   .seconds = TIME_PDF_MS / 1000,
+                   .seconds = seconds,
                    .descriptors = LIMIT_PDF_DESCRIPTORS},
         .confined = true,
     };
@@ -78,17 +83,23 @@ static int fail(const char **why, const char *words)
     return ERR_FAILED;
 }
 
-static int write_result(struct call *call, const struct proc_result *result, bool cut,
+static int write_result(struct call *call, const struct proc_result *words,
+                        const struct proc_result *fonts, bool cut, bool all,
                         struct document *document, const char **why)
 {
     struct pdf_text text;
-    int status = pdf_read_lines(call_arena(call), result->output, result->output_length, &text);
+    struct arena *arena = call_arena(call);
+    int status = pdf_read_words(arena, words->output, words->output_length, &text);
     if (status == ERR_INVALID) {
-        return fail(why, reason(call_arena(call), result));
+        return fail(why, reason(arena, words));
+    }
+    if (status == OK && fonts->output_length) {
+        status = pdf_read_fonts(arena, fonts->output, fonts->output_length, &text);
     }
     if (status == OK) {
         text.cut = text.cut || cut;
-        status = pdf_write(call_arena(call), &text, document);
+        text.all = all;
+        status = pdf_write(arena, &text, document);
     }
     if (status == ERR_NOTFOUND) {
         return fail(why, "The PDF holds no text: its pages are probably pictures");
@@ -97,13 +108,14 @@ static int write_result(struct call *call, const struct proc_result *result, boo
 }
 
 /* When it is this document's turn. */
-static int load(struct call *call, const char *bytes, size_t length, struct document *document,
-                const char **why)
+static int load(struct call *call, const char *bytes, size_t length, bool all,
+                struct document *document, const char **why)
 {
     struct proc_result result;
+    struct proc_result fonts = {.output = ""};
     document->loader = "pdf";
     call_progress(call, 0, 0, "reading a PDF");
-    int status = run_poppler(call, bytes, length, &result);
+    int status = run_poppler(call, WORDS, TIME_PDF_MS / 1000, bytes, length, &result);
     if (status == ERR_NOTFOUND) {
         return fail(why,
                     "PDFs are read by pdftotext, which is missing here: install poppler-utils");
@@ -114,18 +126,23 @@ static int load(struct call *call, const char *bytes, size_t length, struct docu
     if (status == OK && result.exit.code != 0) {
         return fail(why, reason(call_arena(call), &result));
     }
-    return write_result(call, &result, status == ERR_LIMIT, document, why);
+    bool cut = status == ERR_LIMIT;
+    status = run_poppler(call, FONTS, TIME_PDF_FONTS_MS / 1000, bytes, length, &fonts);
+    if (service_is_over(status)) {
+        return status;
+    }
+    return write_result(call, &result, &fonts, cut, all, document, why);
 }
 
-int pdf_load(struct call *call, const char *bytes, size_t length, struct document *document,
-             const char **why)
+int pdf_load(struct call *call, const char *bytes, size_t length, bool all,
+             struct document *document, const char **why)
 {
     struct place place = {.call = call};
     call_waits_for(call, "a turn at reading PDFs");
     int status = line_enter(&call_parts(call)->loaders->pdfs, &place, -1);
     call_waits_for(call, NULL);
     if (status == OK) {
-        status = load(call, bytes, length, document, why);
+        status = load(call, bytes, length, all, document, why);
         line_leave(&place);
     }
     return status;

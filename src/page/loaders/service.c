@@ -105,6 +105,9 @@ static int ask(struct service *service, struct source_response *response, const 
     if (status == OK) {
         status = source_get(service->call, &request, response);
     }
+    if (status == ERR_FAILED && service->guessed) {
+        return ERR_NOTFOUND; /* the page itself will tell */
+    }
     if (status == ERR_FAILED) {
         const char *error = response->fetched.error;
         return service_fail(service, "%s: %s", service->name, error ? error : "no answer");
@@ -146,6 +149,43 @@ int service_json(struct service *service, const struct source_response *response
     return doc ? OK
                : service_fail(service, "%s answered HTTP %d with something that is not JSON",
                               service->name, response->fetched.status);
+}
+
+int service_object(struct service *service, const struct source_response *response,
+                   yyjson_val **object)
+{
+    int http_status = response->fetched.status;
+    bool gone = http_status == 404 || http_status == 410 ||
+                (service->guessed && http_status / 100 == 4 && http_status != 429);
+    if (gone) {
+        return ERR_NOTFOUND;
+    }
+    if (http_status != 200) {
+        return service_fail(service, "%s answered HTTP %d", service->name, http_status);
+    }
+    const char *before = *service->why;
+    int status = service_json(service, response, object);
+    if (status == OK && !yyjson_is_obj(*object)) {
+        status = service_fail(service, "%s answered with something else", service->name);
+    }
+    if (status == ERR_FAILED && service->guessed) {
+        *service->why = before; /* it is another kind of site, and nothing to tell of */
+        return ERR_NOTFOUND;
+    }
+    return status;
+}
+
+int service_open_at(struct service *service, struct call *call, const char *name,
+                    const char *variable, const struct url *url, struct slice prefix,
+                    const char **why)
+{
+    bool ipv6 = url_host_is_ipv6(url->host);
+    const char *base =
+        arena_printf(call_arena(call), "%s://%s%s%s%.*s", url->scheme, ipv6 ? "[" : "", url->host,
+                     ipv6 ? "]" : "", (int)prefix.length, prefix.data ? prefix.data : "");
+    int status = base ? service_open(service, call, name, variable, base, why) : ERR_NOMEM;
+    service->guessed = !service->configured;
+    return status;
 }
 
 int service_list_add(struct arena *arena, struct service_list *list, yyjson_val *array)

@@ -46,6 +46,7 @@ struct service {
     size_t header_count;
     size_t max_bytes; /* of an answer; 0: LIMIT_LOADER_BYTES */
     bool uncached;    /* ask it again, whatever it said before */
+    bool guessed;     /* the host may be no such service at all */
     const char **why; /* words for a note, set by whatever fails */
 };
 
@@ -66,6 +67,15 @@ MUST_CHECK int service_post(struct service *service, struct source_response *res
 /* The answer as JSON; ERR_FAILED with words when it is none. */
 MUST_CHECK int service_json(struct service *service, const struct source_response *response,
                             yyjson_val **root);
+/* The answer as a JSON object of the status 200. ERR_NOTFOUND for a status that says that there is
+ * no such thing, or none for us; ERR_FAILED with words for all others. */
+MUST_CHECK int service_object(struct service *service, const struct source_response *response,
+                              yyjson_val **object);
+/* A service of the page's own host, which may be another kind of site: what is no such answer is
+ * ERR_NOTFOUND. Its base is `variable`, or the host of the URL behind `prefix`, a path or "". */
+MUST_CHECK int service_open_at(struct service *service, struct call *call, const char *name,
+                               const char *variable, const struct url *url, struct slice prefix,
+                               const char **why);
 /* Sets the words and returns ERR_FAILED. */
 int service_fail(struct service *service, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

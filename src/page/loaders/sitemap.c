@@ -102,7 +102,8 @@ int sitemap_write(struct arena *arena, const char *text, size_t length, struct d
     document->kind = document->loader = "sitemap";
     document->cut = document->cut || event == XML_BROKEN || buf_error(&list) == ERR_LIMIT;
     buf_printf(&out, "# %s\n\n%zu %s:\n\n", index ? "Index of sitemaps" : "Sitemap", count,
-               index ? "sitemaps" : "addresses");
+               index ? (count == 1 ? "sitemap" : "sitemaps")
+                     : (count == 1 ? "address" : "addresses"));
     buf_append(&out, list.data, list.length);
     buf_done(&list);
     return arena_failed(arena) ? (buf_done(&out), ERR_NOMEM) : compose_done(arena, &out, document);

@@ -99,6 +99,71 @@ int wikipedia_load(struct call *call, const struct url *url, struct document *do
 int wikipedia_write(struct arena *arena, yyjson_val *parse, const char *url,
                     struct document *document);
 
+/* ---- conversations ---- */
+
+bool hackernews_find(const struct url *url, struct slice *id);
+int hackernews_load(struct call *call, const struct url *url, struct document *document,
+                    const char **why);
+/* A story or a comment as the interface gives it. OK or ERR_NOMEM. */
+int hackernews_write(struct arena *arena, yyjson_val *item, struct document *document);
+
+struct feed;
+
+bool reddit_find(const struct url *url, struct slice *id);
+int reddit_load(struct call *call, const struct url *url, struct document *document,
+                const char **why);
+/* A thread's feed, whose first item is what it is about; at least that. OK or ERR_NOMEM. */
+int reddit_write(struct arena *arena, const struct feed *feed, struct document *document);
+
+/* The following run on many hosts: their loaders ask the host of the page, which may turn out to be
+ * something else, and then the page itself is read. */
+
+bool mastodon_find(const struct url *url, struct slice *id);
+int mastodon_load(struct call *call, const struct url *url, struct document *document,
+                  const char **why);
+/* A status, and its context, or NULL. OK or ERR_NOMEM. */
+int mastodon_write(struct arena *arena, yyjson_val *post, yyjson_val *context,
+                   struct document *document);
+
+struct discourse_topic {
+    struct slice id;
+    struct slice folder; /* that the forum is in, "/forum"; empty: none */
+};
+
+bool discourse_find(const struct url *url, struct discourse_topic *topic);
+int discourse_load(struct call *call, const struct url *url, struct document *document,
+                   const char **why);
+/* A topic and its posts in their order; `missing` (or NULL) says what is not there. OK or
+ * ERR_NOMEM. */
+int discourse_write(struct arena *arena, yyjson_val *topic, const struct service_list *posts,
+                    const char *missing, struct document *document);
+
+struct lemmy_page {
+    struct slice id;
+    bool is_comment; /* whose post is not known */
+};
+
+bool lemmy_find(const struct url *url, struct lemmy_page *page);
+int lemmy_load(struct call *call, const struct url *url, struct document *document,
+               const char **why);
+/* A post_view and the comment_views of it; `missing` as above. OK or ERR_NOMEM. */
+int lemmy_write(struct arena *arena, yyjson_val *view, const struct service_list *comments,
+                const char *missing, struct document *document);
+
+/* ---- YouTube: videos ---- */
+
+bool youtube_find(const struct url *url, struct slice *id);
+int youtube_load(struct call *call, const struct url *url, struct document *document,
+                 const char **why);
+/* What a video's page tells its player, NULL where it is not there. The page ends with a NUL. */
+yyjson_val *youtube_player(struct arena *arena, const char *html, size_t length);
+/* The words of a transcript with the moments at which they are said. OK; ERR_NOTFOUND when there
+ * are none; ERR_NOMEM. */
+int youtube_transcript(struct arena *arena, const char *xml, size_t length, const char **markdown);
+/* Where there is no transcript (NULL), `missing` says why. OK or ERR_NOMEM. */
+int youtube_write(struct arena *arena, yyjson_val *player, const char *transcript,
+                  const char *missing, struct document *document);
+
 /* ---- arXiv: papers ---- */
 
 #define ARXIV_ID_SIZE 64

@@ -13,6 +13,7 @@
 
 #include "core/buf.h"
 #include "core/files.h"
+#include "core/hash.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/sha256.h"
@@ -246,19 +247,11 @@ static void count_kept(struct cache *cache, uint64_t size)
 
 /* ---- writing a file ---- */
 
-/* FNV-1a, 64 bits: it shall notice a torn or damaged file, not an enemy, who cannot write here. */
-static uint64_t checksum(uint64_t sum, const char *data, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        sum = (sum ^ (unsigned char)data[i]) * 0x100000001b3u;
-    }
-    return sum;
-}
-
+/* It shall notice a torn or damaged file, not an enemy, who cannot write here. */
 static uint64_t checksum_of(const char *head, size_t head_length, const char *body,
                             size_t body_length)
 {
-    return checksum(checksum(0xcbf29ce484222325u, head, head_length), body, body_length);
+    return hash_add(hash_add(HASH_START, head, head_length), body, body_length);
 }
 
 /* A line break in a value would make lines of its own. */

@@ -1,14 +1,16 @@
 """A fake of GitHub: its REST API (docs.github.com, "REST API", version 2022-11-28), its GraphQL API ("GraphQL API")
 and its server of raw files.
 
-Comments name the page of that documentation that describes what follows.
+test_sources_code.py runs PyGithub against its search. Comments name the page of that documentation that describes what follows.
 """
 
 import base64
 import json
 import re
+import time
 
-from fakes.service import Reply, Service
+from fakes.search_service import SearchService, need, only
+from fakes.service import Reply
 
 
 def user(login):
@@ -124,16 +126,71 @@ def release(tag, body, **more):
     }
 
 
+def found_issue(number, hit):
+    """REST API > Search > Search issues: an issue, with its place among the results."""
+    address = "https://api.github.com/repos/o/r"
+    return {**issue(number, hit.title, hit.snippet), "html_url": hit.link, "repository_url": address, "score": 1.0}
+
+
 DOCUMENTATION = "https://docs.github.com/rest"
 
 
-class GitHub(Service):
+class GitHub(SearchService):
+    name = "github"
+
     def __init__(self):
         super().__init__()
+        # "REST API > Search > Rate limit": searches in a minute, for an address and with a token.
+        self.searches_left = {False: 10, True: 30}
         self.objects = {}  # path below /repos -> an object, or a list that is paged
         self.discussions = {}  # number -> object of the GraphQL API with all its comments
         self.remaining = 60  # "REST API > Rate limits": 60 an hour for an address
         self.token = "github-token"
+
+    @property
+    def settings(self):
+        return {"GITHUB_BASE_URL": self.url, "GITHUB_TOKEN": None}
+
+    def reset(self):
+        super().reset()
+        self.searches_left = {False: 10, True: 30}
+
+    def error(self, status):
+        return self.say({"message": "Something is wrong", "documentation_url": DOCUMENTATION, "status": str(status)}, status)
+
+    def refuse(self, why):
+        """REST API > Search > Validation failed: 422 with a list of errors."""
+        error = {"resource": "Search", "field": "q", "code": "invalid", "message": why}
+        return self.say({"message": "Validation Failed", "errors": [error], "documentation_url": DOCUMENTATION}, 422)
+
+    def search(self, asked):
+        """REST API > Search > Search repositories, Search issues and pull requests."""
+        known = "authorization" in asked.headers
+        self.searches_left[known] -= 1
+        if self.searches_left[known] < 0:
+            reply = self.say({"message": "API rate limit exceeded for 127.0.0.1."}, 403)
+            reset = int(time.time()) + 40
+            reply.headers.update({"X-RateLimit-Remaining": 0, "X-RateLimit-Reset": reset, "X-RateLimit-Resource": "search"})
+            return reply
+        query = asked.query
+        only(query, {"q", "sort", "order", "per_page", "page"})
+        words = " ".join(word for word in query.get("q", "").split() if not re.match(r"(is|pushed|created|user|repo):", word))
+        need(words, "q is missing")
+        # "Limitations on query length": 256 characters without operators and qualifiers.
+        need(len(words) <= 256, "The search is longer than 256 characters.")
+        size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
+        # "About search": up to 1,000 results for each search.
+        need(1 <= size <= 100 and size * number <= 1000, "Only the first 1000 search results are available")
+        return self.reply(asked, self.hits_for(words)[(number - 1) * size : number * size])
+
+    def reply(self, asked, hits):
+        if asked.path == "/search/issues":
+            # Since 2025 a search is for issues or for pull requests.
+            need("is:issue" in asked.query["q"].split(), "Query must include 'is:issue' or 'is:pull-request'")
+            items = [found_issue(number, hit) for number, hit in enumerate(hits)]
+        else:
+            items = [repository(hit.title, html_url=hit.link, description=hit.snippet) for hit in hits]
+        return self.say({"total_count": len(items), "incomplete_results": False, "items": items})
 
     def limits(self):
         """REST API > Using the REST API > Rate limits > Checking the status of your rate limit: headers."""
@@ -159,6 +216,8 @@ class GitHub(Service):
         if given and given not in (f"Bearer {self.token}", f"token {self.token}"):
             # "Troubleshooting > 401 for bad credentials".
             return self.say({"message": "Bad credentials", "documentation_url": DOCUMENTATION, "status": "401"}, 401)
+        if asked.path in ("/search/repositories", "/search/issues"):
+            return super().answer(asked)
         if asked.path == "/graphql":
             return self.graphql(asked, given)
         if asked.path.startswith("/raw/"):

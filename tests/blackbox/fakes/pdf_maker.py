@@ -5,26 +5,34 @@ def escape(text):
     return text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
 
 
+def draw(size, x, y, text, font="F1"):
+    if font == "side":
+        return f"BT /F1 {size} Tf 0 1 -1 0 {x} {792 - y} Tm ({escape(text)}) Tj ET\n"
+    return f"BT /{font} {size} Tf {x} {792 - y} Td ({escape(text)}) Tj ET\n"
+
+
 def make_pdf(pages, title=None, author=None):
-    """A PDF whose pages are lists of (size, x, y, text), y from the top of a page of 612 by 792 points."""
+    """A PDF whose pages are lists of (size, x, y, text), y from the top of a page of 612 by 792 points; a fifth member is
+    the font: F1 (Helvetica), F2 (bold) or F3 (Courier), or "side" for words that run up the page."""
     objects = []
 
     def add(body):
         objects.append(body if isinstance(body, bytes) else body.encode("latin-1"))
         return len(objects)
 
-    font = add("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>")
+    fonts = " ".join(
+        f"/F{number} {add(f'<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>')} 0 R"
+        for number, name in enumerate(("Helvetica", "Helvetica-Bold", "Courier"), 1)
+    )
     tree = len(objects) + 2 * len(pages) + 1
     kids = []
     for lines in pages:
-        stream = "".join(
-            f"BT /F1 {size} Tf {x} {792 - y} Td ({escape(text)}) Tj ET\n" for size, x, y, text in lines
-        ).encode("cp1252")
+        stream = "".join(draw(*line) for line in lines).encode("cp1252")
         content = add(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
         kids.append(
             add(
                 f"<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R"
-                f" /Resources << /Font << /F1 {font} 0 R >> >> >>"
+                f" /Resources << /Font << {fonts} >> >> >>"
             )
         )
     add(f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>")

@@ -166,6 +166,17 @@ def read(number, url, **more):
     return use("mcp_forage_get_content", number, {"url": url}, **more)
 
 
+def page(number, url, text, title="A page"):
+    """A page that get_content read: the result holds it, as the real programs pass it on."""
+    told = {"success": True, "url": url, "title": title, "start": 0, "truncated": False, "page_content": text}
+    return read(number, url, output=json.dumps(told))
+
+
+def quote(claim, words, url):
+    """An item of `evidence` in an answer."""
+    return {"claim": claim, "quote": words, "url": url}
+
+
 def say(*pieces):
     return [event("message", role="assistant", content=piece, delta=True) for piece in pieces]
 
