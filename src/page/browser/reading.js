@@ -199,6 +199,17 @@
     let before = []; // of each box the lists in it, and the words of their rows
     let steps = null; // the list whose rows are gathered step by step
 
+    /* A page hears of a scroll with its next frame, which a busy machine draws late: what we say of a scroll is
+     * said when the page has heard of it. A page that is not drawn at all is not waited for long. */
+    const FRAMES_MS = 3000;
+
+    function afterFrames(value) {
+        return new Promise((done) => {
+            setTimeout(done, FRAMES_MS, value);
+            requestAnimationFrame(() => requestAnimationFrame(() => done(value)));
+        });
+    }
+
     function toEnd() {
         before = findBoxes().map((box) => {
             const lists = [...box.querySelectorAll("*")].filter((list) => list.childElementCount >= LEAST_ROWS);
@@ -207,7 +218,7 @@
         for (const { box } of before) {
             box.scrollTop = box.scrollHeight;
         }
-        return before.length > 0;
+        return before.length > 0 && afterFrames(true);
     }
 
     /* Finds the list that has shown other rows in place of most of those which it had, and begins it anew. */
@@ -220,7 +231,7 @@
                     steps = new Rows(box, list);
                     collected.set(list, steps);
                     box.scrollTop = 0;
-                    return true;
+                    return afterFrames(true);
                 }
             }
         }
@@ -235,7 +246,7 @@
             return false;
         }
         box.scrollTop += box.clientHeight * STEP;
-        return true;
+        return afterFrames(true);
     }
 
     /* ---- what we are asked for ---- */

@@ -89,6 +89,7 @@ int view_evaluate(struct view *view, int64_t world_id, const char *expression, i
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_bool(doc, root, "returnByValue", true);
+    yyjson_mut_obj_add_bool(doc, root, "awaitPromise", true);
     json_add_string(doc, root, "expression", expression);
     if (world_id) {
         yyjson_mut_obj_add_int(doc, root, "contextId", world_id);
