@@ -169,7 +169,7 @@ def usual_limits():
 
 
 def forage_http(environment):
-    environment = {**environment, "FORAGE_TOKENS": f"bench:{TOKEN}"}
+    environment = {"FORAGE_TOKENS": f"bench:{TOKEN}", **environment}
     command = [FORAGE, "serve", "--port", "0"]
     return http_server(command, environment, r"http://127\.0\.0\.1:(\d+)", "stderr")
 

@@ -56,12 +56,12 @@ static void check_hits(struct arena *arena, const struct hits *hits)
 static void check_merging(struct arena *arena, const struct hits *hits)
 {
     static const char *const TEXTS[] = {"x and what else"};
+    static const struct order ORDER = {ORDER_VOTES | ORDER_WORDS | ORDER_COPIES, 25};
     const struct ranking rankings[] = {{hits, "one", "one", 0}, {hits, "two", "two", 0}};
     struct found *found;
     size_t count;
     if (merge_rankings(arena, rankings, 2, &found, &count) != OK ||
-        order_found(arena, TEXTS, 1, ORDER_VOTES | ORDER_WORDS | ORDER_COPIES, found, count) !=
-            OK) {
+        order_found(arena, TEXTS, 1, &ORDER, found, count) != OK) {
         return;
     }
     require(count <= MERGE_DEPTH && count <= hits->count, "merged ceiling");

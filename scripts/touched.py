@@ -14,34 +14,36 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 # tests/blackbox/test_NAME.py for each room, the most telling first.
 ROOMS = {
     "answer": "search_web answer_contract answer_models kept_answers search_fakes",
-    "app": "protocol_stdio rest",
+    "app": "protocol_stdio skills rest",
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal offer completions interrupts",
-    "config": "cli trust forms",
+    "config": "cli trust forms profile",
     "core": "log clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor",
-    "doors": "rest origins openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
+    "doors": "rest origins sessions overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
-    "guard": "callers limits pacing ssrf origins",
+    "experiment": "experiments experiment_statistics",
+    "guard": "callers sessions limits pacing ssrf origins",
+    "jobs": "jobs tasks follow_ups own_research research usage",
     "index": "memory memory_building memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning memory_vectors",
     "meaning": "model doctor memory_meaning",
-    "mcp": "protocol_stdio protocol_http forms cancel",
+    "mcp": "protocol_stdio protocol_http skills profile forms cancel",
     "memory": "memory memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
     "model": "models model_faults model_fakes doctor",
     "net": "names way_out hostile_answers descriptors get_content ssrf trust",
-    "ops": "usage limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
+    "ops": "usage overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown documents pdf hostile_documents omitted get_content page_words encodings generators reviews page_parts focus several_pages quality "
     "page_cache "
     "loaders threads youtube confined browser rendering ssrf",
     "proc": "children confined research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms",
     "research": "children research research_failures research_end own_research",
-    "setup": "setup offer client_pages old_data",
+    "setup": "setup links offer client_pages old_data",
     "text": "get_content page_parts cli",
-    "tools": "tool_list tool_choice openapi rest protocol_stdio cli",
+    "tools": "tool_list profile tool_choice openapi rest protocol_stdio cli",
     "websearch": "web_search open_search web_search_parameters web_search_pages search_fakes pacing sources_code sources_news "
     "sources_papers sources_web",
     "world": "web_search_parameters search_web tables",

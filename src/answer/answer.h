@@ -6,15 +6,19 @@
 
 #include "answer/citations.h"
 #include "call/call.h"
+#include "research/follow.h"
 #include "text/json.h"
+
+struct upstreams; /* guard/breaker.h */
 
 struct answer_request {
     const char *query;
     int max_results;
-    int freshness_hours; /* 0: any age */
-    const char *region;  /* an ISO country code; NULL: anywhere */
-    bool include_answer; /* the text too, not only its sources */
-    size_t budget;       /* characters that the whole result may have */
+    int freshness_hours;         /* 0: any age */
+    const char *region;          /* an ISO country code; NULL: anywhere */
+    bool include_answer;         /* the text too, not only its sources */
+    size_t budget;               /* characters that the whole result may have */
+    const struct follow *follow; /* that the question follows on; or NULL */
 };
 
 struct answer {
@@ -29,11 +33,13 @@ struct answer {
     int freshness_hours;
     size_t unsupported; /* sentences of the model that no page supports, and which are left out */
     bool shortened;     /* it said more than an answer has room for */
+    const char *understood_as; /* of a question that follows on another: so that it stands alone */
+    const struct evidence *evidence; /* the pages that were read; NULL: the model read by itself */
 };
 
 /* The part of the program that answers: its guardrails (FORAGE_GUARDRAILS), and whether its
  * upstream rests. NULL with the reason in `problem`. */
-struct answerer *answerer_new(char *problem, size_t size);
+struct answerer *answerer_new(struct upstreams *upstreams, char *problem, size_t size);
 struct answerer *answerer_free(struct answerer *answerer);
 
 /* The model that answers with our own search behind it, as "provider:name": FORAGE_ANSWER_MODEL

@@ -55,9 +55,10 @@ bool guardrails_refuse(const struct guardrails *guardrails, const char *query,
  * words. */
 struct prompt_wishes {
     int max_results;
-    int freshness_hours; /* 0: any age */
-    const char *country; /* its name; NULL: anywhere */
-    int64_t now;         /* seconds since 1970 */
+    int freshness_hours;         /* 0: any age */
+    const char *country;         /* its name; NULL: anywhere */
+    int64_t now;                 /* seconds since 1970 */
+    const struct follow *follow; /* what the question follows on; or NULL */
 };
 
 /* NULL without memory. */

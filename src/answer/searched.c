@@ -7,6 +7,7 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "page/focus.h"
+#include "research/follow.h"
 #include "research/own/pages.h"
 #include "text/text.h"
 #include "websearch/websearch.h"
@@ -117,12 +118,16 @@ static int search(struct searched *searched)
             sources_add_result(arena, &searched->sources, item);
         }
     }
-    if (!searched->sources.count) {
+    if (question->wishes.follow) {
+        status = follow_take_pages(arena, question->wishes.follow, clock_wall_ms(),
+                                   searched->evidence, &searched->sources, request->query.count);
+    }
+    if (status == OK && !searched->sources.count) {
         return fail_unsupported(searched, "nothing_found",
                                 "The search found nothing, so there is nothing to answer with. Ask "
                                 "in other words, or for an older time.");
     }
-    return OK;
+    return status;
 }
 
 /* Of a page that cannot be read, what the search says of it is all there is. */
@@ -148,7 +153,11 @@ static int read_pages(struct searched *searched)
     size_t count = 0, usable = 0;
     int64_t third = call_time_left_ms(searched->call) / 3;
     for (size_t i = 0; i < searched->sources.count && count < LIMIT_SEARCH_RESULTS; i++) {
-        wanted[count++] = &searched->sources.items[i];
+        if (searched->sources.items[i].page) {
+            usable++; /* read for the question that this one follows on */
+        } else {
+            wanted[count++] = &searched->sources.items[i];
+        }
     }
     call_progress(searched->call, 0, 0, "reading %zu page%s", count, count == 1 ? "" : "s");
     int status = pages_fetch(searched->call, searched->evidence, wanted, count,
@@ -158,7 +167,8 @@ static int read_pages(struct searched *searched)
         status = take_excerpt(searched, wanted[i]);
         usable += wanted[i]->page != 0;
     }
-    searched->room = searched->room < count * FOCUS_CHARS ? searched->room : count * FOCUS_CHARS;
+    size_t all = searched->sources.count * FOCUS_CHARS;
+    searched->room = searched->room < all ? searched->room : all;
     if (status == OK && !usable) {
         return fail_unsupported(searched, "nothing_read",
                                 "None of the pages that were found could be read, so there is "
@@ -204,6 +214,14 @@ static int write_task(struct searched *searched, const char **task)
     buf_init(&out, MIB(2));
     buf_printf(&out, "The question, word for word:\n<question-%s>\n%s\n</question-%s>\n",
                searched->tag, searched->question->text, searched->tag);
+    if (searched->question->wishes.follow) {
+        struct buf before;
+        buf_init(&before, KIB(256));
+        follow_put(&before, searched->question->wishes.follow, false);
+        buf_puts(&out, "\nIt follows on what was asked before, which is no source:\n");
+        pages_put_data(&out, searched->tag, before.data ? before.data : "");
+        buf_done(&before);
+    }
     for (size_t i = 1; status == OK && i <= count; i++) {
         if (sources_get(&searched->sources, (int64_t)i)->page) {
             status = put_source(searched, i, searched->room / count, &out);
@@ -352,6 +370,7 @@ int searched_ask(struct call *call, struct model *model, const struct searched_q
         .evidence = evidence_new(call_arena(call)),
         .room = context > 0 && context < ROOM ? (size_t)context : ROOM,
     };
+    account->evidence = searched.evidence;
     int status = searched.evidence ? id_make_secret(searched.tag) : ERR_NOMEM;
     status = status == OK ? search(&searched) : status;
     status = status == OK ? read_pages(&searched) : status;

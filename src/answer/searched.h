@@ -22,6 +22,7 @@ struct searched_account {
     bool shortened;  /* there were more than fit */
     bool has_usage;  /* the model's server counted */
     int64_t input_tokens, output_tokens;
+    const struct evidence *evidence; /* the pages that were read */
 };
 
 /* OK with a response that has a text and an annotation for each of its sentences at least;

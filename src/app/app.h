@@ -23,6 +23,9 @@ struct app {
     struct proxies *proxies; /* whose word about a client is taken */
     struct meter *meter;
     struct program_status status;
+    /* What `forage doctor` sees, as JSON; whoever opens the doors sets it. NULL: nobody knows, or
+     * the call was ended. */
+    yyjson_mut_val *(*examine)(struct call *call, yyjson_mut_doc *doc);
 };
 
 struct app_options {
@@ -30,7 +33,8 @@ struct app_options {
     const char *title;
     /* Registers everything there is; NULL: what forage offers. */
     int (*add_everything)(struct registry *registry);
-    unsigned features; /* of mcp.h */
+    bool without_experiments; /* nothing is tried, whatever is set */
+    unsigned features;        /* of mcp.h */
     size_t page_size;
 };
 
@@ -39,12 +43,13 @@ struct app *app_new(const struct app_options *options, char *problem, size_t siz
 /* Waits for running calls; end them first. */
 struct app *app_free(struct app *app);
 
-/* Ends what runs; new calls must not come any more. In this order: research is cancelled at once,
- * because it would take minutes; other calls get TIME_SHUTDOWN_GRACE_MS to finish; those that are
+/* Ends what runs; new calls must not come any more. In this order: jobs are put down at once,
+ * because they would take minutes, and where `clients_left` those that a client waits for are
+ * cancelled; other calls get TIME_SHUTDOWN_GRACE_MS to finish; those that are
  * left are cancelled and get as long again; then the browser and every other child process end.
  * Children belong to the process: of two programs, the one that ends first takes all. `unheard`
  * (may be NULL) becomes true when nobody hears the answers any more: then nothing is waited for. */
-void app_finish_calls(struct app *app, const atomic_bool *unheard);
+void app_finish_calls(struct app *app, bool clients_left, const atomic_bool *unheard);
 /* Cancels what runs again since then, and waits for its end. */
 void app_end_calls(struct app *app);
 /* Ends the programs that the call of a command has started, and does not wait for the browser's

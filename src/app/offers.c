@@ -1,5 +1,6 @@
-/* The resources (a guide for agents, the status) and the prompts: what a user of a search server
- * would want to start with. The texts of prompts are prompts/NAME.md. */
+/* The resources (a guide for agents, the status), the prompts and the skill: what a user of a
+ * search server would want to start with. The texts of prompts are prompts/NAME.md; the skill is
+ * the one of the plugin, and the guide is its text. */
 #include "app/offers.h"
 
 #include "call/parts.h"
@@ -16,7 +17,9 @@ static int read_guide(struct call *call, const char *uri, struct resource_conten
 {
     (void)call;
     (void)uri;
-    content->text = guide;
+    /* The skill without its head, which is for those who choose among skills. */
+    const char *body = strstr(skill_forage, "\n---\n\n");
+    content->text = body ? body + strlen("\n---\n\n") : skill_forage;
     return OK;
 }
 
@@ -171,6 +174,16 @@ static const struct prompt PROMPTS[] = {
     },
 };
 
+/* ---- the skill ---- */
+
+static const struct skill_file SKILL_FILES[] = {
+    {"SKILL.md", "text/markdown", skill_forage},
+    {"references/parameters.md", "text/markdown", skill_parameters},
+    {0},
+};
+
+static const struct skill SKILL = {"forage", SKILL_FILES};
+
 int offers_register(struct registry *registry)
 {
     int status = OK;
@@ -180,5 +193,5 @@ int offers_register(struct registry *registry)
     for (size_t i = 0; status == OK && i < sizeof PROMPTS / sizeof *PROMPTS; i++) {
         status = registry_add_prompt(registry, &PROMPTS[i]);
     }
-    return status;
+    return status == OK ? registry_add_skill(registry, &SKILL) : status;
 }

@@ -1,4 +1,4 @@
-/* The resources and prompts that forage offers beside its tools. */
+/* The resources, the prompts and the skill that forage offers beside its tools. */
 #ifndef FORAGE_APP_OFFERS_H
 #define FORAGE_APP_OFFERS_H
 

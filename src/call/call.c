@@ -27,6 +27,10 @@ struct call {
     char request_id[CALL_ID_SIZE];
     const struct caller *caller;
     const struct parts *parts;
+    struct journal *journal; /* or NULL */
+    const char *session;     /* or NULL, as the next two */
+    const char *tried;
+    const struct overlay *overlay;
     /* What the client was told last, and when; only for the thread that works on the call. */
     char *said; /* MOST_SAID bytes in the arena; NULL before the first words */
     int64_t said_ms;
@@ -43,6 +47,7 @@ struct call {
     struct call_error error;
     struct call_usage usages[LIMIT_CALL_USAGES];
     size_t usage_count;
+    char provider[LIMIT_PROVIDER_CHARS + 1];
     bool keeping_forbidden;
     bool takes_any_size;
     bool asks_anew;
@@ -72,6 +77,7 @@ struct call *call_new(const struct call_options *options)
     call->asks_anew = options->asks_anew;
     call->takes_text = options->takes_text;
     call->for_operator = options->for_operator;
+    call->session = options->session ? arena_strdup(arena, options->session) : NULL;
     call->started_ms = clock_now_ms();
     call->said_ms = call->said_first_ms = call->started_ms;
     call->said_done = call->said_base = -1;
@@ -156,6 +162,43 @@ bool call_is_for_operator(const struct call *call)
 bool call_takes_text(const struct call *call)
 {
     return call->takes_text;
+}
+
+const char *call_session(const struct call *call)
+{
+    return call->session;
+}
+
+const char *call_tried(const struct call *call)
+{
+    return call->tried;
+}
+
+const struct overlay *call_overlay(const struct call *call)
+{
+    return call->overlay;
+}
+
+int call_try(struct call *call, const char *tried, const struct overlay *overlay)
+{
+    call->tried = tried ? arena_strdup(call->arena, tried) : NULL;
+    call->overlay = overlay;
+    return tried && !call->tried ? ERR_NOMEM : OK;
+}
+
+struct journal *call_journal(const struct call *call)
+{
+    return call->journal;
+}
+
+void call_set_journal(struct call *call, struct journal *journal)
+{
+    call->journal = journal;
+}
+
+int64_t call_patience_ms(const struct call *call)
+{
+    return call->hooks.patience ? call->hooks.patience(call->hooks.context) : -1;
 }
 
 void call_limit_time(struct call *call, int64_t timeout_ms)
@@ -435,6 +478,19 @@ const struct call_usage *call_usages(const struct call *call, size_t *count)
 {
     *count = call->usage_count;
     return call->usages;
+}
+
+void call_name_provider(struct call *call, const char *name)
+{
+    if (name) {
+        snprintf(call->provider, sizeof call->provider, "%.*s",
+                 (int)text_prefix(name, strlen(name), LIMIT_PROVIDER_CHARS), name);
+    }
+}
+
+const char *call_provider(const struct call *call)
+{
+    return call->provider;
 }
 
 void call_forbid_keeping(struct call *call)

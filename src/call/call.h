@@ -19,11 +19,14 @@
 #define CALL_ID_SIZE 20
 
 struct call;
-struct parts; /* call/parts.h */
+struct journal; /* call/journal.h */
+struct overlay; /* core/overlay.h */
+struct parts;   /* call/parts.h */
 
 /* Who asks. guard/callers.h tells callers from each other; there is one of each. */
 struct caller {
     const char *name;
+    bool is_operator; /* sees what all callers do, and what the program is set to */
 };
 
 /* What a failed call tells its caller: a stable code, what happened and what to do about it. */
@@ -50,12 +53,15 @@ struct call_hooks {
     int (*keep_state)(void *context, const char *state);
     /* See call_has_capability(). */
     bool (*has_capability)(void *context, const char *name);
+    /* See call_patience_ms(). */
+    int64_t (*patience)(void *context);
 };
 
 struct call_options {
     const char *request_id; /* NULL: one is made */
     const struct caller *caller;
     const struct parts *parts; /* of the program that it runs in, which outlive it; NULL: none */
+    const char *session;       /* see call_session(); copied */
     int64_t timeout_ms;        /* 0: none */
     bool takes_any_size;       /* see call_takes_any_size() */
     bool asks_anew;            /* see call_asks_anew() */
@@ -85,6 +91,21 @@ bool call_asks_anew(const struct call *call);
 bool call_takes_text(const struct call *call);
 /* Whether whoever runs forage asks, over stdio or on the command line, and may know its machine. */
 bool call_is_for_operator(const struct call *call);
+/* What tells one conversation of its caller from others; NULL where nobody said so. */
+const char *call_session(const struct call *call);
+/* What is tried with it (registry/trying.h), in words between blanks; NULL: nothing. */
+const char *call_tried(const struct call *call);
+/* The settings that hold for it in place of the program's, on every thread that works on it; NULL:
+ * none. */
+const struct overlay *call_overlay(const struct call *call);
+/* Tries something with it, before it is worked on; `tried` is copied. OK or ERR_NOMEM. */
+MUST_CHECK int call_try(struct call *call, const char *tried, const struct overlay *overlay);
+/* What it did in earlier runs; NULL: it is not kept. */
+struct journal *call_journal(const struct call *call);
+void call_set_journal(struct call *call, struct journal *journal);
+/* How long whoever started it waits for a result that can be asked for later too: INT64_MAX for as
+ * long as it takes, 0 for not at all, negative where nobody knows. */
+int64_t call_patience_ms(const struct call *call);
 /* Shortens the deadline to `timeout_ms` from now; it is never extended. */
 void call_limit_time(struct call *call, int64_t timeout_ms);
 /* Milliseconds until the deadline, never negative; INT64_MAX without one. */
@@ -154,6 +175,11 @@ struct call_usage {
 void call_report_usage(struct call *call, const struct call_usage *usage);
 /* The sums for each service and model. */
 const struct call_usage *call_usages(const struct call *call, size_t *count);
+/* Names whom it asks outside, for its record; the last name counts, and is copied. NULL: nothing is
+ * said. */
+void call_name_provider(struct call *call, const char *name);
+/* "" where nobody was named. */
+const char *call_provider(const struct call *call);
 /* The result must not be given again to the same question, as it otherwise may (definitions with
  * "cached"). */
 void call_forbid_keeping(struct call *call);

@@ -1,4 +1,4 @@
-/* The HTTP status of each error code. */
+/* The codes, and the HTTP status of each. */
 #include "call/errors.h"
 
 #include <string.h>
@@ -34,12 +34,24 @@ const struct error_code ERROR_CODES[] = {
 
 const size_t ERROR_CODE_COUNT = sizeof ERROR_CODES / sizeof *ERROR_CODES;
 
-int error_http_status(const char *code)
+static const struct error_code *find(const char *code)
 {
     for (size_t i = 0; code && i < ERROR_CODE_COUNT; i++) {
         if (strcmp(code, ERROR_CODES[i].code) == 0) {
-            return ERROR_CODES[i].http_status;
+            return &ERROR_CODES[i];
         }
     }
-    return 500;
+    return NULL;
+}
+
+const char *error_code_named(const char *code)
+{
+    const struct error_code *found = find(code);
+    return found ? found->code : CODE_INTERNAL;
+}
+
+int error_http_status(const char *code)
+{
+    const struct error_code *found = find(code);
+    return found ? found->http_status : 500;
 }

@@ -43,6 +43,8 @@ struct error_code {
 extern const struct error_code ERROR_CODES[];
 extern const size_t ERROR_CODE_COUNT;
 
+/* The same code as a constant; CODE_INTERNAL where there is none. */
+const char *error_code_named(const char *code);
 /* 500 for a code that the table does not know. */
 int error_http_status(const char *code);
 

@@ -228,12 +228,3 @@ void line_leave(struct place *place)
     pthread_mutex_unlock(&place->line->lock);
     place->event = event_close(place->event);
 }
-
-void line_cancel_all(struct line *line)
-{
-    pthread_mutex_lock(&line->lock);
-    for (struct place *each = line->first; each; each = each->next) {
-        call_cancel(each->call);
-    }
-    pthread_mutex_unlock(&line->lock);
-}

@@ -59,7 +59,5 @@ struct turns *turns_free(struct turns *turns);
 void turns_look(struct turns *turns,
                 void (*show)(void *context, const struct line *line, size_t inside, size_t waiting),
                 void *context);
-/* Cancels every call that waits or is inside; for the end of the program. */
-void line_cancel_all(struct line *line);
 
 #endif

@@ -26,9 +26,13 @@ struct parts {
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
     struct models *models;       /* model/model.h: which of them rest, what was learned */
+    struct upstreams *upstreams; /* guard/breaker.h: who was asked outside, and how it went */
     struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */
     struct meaning *meaning;     /* meaning/meaning.h: texts as vectors */
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
+    struct jobs *jobs;           /* jobs/jobs.h: calls that are kept */
+
+    struct experiments *experiments; /* experiment/experiment.h; NULL where none are set */
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "core/clock.h"
 #include "core/event.h"
 #include "core/heap.h"
+#include "core/overlay.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -133,7 +134,9 @@ static void do_job(struct worker *worker)
     pthread_mutex_unlock(&pool->lock);
     int64_t began_us = pool->shared ? clock_now_us() : 0;
     this_worker = worker;
+    const struct overlay *before = overlay_put(call_overlay(worker->call));
     worker->job(worker->context);
+    overlay_put(before);
     this_worker = NULL;
     heap_rest();
     pthread_mutex_lock(&pool->lock);

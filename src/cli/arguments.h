@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMMAND_MOST_OPTIONS  16
+#define COMMAND_MOST_OPTIONS  24
 #define COMMAND_MOST_EXAMPLES 4
 #define COMMAND_DEEPEST       3 /* forage memory add */
 
@@ -36,8 +36,8 @@ struct command {
     int (*run)(const struct arguments *arguments); /* NULL: that of the command above */
     const struct command *parts;                   /* a name of NULL ends them; NULL: none */
     enum command_group group;
-    struct option options[COMMAND_MOST_OPTIONS]; /* of this and its parts; a name of NULL ends */
-    const char *examples[COMMAND_MOST_EXAMPLES]; /* as typed */
+    struct option options[COMMAND_MOST_OPTIONS + 1]; /* of this and its parts; NULL names end */
+    const char *examples[COMMAND_MOST_EXAMPLES];     /* as typed */
 };
 
 /* The whole program: its parts are the commands, its options those of every command. */

@@ -1,7 +1,6 @@
-/* `forage read`, `forage answer` and `forage research`: each runs a tool and prints its result for
- * people. The result goes to standard output, everything else to standard error. */
+/* `forage read` and `forage answer`: each runs a tool and prints its result for people. The result
+ * goes to standard output, everything else to standard error. */
 #include "cli/cli.h"
-#include "cli/report.h"
 #include "cli/run.h"
 #include "core/limits.h"
 #include "core/redact.h"
@@ -15,20 +14,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What there is to say besides the result. The first note is about `access`, where that is not
- * empty. */
-static void print_notes(yyjson_mut_val *notes, const char *access)
-{
-    size_t index, most;
-    yyjson_mut_val *note;
-    yyjson_mut_arr_foreach(notes, index, most, note)
-    {
-        bool names = *access && index == 0;
-        fprintf(stderr, "forage: %s%s%s\n", names ? access : "", names ? ": " : "",
-                yyjson_mut_get_str(note));
-    }
-}
 
 /* ---- read: a page as Markdown ---- */
 
@@ -455,6 +440,9 @@ static void add_answer_parameters(struct tool_run *run)
 {
     yyjson_mut_obj_add_bool(run->doc, run->parameters, "includeAnswers",
                             !option_given(run->given, "--sources-only"));
+    if (option_given(run->given, "--follow")) {
+        add_follow(run, "search_web", "search_web");
+    }
 }
 
 int command_answer(const struct arguments *arguments)
@@ -469,48 +457,4 @@ int command_answer(const struct arguments *arguments)
                                                 .quiet = true,
                                                 .may_be_kept = true};
     return run_tool_command(&COMMAND, arguments, NULL);
-}
-
-/* ---- research: the report of deep_search or, quickly, of search ---- */
-
-static int print_report(const struct tool_run *run)
-{
-    struct buf text;
-    const char *path = option_text(run->given, "--out");
-    const struct report_form *form = path ? report_form(path) : NULL;
-    yyjson_mut_val *metadata = yyjson_mut_obj_get(run->result, "metadata");
-    int code = EXIT_FAILED;
-    if (form) {
-        code = report_save(form, path, call_arena(run->call), run->result);
-    } else if (!path) {
-        buf_init(&text, LIMIT_CALL_ARENA_BYTES);
-        report_write_markdown(&text, call_arena(run->call), run->result);
-        code = print_buf(&text, WORDS_FROM_OUTSIDE);
-    }
-    print_notes(yyjson_mut_obj_get(metadata, "warnings"), "");
-    return code;
-}
-
-int command_research(const struct arguments *arguments)
-{
-    static const char *const RENAMED[][2] = {{"--max-iterations", "maxIterations"}, {NULL}};
-    bool quick = option_given(arguments, "--quick");
-    if (quick &&
-        (option_text(arguments, "--depth") || option_text(arguments, "--max-iterations"))) {
-        return usage_error("--quick is one round; --depth and --max-iterations are for more");
-    }
-    const char *path = option_text(arguments, "--out");
-    if (path && option_given(arguments, "--json")) {
-        return usage_error("--json prints; --out report.json saves the same");
-    }
-    if (path && !report_form(path)) { /* before it takes minutes */
-        return EXIT_USAGE;
-    }
-    struct tool_command command = {.tool = quick ? "search" : "deep_search",
-                                   .word = quick ? "query" : "topic",
-                                   .renamed = RENAMED,
-                                   .print = print_report,
-                                   .quiet = true,
-                                   .takes_long = true};
-    return run_tool_command(&command, arguments, NULL);
 }

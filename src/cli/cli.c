@@ -48,6 +48,11 @@ int usage_error(const char *format, ...)
 /* Settings of the command line, which win over the environment. */
 static char *const *overrides;
 
+char *const *command_settings(void)
+{
+    return overrides;
+}
+
 int read_configuration(struct buf *problem)
 {
     int status = config_load(environ, overrides, problem);
@@ -103,15 +108,26 @@ void log_only_errors(void)
     log_at_most(LOG_LEVEL_ERROR);
 }
 
-struct app *open_app(void)
+static struct app *open_app_with(bool experiments)
 {
-    char problem[512];
-    struct app_options options = {.name = "forage", .title = "forage"};
+    char problem[LIMIT_ERROR_CHARS + 64];
+    struct app_options options = {
+        .name = "forage", .title = "forage", .without_experiments = !experiments};
     struct app *app = app_new(&options, problem, sizeof problem);
     if (!app) {
         fprintf(stderr, "forage: %s\n", problem);
     }
     return app;
+}
+
+struct app *open_app(void)
+{
+    return open_app_with(true);
+}
+
+struct app *open_app_without_experiments(void)
+{
+    return open_app_with(false);
 }
 
 /* What the system said of the first output that it did not take. */

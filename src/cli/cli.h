@@ -28,6 +28,8 @@ int command_answer(const struct arguments *arguments);
 int command_call(const struct arguments *arguments);
 int command_tools(const struct arguments *arguments);
 int command_config(const struct arguments *arguments);
+int command_experiment(const struct arguments *arguments);
+int command_experiment_replay(const struct arguments *arguments);
 int command_extract(const struct arguments *arguments);
 int command_research(const struct arguments *arguments);
 int command_memory(const struct arguments *arguments);
@@ -56,6 +58,8 @@ int help_print(FILE *file, const struct arguments *topic);
 /* The manual page forage(1), from the table of commands. */
 void manual_write(struct buf *out);
 
+/* "VARIABLE=value" for each setting of the command line; NULL: none. */
+char *const *command_settings(void);
 /* Loads the configuration. EXIT_OK, or EXIT_USAGE with what is wrong in `problem`, redacted. */
 int read_configuration(struct buf *problem);
 /* Loads the configuration, says what is odd in it, and sets up the log. EXIT_OK or EXIT_USAGE. */
@@ -67,6 +71,8 @@ void log_quietly(void);
 void log_only_errors(void);
 /* The program, for this command. NULL after saying why not. */
 struct app *open_app(void);
+/* The same without the experiments that are set. */
+struct app *open_app_without_experiments(void);
 /* Prints bytes as they are; false where the output does not take them, which the program's end
  * reports. */
 bool print_bytes(const char *data, size_t length);

@@ -49,6 +49,37 @@ static const struct command HISTORY_PARTS[] = {
     END,
 };
 
+static const struct command EXPERIMENT_PARTS[] = {
+    {
+        .name = "list",
+        .summary = "the experiments that run here, and how far they are",
+    },
+    {
+        .name = "show",
+        .words = "EXPERIMENT",
+        .summary = "what one has found: n, estimate and interval of each arm, and the verdict",
+        .examples = {"forage experiment show more-results"},
+    },
+    {
+        .name = "check",
+        .words = "FILE",
+        .summary = "say whether the file of an experiment is right, and what it tries",
+        .about = "Exit code 2 where it is not.",
+    },
+    {
+        .name = "replay",
+        .words = "FILE QUERIES",
+        .summary = "run every arm over a file of queries, one a line, and compare them",
+        .about = "The file need not be among FORAGE_EXPERIMENTS, and nothing is stored among the "
+                 "trials of those that are. The order is shuffled, always in the same way. Limits "
+                 "and costs are those of any call. Ctrl-C prints what there is.",
+        .run = command_experiment_replay,
+        .options = {TEXT("--tool", "TOOL", "which of the experiment's tools (default: its first)")},
+        .examples = {"forage experiment replay more-results.json queries.txt"},
+    },
+    END,
+};
+
 static const struct command MEMORY_PARTS[] = {
     {
         .name = "add",
@@ -265,23 +296,34 @@ static const struct command COMMANDS[] = {
                     NUMBER("--fresh", 0, 0, "prefer sources of the last N hours"),
                     TEXT("--region", "CC", "the country to search from, as in DE or US"),
                     FLAG("--sources-only", "leave the answer out"),
+                    FLAG("--follow", "the question follows on the last one"),
                     FLAG("--again", "ask anew, also where the answer is kept"), JSON},
-        .examples = {"forage answer \"When is the next total eclipse in Europe?\""},
+        .examples = {"forage answer \"When is the next total eclipse in Europe?\"",
+                     "forage answer \"And in Spain?\" --follow"},
     },
     {
         .name = "research",
-        .words = "TOPIC",
+        .words = "[TOPIC]",
         .summary = "let a worker research a topic and print its report",
         .about =
-            "The worker is the Gemini CLI or Claude Code; on a terminal, one line tells what it "
+            "The worker is forage itself with a model, the Gemini CLI or Claude Code; on a "
+            "terminal, one line tells what it "
             "does, round by round. Prints the report with a footnote for each claim, the pages "
-            "that were read, and whether every claim has its quote on one of them.",
+            "that were read, and whether every claim has its quote on one of them. Each research "
+            "is a job that is kept for a day (FORAGE_JOBS_TTL): one that was cut off goes on with "
+            "--attach, and asking the same again goes on with it too.",
         .group = COMMANDS_ASK,
         .run = command_research,
         .options = {TEXT("--depth", "concise|detailed", "a few paragraphs, or sections"),
                     NUMBER("--max-iterations", 0, 0, "rounds of searching and reading"),
                     FLAG("--quick", "one round, by search rather than deep_search"),
                     TEXT("--out", "FILE", "save it: .md, .json, or .html with the quotes beside"),
+                    FLAG("--follow", "the topic follows on the last one"),
+                    FLAG("--background", "print the job and go on without this terminal"),
+                    FLAG("--jobs", "list what runs and what is kept"),
+                    TEXT("--attach", "JOB", "wait for a job and print its report"),
+                    TEXT("--cancel", "JOB", "cancel a job; remove one that is over"),
+                    FLAG("--work", "work on what was left unfinished, until all of it is done"),
                     JSON},
         .examples = {"forage research \"How did sourdough spread?\" --depth concise",
                      "forage research \"How did sourdough spread?\" --out sourdough.html"},
@@ -341,6 +383,16 @@ static const struct command COMMANDS[] = {
         .options = {TEXT("--caller", "NAME", "that of this caller (default: your own)")},
     },
     {
+        .name = "experiment",
+        .words = "COMMAND",
+        .summary = "parameters and settings that are tried out, and what came of it",
+        .about = "FORAGE_EXPERIMENTS names the files of those that run.",
+        .group = COMMANDS_KEEP,
+        .run = command_experiment,
+        .parts = EXPERIMENT_PARTS,
+        .options = {JSON},
+    },
+    {
         .name = "setup",
         .words = "[CLIENT]",
         .summary = "put forage into a client's configuration, or list the clients",
@@ -350,6 +402,7 @@ static const struct command COMMANDS[] = {
         .run = command_setup,
         .options = {FLAG("--yes", "write without asking"), FLAG("--undo", "take it back"),
                     FLAG("--print", "print what to put there, and write nothing"),
+                    TEXT("--link", "CLIENT", "print a link that puts it there with one click"),
                     TEXT("--scope", "user|project", "whose file (default: user)"),
                     TEXT("--keys", "LIST", "the variables to hand on (default: those set here)"),
                     FLAG("--with-keys", "write the values of keys too"),
@@ -358,10 +411,12 @@ static const struct command COMMANDS[] = {
                     TEXT("--http", "URL", "a server that runs already"),
                     TEXT("--token", "VARIABLE", "the variable that holds the token for --http"),
                     TEXT("--command", "FILE", "the program to start (default: this one)"),
+                    TEXT("--runner", "npx|uvx", "start it by what brings the package"),
                     TEXT("--name", "NAME", "the server's name there (default: forage)"),
                     FLAG("--markdown", "print the client's page of documentation"),
                     FLAG("--json", "print what happens as JSON")},
-        .examples = {"forage setup", "forage setup claude-code", "forage setup cursor --undo"},
+        .examples = {"forage setup", "forage setup claude-code", "forage setup cursor --undo",
+                     "forage setup --link cursor"},
     },
     {
         .name = "doctor",

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "core/limits.h"
 #include "embedded.h"
+#include "experiment/experiment.h"
 #include "setup/clients.h"
 
 #include <stdio.h>
@@ -93,6 +94,17 @@ static void offer_parameters(struct line *line)
     app_free(app);
 }
 
+static void offer_experiments(struct line *line)
+{
+    struct app *app = load_configuration() == EXIT_OK ? open_app() : NULL;
+    const struct experiment *experiment;
+    for (size_t i = 0; app && (experiment = experiments_at(app->parts.experiments, i)); i++) {
+        offer(line, experiment->name, strlen(experiment->name), "",
+              experiment->about ? experiment->about : "");
+    }
+    app_free(app);
+}
+
 /* The commands below those that `forage help` already has. */
 static void offer_topics(struct line *line)
 {
@@ -127,8 +139,10 @@ static const struct {
     const char *name;
     void (*offer)(struct line *line);
 } KINDS[] = {
-    {"FILE", offer_files},     {"FOLDER", offer_folders}, {"TOOL", offer_tools},
-    {"CLIENT", offer_clients}, {"COMMAND", offer_topics}, {"key=value|key:=json", offer_parameters},
+    {"FILE", offer_files},     {"FOLDER", offer_folders},
+    {"TOOL", offer_tools},     {"CLIENT", offer_clients},
+    {"COMMAND", offer_topics}, {"key=value|key:=json", offer_parameters},
+    {"QUERIES", offer_files},  {"EXPERIMENT", offer_experiments},
 };
 
 static void offer_kind(struct line *line, const char *name, size_t length)

@@ -249,8 +249,8 @@ static int list_history(struct opened *opened, const struct arguments *arguments
     yyjson_mut_val *report = NULL;
     int64_t limit = DEFAULT_CALLS;
     option_number(arguments, "--limit", &limit);
-    if (report_history(opened->db, call_arena(opened->call), caller, 0, limit, opened->doc,
-                       &report) != OK) {
+    struct record_filter filter = {.caller = caller, .limit = limit};
+    if (report_history(opened->db, call_arena(opened->call), &filter, opened->doc, &report) != OK) {
         return print_records_error(opened);
     }
     if (option_given(arguments, "--json")) {
@@ -273,8 +273,8 @@ static int export_history(struct opened *opened, const struct arguments *argumen
         yyjson_mut_val *past;
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
         yyjson_mut_doc *doc = call ? json_new(call_arena(call)) : NULL;
-        if (!doc || report_history(opened->db, call_arena(call), caller, before, PAGE_CALLS, doc,
-                                   &report) != OK) {
+        struct record_filter filter = {.caller = caller, .before = before, .limit = PAGE_CALLS};
+        if (!doc || report_history(opened->db, call_arena(call), &filter, doc, &report) != OK) {
             call_free(call);
             return print_records_error(opened);
         }

@@ -9,6 +9,9 @@
 #include "core/limits.h"
 #include "core/redact.h"
 #include "guard/callers.h"
+#include "guard/gate.h"
+#include "jobs/jobs.h"
+#include "proc/successor.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -68,14 +71,32 @@ static void *watch_signals(void *context)
     }
 }
 
+/* A person waits for as long as it takes, and has ctrl-C. */
+static int64_t wait_for_ever(void *context)
+{
+    (void)context;
+    return INT64_MAX;
+}
+
 struct call_options run_options(run_progress progress)
 {
-    struct call_options options = {.caller = caller_local(), .for_operator = true};
+    struct call_options options = {
+        .caller = caller_local(), .for_operator = true, .hooks = {.patience = wait_for_ever}};
     if (terminal_has_progress()) {
         options.hooks.progress = progress ? progress : show_progress;
         options.hooks.shows_time = true;
     }
     return options;
+}
+
+void leave_jobs(void)
+{
+    static const char *const ARGUMENTS[] = {"forage", "research", "--work", NULL};
+    if (successor_start(ARGUMENTS, command_settings()) != OK) {
+        fputs("forage: what goes on in the background waits until another forage runs: no process "
+              "could be started for it\n",
+              stderr);
+    }
 }
 
 /* Lets the body work on the call while a thread waits for signals. */
@@ -102,7 +123,12 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
 {
     int code = EXIT_FAILED;
     struct call_options ours = *options;
+    char day[GATE_DAY_SIZE];
     ours.parts = app ? &app->parts : options->parts;
+    if (app && app->parts.experiments) { /* the commands of one day are one conversation */
+        gate_day(clock_wall_ms(), day);
+        ours.session = day;
+    }
     struct call *call = call_new(&ours);
     if (call) {
         code = run_watched(app, call, signals, body, context);
@@ -113,7 +139,11 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
     (void)fflush(
         stdout); /* who reads it need not wait for the rest; end_output() sees what fails */
     app_leave_programs(app);
+    bool jobs_left = app && jobs_have_background(app->parts.jobs);
     app_free(app);
+    if (jobs_left) {
+        leave_jobs();
+    }
     return code;
 }
 
@@ -139,6 +169,18 @@ const char *text_of(yyjson_mut_val *object, const char *key)
 int64_t number_of(yyjson_mut_val *object, const char *key)
 {
     return yyjson_mut_get_sint(yyjson_mut_obj_get(object, key));
+}
+
+void print_notes(yyjson_mut_val *notes, const char *access)
+{
+    size_t index, most;
+    yyjson_mut_val *note;
+    yyjson_mut_arr_foreach(notes, index, most, note)
+    {
+        bool names = *access && index == 0;
+        fprintf(stderr, "forage: %s%s%s\n", names ? access : "", names ? ": " : "",
+                yyjson_mut_get_str(note));
+    }
 }
 
 void tell_waiting(int fd, const char *what)
@@ -256,6 +298,17 @@ static void add_options(struct tool_run *run, const struct tool_command *command
     }
 }
 
+void add_follow(struct tool_run *run, const char *tool, const char *other)
+{
+    char *id = arena_alloc(call_arena(run->call), ID_SECRET_SIZE);
+    int status = id ? jobs_last(run->call, tool, other, id) : ERR_NOMEM;
+    if (status == OK) {
+        json_add_string(run->doc, run->parameters, "follow_up_of", id);
+    } else {
+        call_fail_status(run->call, status);
+    }
+}
+
 /* ---- running a tool ---- */
 
 /* Says that an answer is not of now. */
@@ -323,6 +376,9 @@ int run_tool(const struct tool_command *command, const struct arguments *given, 
     add_options(&run, command, yyjson_obj_get(entry->input_schema, "properties"));
     if (command->add) {
         command->add(&run);
+    }
+    if (call_error(call)) {
+        return print_call_error(call);
     }
     int code = run_entry(app, entry, call, run.parameters, &reply);
     if (code != EXIT_OK) {

@@ -22,6 +22,9 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
  */
 int run_in_app(const struct call_options *options, run_body body, void *context);
 
+/* Lets jobs go on that were begun in the background, when this process ends: in one of its own. */
+void leave_jobs(void);
+
 /* One run of a tool by a command. */
 struct tool_run {
     const struct arguments *given;
@@ -36,7 +39,8 @@ struct tool_command {
     const char *word; /* the parameter that takes the first word; NULL: `add` sees to the words */
     /* Options, and the parameters that they set, where the names differ; NULL ends them. */
     const char *const (*renamed)[2];
-    void (*add)(struct tool_run *run);        /* further parameters, or NULL */
+    /* Further parameters, or NULL. An error of the call ends the command. */
+    void (*add)(struct tool_run *run);
     int (*print)(const struct tool_run *run); /* for people; an exit code */
     /* Whether the result is a failure to people, though the tool succeeded, after saying so on
      * standard error; NULL: it never is. */
@@ -49,6 +53,9 @@ struct tool_command {
     bool may_be_kept;    /* an earlier answer will do, unless --again is given */
     bool takes_any_size; /* the result may be as long as it is */
 };
+
+/* Lets the question follow on the last one that one of two tools answered. */
+void add_follow(struct tool_run *run, const char *tool, const char *other);
 
 /* The advice of all commands on memories. */
 #define MEMORY_ADVICE                                                                              \
@@ -73,6 +80,9 @@ ssize_t read_waiting(struct call *call, int fd, char *data, size_t size);
 int refuse_tool(const struct registry *registry, const char *name);
 /* Says on standard error why the call failed, redacted; EXIT_FAILED. */
 int print_call_error(const struct call *call);
+/* Says what there is to say besides the result. The first note is about `access`, where that is not
+ * empty. */
+void print_notes(yyjson_mut_val *notes, const char *access);
 /* A member of a result: its text, or ""; its number, or 0. */
 const char *text_of(yyjson_mut_val *object, const char *key);
 int64_t number_of(yyjson_mut_val *object, const char *key);

@@ -5,8 +5,11 @@
 #include "core/heap.h"
 #include "core/log.h"
 #include "core/spare.h"
+#include "doctor/doctor.h"
 #include "doors/doors.h"
+#include "jobs/jobs.h"
 #include "memory/memory.h"
+#include "ops/meter.h"
 #include "research/research.h"
 
 #include <unistd.h>
@@ -67,7 +70,12 @@ static int door_of_clients(struct app *app, int signals)
 {
     tell_waiting(STDIN_FILENO,
                  "MCP messages, as clients send them (`forage setup` puts forage into a client)");
-    return door_stdio(app, signals);
+    meter_note_all(app->meter);
+    int code = door_stdio(app, signals);
+    if (jobs_have_background(app->parts.jobs)) {
+        leave_jobs();
+    }
+    return code;
 }
 
 int command_mcp(const struct arguments *arguments)
@@ -76,8 +84,20 @@ int command_mcp(const struct arguments *arguments)
     return open_door(door_of_clients);
 }
 
+/* The services are not asked: whoever looks at a page does not expect that. */
+static yyjson_mut_val *examine(struct call *call, yyjson_mut_doc *doc)
+{
+    return doctor_examine(call, &(struct doctor_options){.online = false}, doc);
+}
+
+static int door_of_all(struct app *app, int signals)
+{
+    app->examine = examine;
+    return door_http(app, signals);
+}
+
 int command_serve(const struct arguments *arguments)
 {
     (void)arguments; /* --host and --port are settings */
-    return open_door(door_http);
+    return open_door(door_of_all);
 }

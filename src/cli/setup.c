@@ -11,6 +11,7 @@
 #include "setup/entry.h"
 #include "setup/files.h"
 #include "setup/jsonc.h"
+#include "setup/links.h"
 #include "setup/page.h"
 #include "setup/plan.h"
 #include "setup/survey.h"
@@ -29,7 +30,9 @@ struct setup {
     const struct client *client;
     enum client_scope scope;
     const char *name;
+    const struct link *link; /* to print, in place of changing a file */
     const char *command;
+    const char *runner;
     const char *url;
     const char *token;
     const char *key_list;
@@ -59,6 +62,7 @@ static void read_options(struct setup *setup, const struct arguments *arguments)
     const char *scope = option_text(arguments, "--scope");
     setup->name = name ? name : "forage";
     setup->command = option_text(arguments, "--command");
+    setup->runner = option_text(arguments, "--runner");
     setup->url = option_text(arguments, "--http");
     setup->token = option_text(arguments, "--token");
     setup->key_list = option_text(arguments, "--keys");
@@ -73,10 +77,31 @@ static void read_options(struct setup *setup, const struct arguments *arguments)
     setup->no_open = option_given(arguments, "--no-open");
 }
 
+static int read_link(struct setup *setup, const struct arguments *arguments, const char *id)
+{
+    char known[200];
+    struct text_out out;
+    setup->link = link_find(id);
+    if (setup->link) {
+        return arguments->count
+                   ? usage_error("--link names the client: leave \"%s\" out", arguments->words[0])
+                   : EXIT_OK;
+    }
+    text_start(&out, known, sizeof known);
+    for (size_t i = 0; i < LINK_COUNT; i++) {
+        text_putf(&out, "%s%s", i ? ", " : "", LINKS[i].id);
+    }
+    return usage_error("there is no link for \"%s\"; there are links for %s", id, known);
+}
+
 static int read_client(struct setup *setup, const struct arguments *arguments)
 {
     struct text_guess guess;
+    const char *link = option_text(arguments, "--link");
     const char *id = arguments->count ? arguments->words[0] : NULL;
+    if (link) {
+        return read_link(setup, arguments, link);
+    }
     setup->client = id ? client_find(id) : NULL;
     if (!id || setup->client) {
         return EXIT_OK;
@@ -111,6 +136,14 @@ static int check_words(const struct setup *setup)
     if (setup->url && (setup->command || setup->key_list || setup->open)) {
         return usage_error("--http names a server that runs already: no --command, no --keys, no "
                            "--open");
+    }
+    if (setup->runner && (setup->url || setup->command)) {
+        return usage_error("--runner starts a package: no --command, no --http");
+    }
+    if (setup->link && (setup->key_list || setup->with_keys || setup->token || setup->open ||
+                        setup->undo || setup->print || setup->yes)) {
+        return usage_error("--link prints a link, for everybody to read: only --name, --command, "
+                           "--runner, --http and --json go with it");
     }
     if (setup->open && setup->no_open) {
         return usage_error("--open and --no-open exclude each other");
@@ -150,7 +183,8 @@ static void list_for_people(struct buf *out, const struct setup_state *states, i
                                        : state->path);
     }
     buf_puts(out, "\nforage setup CLIENT     shows the change, asks, and writes it\n"
-                  "forage setup CLIENT --print | --undo | --help\n");
+                  "forage setup CLIENT --print | --undo | --help\n"
+                  "forage setup --link CLIENT\n");
 }
 
 static int list_as_json(const struct setup_state *states, int count)
@@ -493,8 +527,10 @@ static int make_entry(struct setup *setup)
                                     .tools = config_is_set("FORAGE_TOOLS") ? NULL : "ready",
                                     .providers = setup->open ? OPEN_GROUP : NULL,
                                     .with_values = setup->with_keys};
-    int status = launch_choose(setup->arena, setup->command, setup->client->absolute,
-                               setup->client->id, &request.launch);
+    int status = setup->runner
+                     ? launch_by_runner(setup->runner, setup->client->id, &request.launch)
+                     : launch_choose(setup->arena, setup->command, setup->client->absolute,
+                                     setup->client->id, &request.launch);
     if (status != OK) {
         fputs("forage: this program's own path is not known; name it with --command\n", stderr);
         return EXIT_FAILED;
@@ -598,6 +634,47 @@ static int take_back(struct setup *setup)
     return code;
 }
 
+/* ---- the link ---- */
+
+/* Whoever follows a link has no forage yet, most often: unless told otherwise it names what brings
+ * the package. Nothing of this machine is in it, so that it is the same wherever it is made. */
+static int make_link(struct setup *setup, struct buf *address, struct buf *page)
+{
+    struct entry_request request = {.url = setup->url, .tools = "ready"};
+    const char *runner = setup->runner ? setup->runner : "npx";
+    int status = setup->command ? launch_choose(setup->arena, setup->command, false,
+                                                setup->link->context, &request.launch)
+                                : launch_by_runner(runner, setup->link->context, &request.launch);
+    if (status == OK) {
+        status = link_put(setup->arena, setup->link, setup->name, &request, address, page,
+                          setup->problem, sizeof setup->problem);
+    }
+    return status == OK ? EXIT_OK : status == ERR_UNSUPPORTED ? fail(setup) : EXIT_FAILED;
+}
+
+static int print_link(struct setup *setup)
+{
+    struct buf address;
+    struct buf page;
+    buf_init(&address, LIMIT_SETUP_ENTRY_BYTES);
+    buf_init(&page, LIMIT_SETUP_ENTRY_BYTES);
+    int code = make_link(setup, &address, &page);
+    if (code == EXIT_OK && setup->json) {
+        yyjson_mut_doc *doc = json_new(setup->arena);
+        yyjson_mut_val *result = doc ? yyjson_mut_obj(doc) : NULL;
+        json_add_string(doc, result, "client", setup->link->id);
+        json_add_string(doc, result, "title", setup->link->title);
+        json_add_string(doc, result, "link", address.data);
+        json_add_string(doc, result, "page", page.data);
+        code = print_json(setup->arena, result, WORDS_OURS);
+    } else if (code == EXIT_OK) {
+        printf("%s\n%s\n", address.data, page.data);
+    }
+    buf_done(&address);
+    buf_done(&page);
+    return code;
+}
+
 /* ---- the command ---- */
 
 static int print_snippet(struct setup *setup)
@@ -634,6 +711,9 @@ static int print_page(struct setup *setup)
 
 static int run(struct setup *setup)
 {
+    if (setup->link) {
+        return print_link(setup);
+    }
     if (setup->markdown) {
         return print_page(setup);
     }
@@ -667,7 +747,7 @@ int command_setup(const struct arguments *arguments)
     if (code == EXIT_OK) {
         code = check_words(&setup);
     }
-    if (code != EXIT_OK || !setup.client) {
+    if (code != EXIT_OK || (!setup.client && !setup.link)) {
         return code == EXIT_OK ? list_clients(&setup) : code;
     }
     setup.arena = arena_new(8 * LIMIT_SETUP_FILE_BYTES);

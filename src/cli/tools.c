@@ -231,14 +231,19 @@ static void write_page(struct buf *out, struct arena *arena, const struct entry 
     buf_printf(out,
                "\n\nGroup: `%s`. Over MCP: `tools/call` with the name `%s`. Over REST: "
                "`POST /api/v1/tools/%s`.\n\n## Parameters\n\n",
-               entry->group, entry->name, entry->name);
+               entry->group, entry->called, entry->name);
     write_parameters(out, arena, entry->input_schema);
     buf_puts(out, "\n## Result\n\n```json\n");
     yyjson_mut_doc *doc = json_new(arena);
     json_write_pretty(out, arena, json_copy(doc, entry->output_schema));
     buf_puts(out, "\n```\n\n## Annotations\n\n");
     buf_printf(out, "`%s`\n", one_line(arena, entry->annotations));
-    buf_puts(out, "\n## Example\n\n```sh\n");
+    const char *needs = json_string(yyjson_obj_get(entry->definition, "forage"), "example_needs");
+    buf_puts(out, "\n## Example\n\n");
+    if (needs) {
+        buf_printf(out, "<!-- not run: needs %s -->\n", needs);
+    }
+    buf_puts(out, "```sh\n");
     write_example(out, arena, entry);
     buf_puts(out, "```\n");
 }

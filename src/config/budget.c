@@ -8,31 +8,38 @@
 #include <string.h>
 #include <strings.h>
 
+#define SECONDS  INT64_C(1000)
+#define FOR_EVER INT64_MAX
+
 /* Where a client cuts a result, or puts it into a file and shows its beginning, the budget stays
  * somewhat below. 0 is for a client that is known and has no limit below the default. Some count
- * bytes: 0 bytes is for all others. */
+ * bytes: 0 bytes is for all others. Some are known to wait so long for a call, less a margin: 0 is
+ * for all others. */
 static const struct {
     const char *context;
     size_t chars;
     size_t bytes;
+    int64_t patience_ms;
 } CLIENTS[] = {
-    {"antigravity", 0, 0},
-    {"claude", 45000, 0},
-    {"claude-code", 45000, 0}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
-    {"claude-desktop", 0, 0},  /* 100,000 characters */
-    {"cline", 0, 0},
-    {"codex", 32000, 40000}, /* 10,000 tokens of four bytes; the middle is cut out */
-    {"copilot-cli", 0, 0},
-    {"cursor", 0, 0},
-    {"gemini", 36000, 0},
-    {"gemini-cli", 36000, 0}, /* 40,000 characters (truncateToolOutputThreshold) */
-    {"intellij", 0, 0},
-    {"open-webui", 0, 0},
-    {"opencode", 45000, 51200},
-    {"qwen-code", 22000, 0}, /* 25,000 characters */
-    {"vscode", 0, 0},
-    {"windsurf", 0, 0},
-    {"zed", 0, 0},
+    {"antigravity", 0, 0, 0},
+    {"chatgpt", 0, 0, 0},
+    {"claude", 45000, 0, 200 * SECONDS},
+    {"claude-code", 45000, 0,
+     FOR_EVER}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
+    {"claude-desktop", 0, 0, 200 * SECONDS}, /* 100,000 characters */
+    {"cline", 0, 0, 0},
+    {"codex", 32000, 40000, 270 * SECONDS}, /* 10,000 tokens of four bytes; the middle is cut out */
+    {"copilot-cli", 0, 0, 0},
+    {"cursor", 0, 0, 0},
+    {"gemini", 36000, 0, 570 * SECONDS},
+    {"gemini-cli", 36000, 0, 570 * SECONDS}, /* 40,000 characters (truncateToolOutputThreshold) */
+    {"intellij", 0, 0, 0},
+    {"open-webui", 0, 0, 0},
+    {"opencode", 45000, 51200, 0},
+    {"qwen-code", 22000, 0, 570 * SECONDS}, /* 25,000 characters */
+    {"vscode", 0, 0, 0},
+    {"windsurf", 0, 0, 0},
+    {"zed", 0, 0, 0},
 };
 
 struct budget budget_find(void)
@@ -62,6 +69,17 @@ struct budget budget_find(void)
         budget.reason = "the default: the context names no client that is known";
     }
     return budget;
+}
+
+int64_t budget_patience_ms(void)
+{
+    const char *context = config_text("FORAGE_CONTEXT");
+    for (size_t i = 0; context && i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
+        if (strcasecmp(CLIENTS[i].context, context) == 0) {
+            return CLIENTS[i].patience_ms;
+        }
+    }
+    return 0;
 }
 
 size_t budget_chars(void)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct budget {
     size_t chars;        /* that the whole result of a call may have */
@@ -17,6 +18,9 @@ struct budget {
 
 struct budget budget_find(void);
 size_t budget_chars(void);
+/* How long that client waits for the result of a call, somewhat less: INT64_MAX for as long as it
+ * takes, 0 where nobody knows. */
+int64_t budget_patience_ms(void);
 /* The characters of the budget that a text takes as it is: its own, or more where the client counts
  * bytes and the text has many for a character, as Japanese has. */
 size_t budget_taken(const char *text);

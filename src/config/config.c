@@ -7,6 +7,7 @@
 #include "config/variables.h"
 #include "core/arena.h"
 #include "core/limits.h"
+#include "core/overlay.h"
 #include "core/redact.h"
 #include "core/status.h"
 #include "text/text.h"
@@ -133,7 +134,10 @@ static void put_wrong_value(struct text_out *out, const struct setting *setting)
     } else {
         text_put_quoted(out, setting->raw, length, SHOWN_CHARS);
     }
-    text_putf(out, " came (%s)", setting->origin_words);
+    text_put(out, " came");
+    if (setting->origin_words) {
+        text_putf(out, " (%s)", setting->origin_words);
+    }
 }
 
 /* ---- sources ---- */
@@ -466,7 +470,7 @@ int config_load(char *const *environment, char *const *overrides, struct buf *pr
         return ERR_NOMEM;
     }
     const char *home = look_up(environment, "HOME");
-    config->home = home && *home ? home : NULL;
+    config->home = home && *home ? arena_strdup(config->arena, home) : NULL;
     take_environment(config, overrides, FROM_COMMAND_LINE);
     take_environment(config, environment, FROM_ENVIRONMENT);
     int status = take_file(config, environment, problem);
@@ -480,7 +484,6 @@ int config_load(char *const *environment, char *const *overrides, struct buf *pr
         free_config(config);
         return status;
     }
-    config->home = NULL; /* the environment may change from here on */
     current = free_config(current);
     current = config;
     return OK;
@@ -505,6 +508,30 @@ static const struct setting *require(const char *text)
     return name->setting;
 }
 
+/* A setting of some calls. */
+struct overlaid {
+    const struct variable *variable;
+    struct config_value value;
+};
+
+struct overlay {
+    struct arena *arena;
+    struct overlaid *items;
+    size_t count, capacity;
+};
+
+/* What the call that this thread works on has in place of a setting; NULL: nothing. */
+static const struct config_value *find_overlaid(const struct setting *setting)
+{
+    const struct overlay *overlay = overlay_here();
+    for (size_t i = 0; overlay && i < overlay->count; i++) {
+        if (overlay->items[i].variable == setting->variable) {
+            return &overlay->items[i].value;
+        }
+    }
+    return NULL;
+}
+
 static const struct config_value *require_kind(const char *name, unsigned kinds)
 {
     const struct setting *setting = require(name);
@@ -513,7 +540,8 @@ static const struct config_value *require_kind(const char *name, unsigned kinds)
     if (!fits) {
         abort();
     }
-    return &setting->value;
+    const struct config_value *overlaid = find_overlaid(setting);
+    return overlaid ? overlaid : &setting->value;
 }
 
 const char *config_text(const char *name)
@@ -569,7 +597,66 @@ bool config_passed_over(const char *name)
 
 bool config_is_set(const char *name)
 {
-    return require(name)->origin != FROM_DEFAULT;
+    const struct setting *setting = require(name);
+    return setting->origin != FROM_DEFAULT || find_overlaid(setting);
+}
+
+/* ---- settings of some calls ---- */
+
+struct overlay *config_overlay_new(struct arena *arena)
+{
+    struct overlay *overlay = arena_zalloc(arena, sizeof *overlay);
+    if (overlay) {
+        overlay->arena = arena;
+    }
+    return overlay;
+}
+
+/* "FORAGE_WORKERS cannot differ between calls; these can: ...". */
+static int refuse_overlaid(const char *name, const struct name *known, char *problem, size_t size)
+{
+    struct text_out out;
+    const char *separator = "";
+    text_start(&out, problem, size);
+    text_put_quoted(&out, name, strlen(name), SHOWN_CHARS);
+    text_put(&out, known ? " cannot differ between calls; these can: "
+                         : " is no variable of forage; calls can differ in these: ");
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+        if (VARIABLES[i].percall) {
+            text_putf(&out, "%s%s", separator, VARIABLES[i].name);
+            separator = ", ";
+        }
+    }
+    return ERR_INVALID;
+}
+
+int config_overlay_add(struct overlay *overlay, const char *name, const char *text, char *problem,
+                       size_t size)
+{
+    const struct name *known = find(current, name, strlen(name));
+    if (!known || known->also || !known->setting->variable->percall) {
+        return refuse_overlaid(name, known, problem, size);
+    }
+    const struct variable *variable = known->setting->variable;
+    struct overlaid *items = arena_grow(overlay->arena, overlay->items, overlay->count,
+                                        &overlay->capacity, sizeof *items);
+    if (!items) {
+        return ERR_NOMEM;
+    }
+    overlay->items = items;
+    struct overlaid *item = &items[overlay->count];
+    *item = (struct overlaid){.variable = variable};
+    int status = is_empty(text)
+                     ? ERR_INVALID
+                     : value_parse(variable, text, current->home, overlay->arena, &item->value);
+    if (status == ERR_INVALID) {
+        struct setting wrong = {.variable = variable, .name = known, .raw = text};
+        struct text_out out;
+        text_start(&out, problem, size);
+        put_wrong_value(&out, &wrong);
+    }
+    overlay->count += status == OK;
+    return status;
 }
 
 size_t config_warning_count(void)

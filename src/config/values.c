@@ -29,7 +29,8 @@ struct unit {
 static const struct unit TIMES[] = {{"ms", "milliseconds", 1},
                                     {"s", "seconds", 1000},
                                     {"m", "minutes", 60000},
-                                    {"h", "hours", 3600000}};
+                                    {"h", "hours", 3600000},
+                                    {"d", "days", 86400000}};
 
 static const struct unit SIZES[] = {
     {"B", "bytes", 1},

@@ -50,8 +50,25 @@
 #define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
 #define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
 #define TIME_DOCTOR_RESERVE_MS 1000
-#define TIME_SHUTDOWN_SEND_MS  4000  /* in which the last answers must move on */
+#define TIME_SHUTDOWN_SEND_MS  4000              /* in which the last answers must move on */
+#define TIME_SESSION_MS        INT64_C(43200000) /* that somebody stays signed in: 12 hours */
+#define LIMIT_WATCHERS         64                /* streams of events at once */
+#define LIMIT_SESSIONS_ENDED   256               /* that are remembered until they expire */
 #define TIME_SHUTDOWN_LAST_MS  10000 /* for the last answers to reach clients that read slowly */
+
+/* Calls that are kept */
+#define LIMIT_JOBS              256     /* that run at once, over all callers */
+#define LIMIT_JOBS_KEPT         1000    /* of one caller that are over */
+#define LIMIT_JOBS_UNKEPT       32      /* that are over and nowhere but in memory */
+#define LIMIT_JOB_RUNS          20      /* so often one is begun, should it end its process */
+#define LIMIT_JOB_STEP_BYTES    MIB(24) /* of a journal */
+#define LIMIT_JOB_STATE_BYTES   KIB(256)
+#define LIMIT_JOB_CONTEXT_BYTES MIB(12)
+#define TIME_JOB_STORE_MS       10000 /* for one transaction on them */
+#define TIME_JOB_RETRY_MS       200   /* after one that failed */
+#define TIME_JOB_TICK_MS        1000  /* between two looks at those that run here */
+#define TIME_JOB_POLL_MS        500   /* and at one that runs elsewhere */
+#define TIME_JOB_TIDY_MS        600000
 
 /* What a call uses */
 #define LIMIT_CALL_USAGES 8                   /* services and models that one call pays */
@@ -111,17 +128,41 @@
 #define LIMIT_MEMORY_LOG_KIB    32768 /* the same for memories: imports touch pages repeatedly */
 #define TIME_SQLITE_PATIENCE_MS 10000 /* for another process that writes */
 
-#define TIME_RECORD_WAIT_MS      15000 /* for a record to be on the disk, before the answer goes */
-#define TIME_STORE_RETRY_MS      10000 /* between two tries to open a store or to write to it */
-#define TIME_STORE_IDLE_MS       60000 /* without work, after which the store is closed */
-#define LIMIT_UNSAVED_RECORDS    4096  /* kept in memory while the store fails */
-#define LIMIT_USAGE_DAYS         400   /* of usage that are kept */
-#define LIMIT_HISTORY_ROWS       10000 /* of one caller; the oldest go first */
-#define LIMIT_HISTORY_BYTES      4096  /* of the arguments of one call */
+#define TIME_RECORD_WAIT_MS      15000  /* for a record to be on the disk, before the answer goes */
+#define TIME_STORE_RETRY_MS      10000  /* between two tries to open a store or to write to it */
+#define TIME_STORE_IDLE_MS       60000  /* without work, after which the store is closed */
+#define LIMIT_UNSAVED_RECORDS    4096   /* kept in memory while the store fails */
+#define LIMIT_USAGE_DAYS         400    /* of usage that are kept */
+#define LIMIT_HISTORY_ROWS       10000  /* of one caller; the oldest go first */
+#define LIMIT_HISTORY_BYTES      4096   /* of the arguments of one call */
+#define LIMIT_HISTORY_ONE_BYTES  MIB(1) /* of what came of it, before it is packed */
+#define LIMIT_HISTORY_ALL_BYTES  MIB(64) /* of all results of one caller, packed */
+#define LIMIT_PROVIDER_CHARS     80      /* of who was asked, in the record of a call */
+#define LIMIT_OVERVIEW_NAMES     300     /* of tools, providers or callers that an overview tells */
+#define LIMIT_NOTED_CALLS        4096    /* of tools that ask nobody, on their way to the store */
+#define TIME_NOTED_CALLS_MS      1000    /* in which they gather, and are stored together */
+#define TIME_TALLY_MINUTES_MS    (INT64_C(3) * 3600 * 1000)      /* that sums of minutes are kept */
+#define TIME_TALLY_HOURS_MS      (INT64_C(8) * 24 * 3600 * 1000) /* and those of hours */
 #define LIMIT_KEPT_ANSWERS       512
 #define LIMIT_KEPT_ANSWERS_BYTES MIB(16)
 #define LIMIT_KEPT_ANSWER_BYTES  MIB(1)
 #define LIMIT_PRICES_BYTES       KIB(256)
+#define LIMIT_TRIAL_DAYS         400     /* of trials of experiments that are kept, */
+#define LIMIT_TRIALS             1000000 /* and how many; the oldest go first */
+
+/* Experiments */
+#define LIMIT_EXPERIMENTS            64 /* that run at once */
+#define LIMIT_EXPERIMENT_BYTES       KIB(256)
+#define LIMIT_EXPERIMENT_ARENA_BYTES MIB(16) /* all of them */
+#define LIMIT_EXPERIMENT_NAME_CHARS  64
+#define LIMIT_EXPERIMENT_ARM_CHARS   32
+#define LIMIT_EXPERIMENT_ARMS        8
+#define LIMIT_EXPERIMENT_TOOLS       8
+#define LIMIT_EXPERIMENT_SAMPLE      10000  /* units of one arm */
+#define LIMIT_EXPERIMENT_RECENT      4096   /* units whose last query is remembered, */
+#define TIME_EXPERIMENT_RECENT_MS    300000 /* for so long */
+#define LIMIT_REPLAY_QUERIES         10000
+#define LIMIT_REPLAY_BYTES           MIB(16) /* of a file of queries */
 
 /* Pages */
 #define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */
@@ -249,9 +290,12 @@
 #define LIMIT_RESEARCH_PAGE_BYTES   KIB(768) /* of the text of a page that is kept */
 #define TIME_RESEARCH_READ_MS       20000    /* for pages that are read side by side */
 #define TIME_RESEARCH_WRITE_MS      60000    /* that are kept back for the report, at most */
-#define TIME_RESEARCH_SIGN_MS       10000    /* between two signs of life to the client */
-#define TIME_PROGRESS_TICK_MS       1000     /* between two looks of a waiting line on a terminal */
-#define TIME_RESEARCH_LEAVE_MS      1000     /* for a worker that is done to leave by itself */
+#define LIMIT_FOLLOW_UPS            20       /* questions that follow on each other */
+#define TIME_FOLLOW_FRESH_MS        INT64_C(3600000) /* in which a page need not be read again */
+#define TIME_RESEARCH_SIGN_MS       10000            /* between two signs of life to the client */
+#define TIME_PROGRESS_TICK_MS       1000  /* between two looks of a waiting line on a terminal */
+#define TIME_RESEARCH_LEAST_MS      10000 /* for one that is taken up near its end */
+#define TIME_RESEARCH_LEAVE_MS      1000  /* for a worker that is done to leave by itself */
 
 /* The browser and its filtering proxy */
 #define LIMIT_BROWSER_HTML_CHARS MIB(4) /* of a rendered page, in units of UTF-16 */

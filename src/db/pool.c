@@ -38,13 +38,18 @@ static struct db *take_idle(struct db_pool *pool)
     return db;
 }
 
+void db_pool_rest(struct db_pool *pool)
+{
+    struct db *db;
+    while ((db = take_idle(pool))) {
+        db_close(db);
+    }
+}
+
 struct db_pool *db_pool_free(struct db_pool *pool)
 {
     if (pool) {
-        struct db *db;
-        while ((db = take_idle(pool))) {
-            db_close(db);
-        }
+        db_pool_rest(pool);
         line_done(&pool->line);
         pthread_mutex_destroy(&pool->lock);
         free(pool);

@@ -55,8 +55,14 @@ static struct sqlite *sqlite_of(struct db *db)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Closing a descriptor of a file gives up all locks that the process has on it, so a file is never
- * made by one thread while another opens it. */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+ * made by one thread while another opens it. Other files do not wait: a disk may hang. */
+struct opening {
+    struct opening *next;
+    const char *path;
+};
+static struct opening *openings;
+static pthread_mutex_t openings_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 
 static void configure_library(void)
 {
@@ -409,6 +415,38 @@ static int set_up(struct sqlite *db, const struct db_options *options)
 /* A file in WAL mode that is only looked at needs its log and the log's index, which SQLite would
  * leave behind, or could not make in a folder that cannot be written to. It does without where it
  * is told that nobody else uses the file. */
+static bool is_being_opened(const char *path)
+{
+    const struct opening *each = openings;
+    while (each && strcmp(each->path, path) != 0) {
+        each = each->next;
+    }
+    return each != NULL;
+}
+
+static void begin_opening(struct opening *opening)
+{
+    pthread_mutex_lock(&openings_lock);
+    while (is_being_opened(opening->path)) {
+        pthread_cond_wait(&opened, &openings_lock);
+    }
+    opening->next = openings;
+    openings = opening;
+    pthread_mutex_unlock(&openings_lock);
+}
+
+static void end_opening(const struct opening *opening)
+{
+    pthread_mutex_lock(&openings_lock);
+    struct opening **link = &openings;
+    while (*link != opening) {
+        link = &(*link)->next;
+    }
+    *link = opening->next;
+    pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&openings_lock);
+}
+
 static int open_file(struct sqlite *db, const struct db_options *options)
 {
     if (!options->only_looks) {
@@ -663,12 +701,13 @@ struct db *sqlite_open(const struct db_options *options, struct call *call, int 
         *status = ERR_IO;
         return &db->base;
     }
-    pthread_mutex_lock(&opening);
+    struct opening opening = {.path = options->path};
+    begin_opening(&opening);
     if (options->schema && !options->only_looks) {
         make_file(options->path);
     }
     int code = open_file(db, options);
-    pthread_mutex_unlock(&opening);
+    end_opening(&opening);
     *status = code == SQLITE_OK ? set_up(db, options) : fail(db, code);
     if (*status == OK && options->schema && !options->only_looks) {
         db->path = strdup(options->path);

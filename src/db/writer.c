@@ -26,7 +26,8 @@ struct writer {
     pthread_cond_t work;
     pthread_cond_t gone; /* the thread */
     struct list waiting;
-    bool led; /* somebody is the leader */
+    struct list later; /* jobs whose time has not come */
+    bool led;          /* somebody is the leader */
     bool started;
     bool stopping;
     bool ended; /* the thread has nothing left to do */
@@ -350,6 +351,39 @@ int writer_run(struct writer *writer, struct call *call, struct writer_job *job,
 
 /* ---- the thread ---- */
 
+/* Lets jobs wait whose time has come; at the end that is all of them. */
+static void take_due(struct writer *writer)
+{
+    int64_t now = clock_now_ms();
+    for (struct writer_job **at = &writer->later.first; *at;) {
+        struct writer_job *job = *at;
+        if (job->due_ms <= now || writer->stopping) {
+            list_remove(&writer->later, job);
+            list_add(&writer->waiting, job);
+        } else {
+            at = &job->next;
+        }
+    }
+}
+
+/* When the thread looks again, if nobody wakes it before. */
+static struct timespec next_look(const struct writer *writer)
+{
+    const struct writer_options *options = &writer->options;
+    struct timespec until;
+    int64_t pause_ms = writer->late_count ? options->retry_ms : options->idle_ms;
+    int64_t now = clock_now_ms();
+    for (const struct writer_job *job = writer->later.first; job; job = job->next) {
+        int64_t left = job->due_ms > now ? job->due_ms - now : 0;
+        pause_ms = left < pause_ms ? left : pause_ms;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t nanoseconds = until.tv_nsec + pause_ms % 1000 * 1000000;
+    until.tv_sec += pause_ms / 1000 + nanoseconds / 1000000000;
+    until.tv_nsec = nanoseconds % 1000000000;
+    return until;
+}
+
 static void *serve(void *context)
 {
     struct writer *writer = context;
@@ -357,14 +391,16 @@ static void *serve(void *context)
     bool goes_on = true;
     pthread_mutex_lock(&writer->lock);
     while (goes_on) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (writer->late_count ? options->retry_ms : options->idle_ms) / 1000;
         int waited = 0;
         while ((!writer->waiting.first || writer->led) && !writer->stopping && waited == 0) {
+            struct timespec until = next_look(writer);
             waited = pthread_cond_timedwait(&writer->work, &writer->lock, &until);
         }
-        bool nothing = !writer->waiting.first && !writer->late_count;
+        take_due(writer);
+        if (writer->led && !writer->stopping) {
+            continue; /* a caller leads, and passes the lead on */
+        }
+        bool nothing = !writer->waiting.first && !writer->later.first && !writer->late_count;
         goes_on = writer->waiting.first || !writer->stopping;
         if (!goes_on) {
             writer->next_try_ms = 0; /* what is late is tried a last time */
@@ -390,7 +426,7 @@ int writer_post(struct writer *writer, struct writer_job *job)
     }
     bool taken = writer->started && !writer->stopping;
     if (taken) {
-        list_add(&writer->waiting, job);
+        list_add(job->due_ms ? &writer->later : &writer->waiting, job);
         pthread_cond_signal(&writer->work);
     }
     pthread_mutex_unlock(&writer->lock);
@@ -420,6 +456,7 @@ struct writer *writer_new(const struct writer_options *options)
         pthread_mutex_init(&writer->lock, NULL);
         writer->options = *options;
         list_init(&writer->waiting);
+        list_init(&writer->later);
         list_init(&writer->late);
     }
     return writer;

@@ -4,8 +4,9 @@
  * - writer_run() is for a call that needs its change done: the first to come leads, and writes for
  *   all that wait meanwhile; whoever waits can be cancelled until a leader has taken its job.
  * - writer_post() is for a change that must happen even when the call that it comes from ends. A
- *   thread of the writer's writes it. While the database fails, jobs that stay are held in memory
- *   and tried again every `retry_ms`, and once more at the end of the writer.
+ *   thread of the writer's writes it, at once or, where the job says so, some time later, so that
+ *   one job can carry what comes meanwhile. While the database fails, jobs that stay are held in
+ *   memory and tried again every `retry_ms`, and once more at the end of the writer.
  *
  * What was reported as OK is on the disk (where a job of the group is durable). PostgreSQL may ask
  * for another try: then the jobs are applied again. */
@@ -20,6 +21,7 @@ struct writer;
 struct writer_job {
     bool durable;
     bool stays;
+    int64_t due_ms; /* of the monotonic clock: it is not written before, but at the end; 0: now */
     /* the writer's own */
     struct writer_job *next;
     int stage;

@@ -3,12 +3,14 @@
  */
 #include "call/errors.h"
 #include "config/config.h"
+#include "core/clock.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "doors/http.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -107,11 +109,16 @@ static bool origin_allowed(const struct http_door *door, const struct exchange *
 
 /* Pictures, links and forms of a page send no Origin, but the browser says in a header that pages
  * cannot write whose page it was. Programs that are no browsers do not send it. */
-static bool site_allowed(const struct exchange *exchange)
+static bool site_allowed(const struct route *route, const struct exchange *exchange)
 {
     size_t count = 0;
     struct slice site = exchange_header(exchange, "Sec-Fetch-Site", &count);
-    return count == 0 || (count == 1 && (slice_is(site, "same-origin") || slice_is(site, "none")));
+    /* A link to our page says nothing and shows nobody anything. */
+    bool follows_link = route && route->page &&
+                        slice_is(exchange_header(exchange, "Sec-Fetch-Mode", NULL), "navigate") &&
+                        slice_is(exchange_header(exchange, "Sec-Fetch-Dest", NULL), "document");
+    return count == 0 || (count == 1 && (slice_is(site, "same-origin") || slice_is(site, "none") ||
+                                         follows_link));
 }
 
 static void log_refusal(const struct http_door *door, const struct exchange *exchange,
@@ -130,7 +137,8 @@ static bool is_own_host(const struct http_door *door, struct slice value)
 
 /* A proxy's word about the host comes on top of the Host header and never replaces it: a page whose
  * name suddenly means this machine (DNS rebinding) can write X-Forwarded-Host, but not Host. */
-bool check_host_and_origin(const struct http_door *door, struct exchange *exchange)
+bool check_host_and_origin(const struct http_door *door, const struct route *route,
+                           struct exchange *exchange)
 {
     size_t origins = 0;
     struct slice origin = exchange_header(exchange, "Origin", &origins);
@@ -150,7 +158,7 @@ bool check_host_and_origin(const struct http_door *door, struct exchange *exchan
             "pages of this Origin may not call this server; add it to FORAGE_ALLOWED_ORIGINS");
         return false;
     }
-    if (origins == 0 && !site_allowed(exchange)) {
+    if (origins == 0 && !site_allowed(route, exchange)) {
         log_refusal(door, exchange, "a page of another site");
         respond_forbidden(exchange,
                           "a page of another site made the browser ask; let the page use fetch(), "
@@ -160,16 +168,112 @@ bool check_host_and_origin(const struct http_door *door, struct exchange *exchan
     return true;
 }
 
-const struct caller *check_caller(const struct http_door *door, struct exchange *exchange)
+/* ---- who asks ---- */
+
+struct slice session_cookie(const struct exchange *exchange)
+{
+    static const char NAME[] = SESSION_COOKIE "=";
+    size_t length = sizeof NAME - 1;
+    size_t count = 0;
+    struct slice left = exchange_header(exchange, "Cookie", &count);
+    while (count == 1 && left.length) {
+        const char *end = memchr(left.data, ';', left.length);
+        size_t size = end ? (size_t)(end - left.data) : left.length;
+        struct slice pair = slice_trim((struct slice){left.data, size});
+        if (pair.length > length && memcmp(pair.data, NAME, length) == 0) {
+            return (struct slice){pair.data + length, pair.length - length};
+        }
+        size += end ? 1 : 0;
+        left = (struct slice){left.data + size, left.length - size};
+    }
+    return (struct slice){"", 0};
+}
+
+const struct caller *find_caller(const struct http_door *door, const struct exchange *exchange)
 {
     size_t count = 0;
     struct slice value = exchange_header(exchange, "Authorization", &count);
     const struct caller *caller =
         count > 1 ? NULL : callers_find(door->app->callers, value.data, value.length);
-    if (caller) {
+    struct slice cookie = session_cookie(exchange);
+    return caller || count || !door->sessions || !cookie.length
+               ? caller
+               : session_find(door->sessions, cookie, clock_wall_ms());
+}
+
+/* An operator may speak for somebody else. NULL after answering. */
+static const struct caller *speaks_for(const struct http_door *door, struct exchange *exchange,
+                                       const struct caller *caller)
+{
+    char name[LIMIT_CALLER_NAME_CHARS + 1];
+    struct slice other = exchange_header(exchange, "X-Forage-Caller", NULL);
+    if (!other.length) {
         return caller;
     }
-    bool given = count > 0;
+    if (!caller->is_operator) {
+        respond_error(exchange, CODE_FORBIDDEN,
+                      "X-Forage-Caller: only an operator speaks for others");
+        return NULL;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)other.length, other.data);
+    const struct caller *found = strcmp(name, caller_local()->name) == 0
+                                     ? caller_local()
+                                     : callers_named(door->app->callers, name);
+    if (!found) {
+        respond_error(exchange, CODE_NOT_FOUND, "X-Forage-Caller: there is no caller of that name");
+    }
+    return found;
+}
+
+const struct caller *check_caller(const struct http_door *door, struct exchange *exchange)
+{
+    size_t count = 0;
+    const struct caller *caller = find_caller(door, exchange);
+    if (caller) {
+        return speaks_for(door, exchange, caller);
+    }
+    exchange_header(exchange, "Authorization", &count);
+    refuse_token(door, exchange, count > 0);
+    return NULL;
+}
+
+/* Whether a page of the operator's own choice asks, of a server that knows no tokens. */
+static bool is_listed_page(const struct http_door *door, const struct exchange *exchange)
+{
+    char text[512];
+    struct slice origin = exchange_header(exchange, "Origin", NULL);
+    snprintf(text, sizeof text, "%.*s", (int)(origin.length < sizeof text ? origin.length : 0),
+             origin.length ? origin.data : "");
+    return callers_count(door->app->callers) == 0 && *text &&
+           listed("FORAGE_ALLOWED_ORIGINS", text);
+}
+
+bool check_page(const struct http_door *door, struct exchange *exchange)
+{
+    struct slice method = exchange_request(exchange)->method;
+    bool changes = !slice_is(method, "GET") && !slice_is(method, "HEAD");
+    bool by_token = exchange_header(exchange, "Authorization", NULL).data != NULL;
+    bool by_browser = exchange_header(exchange, "Origin", NULL).data ||
+                      exchange_header(exchange, "Sec-Fetch-Site", NULL).data ||
+                      session_cookie(exchange).length;
+    const struct caller *self =
+        changes && !by_token && by_browser ? find_caller(door, exchange) : NULL;
+    if (!self || is_listed_page(door, exchange)) {
+        return true;
+    }
+    struct slice token = exchange_header(exchange, "X-Forage-Page", NULL);
+    if (door->sessions && page_token_fits(door->sessions, self, token)) {
+        return true;
+    }
+    log_refusal(door, exchange, "a change by a page");
+    respond_error(exchange, CODE_FORBIDDEN,
+                  "a page in a browser changes something only with the token that GET "
+                  "/api/v1/session gives it, in the header X-Forage-Page");
+    return false;
+}
+
+void refuse_token(const struct http_door *door, struct exchange *exchange, bool given)
+{
     log_refusal(door, exchange, given ? "a token" : "a request without a token");
     respond_error_status(
         exchange, 401,
@@ -178,7 +282,6 @@ const struct caller *check_caller(const struct http_door *door, struct exchange 
         CODE_UNAUTHORIZED,
         given ? "the token is not one that this server knows"
               : "a token is needed: send the header Authorization: Bearer TOKEN");
-    return NULL;
 }
 
 static bool is_type(struct slice given, const char *type)

@@ -1,5 +1,6 @@
 /* Where a request really comes from, and by which address its client knows this server: what the
  * connection says, or what a proxy says that the operator named (guard/proxies.h). */
+#include "core/clock.h"
 #include "doors/http.h"
 
 #include <stdio.h>
@@ -76,6 +77,20 @@ void client_address(const struct http_door *door, const struct exchange *exchang
            read_address(take_last(&list), before)) {
         memcpy(address, before, ADDRESS_SIZE);
     }
+}
+
+const char *session_of(const struct http_door *door, const struct exchange *exchange,
+                       const char *label, char session[SESSION_NAME_SIZE])
+{
+    char address[ADDRESS_SIZE];
+    char day[GATE_DAY_SIZE];
+    if (!door->app->parts.experiments || label) {
+        return door->app->parts.experiments ? label : NULL;
+    }
+    client_address(door, exchange, address);
+    gate_day(clock_wall_ms(), day);
+    snprintf(session, SESSION_NAME_SIZE, "%s %s", address, day);
+    return session;
 }
 
 struct slice host_of(const struct http_door *door, const struct exchange *exchange)

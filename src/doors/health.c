@@ -1,44 +1,12 @@
 /* GET /health. Without a token it tells only whether all is well, and what calls wait for; `?full`
  * has the reasons and the stocks, for whoever may call. */
 #include "call/errors.h"
-#include "core/clock.h"
-#include "core/limits.h"
-#include "core/stock.h"
 #include "core/trouble.h"
 #include "doors/http.h"
-#include "ops/status.h"
+#include "ops/state.h"
 #include "text/json.h"
 
 #include <string.h>
-
-static void add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body, const struct trouble *troubles,
-                         size_t count)
-{
-    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, body, "troubles");
-    for (size_t i = 0; i < count; i++) {
-        yyjson_mut_val *trouble = yyjson_mut_arr_add_obj(doc, list);
-        yyjson_mut_obj_add_str(doc, trouble, "part", troubles[i].part);
-        yyjson_mut_obj_add_strcpy(doc, trouble, "message", troubles[i].words);
-        yyjson_mut_obj_add_real(doc, trouble, "seconds",
-                                (double)(clock_now_ms() - troubles[i].since_ms) / 1000);
-    }
-}
-
-struct stock_list {
-    yyjson_mut_doc *doc;
-    yyjson_mut_val *list;
-};
-
-static void add_stock(void *context, const struct stock_rule *rule, size_t used, uint64_t refused)
-{
-    const struct stock_list *to = context;
-    yyjson_mut_val *stock = yyjson_mut_arr_add_obj(to->doc, to->list);
-    yyjson_mut_obj_add_str(to->doc, stock, "name", rule->name);
-    yyjson_mut_obj_add_str(to->doc, stock, "what", rule->help);
-    yyjson_mut_obj_add_uint(to->doc, stock, "used", used);
-    yyjson_mut_obj_add_uint(to->doc, stock, "limit", rule->all);
-    yyjson_mut_obj_add_uint(to->doc, stock, "refused", refused);
-}
 
 static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status *status, bool full)
 {
@@ -51,9 +19,8 @@ static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
     status_add_waits(status, doc, body);
     if (full) {
-        add_troubles(doc, body, troubles, count);
-        struct stock_list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
-        stocks_look(status->stocks, add_stock, &list);
+        state_add_troubles(doc, body);
+        state_add_stocks(status, doc, body);
         if (status->add) {
             status->add(status->part, doc, body);
         }

@@ -1,6 +1,7 @@
 /* The HTTP door: which path leads where, what is checked first, and the server's life from its
  * first connection to its last. */
 #include "doors/http.h"
+#include "jobs/jobs.h"
 
 #include "call/errors.h"
 #include "call/parts.h"
@@ -10,6 +11,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "doors/doors.h"
+#include "ops/meter.h"
 #include "ops/metrics.h"
 #include "ops/status.h"
 
@@ -20,6 +22,8 @@
 #include <strings.h>
 #include <sys/resource.h>
 #include <time.h>
+
+#define MOST_OPEN_BYTES 4096 /* of a body from somebody without a token */
 
 /* ---- helpers for the routes ---- */
 
@@ -94,6 +98,50 @@ void respond_error(struct exchange *exchange, const char *code, const char *mess
     respond_error_status(exchange, error_http_status(code), NULL, code, message);
 }
 
+struct accepted read_accept(const struct exchange *exchange)
+{
+    struct slice accept = exchange_header(exchange, "Accept", NULL);
+    struct accepted accepted = {.json = accept.length == 0};
+    const char *end = accept.data + accept.length;
+    for (const char *item = accept.data; item < end;) {
+        const char *comma = memchr(item, ',', (size_t)(end - item));
+        const char *stop = comma ? comma : end;
+        const char *semicolon = memchr(item, ';', (size_t)(stop - item));
+        struct slice type =
+            slice_trim((struct slice){item, (size_t)((semicolon ? semicolon : stop) - item)});
+        accepted.events = accepted.events || slice_is_any_case(type, "text/event-stream");
+        accepted.json = accepted.json || slice_is_any_case(type, "application/json") ||
+                        slice_is(type, "*/*") || slice_is_any_case(type, "application/*");
+        item = comma ? comma + 1 : end;
+    }
+    return accepted;
+}
+
+int stream_event(struct exchange *exchange, const char *name, const char *data, size_t length,
+                 bool last)
+{
+    struct buf event;
+    buf_init(&event, length + 96);
+    buf_printf(&event, "event: %s\ndata: ", name);
+    buf_append(&event, data, length);
+    buf_puts(&event, "\n\n");
+    int status = buf_error(&event);
+    if (last) {
+        exchange_stream_end(exchange, event.data, status == OK ? event.length : 0);
+    } else if (status == OK) {
+        status = exchange_stream_send(exchange, event.data, event.length);
+    }
+    buf_done(&event);
+    return status;
+}
+
+void stream_comment(struct exchange *exchange, void *context)
+{
+    if (exchange_stream_send(exchange, ": still here\n\n", 14) == OK) {
+        exchange_set_timer(exchange, TIME_SSE_COMMENT_MS, stream_comment, context);
+    }
+}
+
 /* ---- small routes ---- */
 
 static void serve_metrics(const struct visit *visit)
@@ -117,17 +165,59 @@ static void serve_metrics(const struct visit *visit)
 /* The first that fits serves, so that a {variable} comes after the names that it could stand for.
  * /health tells next to nothing, so it asks for no token; ?full does. */
 const struct route ROUTES[] = {
+    {"GET", "/", serve_dashboard, BODY_ANY, .open = true, .page = true, .dashboard = true},
+    {"GET", "/dashboard/{file}", serve_dashboard, BODY_ANY, .open = true, .dashboard = true},
+    {"GET", "/api/v1/session", serve_session, BODY_ANY, .open = true, .dashboard = true},
+    {"POST", "/api/v1/session", serve_session, BODY_JSON, .open = true, .dashboard = true},
+    {"DELETE", "/api/v1/session", serve_session, BODY_ANY, .open = true, .dashboard = true},
     {"POST", "/mcp", serve_mcp, BODY_JSON, .operation = NULL},
     {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, .operation = "list_tools",
      .summary = "The tools that are switched on.", .result = "ToolList"},
     {"GET", "/api/v1/usage", serve_records, BODY_ANY, .operation = "get_usage",
-     .summary = "The caller's calls, tokens and money, per day and tool.", .parameters = "days",
-     .result = "Usage"},
+     .summary = "The caller's calls, tokens and money, per day and tool.",
+     .parameters = "days caller", .result = "Usage"},
+    {"GET", "/api/v1/overview", serve_records, BODY_ANY, .operation = "get_overview",
+     .summary = "What calls came to over the last hour, day or month.",
+     .parameters = "span caller of_tool provider", .result = "Overview"},
+    {"GET", "/api/v1/state", serve_state, BODY_ANY, .operation = "get_state",
+     .summary = "What the program does at this moment, for an operator.", .result = "State"},
+    {"GET", "/api/v1/events", serve_events, BODY_ANY, .operation = NULL},
+    {"GET", "/api/v1/calls", serve_records, BODY_ANY, .operation = "get_calls",
+     .summary = "Records of single calls, newest first; never what was asked.",
+     .parameters = "calls before from_moment until_moment caller of_tool provider outcome",
+     .result = "Calls"},
     {"GET", "/api/v1/history", serve_records, BODY_ANY, .operation = "get_history",
-     .summary = "What the caller asked, newest first.", .parameters = "calls before",
+     .summary = "What the caller asked, newest first.",
+     .parameters = "calls before from_moment until_moment caller of_tool text",
      .result = "History"},
+    {"GET", "/api/v1/history/{id}", serve_records, BODY_ANY, .operation = "get_past_call",
+     .summary = "One call of the history, with what came of it.", .parameters = "id caller",
+     .result = "PastCall"},
     {"DELETE", "/api/v1/history", serve_records, BODY_ANY, .operation = "wipe_history",
      .summary = "Forgets what the caller asked.", .result = "Wiped"},
+    {"GET", "/api/v1/jobs", serve_jobs, BODY_ANY, .operation = "list_jobs",
+     .summary = "The caller's research, newest first: what runs and what is kept.",
+     .result = "Jobs"},
+    {"GET", "/api/v1/jobs/{job}", serve_jobs, BODY_ANY, .operation = "get_job",
+     .summary = "Where a research stands, and its result once it is over.",
+     .parameters = "job wait", .result = "Job"},
+    {"DELETE", "/api/v1/jobs/{job}", serve_jobs, BODY_ANY, .operation = "end_job",
+     .summary = "Cancels a research that runs; removes one that is over.", .parameters = "job",
+     .result = "JobEnded"},
+    {"GET", "/api/v1/setup", serve_setup, BODY_ANY, .operation = "get_setup",
+     .summary =
+         "Settings in force, callers with a token, and entries for clients; for an operator.",
+     .result = "Setup"},
+    {"GET", "/api/v1/doctor", serve_setup, BODY_ANY, .operation = "get_doctor",
+     .summary = "What works here, what is missing and how to repair it; for an operator.",
+     .result = "Doctor"},
+    {"GET", "/api/v1/experiments", serve_experiments, BODY_ANY, .operation = "list_experiments",
+     .summary = "The experiments that run here, with their results. Only for the operator.",
+     .result = "Experiments"},
+    {"GET", "/api/v1/experiments/{experiment}", serve_experiments, BODY_ANY,
+     .operation = "get_experiment",
+     .summary = "One experiment, with its results. Only for the operator.",
+     .parameters = "experiment", .result = "Experiment"},
     {"GET", "/api/v1/openapi.json", serve_openapi, BODY_ANY, .operation = "get_openapi",
      .summary = "This description.", .result = "OpenApi"},
     {"GET", "/health", serve_health, BODY_ANY, .open = true, .operation = "get_health",
@@ -135,7 +225,8 @@ const struct route ROUTES[] = {
      .parameters = "full", .result = "Health"},
     {"GET", "/metrics", serve_metrics, BODY_ANY, .operation = "get_metrics",
      .summary = "Numbers in Prometheus' text format."},
-    {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, .operation = "tools"},
+    {"POST", "/api/v1/tools/{name}", serve_tool_call, BODY_JSON, .streams = true,
+     .operation = "tools"},
     {"GET", "/api/v1/memories", serve_memory, BODY_ANY, .tool = "memory_list",
      .operation = "list_memories", .summary = "Lists memories, newest first."},
     {"POST", "/api/v1/memories", serve_memory, BODY_JSON, .tool = "memory_add",
@@ -184,10 +275,17 @@ static bool method_matches(const struct route *route, struct slice method)
            (slice_is(method, "HEAD") && strcmp(route->method, "GET") == 0);
 }
 
-static const struct route *find_route(const struct http_request *request)
+/* Where there is no dashboard, nothing of it is there. */
+static bool is_served(const struct http_door *door, const struct route *route)
+{
+    return !route->dashboard || door->sessions;
+}
+
+static const struct route *find_route(const struct http_door *door,
+                                      const struct http_request *request)
 {
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (method_matches(&ROUTES[i], request->method) &&
+        if (is_served(door, &ROUTES[i]) && method_matches(&ROUTES[i], request->method) &&
             path_matches(&ROUTES[i], request->path)) {
             return &ROUTES[i];
         }
@@ -196,11 +294,13 @@ static const struct route *find_route(const struct http_request *request)
 }
 
 /* The methods that a path knows; empty when there is no such path. */
-static void list_methods(struct slice path, char *allowed, size_t size)
+static void list_methods(const struct http_door *door, struct slice path, char *allowed,
+                         size_t size)
 {
     allowed[0] = '\0';
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (path_matches(&ROUTES[i], path) && !strstr(allowed, ROUTES[i].method)) {
+        if (is_served(door, &ROUTES[i]) && path_matches(&ROUTES[i], path) &&
+            !strstr(allowed, ROUTES[i].method)) {
             size_t length = strlen(allowed);
             snprintf(allowed + length, size - length, "%s%s", length ? ", " : "", ROUTES[i].method);
         }
@@ -230,14 +330,16 @@ static void refuse_method(struct exchange *exchange, const char *allowed)
 }
 
 /* No route for this path and method: say so, or answer a browser's question. */
-static void answer_unrouted(struct exchange *exchange, const struct http_request *request)
+static void answer_unrouted(const struct http_door *door, struct exchange *exchange,
+                            const struct http_request *request)
 {
     char allowed[64];
-    list_methods(request->path, allowed, sizeof allowed);
+    list_methods(door, request->path, allowed, sizeof allowed);
     if (!*allowed) {
-        respond_error(exchange, CODE_NOT_FOUND,
-                      "there is nothing here; try /mcp, /api/v1/tools, /api/v1/memories, "
-                      "/api/v1/openapi.json, /health or /metrics");
+        respond_error(
+            exchange, CODE_NOT_FOUND,
+            "there is nothing here; try /mcp, /api/v1/tools, /api/v1/memories, "
+            "/api/v1/jobs, /api/v1/experiments, /api/v1/openapi.json, /health or /metrics");
     } else if (slice_is(request->method, "OPTIONS")) {
         serve_preflight(exchange, allowed);
     } else {
@@ -251,15 +353,22 @@ static void on_head(struct exchange *exchange, void *context)
 {
     struct http_door *door = context;
     const struct http_request *request = exchange_request(exchange);
-    if (!check_host_and_origin(door, exchange)) {
+    const struct route *route = find_route(door, request);
+    if (!check_host_and_origin(door, route, exchange)) {
         return;
     }
-    const struct route *route = find_route(request);
     if (!route) {
-        answer_unrouted(exchange, request);
+        answer_unrouted(door, exchange, request);
+        return;
+    }
+    if (route->open && (request->content_length > MOST_OPEN_BYTES || request->content_length < 0)) {
+        respond_error_status(exchange, 413, NULL, CODE_TOO_LARGE, "the body is too long");
         return;
     }
     const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
+    if (caller && !check_page(door, exchange)) {
+        return;
+    }
     if (route->open) {
         exchange_let_in(
             exchange); /* whoever watches the server must hear from it when it is full */
@@ -282,7 +391,7 @@ static void on_request(struct exchange *exchange, void *context)
         .door = context,
         .exchange = exchange,
         .caller = exchange_user(exchange),
-        .route = find_route(exchange_request(exchange)),
+        .route = find_route(context, exchange_request(exchange)),
     };
     visit.route->serve(&visit);
 }
@@ -363,10 +472,15 @@ int door_http(struct app *app, int signals)
         &(struct stock_rule){.name = "upload_bytes",
                              .help = "bytes of imports that may be in files while they are checked",
                              .all = LIMIT_UPLOADS_BYTES});
+    bool dashboard = config_bool("FORAGE_DASHBOARD");
+    door.sessions = dashboard ? sessions_new(app->callers) : NULL;
     snprintf(problem, sizeof problem, "out of memory");
-    struct server *server = door.uploads ? server_start(&options, problem, sizeof problem) : NULL;
+    struct server *server = door.uploads && (door.sessions || !dashboard)
+                                ? server_start(&options, problem, sizeof problem)
+                                : NULL;
     if (!server) {
         log_error(NULL, "cannot serve on %s: %s", host, problem);
+        sessions_free(door.sessions);
         stock_free(door.uploads);
         return EXIT_FAILURE;
     }
@@ -374,16 +488,22 @@ int door_http(struct app *app, int signals)
     log_info(NULL, "forage %s serves http://%s%s%s:%u (MCP at /mcp, REST at /api/v1)",
              FORAGE_VERSION, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "",
              server_port(server));
+    meter_note_all(app->meter);
+    if (jobs_serve(app->parts.jobs) != OK) {
+        log_warn(NULL, "what other processes left unfinished is not taken up: no thread");
+    }
     struct pollfd watched = {.fd = signals, .events = POLLIN};
     while (poll(&watched, 1, -1) <= 0 || !signals_take(signals)) {
     }
     log_info(NULL, "ending: running calls get %d seconds", TIME_SHUTDOWN_GRACE_MS / 1000);
+    atomic_store(&door.ending, true);
     server_stop_accepting(server);
     mcp_close_listeners(app->mcp);
-    app_finish_calls(app, NULL);
+    app_finish_calls(app, false, NULL);
     finish_sending(server);
     server_free(server);
     app_end_calls(app); /* steps of exports, which a client could still take */
+    sessions_free(door.sessions);
     stock_free(door.uploads);
     return EXIT_SUCCESS;
 }

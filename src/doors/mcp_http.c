@@ -33,14 +33,6 @@ static void post_free(void *context)
 
 /* ---- events ---- */
 
-static void send_comment(struct exchange *exchange, void *context)
-{
-    (void)context;
-    if (exchange_stream_send(exchange, ": still here\n\n", 14) == OK) {
-        exchange_set_timer(exchange, TIME_SSE_COMMENT_MS, send_comment, NULL);
-    }
-}
-
 /* With the lock held. */
 static void start_stream(struct post *post)
 {
@@ -59,17 +51,7 @@ static void start_stream(struct post *post)
  * event, the answer itself, it never misses. */
 static void send_event(struct post *post, const char *message, size_t length, bool last)
 {
-    struct buf event;
-    buf_init(&event, length + 64);
-    buf_puts(&event, "event: message\ndata: ");
-    buf_append(&event, message, length);
-    bool written = buf_puts(&event, "\n\n") == OK;
-    if (last) {
-        exchange_stream_end(post->exchange, event.data, written ? event.length : 0);
-    } else if (written) {
-        exchange_stream_send(post->exchange, event.data, event.length);
-    }
-    buf_done(&event);
+    stream_event(post->exchange, "message", message, length, last);
 }
 
 /* The sink: what the call says while it runs. A client that takes no stream hears only the answer.
@@ -108,7 +90,7 @@ static void open_stream(struct exchange *exchange, void *context)
     }
     pthread_mutex_unlock(&post->lock);
     if (open) {
-        send_comment(exchange, NULL);
+        stream_comment(exchange, NULL);
     }
 }
 
@@ -178,39 +160,15 @@ static void run_listening(struct post *post)
     if (mcp_work_kind(post->work) == MCP_DONE) {
         send_answer(post);
     } else {
-        exchange_set_timer(post->exchange, TIME_SSE_COMMENT_MS, send_comment, NULL);
+        exchange_set_timer(post->exchange, TIME_SSE_COMMENT_MS, stream_comment, NULL);
     }
 }
 
 /* ---- receiving ---- */
 
-/* What an Accept header names; its weights and parameters do not matter to us. */
-struct accepted {
-    bool json;
-    bool events;
-};
-
-static struct accepted read_accept(struct slice accept)
-{
-    struct accepted accepted = {.json = accept.length == 0};
-    const char *end = accept.data + accept.length;
-    for (const char *item = accept.data; item < end;) {
-        const char *comma = memchr(item, ',', (size_t)(end - item));
-        const char *stop = comma ? comma : end;
-        const char *semicolon = memchr(item, ';', (size_t)(stop - item));
-        struct slice type =
-            slice_trim((struct slice){item, (size_t)((semicolon ? semicolon : stop) - item)});
-        accepted.events = accepted.events || slice_is_any_case(type, "text/event-stream");
-        accepted.json = accepted.json || slice_is_any_case(type, "application/json") ||
-                        slice_is(type, "*/*") || slice_is_any_case(type, "application/*");
-        item = comma ? comma + 1 : end;
-    }
-    return accepted;
-}
-
 static bool check_accept(struct post *post)
 {
-    struct accepted accepted = read_accept(exchange_header(post->exchange, "Accept", NULL));
+    struct accepted accepted = read_accept(post->exchange);
     post->takes_events = accepted.events;
     post->wants_events_only = accepted.events && !accepted.json;
     if (!accepted.json && !accepted.events) {
@@ -260,6 +218,7 @@ static const char *find_param(void *context, const char *name)
 static void receive(struct post *post, const struct caller *caller, const char *label)
 {
     struct exchange *exchange = post->exchange;
+    char session[SESSION_NAME_SIZE];
     struct mcp_headers headers = {
         .protocol_version = mirror_header(post, "MCP-Protocol-Version"),
         .method = mirror_header(post, "Mcp-Method"),
@@ -270,6 +229,7 @@ static void receive(struct post *post, const struct caller *caller, const char *
     struct mcp_peer peer = {
         .headers = &headers,
         .label = label,
+        .session = session_of(post->door, exchange, label, session),
         .caller = caller,
         .request_id = exchange_id(exchange),
     };

@@ -6,11 +6,11 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "doors/http.h"
+#include "doors/query.h"
 #include "doors/spool.h"
 #include "memory/fields.h"
 #include "memory/lines.h"
 #include "text/text.h"
-#include "text/url.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -80,47 +80,22 @@ static int add(struct building *building, const char *name, const char *text)
     return OK;
 }
 
-/* Reads a part of a URL as text. OK, ERR_NOMEM, or ERR_FAILED where it holds what no argument can.
- */
-static int decode(struct building *building, struct slice part, bool in_query, const char **text)
-{
-    char *copy = slice_copy(building->arena, part);
-    for (size_t i = 0; copy && in_query && i < part.length; i++) {
-        copy[i] = copy[i] == '+' ? ' ' : copy[i];
-    }
-    size_t size = 0;
-    *text = copy ? url_decode(building->arena, copy, part.length, &size) : NULL;
-    if (*text && (strlen(*text) != size || !text_is_utf8(*text, size))) {
-        return call_fail(building->rest->call, CODE_VALIDATION,
-                         "the URL holds a NUL or bytes that are no UTF-8");
-    }
-    return *text ? OK : ERR_NOMEM;
-}
-
 static int add_query(struct building *building)
 {
-    struct slice query = exchange_request(building->rest->exchange)->query;
-    const char *at = query.data;
-    const char *end = query.data ? query.data + query.length : NULL;
+    struct call *call = building->rest->call;
+    struct slice left = exchange_request(building->rest->exchange)->query;
+    struct slice name_part, value_part;
     int status = OK;
-    while (at < end && status == OK) {
-        const char *stop = memchr(at, '&', (size_t)(end - at));
-        stop = stop ? stop : end;
-        const char *equals = memchr(at, '=', (size_t)(stop - at));
-        const char *name_end = equals ? equals : stop;
+    while (status == OK && query_next(&left, &name_part, &value_part)) {
         const char *name, *text = "";
-        if (stop > at) {
-            status = decode(building, (struct slice){at, (size_t)(name_end - at)}, true, &name);
-            if (status == OK && equals) {
-                struct slice value = {equals + 1, (size_t)(stop - equals - 1)};
-                status = decode(building, value, true, &text);
-            }
-            if (status == OK) {
-                bool short_name = strcmp(name, "q") == 0 && takes(building, "query", "string");
-                status = add(building, short_name ? "query" : name, text);
-            }
+        status = query_decode(call, name_part, true, &name);
+        if (status == OK) {
+            status = query_decode(call, value_part, true, &text);
         }
-        at = stop + 1;
+        if (status == OK) {
+            bool short_name = strcmp(name, "q") == 0 && takes(building, "query", "string");
+            status = add(building, short_name ? "query" : name, text);
+        }
     }
     return status;
 }
@@ -135,8 +110,8 @@ static int add_key(struct building *building)
         return OK;
     }
     const char *key;
-    int status =
-        decode(building, (struct slice){path.data + skip, path.length - skip}, false, &key);
+    int status = query_decode(building->rest->call,
+                              (struct slice){path.data + skip, path.length - skip}, false, &key);
     if (status != OK) {
         return status;
     }

@@ -189,9 +189,10 @@ static bool can_fail(const struct route *route, enum reach reach)
 {
     switch (reach) {
     case REACH_TOOL:
-        return route->tool || route->serve == serve_tool_call;
+        return route->tool || route->serve == serve_tool_call || route->serve == serve_jobs ||
+               route->serve == serve_experiments;
     case REACH_ARGUMENTS:
-        return route->tool || route->serve == serve_tool_call || route->serve == serve_records;
+        return can_fail(route, REACH_TOOL) || route->serve == serve_records;
     case REACH_BODY:
         return takes_body(route);
     case REACH_GUARDED:
@@ -374,6 +375,11 @@ static void add_tool_responses(const struct description *to, yyjson_mut_val *ope
     } else {
         yyjson_mut_val *schema = yyjson_mut_obj_add_obj(to->doc, content, "schema");
         yyjson_mut_obj_add_str(to->doc, schema, "type", "object");
+    }
+    if (yyjson_obj_get(yyjson_obj_get(entry->output_schema, "properties"), "job")) {
+        yyjson_mut_val *later = add_response(
+            to, responses, "202", "It is not over yet: the job that works on it, under its path.");
+        add_reference(to, add_content(to->doc, later, JSON), "schema", SCHEMAS, "JobHandle");
     }
     add_failures(to, responses, route);
 }
@@ -566,7 +572,10 @@ static void add_plain_route(const struct description *to, const struct route *ro
     yyjson_mut_doc *doc = to->doc;
     yyjson_mut_val *operation =
         add_operation(to, route, route->path, route->operation, route->summary);
-    add_tag(doc, operation, route->serve == serve_records ? "records" : "server");
+    add_tag(doc, operation,
+            route->serve == serve_records ? "records"
+            : route->serve == serve_jobs  ? "research"
+                                          : "server");
     if (route->parameters) {
         add_own_parameters(to, yyjson_mut_obj_add_arr(doc, operation, "parameters"), route);
     }

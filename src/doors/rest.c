@@ -1,18 +1,13 @@
-/* REST: the tools under /api/v1, with the same bodies as their structured results over MCP; and a
- * caller's own usage and history. */
+/* REST: the tools under /api/v1, with the same bodies as their structured results over MCP. */
 #include "call/errors.h"
 #include "call/parts.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "doors/http.h"
-#include "ops/meter.h"
-#include "ops/reports.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TIME_RECORDS_MS 10000 /* for reading usage or history */
 
 /* Writes, redacts and sends a JSON value that lives in the arena. */
 static void respond_json(struct exchange *exchange, struct arena *arena, int status,
@@ -42,11 +37,81 @@ static void rest_call_free(void *context)
     free(rest);
 }
 
+/* ---- a call whose client watches it ---- */
+
+/* Sends {"status": ..., "body": ...} as the last event. */
+static void end_stream(struct rest_call *rest, int status, yyjson_mut_val *body, enum words words)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    buf_printf(&text, "{\"status\":%d,\"body\":", status);
+    int written = json_write(&text, call_arena(rest->call), body);
+    buf_putc(&text, '}');
+    redact_buf(&text, 0, words);
+    bool good = written == OK && buf_error(&text) == OK;
+    static const char FAILED[] = "{\"status\":500,\"body\":{\"success\":false,\"error\":{\"code\":"
+                                 "\"" CODE_INTERNAL "\",\"message\":\"out of memory\"}}}";
+    pool_work_is_done();
+    stream_event(rest->exchange, "result", good ? text.data : FAILED,
+                 good ? text.length : sizeof FAILED - 1, true);
+    buf_done(&text);
+}
+
+static void send_progress(void *context, double done, double total, const char *message)
+{
+    struct rest_call *rest = context;
+    struct buf text;
+    buf_init(&text, KIB(8));
+    buf_printf(&text, "{\"progress\":%.6g,", done);
+    if (total > 0) {
+        buf_printf(&text, "\"total\":%.6g,", total);
+    }
+    buf_puts(&text, "\"message\":");
+    json_put_string(&text, message);
+    buf_putc(&text, '}');
+    redact_buf(&text, 0, WORDS_FROM_OUTSIDE);
+    if (buf_error(&text) == OK) {
+        /* A client that does not keep up misses it. */
+        stream_event(rest->exchange, "progress", text.data, text.length, false);
+    }
+    buf_done(&text);
+}
+
+static int64_t wait_for_ever(void *context)
+{
+    (void)context;
+    return INT64_MAX;
+}
+
+/* Clients of MCP say that they take either; who wants to watch takes nothing but events. */
+static bool wants_stream(const struct route *route, const struct exchange *exchange)
+{
+    struct accepted accepted = read_accept(exchange);
+    return route->streams && accepted.events && !accepted.json;
+}
+
+/* From now on the client hears what the call does, and waits for as long as that takes. */
+static void begin_stream(struct rest_call *rest)
+{
+    struct buf headers;
+    rest->streams = true;
+    answer_headers(&headers, rest->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");
+    exchange_stream_start(rest->exchange, 200, headers.data);
+    buf_done(&headers);
+    exchange_set_timer(rest->exchange, TIME_SSE_COMMENT_MS, stream_comment, NULL);
+}
+
+/* ---- answering ---- */
+
 /* Sends a body with the status of the call's error, where it has one. */
 static void send_body(struct rest_call *rest, int status, yyjson_mut_val *body, enum words words)
 {
     const struct call_error *error = call_error(rest->call);
     char retry[48] = "";
+    if (rest->streams) {
+        end_stream(rest, error ? error_http_status(error->code) : status, body, words);
+        return;
+    }
     if (error && error->retry_after_s > 0) {
         snprintf(retry, sizeof retry, "Retry-After: %d\r\n", error->retry_after_s);
     }
@@ -59,6 +124,15 @@ void rest_refuse(struct rest_call *rest, int status)
     call_fail_status(rest->call, status);
     yyjson_mut_doc *doc = json_new(call_arena(rest->call));
     send_body(rest, 500, registry_error_body(rest->call, doc), WORDS_FROM_OUTSIDE);
+}
+
+bool rest_check_operator(struct rest_call *rest, const char *what)
+{
+    bool allowed = call_caller(rest->call)->is_operator;
+    if (!allowed) {
+        rest_refuse(rest, call_fail(rest->call, CODE_FORBIDDEN, "only an operator sees %s", what));
+    }
+    return allowed;
 }
 
 void rest_answer(struct rest_call *rest, yyjson_mut_val *body)
@@ -80,7 +154,9 @@ static void answer_tool(struct rest_call *rest)
         body = yyjson_mut_obj(reply.doc);
         yyjson_mut_obj_add_val(reply.doc, body, "content", reply.content);
     }
-    send_body(rest, reply.is_error ? 502 : 200, body, reply.words);
+    /* A job that is not over is an answer, and not yet the result. */
+    bool later = reply.job && !job_is_over(reply.job->status);
+    send_body(rest, reply.is_error ? 502 : later ? 202 : 200, body, reply.words);
 }
 
 static void run_rest_call(void *context)
@@ -113,7 +189,9 @@ int rest_try_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
 void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
 {
     int status = rest_try_work(rest, work);
-    if (status != OK) {
+    if (status != OK && rest->streams) {
+        rest_refuse(rest, call_fail(rest->call, CODE_BUSY, "%s", pool_refusal(status)));
+    } else if (status != OK) {
         respond_error_status(rest->exchange, 503, "Retry-After: 1\r\n", CODE_BUSY,
                              pool_refusal(status));
     }
@@ -121,6 +199,9 @@ void rest_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
 
 void rest_run(struct rest_call *rest)
 {
+    if (wants_stream(rest->route, rest->exchange)) {
+        begin_stream(rest);
+    }
     if (rest->entry->quick) {
         answer_tool(rest);
     } else {
@@ -151,10 +232,17 @@ bool rest_read_body(struct rest_call *rest)
 
 struct rest_call *rest_call_new(const struct visit *visit)
 {
+    struct rest_call *rest = calloc(1, sizeof *rest);
+    char session[SESSION_NAME_SIZE];
     struct call_options options = {.request_id = exchange_id(visit->exchange),
                                    .caller = visit->caller,
+                                   .session =
+                                       session_of(visit->door, visit->exchange, NULL, session),
                                    .parts = &visit->door->app->parts};
-    struct rest_call *rest = calloc(1, sizeof *rest);
+    if (wants_stream(visit->route, visit->exchange)) {
+        options.hooks = (struct call_hooks){
+            .context = rest, .progress = send_progress, .patience = wait_for_ever};
+    }
     struct call *call = rest ? call_new(&options) : NULL;
     if (!call) {
         respond_error(visit->exchange, CODE_INTERNAL, "out of memory");
@@ -217,110 +305,4 @@ void serve_tool_list(const struct visit *visit)
     }
     respond_json(visit->exchange, arena, 200, NULL, body, WORDS_FROM_OUTSIDE);
     arena_free(arena);
-}
-
-/* ---- usage and history: each caller sees its own and nothing else ---- */
-
-/* A number of the query string; `preset` where it is not given, and -1 where it is wrong. */
-static int64_t read_number(struct slice query, const char *name, int64_t preset, int64_t most)
-{
-    size_t length = strlen(name);
-    const char *at = query.data;
-    const char *end = query.data + query.length;
-    while (at && at < end) {
-        const char *next = memchr(at, '&', (size_t)(end - at));
-        const char *stop = next ? next : end;
-        if ((size_t)(stop - at) > length && memcmp(at, name, length) == 0 && at[length] == '=') {
-            int64_t number = 0;
-            at += length + 1;
-            for (; at < stop && *at >= '0' && *at <= '9' && number <= most; at++) {
-                number = number * 10 + (*at - '0');
-            }
-            return at == stop && number >= 1 && number <= most ? number : -1;
-        }
-        at = next ? next + 1 : NULL;
-    }
-    return preset;
-}
-
-static int read_usage(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
-                      yyjson_mut_val **body)
-{
-    struct slice query = exchange_request(rest->exchange)->query;
-    int64_t days = read_number(query, "days", 7, REPORT_MOST_DAYS);
-    if (days < 0) {
-        return call_fail(rest->call, CODE_VALIDATION, "days: a number from 1 to %d",
-                         REPORT_MOST_DAYS);
-    }
-    return report_usage(db, call_caller(rest->call)->name, days, doc, body);
-}
-
-static int read_history(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
-                        yyjson_mut_val **body)
-{
-    struct slice query = exchange_request(rest->exchange)->query;
-    int64_t limit = read_number(query, "limit", 20, REPORT_MOST_HISTORY);
-    int64_t before = read_number(query, "before", 0, INT64_C(1000000000000000));
-    if (limit < 0 || before < 0) {
-        return call_fail(rest->call, CODE_VALIDATION, "%s",
-                         limit < 0 ? "limit: a number from 1 to 1000" : "before: the id of a call");
-    }
-    return report_history(db, call_arena(rest->call), call_caller(rest->call)->name, before, limit,
-                          doc, body);
-}
-
-static int wipe_history(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
-                        yyjson_mut_val **body)
-{
-    int64_t wiped = 0;
-    const char *caller = call_caller(rest->call)->name;
-    meter_forget(rest->door->app->meter, caller);
-    int status = records_wipe(db, caller, &wiped);
-    *body = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_sint(doc, *body, "wiped", wiped);
-    return status;
-}
-
-static const struct {
-    const char *operation; /* of the route */
-    int (*answer)(struct rest_call *rest, struct db *db, yyjson_mut_doc *doc,
-                  yyjson_mut_val **body);
-} RECORDS[] = {
-    {"get_usage", read_usage}, {"get_history", read_history}, {"wipe_history", wipe_history}};
-
-static void answer_records(struct rest_call *rest)
-{
-    struct call *call = rest->call;
-    char problem[640] = "out of memory";
-    yyjson_mut_doc *doc = json_new(call_arena(call));
-    yyjson_mut_val *body = NULL;
-    call_waits_for(call, "the records of usage and limits");
-    struct db *db =
-        doc ? records_open(call_parts(call)->places, call, problem, sizeof problem) : NULL;
-    int status = ERR_IO;
-    for (size_t i = 0; db && i < sizeof RECORDS / sizeof *RECORDS; i++) {
-        if (strcmp(rest->route->operation, RECORDS[i].operation) == 0) {
-            status = RECORDS[i].answer(rest, db, doc, &body);
-        }
-    }
-    if (status == ERR_IO || status == ERR_BUSY || status == ERR_INVALID) {
-        call_fail(call, CODE_CONFIG, "the records cannot be read: %s",
-                  call_without_paths(call, db ? db_problem(db) : problem, true));
-    }
-    db_close(db);
-    if (status == OK) {
-        rest_answer(rest, body);
-    } else {
-        rest_refuse(rest, status);
-    }
-}
-
-/* Reading waits for the disk, so it has a thread of the pool. */
-void serve_records(const struct visit *visit)
-{
-    struct rest_call *rest = rest_call_new(visit);
-    if (rest) {
-        call_limit_time(rest->call, TIME_RECORDS_MS);
-        rest_work(rest, answer_records);
-    }
 }

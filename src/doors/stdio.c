@@ -8,6 +8,7 @@
 #include "app/app.h"
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "doors/doors.h"
@@ -29,6 +30,7 @@
 struct stdio_door {
     struct app *app;
     struct mcp_client *client;
+    char session[ID_SECRET_SIZE]; /* of this connection; "" where nobody wants to know */
     int signals;
     pthread_mutex_t write_lock;
     int64_t moved_ms; /* when the client last took something; under the lock */
@@ -192,7 +194,9 @@ static void listen_on(struct stdio_door *door, struct mcp_work *work)
 
 static void take_message(struct stdio_door *door, const char *text, size_t length)
 {
-    struct mcp_peer peer = {.client = door->client, .caller = caller_local()};
+    struct mcp_peer peer = {.client = door->client,
+                            .session = *door->session ? door->session : NULL,
+                            .caller = caller_local()};
     struct mcp_sink sink = {.context = door, .send = write_line};
     struct mcp_work *work = mcp_receive(door->app->mcp, &peer, text, length);
     if (!work) {
@@ -314,12 +318,15 @@ int door_stdio(struct app *app, int signals)
         log_error(NULL, "out of memory");
         return EXIT_FAILURE;
     }
+    if (app->parts.experiments && id_make_secret(door.session) != OK) {
+        door.session[0] = '\0';
+    }
     pthread_mutex_init(&door.write_lock, NULL);
     buf_init(&door.line, LIMIT_MESSAGE_BYTES);
     read_messages(&door);
     mcp_close_listeners(app->mcp);
     drop_listening(&door, true);
-    app_finish_calls(app, &door.output_closed);
+    app_finish_calls(app, true, &door.output_closed);
     buf_done(&door.line);
     pthread_mutex_destroy(&door.write_lock);
     mcp_client_free(door.client);

@@ -17,6 +17,7 @@
 #define LEAST_TOKEN_CHARS 20
 #define LEAST_DIFFERENT   6
 
+static const char OPERATOR[] = "+operator";                       /* behind a name */
 static const char EXAMPLE[] = "REPLACE-WITH-A-LONG-RANDOM-TOKEN"; /* of data/variables.txt */
 
 struct entry {
@@ -30,7 +31,7 @@ struct callers {
     struct entry entries[LIMIT_TOKENS];
 };
 
-static const struct caller LOCAL = {"local"};
+static const struct caller LOCAL = {.name = "local", .is_operator = true};
 
 const struct caller *caller_local(void)
 {
@@ -135,18 +136,22 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
                     char *problem, size_t size)
 {
     const char *colon = memchr(pair, ':', length);
-    if (!colon || !is_name(pair, (size_t)(colon - pair))) {
+    size_t before = colon ? (size_t)(colon - pair) : 0;
+    size_t role = sizeof OPERATOR - 1;
+    bool is_operator = before > role && memcmp(colon - role, OPERATOR, role) == 0;
+    size_t name_length = is_operator ? before - role : before;
+    if (!colon || !is_name(pair, name_length)) {
         return complain(problem, size, where,
-                        "each entry is name:token, the name of 1 to 64 letters, digits and _.@-");
+                        "each entry is name:token or name+operator:token, the name of 1 to 64 "
+                        "letters, digits and _.@-");
     }
     const char *token = colon + 1;
-    size_t name_length = (size_t)(colon - pair);
     if (name_length == strlen(LOCAL.name) && memcmp(pair, LOCAL.name, name_length) == 0) {
         return complain(problem, size, where,
                         "the name local belongs to the command line and stdio, whose memories and "
                         "history a token would open; choose another");
     }
-    size_t token_length = length - name_length - 1;
+    size_t token_length = length - before - 1;
     if (!is_token(token, token_length)) {
         return complain(problem, size, where,
                         "a token has 20 to 512 visible ASCII characters and no comma");
@@ -165,7 +170,7 @@ static int add_pair(struct callers *callers, const char *pair, size_t length, co
     struct entry *entry = &callers->entries[callers->count];
     memcpy(entry->name, pair, name_length);
     entry->name[name_length] = '\0';
-    entry->caller.name = entry->name;
+    entry->caller = (struct caller){.name = entry->name, .is_operator = is_operator};
     digest_of(token, token_length, entry->digest);
     for (size_t i = 0; i < callers->count; i++) {
         if (sha256_same(callers->entries[i].digest, entry->digest)) {
@@ -284,4 +289,29 @@ const struct caller *callers_find(const struct callers *callers, const char *aut
         }
     }
     return found;
+}
+
+const struct caller *callers_at(const struct callers *callers, size_t index)
+{
+    return index < callers->count ? &callers->entries[index].caller : NULL;
+}
+
+const unsigned char *callers_digest(const struct callers *callers, const struct caller *caller)
+{
+    for (size_t i = 0; i < callers->count; i++) {
+        if (&callers->entries[i].caller == caller) {
+            return callers->entries[i].digest;
+        }
+    }
+    return NULL;
+}
+
+const struct caller *callers_named(const struct callers *callers, const char *name)
+{
+    for (size_t i = 0; i < callers->count; i++) {
+        if (strcmp(callers->entries[i].name, name) == 0) {
+            return &callers->entries[i].caller;
+        }
+    }
+    return NULL;
 }

@@ -19,8 +19,8 @@ struct callers;
 const struct caller *caller_local(void);
 
 /* `pairs` are name:token texts, ended by a NULL, `path` names a file with one name:token per line;
- * either may be NULL. NULL with the reason in `problem` when one of them is wrong, or easy to
- * guess; an empty set when both are absent. */
+ * either may be NULL. A name with "+operator" behind it is an operator's. NULL with the reason in
+ * `problem` when one of them is wrong, or easy to guess; an empty set when both are absent. */
 struct callers *callers_new(const char *const *pairs, const char *path, char *problem, size_t size);
 struct callers *callers_free(struct callers *callers);
 size_t callers_count(const struct callers *callers);
@@ -28,5 +28,12 @@ size_t callers_count(const struct callers *callers);
  * tokens the local caller, whatever the header says. */
 const struct caller *callers_find(const struct callers *callers, const char *authorization,
                                   size_t length);
+
+/* The caller at that place; NULL at the end. */
+const struct caller *callers_at(const struct callers *callers, size_t index);
+/* The digest of a caller's token, which nobody else knows; NULL: it has none. */
+const unsigned char *callers_digest(const struct callers *callers, const struct caller *caller);
+/* The caller of that name; NULL: no token has it. */
+const struct caller *callers_named(const struct callers *callers, const char *name);
 
 #endif

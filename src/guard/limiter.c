@@ -291,8 +291,10 @@ size_t limit_rules_claims(const struct limit_rules *rules, const char *caller, c
             continue;
         }
         struct limit_claim *claim = &claims[count++];
-        *claim = (struct limit_claim){
-            .calls = rule->calls, .window_ms = rule->window_ms, .for_all = rule->for_all};
+        *claim = (struct limit_claim){.tool = rule->tool,
+                                      .calls = rule->calls,
+                                      .window_ms = rule->window_ms,
+                                      .for_all = rule->for_all};
         /* No caller's name holds a space, so that no caller can be taken for "all callers". */
         snprintf(claim->key, sizeof claim->key, "%s %s %lld",
                  rule->for_all ? "all callers" : caller, rule->tool, (long long)rule->window_ms);

@@ -17,6 +17,7 @@
  * several calls would do. */
 struct limit_claim {
     char key[LIMIT_KEY_SIZE]; /* who does what, in which window: "alice search_web 600000" */
+    const char *tool;         /* of its rule; "*" for all together */
     unsigned calls;
     unsigned more; /* that it takes beyond the one */
     int64_t window_ms;

@@ -61,7 +61,7 @@ struct pacer *pacer_new(const struct pace_store *store)
     }
     pthread_mutex_init(&pacer->lock, NULL);
     pacer->store = *store;
-    pacer->rests = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    pacer->rests = breakers_new(NULL, "turns", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     return pacer->rests ? pacer : pacer_free(pacer);
 }
 

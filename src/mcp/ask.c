@@ -338,4 +338,5 @@ const struct call_hooks WORK_HOOKS = {
     .resume_state = resume_state,
     .keep_state = keep_state,
     .has_capability = has_capability,
+    .patience = tasks_patience,
 };

@@ -139,6 +139,10 @@ static const char *named_thing(const struct mcp_work *work, const char *method)
     if (strcmp(method, "resources/read") == 0) {
         return json_string(work->params, "uri");
     }
+    if (strcmp(method, "tasks/get") == 0 || strcmp(method, "tasks/update") == 0 ||
+        strcmp(method, "tasks/cancel") == 0) {
+        return json_string(work->params, "taskId");
+    }
     return NULL;
 }
 

@@ -30,6 +30,10 @@ enum rpc_error {
 #define META_LOG_LEVEL    "io.modelcontextprotocol/logLevel"
 #define META_SERVER_INFO  "io.modelcontextprotocol/serverInfo"
 #define META_SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
+#define META_RELATED_TASK "io.modelcontextprotocol/related-task"
+
+#define TASKS_EXTENSION  "io.modelcontextprotocol/tasks"
+#define SKILLS_EXTENSION "io.modelcontextprotocol/skills"
 
 #define MODERN_VERSION        "2026-07-28"
 #define NEWEST_LEGACY_VERSION "2025-11-25"
@@ -73,6 +77,13 @@ struct input_request {
     const char *key, *method, *params;
 };
 
+/* What a method belongs to: there where the program has something of it. */
+enum extension {
+    OF_PROTOCOL,
+    OF_TASKS, /* only for clients that know tasks */
+    OF_SKILLS,
+};
+
 typedef void (*method_run)(struct mcp_work *work);
 
 struct method {
@@ -81,6 +92,8 @@ struct method {
     unsigned eras;     /* ERA_LEGACY | ERA_MODERN */
     unsigned features; /* all of these must be on */
     bool cacheable;    /* modern answers carry ttlMs and cacheScope */
+    bool slow;         /* it may wait */
+    enum extension extension;
 };
 
 enum { ERA_LEGACY = 1, ERA_MODERN = 2 };
@@ -99,6 +112,7 @@ struct mcp_work {
 
     /* the message */
     bool modern;
+    const char *version; /* of a legacy client, where it is known; or NULL */
     const struct method *method;
     yyjson_val *id; /* NULL: a notification */
     yyjson_val *params;
@@ -106,6 +120,7 @@ struct mcp_work {
     yyjson_val *progress_token;
     double last_progress;
     const struct entry *entry; /* tools/call */
+    bool wants_task;           /* the call is to become a task */
     enum words words;          /* whose the answer is */
 
     /* questions to the client */
@@ -150,6 +165,54 @@ const char *era_legacy_version(const char *version);
 void method_receive(struct mcp_work *work, const char *name);
 /* The place of a syslog-style level in its order, or -1. */
 int log_level_index(const char *name);
+
+/* Answers with the page of a list that the request's cursor names; the items are an array. */
+void answer_items(struct mcp_work *work, const char *key, yyjson_mut_val *items);
+/* The result of tools/call, made of what a tool answered; it belongs to the reply's document. */
+yyjson_mut_val *tool_result(struct mcp_work *work, struct reply *reply);
+
+/* Adds an extension to our capabilities; the object of its settings. */
+yyjson_mut_val *add_extension(struct mcp_work *work, yyjson_mut_val *capabilities,
+                              const char *name);
+
+/* ---- skills.c: what an agent should know ---- */
+
+/* Whether the program has skills. */
+bool skills_offered(const struct mcp *mcp);
+/* A capability of ours, for the modern handshake. */
+void skills_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities);
+/* The file of a skill that a URI names, or NULL. */
+const struct skill_file *skills_file(const struct mcp *mcp, const char *uri);
+/* Adds the skills to a list of resources, for a client that knows them. */
+void skills_add_resources(struct mcp_work *work, yyjson_mut_val *items);
+/* The methods. */
+void skills_list(struct mcp_work *work);
+void skills_get(struct mcp_work *work);
+void skills_read_directory(struct mcp_work *work);
+
+/* ---- tasks.c: calls that outlive their request ---- */
+
+/* Whether the program has tools whose calls can be tasks. */
+bool tasks_offered(const struct mcp *mcp);
+/* Whether the client of a request knows tasks: in the modern era it says so with each request, in
+ * the legacy one its version does. */
+bool tasks_known(const struct mcp_work *work);
+/* Decides whether a tools/call becomes a task. OK, or ERR_INVALID after answering. */
+MUST_CHECK int tasks_read_call(struct mcp_work *work);
+/* A capability of ours, for both handshakes. */
+void tasks_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities);
+/* Answers that the client has to know tasks for this. Always ERR_INVALID. */
+int tasks_refuse(struct mcp_work *work);
+/* Answers a tools/call with the task that it became. */
+void tasks_answer_created(struct mcp_work *work, const struct job_view *view);
+/* How long the client of a call waits (call/call.h); the context is the work. */
+int64_t tasks_patience(void *context);
+/* The methods. */
+void tasks_get(struct mcp_work *work);
+void tasks_result(struct mcp_work *work);
+void tasks_list(struct mcp_work *work);
+void tasks_cancel(struct mcp_work *work);
+void tasks_update(struct mcp_work *work);
 
 /* ---- ask.c: questions to the client ---- */
 

@@ -120,6 +120,7 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
     }
     struct call_options options = {.request_id = peer->request_id,
                                    .caller = peer->caller,
+                                   .session = peer->session,
                                    .parts = mcp->options.parts,
                                    .takes_text = form_is_text(),
                                    .for_operator = peer->client != NULL,
@@ -181,12 +182,25 @@ static int read_envelope(struct mcp_work *work, yyjson_val *message)
     return OK;
 }
 
+static const char *client_version(struct mcp_client *client)
+{
+    pthread_mutex_lock(&client->lock);
+    const char *version = client->version;
+    pthread_mutex_unlock(&client->lock);
+    return version;
+}
+
 /* A message with a method is a request when it has an id, and otherwise a notification, of which
  * only one needs something from us. */
 static void receive_method(struct mcp_work *work, yyjson_val *message, const char *method)
 {
     if (read_envelope(work, message) != OK || era_decide(work, method) != OK) {
         return;
+    }
+    if (!work->modern) {
+        work->version = work->over_http ? era_legacy_version(work->headers->protocol_version)
+                        : work->client  ? client_version(work->client)
+                                        : NULL;
     }
     if (work->id) {
         method_receive(work, method);
@@ -366,7 +380,7 @@ void mcp_work_run(struct mcp_work *work)
 
 bool mcp_work_is_local(const struct mcp_work *work)
 {
-    return work->entry && !work->entry->outside;
+    return !work->entry || !work->entry->outside;
 }
 
 void mcp_work_refuse(struct mcp_work *work, const char *words)

@@ -65,6 +65,7 @@ struct mcp_peer {
     struct mcp_client *client;         /* stdio */
     const struct mcp_headers *headers; /* HTTP */
     const char *label;                 /* HTTP: the client's Mcp-Session-Id, or NULL */
+    const char *session;               /* see call_session(), or NULL */
     const struct caller *caller;
     const char *request_id; /* NULL: one is made */
 };

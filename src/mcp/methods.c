@@ -49,7 +49,17 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
     if (features & MCP_LOGGING) {
         yyjson_mut_obj_add_obj(doc, all, "logging");
     }
+    tasks_add_capability(work, all);
+    skills_add_capability(work, all);
     return all;
+}
+
+yyjson_mut_val *add_extension(struct mcp_work *work, yyjson_mut_val *capabilities, const char *name)
+{
+    yyjson_mut_val *extensions = yyjson_mut_obj_get(capabilities, "extensions");
+    extensions =
+        extensions ? extensions : yyjson_mut_obj_add_obj(work->doc, capabilities, "extensions");
+    return yyjson_mut_obj_add_obj(work->doc, extensions, name);
 }
 
 static void remember_client(struct mcp_client *client, const char *version, yyjson_val *declared)
@@ -79,6 +89,7 @@ static void initialize(struct mcp_work *work)
     /* A version that we do not know is no error: we answer with the newest that we do. */
     const char *version = era_legacy_version(json_string(work->params, "protocolVersion"));
     version = version ? version : NEWEST_LEGACY_VERSION;
+    work->version = version;
     if (work->client) {
         remember_client(work->client, version, yyjson_obj_get(work->params, "capabilities"));
     } else {
@@ -135,18 +146,11 @@ static void set_log_level(struct mcp_work *work)
 typedef yyjson_mut_val *(*describer)(yyjson_mut_doc *doc, const struct registry *registry,
                                      size_t index);
 
-/* Answers with the page of a list that the cursor names; a cursor is the place of the page's first
- * item. */
-static void answer_list(struct mcp_work *work, const char *key, size_t all, describer describe)
+/* A cursor is the place of the page's first item. */
+void answer_items(struct mcp_work *work, const char *key, yyjson_mut_val *items)
 {
     yyjson_mut_val *result = yyjson_mut_obj(work->doc);
-    yyjson_mut_val *items = yyjson_mut_obj_add_arr(work->doc, result, key);
-    for (size_t i = 0; i < all; i++) {
-        yyjson_mut_val *item = describe(work->doc, work->mcp->options.registry, i);
-        if (item) {
-            yyjson_mut_arr_append(items, item);
-        }
-    }
+    yyjson_mut_obj_add_val(work->doc, result, key, items);
     size_t count = yyjson_mut_arr_size(items);
     size_t start = 0;
     yyjson_val *cursor = yyjson_obj_get(work->params, "cursor");
@@ -170,16 +174,37 @@ static void answer_list(struct mcp_work *work, const char *key, size_t all, desc
     answer_result(work, result);
 }
 
-static yyjson_mut_val *describe_tool(yyjson_mut_doc *doc, const struct registry *registry,
-                                     size_t index)
+static yyjson_mut_val *describe_all(struct mcp_work *work, size_t all, describer describe)
 {
-    const struct entry *entry = &registry->tools[index];
-    return registry_is_listed(registry, entry) ? form_definition(doc, entry) : NULL;
+    yyjson_mut_val *items = yyjson_mut_arr(work->doc);
+    for (size_t i = 0; i < all; i++) {
+        yyjson_mut_val *item = describe(work->doc, work->mcp->options.registry, i);
+        if (item) {
+            yyjson_mut_arr_append(items, item);
+        }
+    }
+    return items;
 }
 
 static void list_tools(struct mcp_work *work)
 {
-    answer_list(work, "tools", work->mcp->options.registry->tool_count, describe_tool);
+    yyjson_mut_doc *doc = work->doc;
+    const struct registry *registry = work->mcp->options.registry;
+    yyjson_mut_val *items = yyjson_mut_arr(doc);
+    bool tasks = !work->modern && tasks_offered(work->mcp) && tasks_known(work);
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
+        if (registry_is_listed(registry, entry)) {
+            yyjson_mut_val *item = form_definition(doc, entry);
+            if (tasks && entry->job) {
+                yyjson_mut_val *execution = yyjson_mut_obj_add_obj(doc, item, "execution");
+                yyjson_mut_obj_add_str(doc, execution, "taskSupport",
+                                       entry->only_job ? "required" : "optional");
+            }
+            yyjson_mut_arr_append(items, item);
+        }
+    }
+    answer_items(work, "tools", items);
 }
 
 /* Resources and templates share a registry but not a list. */
@@ -212,13 +237,16 @@ static yyjson_mut_val *describe_template(yyjson_mut_doc *doc, const struct regis
 
 static void list_resources(struct mcp_work *work)
 {
-    answer_list(work, "resources", work->mcp->options.registry->resource_count, describe_resource);
+    size_t all = work->mcp->options.registry->resource_count;
+    yyjson_mut_val *items = describe_all(work, all, describe_resource);
+    skills_add_resources(work, items);
+    answer_items(work, "resources", items);
 }
 
 static void list_templates(struct mcp_work *work)
 {
-    answer_list(work, "resourceTemplates", work->mcp->options.registry->resource_count,
-                describe_template);
+    size_t all = work->mcp->options.registry->resource_count;
+    answer_items(work, "resourceTemplates", describe_all(work, all, describe_template));
 }
 
 static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registry *registry,
@@ -243,7 +271,8 @@ static yyjson_mut_val *describe_prompt(yyjson_mut_doc *doc, const struct registr
 
 static void list_prompts(struct mcp_work *work)
 {
-    answer_list(work, "prompts", work->mcp->options.registry->prompt_count, describe_prompt);
+    size_t all = work->mcp->options.registry->prompt_count;
+    answer_items(work, "prompts", describe_all(work, all, describe_prompt));
 }
 
 /* ---- tools/call ---- */
@@ -261,12 +290,13 @@ static int prepare_tool_call(struct mcp_work *work)
     if (arguments && !yyjson_is_obj(arguments)) {
         return answer_error(work, RPC_INVALID_PARAMS, NULL, "params.arguments must be an object");
     }
-    work->entry = registry_tool(work->mcp->options.registry, name);
+    work->entry = registry_offered(work->mcp->options.registry, name);
     if (!work->entry) {
         return answer_error(work, RPC_INVALID_PARAMS, NULL,
                             "there is no tool \"%.128s\"; tools/list names them", name);
     }
-    return ask_read_inputs(work);
+    int status = ask_read_inputs(work);
+    return status == OK ? tasks_read_call(work) : status;
 }
 
 /* The result as text alone, or twice: structured, and the same JSON as text for clients that do not
@@ -275,8 +305,9 @@ static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mu
 {
     size_t length = 0;
     bool alone = call_takes_text(work->call);
+    const struct entry *entry = reply->entry ? reply->entry : work->entry;
     const char *text = alone && !reply->is_error
-                           ? form_text(work->arena, work->entry, reply->structured, &length)
+                           ? form_text(work->arena, entry, reply->structured, &length)
                            : json_text(work->arena, reply->structured, &length);
     if (!text) {
         return; /* the arena is marked, and answer_result() sees it */
@@ -293,6 +324,19 @@ static void add_structured(struct mcp_work *work, struct reply *reply, yyjson_mu
     }
 }
 
+yyjson_mut_val *tool_result(struct mcp_work *work, struct reply *reply)
+{
+    yyjson_mut_val *result = yyjson_mut_obj(reply->doc);
+    if (reply->structured) {
+        add_structured(work, reply, result);
+    }
+    yyjson_mut_obj_add_val(reply->doc, result, "content", reply->content);
+    if (reply->is_error) {
+        yyjson_mut_obj_add_bool(reply->doc, result, "isError", true);
+    }
+    return result;
+}
+
 static void call_tool(struct mcp_work *work)
 {
     struct reply reply;
@@ -304,15 +348,11 @@ static void call_tool(struct mcp_work *work)
     }
     work->doc = reply.doc;
     work->words = reply.words;
-    yyjson_mut_val *result = yyjson_mut_obj(reply.doc);
-    if (reply.structured) {
-        add_structured(work, &reply, result);
+    if (work->wants_task && reply.job) {
+        tasks_answer_created(work, reply.job);
+    } else {
+        answer_result(work, tool_result(work, &reply));
     }
-    yyjson_mut_obj_add_val(reply.doc, result, "content", reply.content);
-    if (reply.is_error) {
-        yyjson_mut_obj_add_bool(reply.doc, result, "isError", true);
-    }
-    answer_result(work, result);
 }
 
 /* A failure of a prompt or a resource has no result to stand in: it is a protocol error. */
@@ -342,8 +382,15 @@ static void read_resource(struct mcp_work *work)
         return;
     }
     const struct resource *resource = registry_resource(work->mcp->options.registry, uri);
+    const struct skill_file *file = skills_file(work->mcp, uri);
     struct resource_content content = {0};
-    int status = resource ? resource->read(work->call, uri, &content) : ERR_NOTFOUND;
+    int status = ERR_NOTFOUND;
+    if (resource) {
+        status = resource->read(work->call, uri, &content);
+    } else if (file) {
+        content = (struct resource_content){.mime = file->mime, .text = file->text};
+        status = OK;
+    }
     if (status == ERR_NOTFOUND) {
         yyjson_mut_val *data = yyjson_mut_obj(work->doc);
         json_add_string(work->doc, data, "uri", uri);
@@ -487,22 +534,44 @@ static void complete_argument(struct mcp_work *work)
 /* ---- the table ---- */
 
 static const struct method METHODS[] = {
-    {"initialize", initialize, ERA_LEGACY, 0, false},
-    {"ping", answer_empty, ERA_LEGACY, 0, false},
-    {"server/discover", discover, ERA_MODERN, 0, true},
-    {"tools/list", list_tools, ERA_LEGACY | ERA_MODERN, 0, true},
-    {"tools/call", call_tool, ERA_LEGACY | ERA_MODERN, 0, false},
-    {"resources/list", list_resources, ERA_LEGACY | ERA_MODERN, 0, true},
-    {"resources/templates/list", list_templates, ERA_LEGACY | ERA_MODERN, 0, true},
-    {"resources/read", read_resource, ERA_LEGACY | ERA_MODERN, 0, true},
-    {"resources/subscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false},
-    {"resources/unsubscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false},
-    {"prompts/list", list_prompts, ERA_LEGACY | ERA_MODERN, 0, true},
-    {"prompts/get", get_prompt, ERA_LEGACY | ERA_MODERN, 0, false},
-    {"completion/complete", complete_argument, ERA_LEGACY | ERA_MODERN, 0, false},
-    {"logging/setLevel", set_log_level, ERA_LEGACY, MCP_LOGGING, false},
-    {"subscriptions/listen", listen_start, ERA_MODERN, MCP_LIST_CHANGED, false},
+    {"initialize", initialize, ERA_LEGACY, 0, false, false, OF_PROTOCOL},
+    {"ping", answer_empty, ERA_LEGACY, 0, false, false, OF_PROTOCOL},
+    {"server/discover", discover, ERA_MODERN, 0, true, false, OF_PROTOCOL},
+    {"tools/list", list_tools, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
+    {"tools/call", call_tool, ERA_LEGACY | ERA_MODERN, 0, false, false, OF_PROTOCOL},
+    {"resources/list", list_resources, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
+    {"resources/templates/list", list_templates, ERA_LEGACY | ERA_MODERN, 0, true, false,
+     OF_PROTOCOL},
+    {"resources/read", read_resource, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
+    {"resources/subscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false, false, OF_PROTOCOL},
+    {"resources/unsubscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false, false, OF_PROTOCOL},
+    {"prompts/list", list_prompts, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
+    {"prompts/get", get_prompt, ERA_LEGACY | ERA_MODERN, 0, false, false, OF_PROTOCOL},
+    {"completion/complete", complete_argument, ERA_LEGACY | ERA_MODERN, 0, false, false,
+     OF_PROTOCOL},
+    {"logging/setLevel", set_log_level, ERA_LEGACY, MCP_LOGGING, false, false, OF_PROTOCOL},
+    {"subscriptions/listen", listen_start, ERA_MODERN, MCP_LIST_CHANGED, false, false, OF_PROTOCOL},
+    {"tasks/get", tasks_get, ERA_LEGACY | ERA_MODERN, 0, false, true, OF_TASKS},
+    {"tasks/cancel", tasks_cancel, ERA_LEGACY | ERA_MODERN, 0, false, true, OF_TASKS},
+    {"tasks/update", tasks_update, ERA_MODERN, 0, false, true, OF_TASKS},
+    {"tasks/result", tasks_result, ERA_LEGACY, 0, false, true, OF_TASKS},
+    {"tasks/list", tasks_list, ERA_LEGACY, 0, false, true, OF_TASKS},
+    {"skills/list", skills_list, ERA_MODERN, 0, true, false, OF_SKILLS},
+    {"skills/get", skills_get, ERA_MODERN, 0, true, false, OF_SKILLS},
+    {"resources/directory/read", skills_read_directory, ERA_MODERN, 0, false, false, OF_SKILLS},
 };
+
+static bool is_offered(const struct mcp *mcp, const struct method *method)
+{
+    switch (method->extension) {
+    case OF_TASKS:
+        return tasks_offered(mcp);
+    case OF_SKILLS:
+        return skills_offered(mcp);
+    default:
+        return (method->features & ~mcp->options.features) == 0;
+    }
+}
 
 static const struct method *find_method(const struct mcp_work *work, const char *name)
 {
@@ -510,8 +579,7 @@ static const struct method *find_method(const struct mcp_work *work, const char 
     for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
         const struct method *method = &METHODS[i];
         if (strcmp(method->name, name) == 0) {
-            bool offered = (method->features & ~work->mcp->options.features) == 0;
-            return (method->eras & era) && offered ? method : NULL;
+            return (method->eras & era) && is_offered(work->mcp, method) ? method : NULL;
         }
     }
     return NULL;
@@ -520,12 +588,15 @@ static const struct method *find_method(const struct mcp_work *work, const char 
 void method_receive(struct mcp_work *work, const char *name)
 {
     work->method = find_method(work, name);
-    if (!work->method) {
+    bool tasks = work->method && work->method->extension == OF_TASKS;
+    if (tasks && work->modern && !tasks_known(work)) {
+        tasks_refuse(work);
+    } else if (!work->method || (tasks && !tasks_known(work))) {
         answer_error(work, RPC_METHOD_NOT_FOUND, NULL, "there is no method \"%.128s\"", name);
     } else if (work->method->run == listen_start) {
         work->kind = MCP_LISTEN;
     } else if (work->method->run != call_tool) {
-        work->kind = MCP_QUICK;
+        work->kind = work->method->slow ? MCP_SLOW : MCP_QUICK;
     } else if (prepare_tool_call(work) == OK) {
         work->kind = work->entry->quick ? MCP_QUICK : MCP_SLOW;
     }

@@ -139,6 +139,11 @@ void listen_start(struct mcp_work *work)
         work->kind = MCP_DONE;
         return;
     }
+    if (yyjson_obj_get(wishes, "taskIds") && !tasks_known(work)) {
+        tasks_refuse(work);
+        work->kind = MCP_DONE;
+        return;
+    }
     unsigned lists = 0;
     for (size_t i = 0; i < LIST_COUNT; i++) {
         lists |= yyjson_get_bool(yyjson_obj_get(wishes, LISTS[i].wish)) ? 1u << i : 0;

@@ -247,6 +247,9 @@ static int ask(struct call *call, const char *model, const struct slice *texts, 
                    status == OK || status == ERR_INVALID ? BREAKER_ANSWERED
                    : status == ERR_IO                    ? BREAKER_FAILED
                                                          : BREAKER_UNKNOWN);
+    if (status == ERR_IO || status == ERR_INVALID) {
+        breaker_complain(breakers, UPSTREAM, problem);
+    }
     return status;
 }
 
@@ -356,14 +359,15 @@ int meaning_of_query(struct call *call, const char *model, const char *query, in
 
 /* ---- its life ---- */
 
-struct meaning *meaning_new(void)
+struct meaning *meaning_new(struct upstreams *upstreams)
 {
     struct meaning *meaning = calloc(1, sizeof *meaning);
     if (!meaning) {
         return NULL;
     }
     pthread_mutex_init(&meaning->lock, NULL);
-    meaning->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    meaning->breakers =
+        breakers_new(upstreams, "embeddings", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     return meaning->breakers ? meaning : meaning_free(meaning);
 }
 

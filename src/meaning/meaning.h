@@ -11,12 +11,14 @@
 #include "call/call.h"
 #include "text/slice.h"
 
+struct upstreams; /* guard/breaker.h */
+
 #define MEANING_PROBLEM_SIZE 256
 
 struct meaning;
 
 /* Opens nothing. NULL without memory. */
-struct meaning *meaning_new(void);
+struct meaning *meaning_new(struct upstreams *upstreams);
 struct meaning *meaning_free(struct meaning *meaning);
 
 /* Whether there is one of the two; opens nothing. Here and below NULL has neither. */

@@ -675,7 +675,8 @@ int model_ask(struct call *call, struct model *model, const struct model_request
                       : exchange.tries == 0 || status == ERR_CANCELLED || status == ERR_DEADLINE ||
                               status == ERR_NOMEM
                           ? BREAKER_UNKNOWN
-                          : BREAKER_ANSWERED);
+                          : BREAKER_ANSWERED,
+                      status == ERR_FAILED ? call_error(call)->message : NULL);
     }
     stream_free(exchange.stream);
     arena_free(exchange.work);

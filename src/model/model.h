@@ -20,13 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct upstreams; /* guard/breaker.h */
+
 /* A provider, a name, an address, a key, and what it was learned to refuse. Threads may share one.
  */
 struct model;
 
 /* What models share in a program: which of them rest, and what was learned of each. */
 struct models;
-struct models *models_new(void); /* NULL without memory */
+struct models *models_new(struct upstreams *upstreams); /* NULL without memory */
 struct models *models_free(struct models *models);
 
 /* The model that "provider:name" means; a name may hold colons. NULL: the one of FORAGE_MODEL. A

@@ -20,14 +20,14 @@ struct models {
     size_t count;
 };
 
-struct models *models_new(void)
+struct models *models_new(struct upstreams *upstreams)
 {
     struct models *models = calloc(1, sizeof *models);
     if (!models) {
         return NULL;
     }
     pthread_mutex_init(&models->lock, NULL);
-    models->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    models->breakers = breakers_new(upstreams, "model", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     return models->breakers ? models : models_free(models);
 }
 
@@ -127,9 +127,13 @@ int models_admit(struct models *models, const struct model *model, int64_t *wait
     return ERR_BUSY;
 }
 
-void models_report(struct models *models, const struct model *model, enum breaker_result result)
+void models_report(struct models *models, const struct model *model, enum breaker_result result,
+                   const char *trouble)
 {
     if (models) {
         breaker_report(models->breakers, model->address, result);
+    }
+    if (models && trouble) {
+        breaker_complain(models->breakers, model->address, trouble);
     }
 }

@@ -16,6 +16,8 @@ void models_learn(struct models *models, const struct model *model, unsigned ref
                   int64_t most_tokens, int64_t now_ms);
 /* OK, then models_report() must follow; ERR_BUSY: it rests for so long. */
 MUST_CHECK int models_admit(struct models *models, const struct model *model, int64_t *wait_ms);
-void models_report(struct models *models, const struct model *model, enum breaker_result result);
+/* `trouble`: what went wrong, in words; NULL: nothing. */
+void models_report(struct models *models, const struct model *model, enum breaker_result result,
+                   const char *trouble);
 
 #endif

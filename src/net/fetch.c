@@ -2,6 +2,7 @@
  * is collected in the call's arena. */
 #include "net/fetch.h"
 
+#include "call/journal.h"
 #include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -78,6 +79,11 @@ static int on_connected(void *context, char *address, char *local_address, int p
     struct sockaddr_in6 *ipv6 = (struct sockaddr_in6 *)&peer;
     (void)local_address;
     (void)local_port;
+    /* libcurl sends a request again by itself, where a connection that waited turns out to be dead;
+     * the process may have slept meanwhile. */
+    if (journal_may_act(transfer->call) != OK) {
+        return CURL_PREREQFUNC_ABORT;
+    }
     transfer->response->sent = true;
     if (transfer->proxy || !transfer->request->allow) {
         return CURL_PREREQFUNC_OK;

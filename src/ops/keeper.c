@@ -9,9 +9,11 @@
 #include "core/trouble.h"
 #include "db/writer.h"
 #include "guard/callers.h"
+#include "ops/calls.h"
 #include "ops/paced.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +23,22 @@
 
 static const char RECORDS_NAME[] = "the records of usage and limits";
 
-enum kind { CLAIMS, RECORD, LOOK, TAKE_TURN, END_TURN };
+enum kind { CLAIMS, RECORD, LOOK, TAKE_TURN, END_TURN, NOTES, TRIAL };
+
+/* A call that is only noted. */
+struct note {
+    struct note *next;
+    struct record record;
+    char caller[LIMIT_CALLER_NAME_CHARS + 1];
+    char tool[64];
+    char code[32];
+};
 
 /* Something to write, or an answer to look for. It is shared by who waits for it and the writer;
  * the last one frees it. */
 struct job {
-    struct writer_job job; /* first; a record is durable and stays, nothing else is either */
+    /* First. A record is durable and stays, a trial stays; nothing else is either. */
+    struct writer_job job;
     enum kind kind;
     atomic_int references;
     int done;             /* an event; -1 once neither of the two needs it */
@@ -41,12 +53,19 @@ struct job {
     struct record record;
     char tool[64];
     char code[32];
+    char provider[LIMIT_PROVIDER_CHARS + 1];
     char *found; /* the answer to record.answer_key */
     int64_t found_at_ms;
     char source[64]; /* of a turn or its end, as its pace */
     struct pace pace;
     struct pace_claim turn;
     struct pace_end end; /* of the turn with that id */
+    struct note *notes;  /* that it has taken, oldest first */
+    struct trial trial;
+    char experiment[LIMIT_EXPERIMENT_NAME_CHARS + 1]; /* of the trial, as what follows */
+    char version[ID_SIZE];
+    char arm[LIMIT_EXPERIMENT_ARM_CHARS + 1];
+    char unit[2 * SHA256_SIZE + 1];
 };
 
 struct keeper {
@@ -62,6 +81,12 @@ struct keeper {
     _Atomic int64_t busy_since_ms; /* with a transaction; 0: it is not */
     atomic_size_t unsaved;         /* records on their way */
     atomic_size_t refused; /* that found no place there, since the last time that was told */
+    /* What gathers for the next job of notes, newest first. */
+    pthread_mutex_t notes_lock;
+    struct note *notes;
+    size_t note_count;
+    bool noting; /* a job is on its way that takes them */
+    uint64_t unnoted;
 };
 
 /* ---- jobs ---- */
@@ -72,7 +97,7 @@ static struct job *job_new(enum kind kind, const struct call *call, const struct
     if (!job) {
         return NULL;
     }
-    const struct caller *caller = call_caller(call);
+    const struct caller *caller = call ? call_caller(call) : NULL;
     job->kind = kind;
     job->status = ERR_IO;
     job->done = event_open();
@@ -96,12 +121,23 @@ static void release_event(struct job *job)
     }
 }
 
+static void free_notes(struct note *notes)
+{
+    while (notes) {
+        struct note *next = notes->next;
+        free(notes);
+        notes = next;
+    }
+}
+
 static void job_free(struct job *job)
 {
     if (atomic_fetch_sub(&job->references, 1) == 1) {
         event_close(job->done);
+        free_notes(job->notes);
         free((void *)(uintptr_t)job->record.arguments); /* our own copies */
         free((void *)(uintptr_t)job->record.answer);
+        free((void *)(uintptr_t)job->record.result);
         free(job->found);
         free(job);
     }
@@ -176,6 +212,39 @@ static int apply_record(struct keeper *keeper, struct db *db, const struct job *
     return status;
 }
 
+/* Writes the calls that have gathered. Where that is tried again, they are the job's already. */
+static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
+{
+    int status = OK;
+    if (!job->notes) {
+        pthread_mutex_lock(&keeper->notes_lock);
+        while (keeper->notes) { /* oldest first */
+            struct note *note = keeper->notes;
+            keeper->notes = note->next;
+            note->next = job->notes;
+            job->notes = note;
+        }
+        keeper->note_count = 0;
+        keeper->noting = false;
+        pthread_mutex_unlock(&keeper->notes_lock);
+    }
+    for (const struct note *note = job->notes; status == OK && note; note = note->next) {
+        status = calls_add(db, &note->record);
+        keeper->records_since_tidy++;
+    }
+    return status;
+}
+
+/* Whose key decides what a unit is called is known once the database is open. */
+static int apply_trial(struct keeper *keeper, struct db *db, struct job *job)
+{
+    char unit[FINGERPRINT_SIZE];
+    struct trial trial = job->trial;
+    trial.unit = fingerprint(job->unit, strlen(job->unit), unit);
+    keeper->records_since_tidy++;
+    return trials_add(db, &trial);
+}
+
 /* Writes one job. A window that is used up is an answer, not a failure. */
 static int apply(void *context, struct db *db, struct writer_job *base)
 {
@@ -200,6 +269,12 @@ static int apply(void *context, struct db *db, struct writer_job *base)
         break;
     case END_TURN:
         status = paced_end(db, &job->end);
+        break;
+    case NOTES:
+        status = apply_notes(keeper, db, job);
+        break;
+    case TRIAL:
+        status = apply_trial(keeper, db, job);
         break;
     }
     if (atomic_load(&job->reported)) {
@@ -267,18 +342,43 @@ static void count_unsaved(const struct keeper *keeper, struct job *job)
     }
 }
 
+/* What could not be written gathers again, as far as there is room: it goes with the next call that
+ * is noted, or at the end. */
+static void take_back_notes(struct keeper *keeper, struct job *job)
+{
+    pthread_mutex_lock(&keeper->notes_lock);
+    keeper->noting = false;
+    while (job->notes) {
+        struct note *note = job->notes;
+        job->notes = note->next;
+        if (keeper->note_count < LIMIT_NOTED_CALLS) {
+            note->next = keeper->notes;
+            keeper->notes = note;
+            keeper->note_count++;
+        } else {
+            keeper->unnoted++;
+            free(note);
+        }
+    }
+    pthread_mutex_unlock(&keeper->notes_lock);
+}
+
 static int report(void *context, struct db *db, struct call *writing, struct writer_job *base,
                   int status)
 {
     (void)db;
     (void)writing;
     struct job *job = (struct job *)base;
-    if (status != OK) {
+    if (status != OK && job->kind == NOTES) {
+        take_back_notes(context, job);
+    } else if (status != OK) {
         job->status = status;
         count_unsaved(context, job);
         /* Many records may wait for the database to work again; answers would be too much. */
         free((void *)(uintptr_t)job->record.answer);
+        free((void *)(uintptr_t)job->record.result);
         job->record.answer = NULL;
+        job->record.result = NULL;
     }
     atomic_store(&job->reported, true);
     event_signal(job->done);
@@ -309,6 +409,7 @@ struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t
     }
     keeper->open = open;
     keeper->places = places;
+    pthread_mutex_init(&keeper->notes_lock, NULL);
     clock_trust_begin(&keeper->clock);
     keeper->time_to_live_ms = time_to_live_ms;
     keeper->writer = writer_new(&(struct writer_options){.hooks = &HOOKS,
@@ -319,8 +420,28 @@ struct keeper *keeper_new(keeper_open open, const struct places *places, int64_t
     return keeper->writer ? keeper : keeper_free(keeper);
 }
 
+/* Sends a job off that takes what has gathered until then. With the lock held. */
+static void post_notes(struct keeper *keeper, int64_t due_ms)
+{
+    struct job *job = keeper->noting ? NULL : job_new(NOTES, NULL, NULL);
+    if (job) {
+        job->job.due_ms = due_ms;
+        keeper->noting = true;
+        release_event(job);
+        job_free(job); /* nobody but the writer needs it */
+        if (writer_post(keeper->writer, &job->job) != OK) {
+            keeper->noting = false;
+        }
+    }
+}
+
 bool keeper_stop(struct keeper *keeper, int64_t time_ms)
 {
+    pthread_mutex_lock(&keeper->notes_lock);
+    if (keeper->notes) {
+        post_notes(keeper, 0);
+    }
+    pthread_mutex_unlock(&keeper->notes_lock);
     bool stopped = writer_stop(keeper->writer, time_ms);
     if (!stopped) {
         lost(keeper, atomic_load(&keeper->unsaved) + atomic_load(&keeper->refused));
@@ -333,6 +454,8 @@ struct keeper *keeper_free(struct keeper *keeper)
     if (keeper) {
         writer_free(keeper->writer);
         rest(keeper);
+        free_notes(keeper->notes);
+        pthread_mutex_destroy(&keeper->notes_lock);
         free(keeper);
     }
     return NULL;
@@ -458,6 +581,45 @@ void keeper_end_turn(void *context, struct call *call, const struct pace_end *en
     job_free(job);
 }
 
+/* Whether as many records wait as may, since the database hangs: the writer holds as many while it
+ * fails. Then one more is counted as lost. */
+static bool is_full(struct keeper *keeper)
+{
+    bool full = patience(keeper) == 0 && atomic_load(&keeper->unsaved) >= LIMIT_UNSAVED_RECORDS;
+    atomic_fetch_add(&keeper->refused, full ? 1 : 0);
+    return full;
+}
+
+void keeper_try(struct keeper *keeper, struct call *call, const struct trial *trial)
+{
+    if (is_full(keeper)) {
+        return;
+    }
+    struct job *job = job_new(TRIAL, call, NULL);
+    if (!job) {
+        atomic_fetch_add(&keeper->refused, 1);
+        return;
+    }
+    snprintf(job->experiment, sizeof job->experiment, "%s", trial->experiment);
+    snprintf(job->version, sizeof job->version, "%s", trial->version);
+    snprintf(job->arm, sizeof job->arm, "%s", trial->arm);
+    snprintf(job->unit, sizeof job->unit, "%s", trial->unit);
+    snprintf(job->tool, sizeof job->tool, "%s", trial->tool);
+    job->trial = *trial;
+    job->trial.experiment = job->experiment;
+    job->trial.version = job->version;
+    job->trial.arm = job->arm;
+    job->trial.unit = job->unit;
+    job->trial.tool = job->tool;
+    job->job.stays = true;
+    atomic_fetch_add(&keeper->unsaved, 1);
+    if (writer_post(keeper->writer, &job->job) != OK) {
+        atomic_fetch_add(&keeper->refused, 1);
+    }
+    release_event(job);
+    job_free(job);
+}
+
 /* Nobody hears of a call that was cancelled, so nobody has to wait for its record. */
 static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct job *job)
 {
@@ -479,16 +641,16 @@ static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct
 int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                   struct spending *spent)
 {
-    /* The writer holds as many as that while the database fails; while it hangs, so do we. */
-    if (patience(keeper) == 0 && atomic_load(&keeper->unsaved) >= LIMIT_UNSAVED_RECORDS) {
-        atomic_fetch_add(&keeper->refused, 1);
+    if (is_full(keeper)) {
         return ERR_LIMIT;
     }
     struct job *job = job_new(RECORD, call, spent);
     char *arguments = job && record->arguments ? strdup(record->arguments) : NULL;
-    char *answer = job && record->answer ? strdup(record->answer) : NULL; /* may do without */
+    char *answer = job && record->answer ? strdup(record->answer) : NULL;      /* may do without */
+    void *result = job && record->result ? malloc(record->result_size) : NULL; /* the same */
     if (!job || (record->arguments && !arguments)) {
         free(answer);
+        free(result);
         if (job) {
             job_free(job);
             job_free(job);
@@ -499,11 +661,17 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     job->record = *record;
     job->record.arguments = arguments;
     job->record.answer = answer;
+    job->record.result = result;
+    if (result) {
+        memcpy(result, record->result, record->result_size);
+    }
     snprintf(job->tool, sizeof job->tool, "%s", record->tool);
     snprintf(job->code, sizeof job->code, "%s", record->code ? record->code : "");
     job->record.caller = job->caller;
     job->record.tool = job->tool;
     job->record.code = record->code ? job->code : NULL;
+    snprintf(job->provider, sizeof job->provider, "%s", record->provider);
+    job->record.provider = job->provider;
     atomic_fetch_add(&keeper->unsaved, 1);
     int status = writer_post(keeper->writer, &job->job);
     if (status == OK) {
@@ -515,6 +683,42 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     release_event(job);
     job_free(job);
     return status;
+}
+
+void keeper_note(struct keeper *keeper, const struct record *record)
+{
+    struct note *note = malloc(sizeof *note);
+    if (note) {
+        note->record = *record;
+        snprintf(note->caller, sizeof note->caller, "%s", record->caller);
+        snprintf(note->tool, sizeof note->tool, "%s", record->tool);
+        snprintf(note->code, sizeof note->code, "%s", record->code ? record->code : "");
+        note->record.caller = note->caller;
+        note->record.tool = note->tool;
+        note->record.code = record->code ? note->code : NULL;
+        note->record.provider = "";
+        note->record.arguments = note->record.answer = NULL;
+    }
+    pthread_mutex_lock(&keeper->notes_lock);
+    if (note && keeper->note_count < LIMIT_NOTED_CALLS) {
+        note->next = keeper->notes;
+        keeper->notes = note;
+        keeper->note_count++;
+        note = NULL;
+        post_notes(keeper, clock_now_ms() + TIME_NOTED_CALLS_MS);
+    } else {
+        keeper->unnoted++;
+    }
+    pthread_mutex_unlock(&keeper->notes_lock);
+    free(note);
+}
+
+uint64_t keeper_unnoted(struct keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->notes_lock);
+    uint64_t unnoted = keeper->unnoted;
+    pthread_mutex_unlock(&keeper->notes_lock);
+    return unnoted;
 }
 
 const char *keeper_waits_since(const struct keeper *keeper, int64_t *since_ms)

@@ -11,6 +11,7 @@
 
 #include "guard/pace.h"
 #include "ops/records.h"
+#include "ops/trials.h"
 
 struct keeper;
 
@@ -41,6 +42,13 @@ void keeper_end_turn(void *keeper, struct call *call, const struct pace_end *end
  * record included. */
 MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                              struct spending *spent);
+/* Stores a call of a tool that asks nobody, for those who look (ops/calls.h): within a second or
+ * so, and nobody waits for it. A crash may forget the last of them. */
+void keeper_note(struct keeper *keeper, const struct record *record);
+/* How many of those found no place on their way to the store, since the program started. */
+uint64_t keeper_unnoted(struct keeper *keeper);
+/* Writes a trial of the call, whose unit becomes a fingerprint on the way: nobody waits for it. */
+void keeper_try(struct keeper *keeper, struct call *call, const struct trial *trial);
 /* Finds a stored answer of the call's caller: its JSON in the call's arena and when it was stored.
  * OK, ERR_NOTFOUND, or any status when nobody knows. */
 MUST_CHECK int keeper_find_answer(struct keeper *keeper, struct call *call,

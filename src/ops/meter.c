@@ -11,6 +11,7 @@
 #include "guard/prices.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
+#include "text/packed.h"
 #include "text/text.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@ struct meter {
     struct answers *answers;
     struct gate_rules rules;
     bool history;
+    bool notes_all;          /* calls of tools that ask nobody outside, too */
     meter_settings settings; /* may be NULL */
 };
 
@@ -73,6 +75,11 @@ static bool name_question(const struct meter *meter, unsigned char key[SHA256_SI
                entry->large && call_takes_text(call) ? "as text\n" : "");
     if (meter->settings) {
         meter->settings(&tool);
+    }
+    const char *tried = call_tried(call);
+    if (tried) { /* another arm has other answers, whatever it differs in */
+        buf_append(&tool, tried, tried_length(tried, 2));
+        buf_putc(&tool, '\n');
     }
     bool named = buf_error(&tool) == OK &&
                  answers_key(key, call_arena(call), caller_name(call), tool.data, arguments);
@@ -184,43 +191,102 @@ static void warn_once(struct call *call, const char *whose, int64_t spent, int64
     call_log(call, "warning", "%s spent $%.4f of the day's budget of $%.2f", whose, dollars, most);
 }
 
-static void record(const struct meter *meter, struct call *call, const struct entry *entry,
-                   const struct outcome *outcome, const struct kept *kept)
+void meter_price(const struct meter *meter, const struct call_usage *usages, size_t count,
+                 struct record *record)
+{
+    for (size_t i = 0; i < count; i++) {
+        record->input_tokens += usages[i].input_tokens;
+        record->output_tokens += usages[i].output_tokens;
+        record->nano_usd += prices_cost(meter->prices, &usages[i], &record->unpriced);
+    }
+}
+
+/* What every record says. */
+static struct record begin_record(const struct call *call, const struct entry *entry,
+                                  const struct outcome *outcome)
 {
     const struct call_error *error = call_error(call);
-    struct record row = {
+    return (struct record){
         .caller = caller_name(call),
         .tool = entry->name,
+        .provider = call_provider(call),
         .at_ms = clock_wall_ms(),
-        .took_ms = outcome->took_us / 1000,
+        .took_us = outcome->took_us,
         .code = error             ? error->code
                 : outcome->failed ? "ERROR"
                                   : NULL,
         .recalled = outcome->recalled,
-        .arguments = meter->history ? describe_arguments(call, outcome->arguments) : NULL,
-        .answer = kept->json,
     };
-    memcpy(row.answer_key, kept->key, sizeof row.answer_key);
-    size_t count;
-    const struct call_usage *usages = call_usages(call, &count);
-    for (size_t i = 0; i < count; i++) {
-        row.input_tokens += usages[i].input_tokens;
-        row.output_tokens += usages[i].output_tokens;
-        row.nano_usd += prices_cost(meter->prices, &usages[i], &row.unpriced);
+}
+
+/* What came of a call, without secrets, for the history. A result that is too long is left out:
+ * whoever looks is told so. */
+static void pack_result(struct call *call, const struct reply *reply, struct record *record)
+{
+    struct arena *arena = call_arena(call);
+    struct buf text;
+    buf_init(&text, LIMIT_HISTORY_ONE_BYTES);
+    if (reply->structured && json_write(&text, arena, reply->structured) == OK) {
+        redact_buf(&text, 0, WORDS_FROM_OUTSIDE);
     }
-    bool budgeted = meter->rules.budget_nano > 0 || meter->rules.total_budget_nano > 0;
+    if (text.data && buf_error(&text) == OK) {
+        record->result = packed_text(arena, text.data, text.length, &record->result_size);
+    }
+    buf_done(&text);
+}
+
+void meter_make_record(const struct meter *meter, struct call *call, const struct entry *entry,
+                       const struct outcome *outcome, struct record *record)
+{
+    *record = begin_record(call, entry, outcome);
+    if (meter->history) {
+        record->arguments = describe_arguments(call, outcome->arguments);
+        pack_result(call, outcome->reply, record);
+    }
+}
+
+static bool has_budget(const struct meter *meter)
+{
+    return meter->rules.budget_nano > 0 || meter->rules.total_budget_nano > 0;
+}
+
+static void warn(const struct meter *meter, struct call *call, const struct record *record,
+                 const struct spending *spent)
+{
+    if (record->nano_usd > 0) {
+        warn_once(call, caller_name(call), spent->caller_nano, record->nano_usd,
+                  meter->rules.budget_nano, "FORAGE_DAILY_BUDGET_USD");
+        warn_once(call, "all callers", spent->total_nano, record->nano_usd,
+                  meter->rules.total_budget_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD");
+    }
+}
+
+void meter_watch_budget(const struct meter *meter, struct call *call, const struct record *record,
+                        struct db *db)
+{
+    struct spending spent;
+    if (has_budget(meter) && record->nano_usd > 0 &&
+        records_spent(db, record->caller, clock_wall_ms(), &spent) == OK) {
+        warn(meter, call, record, &spent);
+    }
+}
+
+void meter_record(const struct meter *meter, struct call *call, const struct record *record)
+{
     struct spending spent = {0};
-    int status = keeper_record(meter->keeper, call, &row, budgeted ? &spent : NULL);
+    int status = keeper_record(meter->keeper, call, record, has_budget(meter) ? &spent : NULL);
     if (status != OK && !call_cancelled(call)) {
         /* The answer was paid for and goes out all the same; the keeper tries again. */
         log_debug(call_request_id(call), "its usage is not on the disk yet: %s",
                   status_name(status));
-    } else if (status == OK && budgeted && row.nano_usd > 0) {
-        warn_once(call, caller_name(call), spent.caller_nano, row.nano_usd,
-                  meter->rules.budget_nano, "FORAGE_DAILY_BUDGET_USD");
-        warn_once(call, "all callers", spent.total_nano, row.nano_usd,
-                  meter->rules.total_budget_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD");
+    } else if (status == OK && has_budget(meter)) {
+        warn(meter, call, record, &spent);
     }
+}
+
+void meter_try(const struct meter *meter, struct call *call, const struct trial *trial)
+{
+    keeper_try(meter->keeper, call, trial);
 }
 
 static void settle(void *context, struct call *call, const struct entry *entry,
@@ -228,8 +294,18 @@ static void settle(void *context, struct call *call, const struct entry *entry,
 {
     const struct meter *meter = context;
     struct kept kept = keep_answer(meter, call, entry, outcome);
-    if (!entry->quick && entry->outside) {
-        record(meter, call, entry, outcome, &kept);
+    struct record record;
+    if (!entry->quick && !entry->outside && meter->notes_all) {
+        record = begin_record(call, entry, outcome);
+        keeper_note(meter->keeper, &record);
+    } else if (!entry->quick && entry->outside) {
+        size_t count;
+        const struct call_usage *usages = call_usages(call, &count);
+        meter_make_record(meter, call, entry, outcome, &record);
+        meter_price(meter, usages, count, &record);
+        record.answer = kept.json;
+        memcpy(record.answer_key, kept.key, sizeof record.answer_key);
+        meter_record(meter, call, &record);
     }
 }
 
@@ -317,6 +393,11 @@ bool meter_stop(struct meter *meter, int64_t time_ms)
     return keeper_stop(meter->keeper, time_ms);
 }
 
+void meter_note_all(struct meter *meter)
+{
+    meter->notes_all = true;
+}
+
 void meter_forget(struct meter *meter, const char *caller)
 {
     answers_forget(meter->answers, caller);
@@ -334,6 +415,16 @@ void meter_attach(struct meter *meter, struct registry *registry, meter_settings
         }
     }
     registry->gate = (struct gate){meter, admit, recall, settle};
+}
+
+uint64_t meter_unnoted(const struct meter *meter)
+{
+    return keeper_unnoted(meter->keeper);
+}
+
+const struct gate_rules *meter_rules(const struct meter *meter)
+{
+    return &meter->rules;
 }
 
 struct pace_store meter_turns(struct meter *meter)

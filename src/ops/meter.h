@@ -9,6 +9,8 @@
 
 #include "config/places.h"
 #include "guard/pace.h"
+#include "ops/records.h"
+#include "ops/trials.h"
 #include "registry/registry.h"
 
 #include <stddef.h>
@@ -22,6 +24,9 @@ struct meter *meter_free(struct meter *meter);
 /* The same within `time_ms`, before meter_free(). False where the records are stuck: then the meter
  * must stay. */
 MUST_CHECK bool meter_stop(struct meter *meter, int64_t time_ms);
+/* For a program that serves: calls of tools that ask nobody outside are recorded too, for those who
+ * look; nobody waits for it. */
+void meter_note_all(struct meter *meter);
 /* Forgets the answers of a caller, who wiped what it asked. */
 void meter_forget(struct meter *meter, const char *caller);
 /* Appends what besides the arguments decides the answers that are cached. */
@@ -30,6 +35,27 @@ typedef void (*meter_settings)(struct buf *out);
 /* Stands around the registry's tools from now on (`settings` may be NULL); says in the log which
  * limits name no tool. */
 void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
+/* ---- for calls that are kept (jobs/), which write their records themselves ---- */
+
+/* The record of a call that ended, without what it used. */
+void meter_make_record(const struct meter *meter, struct call *call, const struct entry *entry,
+                       const struct outcome *outcome, struct record *record);
+/* Adds what was used to a record, and what that costs. */
+void meter_price(const struct meter *meter, const struct call_usage *usages, size_t count,
+                 struct record *record);
+/* Warns where a record crosses the line of a budget; `db` has it already. */
+void meter_watch_budget(const struct meter *meter, struct call *call, const struct record *record,
+                        struct db *db);
+/* Writes a record that nobody else writes. */
+void meter_record(const struct meter *meter, struct call *call, const struct record *record);
+
+/* How many calls could not be recorded for those who look, since the program started. */
+uint64_t meter_unnoted(const struct meter *meter);
+/* What callers may do and spend. */
+const struct gate_rules *meter_rules(const struct meter *meter);
+/* Writes a trial of a call, for which nobody waits. */
+void meter_try(const struct meter *meter, struct call *call, const struct trial *trial);
+
 /* Where turns at sources are stored, as long as the meter is there. */
 struct pace_store meter_turns(struct meter *meter);
 /* What the records wait for and since when, as of keeper_waits_since(). */

@@ -3,6 +3,7 @@
 
 #include "core/clock.h"
 #include "core/limits.h"
+#include "ops/records.h"
 
 #include <stdio.h>
 
@@ -47,20 +48,6 @@ static int drop(struct db *db, const char *beginning, const char *id)
     char key[KEY_SIZE];
     make_key(key, beginning, id);
     return db_do(db, "DELETE FROM {windows} WHERE key = ?1", DB_TEXT(key));
-}
-
-/* The time by the clock that all who share the database go by. */
-static int read_clock(struct db *db, int64_t *now)
-{
-    *now = clock_wall_ms();
-    if (!db_is_postgres(db)) {
-        return OK;
-    }
-    int found = db_numbers(
-        db_query(db, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", NULL,
-                 0),
-        now, 1);
-    return found > 0 ? OK : found < 0 ? found : ERR_IO;
 }
 
 static int64_t or_never(int64_t at)
@@ -142,7 +129,7 @@ int paced_take(struct db *db, struct pace_claim *claim)
     int64_t now;
     bool stale = false;
     make_keys(&keys, claim->source);
-    int status = read_clock(db, &now);
+    int status = records_clock(db, &now);
     claim->decided_ms = clock_now_ms();
     if (status == OK) {
         status = read_past(db, &keys, claim, now, &past, &stale);
@@ -184,7 +171,7 @@ int paced_end(struct db *db, const struct pace_end *end)
     struct keys keys;
     int64_t now;
     make_keys(&keys, end->source);
-    int status = read_clock(db, &now);
+    int status = records_clock(db, &now);
     if (status == OK && end->unused) {
         status = drop(db, keys.calls[0], end->id);
     }

@@ -6,7 +6,9 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
+#include "ops/calls.h"
 #include "ops/paced.h"
+#include "ops/trials.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,41 @@ static const char *const SQLITE_VERSIONS[] = {
     "CREATE INDEX history_caller ON history (caller, id);",
     "CREATE TABLE answers (key BLOB PRIMARY KEY, caller TEXT NOT NULL, at_ms INTEGER NOT NULL,"
     " answer TEXT NOT NULL);",
+    /* Calls that are kept, and their journals: jobs/rows.c has the statements. */
+    "CREATE TABLE jobs (id TEXT PRIMARY KEY, caller TEXT NOT NULL, tool TEXT NOT NULL,"
+    " arguments TEXT NOT NULL, status TEXT NOT NULL, background INTEGER NOT NULL,"
+    " cancelling INTEGER NOT NULL, runs INTEGER NOT NULL, owner TEXT, lease_ms INTEGER NOT NULL,"
+    " created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+    " input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, nano_usd INTEGER NOT NULL,"
+    " state TEXT, result TEXT, follows TEXT, context TEXT);"
+    "CREATE INDEX jobs_caller ON jobs (caller, created_ms);"
+    "CREATE INDEX jobs_open ON jobs (created_ms) WHERE status IN ('waiting', 'running');"
+    "CREATE TABLE steps (job TEXT NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL,"
+    " at_ms INTEGER NOT NULL, usage TEXT NOT NULL, body TEXT NOT NULL,"
+    " PRIMARY KEY (job, number));",
+    /* For people who look: single calls, and their sums (ops/calls.c, ops/tallies.c); and what came
+     * of a call of the history, compressed. */
+    "CREATE TABLE calls (id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, caller TEXT NOT NULL,"
+    " tool TEXT NOT NULL, provider TEXT NOT NULL, took_us INTEGER NOT NULL, code TEXT,"
+    " recalled INTEGER NOT NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,"
+    " nano_usd INTEGER NOT NULL);"
+    "CREATE INDEX calls_at ON calls (at_ms);"
+    "CREATE INDEX calls_caller ON calls (caller, id);"
+    "CREATE TABLE tallies (span_ms INTEGER NOT NULL, slot_ms INTEGER NOT NULL,"
+    " caller TEXT NOT NULL, tool TEXT NOT NULL, provider TEXT NOT NULL, bucket INTEGER NOT NULL,"
+    " calls INTEGER NOT NULL, failures INTEGER NOT NULL, recalled INTEGER NOT NULL,"
+    " input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, nano_usd INTEGER NOT NULL,"
+    " PRIMARY KEY (span_ms, slot_ms, caller, tool, provider, bucket)) WITHOUT ROWID;"
+    "ALTER TABLE history ADD COLUMN result BLOB;",
+    /* Calls that took part in experiments: ops/trials.c has the statements. */
+    "CREATE TABLE trials (id INTEGER PRIMARY KEY AUTOINCREMENT, experiment TEXT NOT NULL,"
+    " version TEXT NOT NULL, arm TEXT NOT NULL, unit TEXT NOT NULL, tool TEXT NOT NULL,"
+    " at_ms INTEGER NOT NULL, took_us INTEGER NOT NULL, nano_usd INTEGER NOT NULL,"
+    " failed INTEGER NOT NULL, claims INTEGER NOT NULL, verified INTEGER NOT NULL,"
+    " nothing_found INTEGER NOT NULL, pages INTEGER NOT NULL, reformulates INTEGER NOT NULL);"
+    "CREATE INDEX trials_experiment ON trials (experiment, id);"
+    "CREATE INDEX trials_age ON trials (at_ms);"
+    "ALTER TABLE jobs ADD COLUMN tried TEXT;",
     NULL,
 };
 
@@ -49,6 +86,44 @@ static const char *const POSTGRES_VERSIONS[] = {
     "CREATE TABLE forage_commits (token BYTEA PRIMARY KEY, at_ms BIGINT NOT NULL);",
     "CREATE TABLE forage_answers (key BYTEA PRIMARY KEY, caller TEXT COLLATE \"C\" NOT NULL,"
     " at_ms BIGINT NOT NULL, answer TEXT NOT NULL);",
+    "CREATE TABLE forage_jobs (id TEXT COLLATE \"C\" PRIMARY KEY,"
+    " caller TEXT COLLATE \"C\" NOT NULL, tool TEXT COLLATE \"C\" NOT NULL,"
+    " arguments TEXT NOT NULL, status TEXT COLLATE \"C\" NOT NULL, background BIGINT NOT NULL,"
+    " cancelling BIGINT NOT NULL, runs BIGINT NOT NULL, owner TEXT COLLATE \"C\","
+    " lease_ms BIGINT NOT NULL, created_ms BIGINT NOT NULL, updated_ms BIGINT NOT NULL,"
+    " expires_ms BIGINT NOT NULL, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL,"
+    " nano_usd BIGINT NOT NULL, state TEXT, result TEXT, follows TEXT COLLATE \"C\","
+    " context TEXT) WITH (fillfactor = 50);"
+    "CREATE INDEX forage_jobs_caller ON forage_jobs (caller, created_ms);"
+    "CREATE INDEX forage_jobs_open ON forage_jobs (created_ms)"
+    " WHERE status IN ('waiting', 'running');"
+    "CREATE TABLE forage_steps (job TEXT COLLATE \"C\" NOT NULL, number BIGINT NOT NULL,"
+    " kind TEXT NOT NULL, at_ms BIGINT NOT NULL, usage TEXT NOT NULL, body TEXT NOT NULL,"
+    " PRIMARY KEY (job, number));",
+    "CREATE TABLE forage_calls (id BIGSERIAL PRIMARY KEY, at_ms BIGINT NOT NULL,"
+    " caller TEXT COLLATE \"C\" NOT NULL, tool TEXT COLLATE \"C\" NOT NULL,"
+    " provider TEXT COLLATE \"C\" NOT NULL, took_us BIGINT NOT NULL, code TEXT COLLATE \"C\","
+    " recalled BIGINT NOT NULL, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL,"
+    " nano_usd BIGINT NOT NULL);"
+    "CREATE INDEX forage_calls_at ON forage_calls (at_ms);"
+    "CREATE INDEX forage_calls_caller ON forage_calls (caller, id);"
+    "CREATE TABLE forage_tallies (span_ms BIGINT NOT NULL, slot_ms BIGINT NOT NULL,"
+    " caller TEXT COLLATE \"C\" NOT NULL, tool TEXT COLLATE \"C\" NOT NULL,"
+    " provider TEXT COLLATE \"C\" NOT NULL, bucket BIGINT NOT NULL, calls BIGINT NOT NULL,"
+    " failures BIGINT NOT NULL, recalled BIGINT NOT NULL, input_tokens BIGINT NOT NULL,"
+    " output_tokens BIGINT NOT NULL, nano_usd BIGINT NOT NULL,"
+    " PRIMARY KEY (span_ms, slot_ms, caller, tool, provider, bucket)) WITH (fillfactor = 50);"
+    "ALTER TABLE forage_history ADD COLUMN result BYTEA;",
+    "CREATE TABLE forage_trials (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " experiment TEXT COLLATE \"C\" NOT NULL, version TEXT COLLATE \"C\" NOT NULL,"
+    " arm TEXT COLLATE \"C\" NOT NULL, unit TEXT COLLATE \"C\" NOT NULL,"
+    " tool TEXT COLLATE \"C\" NOT NULL, at_ms BIGINT NOT NULL, took_us BIGINT NOT NULL,"
+    " nano_usd BIGINT NOT NULL, failed BIGINT NOT NULL, claims BIGINT NOT NULL,"
+    " verified BIGINT NOT NULL, nothing_found BIGINT NOT NULL, pages BIGINT NOT NULL,"
+    " reformulates BIGINT NOT NULL);"
+    "CREATE INDEX forage_trials_experiment ON forage_trials (experiment, id);"
+    "CREATE INDEX forage_trials_age ON forage_trials (at_ms);"
+    "ALTER TABLE forage_jobs ADD COLUMN tried TEXT COLLATE \"C\";",
     NULL,
 };
 
@@ -69,6 +144,19 @@ struct db *records_open(const struct places *places, struct call *call, char *pr
     }
     free(path);
     return db;
+}
+
+int records_clock(struct db *db, int64_t *now_ms)
+{
+    *now_ms = clock_wall_ms();
+    if (!db_is_postgres(db)) {
+        return OK;
+    }
+    int found = db_numbers(
+        db_query(db, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", NULL,
+                 0),
+        now_ms, 1);
+    return found > 0 ? OK : found < 0 ? found : ERR_IO;
 }
 
 /* 1 with the key, 0 when there is none yet. */
@@ -204,6 +292,16 @@ int records_claim(struct db *db, struct limit_claim *claims, size_t count, int64
     return used_up ? ERR_LIMIT : OK;
 }
 
+int records_look(struct db *db, struct limit_claim *claim, int64_t now_ms,
+                 struct limit_window *window)
+{
+    int status = read_window(db, claim->key, window);
+    if (status == OK) {
+        limit_look(claim, window, now_ms);
+    }
+    return status;
+}
+
 int records_spent(struct db *db, const char *caller, int64_t now_ms, struct spending *spent)
 {
     char day[GATE_DAY_SIZE];
@@ -225,8 +323,8 @@ static int add_usage(struct db *db, const struct record *record)
     gate_day(record->at_ms, day);
     return db_do(
         db,
-        "INSERT INTO {usage} AS sums VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT "
-        "(day, caller, tool) DO UPDATE SET calls = sums.calls + 1,"
+        "INSERT INTO {usage} AS sums VALUES (?1, ?2, ?3, ?10, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT "
+        "(day, caller, tool) DO UPDATE SET calls = sums.calls + excluded.calls,"
         " failures = sums.failures + excluded.failures,"
         " recalled = sums.recalled + excluded.recalled,"
         " input_tokens = sums.input_tokens + excluded.input_tokens,"
@@ -235,7 +333,7 @@ static int add_usage(struct db *db, const struct record *record)
         " unpriced = sums.unpriced + excluded.unpriced",
         DB_TEXT(day), DB_TEXT(record->caller), DB_TEXT(record->tool), DB_INT(record->code != NULL),
         DB_INT(record->recalled), DB_INT(record->input_tokens), DB_INT(record->output_tokens),
-        DB_INT(record->nano_usd), DB_INT(record->unpriced));
+        DB_INT(record->nano_usd), DB_INT(record->unpriced), DB_INT(!record->goes_on));
 }
 
 /* In place of an older one; what is oldest makes room. */
@@ -274,6 +372,9 @@ int records_drop_answers(struct db *db, int64_t time_to_live_ms)
 int records_add(struct db *db, const struct record *record)
 {
     int status = add_usage(db, record);
+    if (status == OK) {
+        status = calls_add(db, record);
+    }
     if (status == OK && record->answer) {
         status = add_answer(db, record);
     }
@@ -282,12 +383,12 @@ int records_add(struct db *db, const struct record *record)
     }
     return db_do(db,
                  "INSERT INTO {history} (caller, at_ms, tool, arguments, code, took_ms, "
-                 "input_tokens, output_tokens, nano_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                 "?9)",
+                 "input_tokens, output_tokens, nano_usd, result) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+                 "?7, ?8, ?9, ?10)",
                  DB_TEXT(record->caller), DB_INT(record->at_ms), DB_TEXT(record->tool),
-                 DB_TEXT(record->arguments), DB_TEXT(record->code), DB_INT(record->took_ms),
+                 DB_TEXT(record->arguments), DB_TEXT(record->code), DB_INT(record->took_us / 1000),
                  DB_INT(record->input_tokens), DB_INT(record->output_tokens),
-                 DB_INT(record->nano_usd));
+                 DB_INT(record->nano_usd), DB_BYTES(record->result, record->result_size));
 }
 
 int records_tidy(struct db *db, int64_t now_ms)
@@ -309,6 +410,10 @@ int records_tidy(struct db *db, int64_t now_ms)
          "(PARTITION BY caller ORDER BY id DESC) AS place FROM {history}) AS placed WHERE place > "
          "?1)",
          DB_INT(LIMIT_HISTORY_ROWS), false},
+        {"UPDATE {history} SET result = NULL WHERE result IS NOT NULL AND id IN (SELECT id FROM "
+         "(SELECT id, sum(length(result)) OVER (PARTITION BY caller ORDER BY id DESC) AS bytes "
+         "FROM {history} WHERE result IS NOT NULL) AS sized WHERE bytes > ?1)",
+         DB_INT(LIMIT_HISTORY_ALL_BYTES), false},
     };
     int status = OK;
     for (size_t i = 0; status == OK && i < sizeof OLD / sizeof *OLD; i++) {
@@ -316,10 +421,27 @@ int records_tidy(struct db *db, int64_t now_ms)
             status = db_finish(db_query(db, OLD[i].sql, &OLD[i].beyond, 1));
         }
     }
-    return status;
+    if (status == OK) {
+        status = calls_tidy(db, now_ms);
+    }
+    return status == OK ? trials_tidy(db, now_ms) : status;
 }
 
 /* ---- reading ---- */
+
+int records_bytes(struct db *db, int64_t *bytes)
+{
+    int found = db_numbers(
+        db_query(db,
+                 "SELECT {page_count * page_size FROM pragma_page_count(), "
+                 "pragma_page_size()|CAST(coalesce(sum(pg_total_relation_size(oid)), 0) AS BIGINT) "
+                 "FROM pg_class WHERE relkind = 'r' AND relname IN ('forage_usage', "
+                 "'forage_history', 'forage_answers', 'forage_jobs', 'forage_steps', "
+                 "'forage_calls', 'forage_tallies', 'forage_windows')}",
+                 NULL, 0),
+        bytes, 1);
+    return found < 0 ? found : OK;
+}
 
 int records_usage(struct db *db, const char *caller, const char *from_day, records_take_sums take,
                   void *context)
@@ -349,33 +471,95 @@ int records_usage(struct db *db, const char *caller, const char *from_day, recor
     return found;
 }
 
-int records_history(struct db *db, const char *caller, int64_t before, int64_t limit,
-                    records_take_past take, void *context)
+/* As a pattern of LIKE, with a backslash before what means something there. To be freed; NULL
+ * without memory. */
+static char *pattern_of(const char *text)
 {
-    before = before > 0 ? before : INT64_MAX;
-    struct db_rows *rows =
+    char *pattern = malloc(2 * strlen(text) + 3);
+    char *out = pattern;
+    if (!pattern) {
+        return NULL;
+    }
+    *out++ = '%';
+    for (; *text; text++) {
+        if (strchr("\\%_", *text)) {
+            *out++ = '\\';
+        }
+        *out++ = *text;
+    }
+    *out++ = '%';
+    *out = '\0';
+    return pattern;
+}
+
+static void take_past(const struct db_rows *rows, records_take_past take, void *context)
+{
+    take(context, &(struct record_past){
+                      .id = db_int(rows, 0),
+                      .at_ms = db_int(rows, 1),
+                      .caller = db_words(rows, 2),
+                      .tool = db_words(rows, 3),
+                      .arguments = db_words(rows, 4),
+                      .code = db_text(rows, 5),
+                      .took_ms = db_int(rows, 6),
+                      .input_tokens = db_int(rows, 7),
+                      .output_tokens = db_int(rows, 8),
+                      .nano_usd = db_int(rows, 9),
+                      .has_result = db_int(rows, 10) != 0,
+                  });
+}
+
+int records_history(struct db *db, const struct record_filter *filter, records_take_past take,
+                    void *context)
+{
+    int64_t before = filter->before > 0 ? filter->before : INT64_MAX;
+    char *pattern = filter->text ? pattern_of(filter->text) : NULL;
+    if (filter->text && !pattern) {
+        return ERR_NOMEM;
+    }
+    struct db_rows *rows = db_at_most(
         db_ask(db,
-               "SELECT id, at_ms, tool, arguments, code, took_ms, input_tokens, output_tokens, "
-               "nano_usd FROM {history} WHERE caller = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
-               DB_TEXT(caller), DB_INT(before), DB_INT(limit));
-    db_at_most(rows, (size_t)limit);
+               "SELECT id, at_ms, caller, tool, arguments, code, took_ms, input_tokens, "
+               "output_tokens, nano_usd, CASE WHEN result IS NULL THEN 0 ELSE 1 END FROM {history} "
+               "WHERE id < ?1 AND at_ms >= ?2 AND at_ms < ?3 AND (CAST(?4 AS TEXT) IS NULL OR "
+               "caller = ?4) AND (CAST(?5 AS TEXT) IS NULL OR tool = ?5) AND (CAST(?6 AS TEXT) IS "
+               "NULL OR arguments {LIKE|ILIKE} ?6 ESCAPE '\\') ORDER BY id DESC LIMIT ?7",
+               DB_INT(before), DB_INT(filter->from_ms),
+               DB_INT(filter->until_ms ? filter->until_ms : INT64_MAX), DB_TEXT(filter->caller),
+               DB_TEXT(filter->tool), DB_TEXT(pattern), DB_INT(filter->limit)),
+        (size_t)filter->limit);
     int found;
     while ((found = db_step(rows)) > 0) {
         if (db_int(rows, 0) >= before) {
             found = db_goes_back(rows);
             break;
         }
-        take(context, &(struct record_past){
-                          .id = db_int(rows, 0),
-                          .at_ms = db_int(rows, 1),
-                          .tool = db_words(rows, 2),
-                          .arguments = db_words(rows, 3),
-                          .code = db_text(rows, 4),
-                          .took_ms = db_int(rows, 5),
-                          .input_tokens = db_int(rows, 6),
-                          .output_tokens = db_int(rows, 7),
-                          .nano_usd = db_int(rows, 8),
-                      });
+        take_past(rows, take, context);
+    }
+    db_end(rows);
+    free(pattern);
+    return found;
+}
+
+int records_result(struct db *db, struct arena *arena, const char *caller, int64_t id,
+                   const void **result, size_t *size)
+{
+    struct db_rows *rows = db_ask(db,
+                                  "SELECT result FROM {history} WHERE id = ?1 AND (CAST(?2 AS "
+                                  "TEXT) IS NULL OR caller = ?2)",
+                                  DB_INT(id), DB_TEXT(caller));
+    *result = NULL;
+    int found = db_step(rows);
+    if (found > 0) {
+        const void *bytes = db_bytes(rows, 0, size);
+        void *copy = bytes ? arena_alloc(arena, *size) : NULL;
+        if (copy) {
+            memcpy(copy, bytes, *size);
+        }
+        *result = copy;
+        found = bytes && !copy ? ERR_NOMEM : OK;
+    } else if (found == 0) {
+        found = ERR_NOTFOUND;
     }
     db_end(rows);
     return found;
@@ -416,8 +600,13 @@ int records_wipe(struct db *db, const char *caller, int64_t *wiped)
         }
         db_end(rows);
     }
-    if (status == OK) {
-        status = db_do(db, "DELETE FROM {answers} WHERE caller = ?1", DB_TEXT(caller));
+    /* A job that runs notices that it is gone, and ends. */
+    static const char *const MORE[] = {
+        "DELETE FROM {answers} WHERE caller = ?1",
+        "DELETE FROM {steps} WHERE job IN (SELECT id FROM {jobs} WHERE caller = ?1)",
+        "DELETE FROM {jobs} WHERE caller = ?1"};
+    for (size_t i = 0; status == OK && i < sizeof MORE / sizeof *MORE; i++) {
+        status = db_do(db, MORE[i], DB_TEXT(caller));
     }
     if (status == OK) {
         status = db_commit(db);

@@ -1,10 +1,10 @@
 /* Writes usage and history as JSON, for REST and the command line. */
 #include "ops/reports.h"
-#include "core/clock.h"
 
-#include <stdio.h>
+#include "core/clock.h"
+#include "text/packed.h"
+
 #include <string.h>
-#include <time.h>
 
 #define DAY_MS INT64_C(86400000)
 
@@ -78,36 +78,55 @@ int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc
     return *result ? OK : ERR_NOMEM;
 }
 
-/* ---- history ---- */
+/* ---- history, and single calls ---- */
 
-struct history_report {
-    struct arena *arena;
+/* What goes on with `before` when there may be more. */
+struct page {
     yyjson_mut_doc *doc;
+    struct arena *arena;
     yyjson_mut_val *calls;
     int64_t count;
     int64_t last_id;
 };
 
-static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, int64_t at_ms)
+static yyjson_mut_val *begin_call(struct page *page, int64_t id, int64_t at_ms, const char *caller,
+                                  const char *tool)
 {
-    char text[64];
-    struct tm parts = {0};
-    time_t seconds = (time_t)(at_ms / 1000);
-    gmtime_r(&seconds, &parts);
-    size_t length = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, sizeof text - length, ".%03dZ", (int)(at_ms % 1000));
-    yyjson_mut_obj_add_strcpy(doc, object, "at", text);
+    char stamp[CLOCK_STAMP_SIZE];
+    yyjson_mut_val *object = yyjson_mut_arr_add_obj(page->doc, page->calls);
+    yyjson_mut_obj_add_sint(page->doc, object, "id", id);
+    yyjson_mut_obj_add_strcpy(page->doc, object, "at", clock_stamp_of(at_ms, stamp));
+    yyjson_mut_obj_add_strcpy(page->doc, object, "caller", caller);
+    yyjson_mut_obj_add_strcpy(page->doc, object, "tool", tool);
+    page->count++;
+    page->last_id = id;
+    return object;
+}
+
+static void add_cost(yyjson_mut_doc *doc, yyjson_mut_val *object, int64_t input_tokens,
+                     int64_t output_tokens, int64_t nano_usd)
+{
+    yyjson_mut_obj_add_sint(doc, object, "input_tokens", input_tokens);
+    yyjson_mut_obj_add_sint(doc, object, "output_tokens", output_tokens);
+    yyjson_mut_obj_add_real(doc, object, "usd", dollars(nano_usd));
+}
+
+static int end_page(const struct page *page, int64_t limit, yyjson_mut_val **report)
+{
+    *report = yyjson_mut_obj(page->doc);
+    yyjson_mut_obj_add_val(page->doc, *report, "calls", page->calls);
+    if (page->count == limit) {
+        yyjson_mut_obj_add_sint(page->doc, *report, "next", page->last_id);
+    }
+    return *report ? OK : ERR_NOMEM;
 }
 
 static void add_past_call(void *context, const struct record_past *row)
 {
-    struct history_report *report = context;
-    yyjson_mut_doc *doc = report->doc;
-    yyjson_doc *arguments = json_parse(report->arena, row->arguments, strlen(row->arguments), NULL);
-    yyjson_mut_val *object = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_sint(doc, object, "id", row->id);
-    add_time(doc, object, row->at_ms);
-    yyjson_mut_obj_add_strcpy(doc, object, "tool", row->tool);
+    struct page *page = context;
+    yyjson_mut_doc *doc = page->doc;
+    yyjson_doc *arguments = json_parse(page->arena, row->arguments, strlen(row->arguments), NULL);
+    yyjson_mut_val *object = begin_call(page, row->id, row->at_ms, row->caller, row->tool);
     yyjson_mut_obj_add_val(doc, object, "arguments",
                            arguments ? json_copy(doc, yyjson_doc_get_root(arguments))
                                      : yyjson_mut_null(doc));
@@ -115,26 +134,63 @@ static void add_past_call(void *context, const struct record_past *row)
         yyjson_mut_obj_add_strcpy(doc, object, "error", row->code);
     }
     yyjson_mut_obj_add_sint(doc, object, "ms", row->took_ms);
-    yyjson_mut_obj_add_sint(doc, object, "input_tokens", row->input_tokens);
-    yyjson_mut_obj_add_sint(doc, object, "output_tokens", row->output_tokens);
-    yyjson_mut_obj_add_real(doc, object, "usd", dollars(row->nano_usd));
-    yyjson_mut_arr_append(report->calls, object);
-    report->count++;
-    report->last_id = row->id;
+    add_cost(doc, object, row->input_tokens, row->output_tokens, row->nano_usd);
+    yyjson_mut_obj_add_bool(doc, object, "has_result", row->has_result);
 }
 
-int report_history(struct db *db, struct arena *arena, const char *caller, int64_t before,
-                   int64_t limit, yyjson_mut_doc *doc, yyjson_mut_val **result)
+int report_history(struct db *db, struct arena *arena, const struct record_filter *filter,
+                   yyjson_mut_doc *doc, yyjson_mut_val **report)
 {
-    struct history_report report = {.arena = arena, .doc = doc, .calls = yyjson_mut_arr(doc)};
-    int status = records_history(db, caller, before, limit, add_past_call, &report);
+    struct page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
+    int status = records_history(db, filter, add_past_call, &page);
+    return status == OK ? end_page(&page, filter->limit, report) : status;
+}
+
+int report_past_call(struct db *db, struct arena *arena, const char *caller, int64_t id,
+                     yyjson_mut_doc *doc, yyjson_mut_val **report)
+{
+    struct page page = {.doc = doc, .arena = arena, .calls = yyjson_mut_arr(doc)};
+    struct record_filter filter = {.caller = caller, .before = id + 1, .limit = 1};
+    const void *packed = NULL;
+    size_t size = 0, length = 0;
+    int status = records_history(db, &filter, add_past_call, &page);
+    if (status == OK && (page.count != 1 || page.last_id != id)) {
+        status = ERR_NOTFOUND;
+    }
+    if (status == OK) {
+        status = records_result(db, arena, caller, id, &packed, &size);
+    }
     if (status != OK) {
         return status;
     }
-    *result = yyjson_mut_obj(doc);
-    yyjson_mut_obj_add_val(doc, *result, "calls", report.calls);
-    if (report.count == limit) {
-        yyjson_mut_obj_add_sint(doc, *result, "next", report.last_id);
+    const char *text =
+        packed ? unpacked_text(arena, packed, size, LIMIT_HISTORY_ONE_BYTES, &length) : NULL;
+    yyjson_doc *result = text ? json_parse(arena, text, length, NULL) : NULL;
+    *report = yyjson_mut_arr_get_first(page.calls);
+    if (result) {
+        yyjson_mut_obj_add_val(doc, *report, "result", json_copy(doc, yyjson_doc_get_root(result)));
     }
-    return *result ? OK : ERR_NOMEM;
+    return *report ? OK : ERR_NOMEM;
+}
+
+static void add_call(void *context, const struct call_row *row)
+{
+    struct page *page = context;
+    yyjson_mut_doc *doc = page->doc;
+    yyjson_mut_val *object = begin_call(page, row->id, row->at_ms, row->caller, row->tool);
+    yyjson_mut_obj_add_strcpy(doc, object, "provider", row->provider);
+    yyjson_mut_obj_add_real(doc, object, "ms", (double)row->took_us / 1000);
+    if (row->code) {
+        yyjson_mut_obj_add_strcpy(doc, object, "error", row->code);
+    }
+    yyjson_mut_obj_add_bool(doc, object, "cached", row->recalled);
+    add_cost(doc, object, row->input_tokens, row->output_tokens, row->nano_usd);
+}
+
+int report_calls(struct db *db, const struct call_filter *filter, yyjson_mut_doc *doc,
+                 yyjson_mut_val **report)
+{
+    struct page page = {.doc = doc, .calls = yyjson_mut_arr(doc)};
+    int status = calls_read(db, filter, add_call, &page);
+    return status == OK ? end_page(&page, filter->limit, report) : status;
 }

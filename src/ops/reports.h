@@ -3,6 +3,7 @@
 #define FORAGE_OPS_REPORTS_H
 
 #include "core/limits.h"
+#include "ops/calls.h"
 #include "ops/records.h"
 #include "text/json.h"
 
@@ -14,10 +15,18 @@
  * all. A status. */
 int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc *doc,
                  yyjson_mut_val **report);
-/* The newest calls of a caller's history: {calls: [{id, at, tool, arguments, error?, ms,
- * input_tokens, output_tokens, usd}], next?}; `next` is what to give as `before` for older ones.
- * Their arguments are read into the arena. A status. */
-int report_history(struct db *db, struct arena *arena, const char *caller, int64_t before,
-                   int64_t limit, yyjson_mut_doc *doc, yyjson_mut_val **report);
+/* The newest calls of the history that fit: {calls: [{id, at, caller, tool, arguments, error?, ms,
+ * input_tokens, output_tokens, usd, has_result}], next?}; `next` is what to give as `before` for
+ * older ones. Their arguments are read into the arena. A status. */
+int report_history(struct db *db, struct arena *arena, const struct record_filter *filter,
+                   yyjson_mut_doc *doc, yyjson_mut_val **report);
+/* One call of it, with its `result` where that was stored. ERR_NOTFOUND: there is none with that id
+ * of that caller (NULL: of any). */
+int report_past_call(struct db *db, struct arena *arena, const char *caller, int64_t id,
+                     yyjson_mut_doc *doc, yyjson_mut_val **report);
+/* The newest records of single calls that fit: {calls: [{id, at, caller, tool, provider, ms,
+ * error?, cached, input_tokens, output_tokens, usd}], next?}. A status. */
+int report_calls(struct db *db, const struct call_filter *filter, yyjson_mut_doc *doc,
+                 yyjson_mut_val **report);
 
 #endif

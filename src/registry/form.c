@@ -2,6 +2,7 @@
 #include "registry/form.h"
 
 #include "config/budget.h"
+#include "config/profile.h"
 #include "core/id.h"
 #include "core/limits.h"
 #include "text/text.h"
@@ -12,7 +13,7 @@
 
 bool form_is_text(void)
 {
-    return budget_find().known;
+    return budget_find().known && !profile_name();
 }
 
 /* ---- definitions ---- */

@@ -13,7 +13,7 @@
 
 #include "registry/registry.h"
 
-/* Whether results are one text. */
+/* Whether results are one text: not for a profile, whose contract says what they look like. */
 bool form_is_text(void);
 
 /* The definition of a tool for clients of MCP: without an output schema where results are one

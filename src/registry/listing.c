@@ -17,13 +17,31 @@
 #define MOST       999 /* of a number: a limit beyond it is not worth saying */
 #define USES_BYTES KIB(4)
 
+bool registry_is_offered(const struct registry *registry, const struct entry *entry)
+{
+    return registry->profile && entry->profile ? strcmp(registry->profile, entry->profile) == 0
+                                               : registry->profile == entry->profile;
+}
+
+const struct entry *registry_offered(const struct registry *registry, const char *called)
+{
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
+        if (registry_is_offered(registry, entry) && strcmp(entry->called, called) == 0) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 bool registry_is_listed(const struct registry *registry, const struct entry *entry)
 {
     struct readiness readiness = {.ready = true};
-    if (entry->listed && registry->only_ready && entry->tool->ready) {
+    bool listed = entry->listed && registry_is_offered(registry, entry);
+    if (listed && registry->only_ready && entry->tool->ready) {
         entry->tool->ready(&readiness);
     }
-    return entry->listed && readiness.ready;
+    return listed && readiness.ready;
 }
 
 static bool is_listed(yyjson_val *property)
@@ -197,7 +215,9 @@ yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct ent
         if (yyjson_equals_str(name, "forage")) {
             continue;
         }
-        if (brief && yyjson_equals_str(name, "description")) {
+        if (yyjson_equals_str(name, "name")) {
+            add(doc, listed, name, yyjson_mut_str(doc, entry->called));
+        } else if (brief && yyjson_equals_str(name, "description")) {
             add(doc, listed, name, json_share(doc, brief));
         } else if (brief && yyjson_equals_str(name, "inputSchema")) {
             add(doc, listed, name, list_input(doc, value));
@@ -227,7 +247,7 @@ const char *registry_uses(const struct registry *registry, struct arena *arena)
         const struct entry *entry = &registry->tools[i];
         const char *use = json_string(yyjson_obj_get(entry->definition, "forage"), "use");
         if (use && registry_is_listed(registry, entry)) {
-            buf_printf(&text, "%s%s %s", text.length ? "; " : "", entry->name, use);
+            buf_printf(&text, "%s%s %s", text.length ? "; " : "", entry->called, use);
         }
     }
     if (text.length) {

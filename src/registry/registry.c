@@ -70,9 +70,13 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         json_parse(registry->arena, tool->definition, strlen(tool->definition), &problem);
     yyjson_val *root = yyjson_doc_get_root(doc);
     yyjson_val *own = yyjson_obj_get(root, "forage");
+    const char *name = json_string(root, "name");
+    const char *called = json_string(own, "called");
     *entry = (struct entry){
         .tool = tool,
-        .name = json_string(root, "name"),
+        .name = name,
+        .called = called ? called : name,
+        .profile = json_string(own, "profile"),
         .group = json_string(own, "group"),
         .title = json_string(root, "title"),
         .description = json_string(root, "description"),
@@ -82,6 +86,9 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .annotations = yyjson_obj_get(root, "annotations"),
         .listed = !yyjson_is_false(yyjson_obj_get(own, "listed")),
         .quick = yyjson_get_bool(yyjson_obj_get(own, "quick")),
+        .job = yyjson_get_bool(yyjson_obj_get(own, "job")) ||
+               yyjson_equals_str(yyjson_obj_get(own, "job"), "only"),
+        .only_job = yyjson_equals_str(yyjson_obj_get(own, "job"), "only"),
         .outside = asks_outside(yyjson_obj_get(root, "annotations")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
         .keep_ms = keep_time_of(own),
@@ -195,7 +202,7 @@ int registry_select(struct registry *registry, const char *selection, char *prob
     return OK;
 }
 
-/* ---- resources and prompts ---- */
+/* ---- resources, prompts and skills ---- */
 
 int registry_add_resource(struct registry *registry, const struct resource *resource)
 {
@@ -258,4 +265,13 @@ const struct prompt *registry_prompt(const struct registry *registry, const char
         }
     }
     return NULL;
+}
+
+int registry_add_skill(struct registry *registry, const struct skill *skill)
+{
+    if (registry->skill_count == MOST_SKILLS) {
+        return ERR_LIMIT;
+    }
+    registry->skills[registry->skill_count++] = skill;
+    return OK;
 }

@@ -13,6 +13,8 @@
 #include "call/call.h"
 #include "core/redact.h"
 #include "core/status.h"
+#include "registry/kept.h"
+#include "registry/trying.h"
 #include "text/json.h"
 
 #include <stdatomic.h>
@@ -31,6 +33,9 @@ struct reply {
     bool is_error; /* a failure that the handler described itself, in `structured` or `content` */
     enum words words;   /* whose they are, for whoever lets them out; registry_run() says it */
     int64_t kept_at_ms; /* of an answer that was stored: when it was new, since 1970; 0: it is */
+    bool own;           /* the handler says that it is made of what its caller stored */
+    const struct job_view *job; /* that it is the result of, or where that stands; or NULL */
+    const struct entry *entry;  /* whose result it is, where that is another tool's; or NULL */
 };
 
 /* Whether a tool can work. `lacks` is what to set or install, in the registry's own words. */
@@ -87,6 +92,20 @@ struct prompt {
     completer complete; /* or NULL */
 };
 
+/* One file of a skill, by its path below the skill's folder. */
+struct skill_file {
+    const char *path;
+    const char *mime;
+    const char *text;
+};
+
+/* What an agent should know to use the program well, in the form of the Agent Skills specification:
+ * a folder of files. The first is SKILL.md; those of one folder stand together. */
+struct skill {
+    const char *name;               /* as the head of SKILL.md has it */
+    const struct skill_file *files; /* ends with a NULL path */
+};
+
 /* ---- the registry ---- */
 
 struct registry;
@@ -98,6 +117,7 @@ struct registry *registry_free(struct registry *registry);
 MUST_CHECK int registry_add_tool(struct registry *registry, const struct tool *tool);
 MUST_CHECK int registry_add_resource(struct registry *registry, const struct resource *resource);
 MUST_CHECK int registry_add_prompt(struct registry *registry, const struct prompt *prompt);
+MUST_CHECK int registry_add_skill(struct registry *registry, const struct skill *skill);
 /* Keeps the tools that `selection` names ("web,memory,-memory_delete": names and groups, "all", a
  * minus takes away, a list that starts with a minus starts from all). "ready" among them leaves the
  * tools that cannot work out of lists; they still answer. ERR_INVALID with the unknown word in
@@ -117,11 +137,15 @@ struct tool_counts {
 struct entry {
     const struct tool *tool;
     const char *name, *group, *title, *description;
+    const char *called;  /* by clients of MCP: its name, or the one that its profile has for it */
+    const char *profile; /* the contract that it is made for (config/profile.h); NULL: none */
     yyjson_val *definition; /* the whole object */
     yyjson_val *input_schema, *output_schema;
     yyjson_val *annotations;
     bool listed;          /* lists have it; else it only answers to its name */
     bool quick;           /* never waits: runs on the connection's thread */
+    bool job;             /* its calls are kept, and may outlive their clients */
+    bool only_job;        /* and nobody can have it who does not take a job for an answer */
     bool outside;         /* asks the world outside (openWorldHint): its calls are recorded */
     bool paid;            /* spends money: a budget may refuse it */
     int64_t keep_ms;      /* its result may be given again to the same question; 0: never */
@@ -143,6 +167,7 @@ struct outcome {
     bool failed;
     bool recalled; /* the answer is that of an earlier call */
     int64_t took_us;
+    int64_t nano_usd; /* of a call that was kept: what all its runs cost; else negative */
 };
 
 /* What stands around every tool: limits, budgets, cached answers, records. The registry knows only
@@ -164,19 +189,25 @@ struct gate {
 #define MOST_TOOLS     64
 #define MOST_RESOURCES 32
 #define MOST_PROMPTS   32
+#define MOST_SKILLS    8
 
 /* For everybody to read; registry.c fills it, and whoever has a gate sets that. */
 struct registry {
     struct arena *arena; /* of definitions */
     struct gate gate;
-    bool only_ready; /* lists leave out the tools that cannot work */
+    struct job_host host; /* who keeps calls; all NULL: nobody does, and tools run as they are */
+    struct trying trying; /* who tries something with calls; all NULL: nobody */
+    bool only_ready;      /* lists leave out the tools that cannot work */
+    const char *profile;  /* whose tools clients of MCP see, and no others; NULL: those of none */
     size_t tool_count;
     size_t resource_count;
     size_t prompt_count;
+    size_t skill_count;
     struct entry tools[MOST_TOOLS];
     struct tool_counts counts[MOST_TOOLS];
     const struct resource *resources[MOST_RESOURCES];
     const struct prompt *prompts[MOST_PROMPTS];
+    const struct skill *skills[MOST_SKILLS];
 };
 
 const struct entry *registry_tool(const struct registry *registry, const char *name);
@@ -187,6 +218,10 @@ const struct prompt *registry_prompt(const struct registry *registry, const char
 
 /* ---- what clients see of the tools (listing.c) ---- */
 
+/* Whether clients of MCP can have a tool: whether it is of the profile that they see. */
+bool registry_is_offered(const struct registry *registry, const struct entry *entry);
+/* The tool that they call so, or NULL. */
+const struct entry *registry_offered(const struct registry *registry, const char *called);
 /* Whether lists of tools have this one now. */
 bool registry_is_listed(const struct registry *registry, const struct entry *entry);
 /* A tool's definition as clients see it: what tells it from the others and how to call it, in as

@@ -5,6 +5,7 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "core/overlay.h"
 #include "guard/callers.h"
 #include "registry/registry.h"
 #include "registry/schema.h"
@@ -43,6 +44,15 @@ static yyjson_val *complete_arguments(struct call *call, const struct entry *ent
                : NULL;
 }
 
+size_t tried_length(const char *tried, unsigned words)
+{
+    size_t length = strcspn(tried, " ");
+    while (--words && tried[length]) {
+        length += 1 + strcspn(tried + length + 1, " ");
+    }
+    return length;
+}
+
 /* The arguments that say what was asked for, in the words of our tools. */
 static const char *const QUERY_ARGUMENTS[] = {"query", "topic", "url", "urls", "keywords"};
 
@@ -78,6 +88,7 @@ struct run {
     struct reply *reply;
     bool admitted;
     bool recalled;
+    bool is_job; /* whoever keeps it records what it used */
 };
 
 /* Checks the arguments and asks the gate. */
@@ -91,8 +102,11 @@ static int prepare(struct run *run)
     if (schema_validate(run->entry->input_schema, run->arguments, problem, sizeof problem) != OK) {
         return call_fail(run->call, CODE_VALIDATION, "%s", problem);
     }
-    /* Before the gate, since that may wait. */
-    call_limit_time(run->call, run->entry->timeout_ms);
+    run->is_job = run->entry->job && run->registry->host.run;
+    if (!run->is_job) {
+        /* Before the gate, since that may wait. */
+        call_limit_time(run->call, run->entry->timeout_ms);
+    }
     size_t items = run->entry->counted
                        ? yyjson_arr_size(yyjson_obj_get(run->arguments, run->entry->counted))
                        : 0;
@@ -104,7 +118,11 @@ static int prepare(struct run *run)
 static int check_and_run(struct run *run)
 {
     const struct gate *gate = &run->registry->gate;
-    int status = prepare(run);
+    const struct trying *trying = &run->registry->trying;
+    int status =
+        trying->begin ? trying->begin(trying->context, run->call, run->entry, &run->arguments) : OK;
+    overlay_put(call_overlay(run->call));
+    status = status == OK ? prepare(run) : status;
     if (status != OK) {
         return status;
     }
@@ -119,7 +137,10 @@ static int check_and_run(struct run *run)
     if (run->recalled) {
         return OK;
     }
-    status = run->entry->tool->run(run->call, run->arguments, run->reply);
+    const struct job_host *host = &run->registry->host;
+    status = run->is_job
+                 ? host->run(host->context, run->call, run->entry, run->arguments, run->reply)
+                 : run->entry->tool->run(run->call, run->arguments, run->reply);
     if (status == OK && !run->reply->structured && !run->reply->content) {
         return ERR_NOMEM;
     }
@@ -189,33 +210,46 @@ static void log_call(const struct run *run, int status, bool failed, int64_t too
         return;
     }
     void (*say)(const char *, const char *, ...) = news ? log_info : log_debug;
-    char words[256];
+    char words[400];
     char hash[FINGERPRINT_SIZE];
     struct text_out more;
     const char *asked = registry_query_of(run->arguments);
+    const char *tried = call_tried(run->call);
     text_start(&more, words, sizeof words);
     if (asked) {
         text_putf(&more, " query=%s", fingerprint(asked, strlen(asked), hash));
     }
     describe_usage(run->call, &more);
     text_put(&more, run->recalled ? " kept=yes" : "");
+    if (tried) {
+        text_putf(&more, " experiment=%.*s", (int)tried_length(tried, 1), tried);
+    }
     say(call_request_id(run->call), "tool=%s caller=%s status=%s ms=%lld.%03lld%s",
         run->entry->name, caller ? caller->name : "-", outcome, (long long)(took_us / 1000),
         (long long)(took_us % 1000), words);
 }
 
+/* A call that is kept is settled at its own end. */
 static void settle(const struct run *run, bool failed, int64_t began)
 {
     const struct gate *gate = &run->registry->gate;
-    if (run->admitted && gate->settle) {
-        struct outcome outcome = {
-            .arguments = run->arguments,
-            .reply = run->reply,
-            .failed = failed,
-            .recalled = run->recalled,
-            .took_us = clock_now_us() - began,
-        };
+    const struct trying *trying = &run->registry->trying;
+    if (run->is_job || !run->admitted) {
+        return;
+    }
+    struct outcome outcome = {
+        .arguments = run->arguments,
+        .reply = run->reply,
+        .failed = failed,
+        .recalled = run->recalled,
+        .took_us = clock_now_us() - began,
+        .nano_usd = -1,
+    };
+    if (gate->settle) {
         gate->settle(gate->context, run->call, run->entry, &outcome);
+    }
+    if (trying->end && call_tried(run->call)) {
+        trying->end(trying->context, run->call, run->entry, &outcome);
     }
 }
 
@@ -223,7 +257,8 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
                  yyjson_val *arguments, struct reply *reply)
 {
     int64_t began = clock_now_us();
-    struct run run = {registry, entry, call, arguments, reply, false, false};
+    const struct overlay *before = overlay_here();
+    struct run run = {registry, entry, call, arguments, reply, false, false, false};
     *reply = (struct reply){0};
     atomic_fetch_add(&entry->counts->running, 1);
     int status = check_and_run(&run);
@@ -240,12 +275,13 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
         reply->is_error = true;
         status = OK;
     }
-    reply->words = entry->own && !failed ? WORDS_OF_CALLER : WORDS_FROM_OUTSIDE;
+    reply->words = (entry->own || reply->own) && !failed ? WORDS_OF_CALLER : WORDS_FROM_OUTSIDE;
     if (!unfinished) {
         settle(&run, failed, began);
     }
     int64_t took_us = clock_now_us() - began;
     count(entry, failed, took_us);
     log_call(&run, status, failed, took_us);
+    overlay_put(before);
     return status;
 }

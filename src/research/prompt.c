@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "embedded.h"
 #include "text/text.h"
 
 #include <stdbool.h>
@@ -22,6 +23,25 @@ static void put_escaped(struct buf *out, const char *text)
         }
         buf_putc(out, *text);
     }
+}
+
+/* Appends what the question follows on. */
+static int put_earlier(struct buf *out, const struct follow *follow, const char *tag)
+{
+    struct buf plain, escaped;
+    buf_init(&plain, LIMIT_PROMPT_BYTES * 4);
+    buf_init(&escaped, LIMIT_PROMPT_BYTES * 8);
+    follow_put(&plain, follow, true);
+    put_escaped(&escaped, plain.data ? plain.data : "");
+    int status = buf_error(&plain) ? buf_error(&plain) : buf_error(&escaped);
+    if (status == OK) {
+        const struct text_blank blanks[] = {{"{earlier}", escaped.data}, {"{tag}", tag}};
+        text_fill(out, prompt_follow_worker, blanks, 2);
+        status = buf_error(out);
+    }
+    buf_done(&plain);
+    buf_done(&escaped);
+    return status;
 }
 
 int prompt_fill(struct buf *out, const char *template, const struct prompt_values *values,
@@ -54,7 +74,7 @@ int prompt_fill(struct buf *out, const char *template, const struct prompt_value
     }
     buf_done(&question);
     buf_done(&model);
-    return status;
+    return status == OK && values->follow ? put_earlier(out, values->follow, tag) : status;
 }
 
 /* ---- templates ---- */

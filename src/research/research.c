@@ -3,6 +3,7 @@
 #include "research/research.h"
 
 #include "call/errors.h"
+#include "call/journal.h"
 #include "call/line.h"
 #include "call/parts.h"
 #include "config/budget.h"
@@ -38,6 +39,11 @@ const struct research_kind RESEARCH_MANY_ROUNDS = {
 /* Before each further try after an answer that holds no usable JSON. */
 static const int64_t WAITS_MS[] = {1000, 2000, 5000};
 #define WAIT_COUNT (sizeof WAITS_MS / sizeof *WAITS_MS)
+
+/* A worker cannot go on where it was: it begins anew, once. */
+#define MOST_RUNS 2
+static const char BEGUN_AGAIN[] =
+    "forage was ended while this research ran, so its worker was begun anew";
 
 struct task {
     struct call *call;
@@ -228,6 +234,13 @@ static int take_answer(const struct task *task, const struct sightings *sighting
         status = evidence_render_links(sightings->evidence, fitting, &report->text);
     }
     report->evidence = sightings->evidence;
+    if (task->request->follow) {
+        const char *said = json_string(answer, "understood_as");
+        struct arena *arena = call_arena(task->call);
+        report->understood_as =
+            said && *said ? arena_strndup(arena, said, text_prefix(said, strlen(said), 800))
+                          : task->request->question;
+    }
     report_sightings(sightings, report);
     return status;
 }
@@ -314,6 +327,10 @@ static int try_all(struct task *task, struct research_report *report)
         struct sightings sightings;
         int why = OK;
         int status = sightings_init(&sightings, task->call, task->request->max_rounds);
+        if (status == OK && journal_run(task->call) > 1 &&
+            !sightings_add(&sightings, &sightings.warnings, BEGUN_AGAIN)) {
+            status = ERR_NOMEM;
+        }
         if (status == OK) {
             status = try_once(task, &sightings, report, &why);
         }
@@ -373,6 +390,7 @@ static int write_prompt(struct task *task)
         .depth = task->request->depth,
         .model = task->job.model,
         .max_rounds = task->request->max_rounds,
+        .follow = task->request->follow,
     };
     status = prompt_fill(&task->prompt, template, &values, tag);
     task->job.prompt = task->prompt.data;
@@ -406,21 +424,30 @@ struct research *research_free(struct research *research)
     return NULL;
 }
 
-void research_cancel_all(struct research *research)
-{
-    line_cancel_all(&research->line);
-}
-
 static void report_wait(struct call *call, size_t inside, size_t before)
 {
     progress_say(call, "waiting for a free worker (%zu busy, %zu before this call)", inside,
                  before);
 }
 
+/* Waits for a turn. Its time counts from then on, over all runs of the call. */
+static int take_turn(struct call *call, struct place *place)
+{
+    *place = (struct place){.call = call, .report = report_wait};
+    int status = line_enter(&call_parts(call)->research->line, place, -1);
+    if (status == OK) {
+        int64_t most = config_duration_ms("FORAGE_RESEARCH_TIMEOUT");
+        int64_t left = most - journal_past_ms(call);
+        int64_t least = most < TIME_RESEARCH_LEAST_MS ? most : TIME_RESEARCH_LEAST_MS;
+        call_limit_time(call, left > least ? left : least);
+    }
+    return status;
+}
+
 static int run_in_turn(struct task *task, struct research_report *report)
 {
-    struct place place = {.call = task->call, .report = report_wait};
-    int status = line_enter(&call_parts(task->call)->research->line, &place, -1);
+    struct place place;
+    int status = take_turn(task->call, &place);
     if (status != OK) {
         return fail_run(task, NULL, status);
     }
@@ -458,8 +485,8 @@ static int fail_as_research(struct call *call, int status)
 static int run_own(struct call *call, const struct research_request *request,
                    struct research_report *report)
 {
-    struct place place = {.call = call, .report = report_wait};
-    int status = line_enter(&call_parts(call)->research->line, &place, -1);
+    struct place place;
+    int status = take_turn(call, &place);
     if (status == OK) {
         status = own_run(call, request, report);
         line_leave(&place);
@@ -481,6 +508,11 @@ int research_run(struct call *call, const struct research_request *request,
     task->call = call;
     task->request = request;
     task->worker = worker_chosen();
+    if (journal_run(call) > MOST_RUNS) {
+        return call_fail(call, CODE_EXECUTION_ERROR,
+                         "forage was ended %u times while %s researched this; ask again",
+                         journal_run(call) - 1, task->worker->title);
+    }
     task->job = (struct worker_job){
         .program = task->program,
         .folder = task->folder,
@@ -489,6 +521,7 @@ int research_run(struct call *call, const struct research_request *request,
         .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),
     };
     report->model = task->job.model;
+    call_name_provider(call, report->model);
     buf_init(&task->prompt, LIMIT_PROMPT_BYTES * 8);
     int status = find_worker(task);
     if (status == OK) {

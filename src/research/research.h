@@ -8,6 +8,7 @@
 #include "call/call.h"
 #include "call/line.h"
 #include "research/evidence/evidence.h"
+#include "research/follow.h"
 #include "text/json.h"
 
 #include <stdbool.h>
@@ -37,7 +38,8 @@ struct research_request {
     const char *question;
     const char *depth; /* "" for one round */
     int max_rounds;
-    int max_retries; /* of answers without usable JSON */
+    int max_retries;             /* of answers without usable JSON */
+    const struct follow *follow; /* that the question follows on; or NULL */
 };
 
 /* What came of it; everything lives in the call's arena. */
@@ -52,7 +54,8 @@ struct research_report {
     const char *const *warnings;
     size_t warning_count;
     int rounds;
-    const struct own *own;  /* where it was our own loop; or NULL */
+    const struct own *own;     /* where it was our own loop; or NULL */
+    const char *understood_as; /* of a question that follows on another: so that it stands alone */
     const char *raw_output; /* of a call that failed with PARSE_ERROR, where the kind hands it on;
                                or NULL */
 };
@@ -73,8 +76,5 @@ MUST_CHECK int research_prepare(char *problem, size_t size);
  * memory. */
 struct research *research_new(struct turns *turns);
 struct research *research_free(struct research *research);
-/* Cancels every call that researches, so that their workers end at once: the program ends early
- * what would take minutes. */
-void research_cancel_all(struct research *research);
 
 #endif

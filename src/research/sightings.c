@@ -391,9 +391,12 @@ static int take(void *context, const struct worker_event *event)
     struct sightings *sightings = context;
     switch (event->kind) {
     case WORKER_USES:
-        return see_use(sightings, event);
-    case WORKER_GOT:
-        return see_result(sightings, event);
+    case WORKER_GOT: {
+        int status =
+            event->kind == WORKER_USES ? see_use(sightings, event) : see_result(sightings, event);
+        sightings_tell(sightings);
+        return status;
+    }
     case WORKER_SAYS:
         buf_append(&sightings->said, event->text, event->length);
         return OK; /* what exceeds the ceiling is an answer that nobody could use */

@@ -44,6 +44,8 @@ struct worker_sink sightings_sink(struct sightings *sightings);
 /* Adds `text` to a list unless it is there or the list is full. False without memory. */
 bool sightings_add(struct sightings *sightings, struct sightings_list *list, const char *text);
 void sightings_done(struct sightings *sightings);
+/* Tells what the research has come to (call/journal.h; progress.c). */
+void sightings_tell(const struct sightings *sightings);
 
 /* Reports progress of a call that has no end to count towards: the seconds that it has taken. */
 void progress_say(struct call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

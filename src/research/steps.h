@@ -31,10 +31,11 @@ MUST_CHECK int folder_make(const char *path, const char *worker, char *problem, 
  * number that nobody can guess; it cannot pull in files (@) and is not looked at for places again.
  */
 struct prompt_values {
-    const char *question; /* {{query}}, {query}, {{topic}} or {topic} */
-    const char *depth;    /* {depth}; "" where there is none */
-    const char *model;    /* {model} */
-    int max_rounds;       /* {max_iterations} */
+    const char *question;        /* {{query}}, {query}, {{topic}} or {topic} */
+    const char *depth;           /* {depth}; "" where there is none */
+    const char *model;           /* {model} */
+    int max_rounds;              /* {max_iterations} */
+    const struct follow *follow; /* what it follows on, put behind the rest; or NULL */
 };
 
 /* Fills a template; `tag` is the number, the same for every try of a call. A template without a

@@ -110,7 +110,7 @@ static const char *const COMMON_BEGINNINGS[] = {"LC_", "FIRECRAWL_", NULL};
 /* The forage that it starts answers with JSON, whole: pages are kept from its results, and one that
  * the worker cuts, or gets as a text, could not be read again. The name is no client's, since one
  * that is empty would leave the field to the configuration file. */
-static const char *const FOR_READING[] = {"FORAGE_CONTEXT=research-worker",
+static const char *const FOR_READING[] = {"FORAGE_CONTEXT=research-worker", "FORAGE_PROFILE=all",
                                           "FORAGE_MAX_RESULT_CHARS=36000"};
 
 struct environment {

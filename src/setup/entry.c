@@ -57,6 +57,26 @@ void launch_serve(struct launch *launch, const char *context)
     launch->arguments[launch->count++] = context;
 }
 
+static void add_package(struct launch *launch, size_t cache)
+{
+    for (size_t i = 0; i < RUNNER_MOST_ARGUMENTS && CACHES[cache].arguments[i]; i++) {
+        launch->arguments[launch->count++] = CACHES[cache].arguments[i];
+    }
+}
+
+int launch_by_runner(const char *runner, const char *context, struct launch *launch)
+{
+    for (size_t i = 0; i < sizeof CACHES / sizeof *CACHES; i++) {
+        if (strcmp(CACHES[i].runner, runner) == 0) {
+            *launch = (struct launch){.command = CACHES[i].runner};
+            add_package(launch, i);
+            launch_serve(launch, context);
+            return OK;
+        }
+    }
+    return ERR_NOTFOUND;
+}
+
 int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
                   struct launch *launch)
 {
@@ -75,9 +95,7 @@ int launch_choose(struct arena *arena, const char *given, bool absolute, const c
         if (strstr(own, CACHES[i].part)) {
             bool whole = absolute && find_on_path(runner, found, sizeof found);
             launch->command = whole ? arena_strdup(arena, found) : runner;
-            for (size_t j = 0; j < RUNNER_MOST_ARGUMENTS && CACHES[i].arguments[j]; j++) {
-                launch->arguments[launch->count++] = CACHES[i].arguments[j];
-            }
+            add_package(launch, i);
             launch_serve(launch, context);
             return launch->command ? OK : ERR_NOMEM;
         }

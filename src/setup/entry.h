@@ -24,6 +24,9 @@ struct launch {
  * is told of its client. OK, or ERR_IO when the program's own path is not known. */
 int launch_choose(struct arena *arena, const char *given, bool absolute, const char *context,
                   struct launch *launch);
+/* The package runner of that name ("npx", "uvx"), which brings the program and starts it. OK, or
+ * ERR_NOTFOUND when no package is made for it. */
+int launch_by_runner(const char *runner, const char *context, struct launch *launch);
 /* Adds what makes forage an MCP server for a client. */
 void launch_serve(struct launch *launch, const char *context);
 

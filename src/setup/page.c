@@ -168,8 +168,10 @@ void page_put_index(struct buf *out)
         "the queries; `--no-open` and `--yes` do not ask, and leave it out.\n"
         "- `--http URL` names a server that runs elsewhere, `--token VARIABLE` what holds its "
         "token.\n"
-        "- `--command PROGRAM` starts another program than this one, `--name NAME` calls the entry "
-        "something else.\n"
+        "- `--command PROGRAM` starts another program than this one, `--runner npx` (or uvx) what "
+        "brings the package, `--name NAME` calls the entry something else.\n"
+        "- `--link CLIENT` prints [a link](links.md) that puts forage there with one click, for "
+        "Cursor, VS Code, LM Studio and Goose.\n"
         "- `--json` is for scripts.\n\n"
         "On Windows forage runs inside WSL; a client outside of it starts `wsl.exe` with the "
         "arguments `forage` and `mcp`.\n\n");

@@ -4,12 +4,14 @@
 
 #include "answer/answer.h"
 #include "call/errors.h"
+#include "call/journal.h"
 #include "call/parts.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "embedded.h"
+#include "jobs/jobs.h"
 #include "ops/status.h"
 #include "page/several.h"
 #include "research/own/own.h"
@@ -45,8 +47,11 @@ static int run_web_search(struct call *call, yyjson_val *arguments, struct reply
     int status = request ? search_read_arguments(call, arguments, request) : ERR_NOMEM;
     if (status == OK) {
         status = search_run(call, request, reply->doc, &reply->structured, &counts);
+        call_name_provider(call, counts.provider);
     }
     if (status == OK) {
+        yyjson_mut_val *names = yyjson_mut_obj_get(reply->structured, "provider");
+        call_name_provider(call, yyjson_mut_get_str(names));
         log_search(call, request, &counts);
     }
     return status;
@@ -149,11 +154,36 @@ static int run_get_content(struct call *call, yyjson_val *arguments, struct repl
     status = content_read(call, &request, &content);
     if (status == OK) {
         reply->structured = content_describe(&content, reply->doc, call_arena(call));
+        call_name_provider(call,
+                           yyjson_mut_get_str(yyjson_mut_obj_get(reply->structured, "loader")));
     }
     return status;
 }
 
 /* ---- search and deep_search ---- */
+
+/* What a question follows on, where it says so. OK with NULL where it does not. */
+static int read_follow(struct call *call, yyjson_val *arguments, struct follow **follow)
+{
+    struct arena *arena = call_arena(call);
+    const char *id = json_string(arguments, "follow_up_of");
+    const char *context = NULL;
+    *follow = NULL;
+    if (!id) {
+        return OK;
+    }
+    struct follow *read = arena_zalloc(arena, sizeof *read);
+    int status = read ? jobs_context(call, id, &context) : ERR_NOMEM;
+    status = status == OK ? follow_read(arena, context, read) : status;
+    if (status == OK && read->depth >= LIMIT_FOLLOW_UPS) {
+        return call_fail(call, CODE_VALIDATION,
+                         "follow_up_of: %zu questions follow on each other already, and no more "
+                         "may; ask anew, with all that the question needs in it",
+                         read->depth);
+    }
+    *follow = read;
+    return status;
+}
 
 static void describe_research(struct call *call, const struct research_request *request,
                               const struct research_report *report, struct reply *reply)
@@ -165,6 +195,7 @@ static void describe_research(struct call *call, const struct research_request *
     reply->structured = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_bool(doc, reply->structured, "success", true);
     yyjson_mut_obj_add_str(doc, reply->structured, request->kind->answer, report->text);
+    json_add_string(doc, reply->structured, "understood_as", report->understood_as);
     if (deep) {
         yyjson_mut_obj_add_strcpy(doc, metadata, "depth", request->depth);
         json_add_strings(doc, metadata, "search_queries_used", report->queries,
@@ -181,6 +212,23 @@ static void describe_research(struct call *call, const struct research_request *
     yyjson_mut_obj_add_val(doc, reply->structured, "metadata", metadata);
 }
 
+/* Leaves what a question that follows on this one needs. */
+static int leave_research(struct call *call, const struct research_request *request,
+                          const struct research_report *report)
+{
+    if (!config_bool("FORAGE_FOLLOW_UPS")) {
+        return OK;
+    }
+    struct arena *scratch = arena_new(2 * LIMIT_CALL_ARENA_BYTES);
+    const char *question = report->understood_as ? report->understood_as : request->question;
+    const char *left =
+        scratch ? follow_write(scratch, request->follow, question, report->text, report->evidence)
+                : NULL;
+    journal_leave(call, left);
+    arena_free(scratch);
+    return left ? OK : ERR_NOMEM;
+}
+
 static int run_search(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct research_report report;
@@ -191,9 +239,13 @@ static int run_search(struct call *call, yyjson_val *arguments, struct reply *re
         .max_rounds = 1,
         .max_retries = SEARCH_RETRIES,
     };
-    int status = research_run(call, &request, &report);
+    struct follow *follow;
+    int status = read_follow(call, arguments, &follow);
+    request.follow = follow;
+    status = status == OK ? research_run(call, &request, &report) : status;
     if (status == OK) {
         describe_research(call, &request, &report, reply);
+        status = leave_research(call, &request, &report);
     }
     return status;
 }
@@ -204,7 +256,8 @@ static int run_deep_search(struct call *call, yyjson_val *arguments, struct repl
     int64_t most = config_int("FORAGE_RESEARCH_ROUNDS");
     yyjson_val *wanted = yyjson_obj_get(arguments, "maxIterations");
     int64_t asked = wanted ? (int64_t)yyjson_get_num(wanted) : most;
-    struct research_report report;
+    struct research_report report = {0};
+    struct follow *follow;
     struct research_request request = {
         .kind = &RESEARCH_MANY_ROUNDS,
         .question = json_string(arguments, "topic"),
@@ -212,9 +265,12 @@ static int run_deep_search(struct call *call, yyjson_val *arguments, struct repl
         .max_rounds = (int)(asked < most ? asked : most),
         .max_retries = (int)config_int("FORAGE_RESEARCH_RETRIES"),
     };
-    int status = research_run(call, &request, &report);
+    int status = read_follow(call, arguments, &follow);
+    request.follow = follow;
+    status = status == OK ? research_run(call, &request, &report) : status;
     if (status == OK) {
         describe_research(call, &request, &report, reply);
+        status = leave_research(call, &request, &report);
     } else if (report.raw_output) {
         /* An answer that holds no report is handed on as it is, with a warning. */
         reply->structured = registry_error_body(call, reply->doc);
@@ -226,6 +282,17 @@ static int run_deep_search(struct call *call, yyjson_val *arguments, struct repl
     return status;
 }
 
+/* ---- research_result ---- */
+
+static int run_research_result(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    yyjson_val *wait = yyjson_obj_get(arguments, "wait");
+    int64_t patience = call_patience_ms(call);
+    patience = patience < 0 ? config_duration_ms("FORAGE_CALL_PATIENCE") : patience;
+    int64_t wait_ms = wait ? (int64_t)yyjson_get_num(wait) * 1000 : patience;
+    return jobs_look(call, json_string(arguments, "job"), wait_ms, reply);
+}
+
 static void ready_to_research(struct readiness *readiness)
 {
     readiness->ready = research_is_ready(readiness->lacks, sizeof readiness->lacks);
@@ -233,9 +300,29 @@ static void ready_to_research(struct readiness *readiness)
 
 /* ---- search_web ---- */
 
+/* Keeps the answer for a question that follows on it; the result has its id then. */
+static int keep_answer(struct call *call, yyjson_val *arguments, const struct answer *answer,
+                       const struct follow *follow, struct reply *reply)
+{
+    if (!config_bool("FORAGE_FOLLOW_UPS")) {
+        return OK;
+    }
+    struct arena *scratch = arena_new(2 * LIMIT_CALL_ARENA_BYTES);
+    const char *question =
+        answer->understood_as ? answer->understood_as : json_string(arguments, "query");
+    const char *left =
+        scratch ? follow_write(scratch, follow, question, answer->cited.text, answer->evidence)
+                : NULL;
+    const char *id = left ? jobs_keep(call, "search_web", arguments, left) : NULL;
+    json_add_string(reply->doc, reply->structured, "id", id);
+    arena_free(scratch);
+    return left ? OK : ERR_NOMEM;
+}
+
 static int run_search_web(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
-    struct answer answer;
+    struct answer answer = {0};
+    struct follow *follow;
     struct answer_request request = {
         .query = json_string(arguments, "query"),
         .max_results = (int)yyjson_get_num(yyjson_obj_get(arguments, "maxResults")),
@@ -244,9 +331,13 @@ static int run_search_web(struct call *call, yyjson_val *arguments, struct reply
         .include_answer = yyjson_get_bool(yyjson_obj_get(arguments, "includeAnswers")),
         .budget = budget_chars(),
     };
-    int status = answer_ask(call, &request, &answer);
+    int status = read_follow(call, arguments, &follow);
+    request.follow = follow;
+    status = status == OK ? answer_ask(call, &request, &answer) : status;
+    call_name_provider(call, answer.provider);
     if (status == OK) {
         reply->structured = answer_describe(&answer, reply->doc);
+        status = keep_answer(call, arguments, &answer, follow, reply);
     }
     return status;
 }
@@ -277,6 +368,7 @@ static const struct tool WEB_TOOLS[] = {
     {definition_get_content, run_get_content, NULL},
     {definition_search, run_search, ready_to_research},
     {definition_deep_search, run_deep_search, ready_to_research},
+    {definition_research_result, run_research_result, ready_to_research},
     {definition_search_web, run_search_web, ready_to_answer},
 };
 
@@ -298,4 +390,10 @@ int tools_register(struct registry *registry)
         status = add_tools(registry, MEMORY_TOOLS, MEMORY_TOOL_COUNT);
     }
     return status == OK ? add_tools(registry, STATUS_TOOLS, 1) : status;
+}
+
+int tools_register_profile(struct registry *registry, const char *profile)
+{
+    registry->profile = profile;
+    return profile ? add_tools(registry, CHATGPT_TOOLS, CHATGPT_TOOL_COUNT) : OK;
 }

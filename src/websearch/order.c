@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TERMS 32   /* of a query */
-#define LOOK_AT    100  /* results; what comes behind them stays where it is */
-#define LOOK_CHARS 1000 /* of a snippet */
-#define WORDS_SHARE                                                                                \
-    0.25 /* of the best vote: what all words of the query add, in title and snippet */
-#define COPY_LIKE    0.8 /* of the words of both, those that both have */
-#define COPY_LEAST   8   /* words; fewer say too little */
-#define MOST_SHINGLE 128 /* words of a result that are compared */
+#define MOST_TERMS   32   /* of a query */
+#define LOOK_AT      100  /* results; what comes behind them stays where it is */
+#define LOOK_CHARS   1000 /* of a snippet */
+#define COPY_LIKE    0.8  /* of the words of both, those that both have */
+#define COPY_LEAST   8    /* words; fewer say too little */
+#define MOST_SHINGLE 128  /* words of a result that are compared */
 
 const char *const ORDER_NAMES[] = {"votes", "words", "copies", NULL};
 
@@ -28,6 +26,7 @@ struct terms {
 };
 
 struct ordering {
+    const struct order *order;
     struct arena *arena;
     struct word_reader *reader;
     struct found *found;
@@ -153,7 +152,8 @@ static int weigh_words(struct ordering *ordering, const char *text, size_t query
             held += (holding.in_title[i] >> j & 1) * weights[j] / 2;
             held += (holding.in_snippet[i] >> j & 1) * weights[j] / 2;
         }
-        int64_t worth = (int64_t)(WORDS_SHARE * (double)MERGE_VOTE(1) * held / all);
+        double share = ordering->order->words_weight / 100.0;
+        int64_t worth = (int64_t)(share * (double)MERGE_VOTE(1) * held / all);
         if (found->queries >> query & 1 && worth > found->words) {
             found->words = worth;
         }
@@ -242,9 +242,9 @@ static int move_copies(struct ordering *ordering)
 
 /* ---- all of them ---- */
 
-static int apply(struct ordering *ordering, const char *const *texts, size_t text_count,
-                 unsigned rules)
+static int apply(struct ordering *ordering, const char *const *texts, size_t text_count)
 {
+    unsigned rules = ordering->order->rules;
     int status = OK;
     for (size_t i = 0; status == OK && rules & ORDER_WORDS && i < text_count; i++) {
         status = weigh_words(ordering, texts[i], i);
@@ -258,14 +258,15 @@ static int apply(struct ordering *ordering, const char *const *texts, size_t tex
     return status == OK && rules & ORDER_COPIES ? move_copies(ordering) : status;
 }
 
-int order_found(struct arena *arena, const char *const *texts, size_t text_count, unsigned rules,
-                struct found *found, size_t count)
+int order_found(struct arena *arena, const char *const *texts, size_t text_count,
+                const struct order *order, struct found *found, size_t count)
 {
-    struct ordering ordering = {.arena = arena,
+    struct ordering ordering = {.order = order,
+                                .arena = arena,
                                 .reader = words_new(),
                                 .found = found,
                                 .count = count < LOOK_AT ? count : LOOK_AT};
-    int status = ordering.reader ? apply(&ordering, texts, text_count, rules) : ERR_NOMEM;
+    int status = ordering.reader ? apply(&ordering, texts, text_count) : ERR_NOMEM;
     words_free(ordering.reader);
     return status;
 }

@@ -15,8 +15,13 @@ enum order_rule {
 /* Their names, as FORAGE_SEARCH_ORDER has them, in the order of their bits; NULL ends them. */
 extern const char *const ORDER_NAMES[];
 
+struct order {
+    unsigned rules;        /* by OR */
+    unsigned words_weight; /* what all words of the query add, in hundredths of the best vote */
+};
+
 /* Orders the list anew; `texts` are the queries. OK or ERR_NOMEM. */
 MUST_CHECK int order_found(struct arena *arena, const char *const *texts, size_t text_count,
-                           unsigned rules, struct found *found, size_t count);
+                           const struct order *order, struct found *found, size_t count);
 
 #endif

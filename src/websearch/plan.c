@@ -5,7 +5,6 @@
 #include "core/status.h"
 #include "text/text.h"
 #include "websearch/open/choose.h"
-#include "websearch/order.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,15 +96,15 @@ static unsigned rule_named(const char *name)
     return 0;
 }
 
-unsigned plan_order(void)
+struct order plan_order(void)
 {
     size_t count;
-    unsigned rules = 0;
+    struct order order = {.words_weight = (unsigned)config_int("FORAGE_SEARCH_WORDS_WEIGHT")};
     const char *const *names = config_list("FORAGE_SEARCH_ORDER", &count);
     for (size_t i = 0; i < count; i++) {
-        rules |= rule_named(names[i]);
+        order.rules |= rule_named(names[i]);
     }
-    return rules;
+    return order;
 }
 
 /* ---- checking ---- */

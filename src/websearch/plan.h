@@ -1,8 +1,9 @@
 /* Whom a search asks, in which order, and how many of them at once: FORAGE_SEARCH_PROVIDERS and
- * FORAGE_SEARCH_MERGE, read for one query. */
+ * FORAGE_SEARCH_MERGE, read for one query; and the order of what they found. */
 #ifndef FORAGE_WEBSEARCH_PLAN_H
 #define FORAGE_WEBSEARCH_PLAN_H
 
+#include "websearch/order.h"
 #include "websearch/provider.h"
 
 struct plan {
@@ -23,7 +24,7 @@ void plan_make(struct plan *plan, const struct search_query *query);
 size_t plan_merge(void);
 /* OK, or ERR_INVALID with what is wrong about the settings. */
 MUST_CHECK int plan_check(char *problem, size_t size);
-/* The rules of FORAGE_SEARCH_ORDER, by OR (order.h). */
-unsigned plan_order(void);
+/* How what several providers found is ordered. */
+struct order plan_order(void);
 
 #endif

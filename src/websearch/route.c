@@ -263,55 +263,6 @@ static int take_turn(struct track *track, struct attempt *attempt, int64_t patie
     return status;
 }
 
-/* What a turn's end tells the pacer. */
-static int64_t rest_after(const struct attempt *attempt, int status)
-{
-    const struct route_verdict *verdict = &attempt->verdict;
-    return status != OK || (verdict->transient && verdict->rest_ms == 0) ? PACE_UNKNOWN
-                                                                         : verdict->rest_ms;
-}
-
-static void report(struct route *route, const struct attempt *attempt, int status)
-{
-    const char *name = attempt->provider->name;
-    const struct route_verdict *verdict = &attempt->verdict;
-    enum breaker_result result = BREAKER_UNKNOWN;
-    if (status == OK) {
-        result = verdict->transient ? BREAKER_FAILED : BREAKER_ANSWERED;
-    }
-    breaker_report(route->breakers, name, result);
-    if (status == OK && verdict->rest_ms > 0) {
-        breaker_rest(route->breakers, name, verdict->rest_ms);
-    }
-}
-
-/* Asks it, unless it rests or has no turn. */
-static int ask(struct track *track, struct attempt *attempt, bool others)
-{
-    struct route *route = track->route;
-    const struct provider *provider = attempt->provider;
-    attempt->rests_ms = 0;
-    attempt->late_turn = false;
-    if (!breaker_admit(route->breakers, provider->name)) {
-        int64_t left = breaker_wait_ms(route->breakers, provider->name);
-        attempt->rests_ms = left > 0 ? left : 1; /* or somebody else is trying it */
-        return OK;
-    }
-    struct pace_turn turn;
-    /* As much time is left for the answer. */
-    int status = take_turn(track, attempt, time_for(route, provider, others) / 2, &turn);
-    if (status != OK) {
-        breaker_report(route->breakers, provider->name, BREAKER_UNKNOWN);
-        return status == ERR_BUSY ? OK : status;
-    }
-    track->tries += 0.1;
-    call_progress(track->call, track->tries, 0, "searching with %s", provider->title);
-    status = try_provider(track, attempt, others);
-    pace_leave(&turn, rest_after(attempt, status));
-    report(route, attempt, status);
-    return status;
-}
-
 static bool was_asked(const struct attempt *attempt)
 {
     return !attempt->rests_ms && !attempt->late_turn;
@@ -388,6 +339,66 @@ static void put_attempt(struct text_out *out, const struct attempt *attempt)
         put_outcome(out, attempt);
     }
 }
+
+/* ---- asking one of them ---- */
+
+/* What a turn's end tells the pacer. */
+static int64_t rest_after(const struct attempt *attempt, int status)
+{
+    const struct route_verdict *verdict = &attempt->verdict;
+    return status != OK || (verdict->transient && verdict->rest_ms == 0) ? PACE_UNKNOWN
+                                                                         : verdict->rest_ms;
+}
+
+static void report(struct route *route, const struct attempt *attempt, int status)
+{
+    const char *name = attempt->provider->name;
+    const struct route_verdict *verdict = &attempt->verdict;
+    enum breaker_result result = BREAKER_UNKNOWN;
+    if (status == OK) {
+        result = verdict->transient ? BREAKER_FAILED : BREAKER_ANSWERED;
+    }
+    breaker_report(route->breakers, name, result);
+    if (status == OK && verdict->rest_ms > 0) {
+        breaker_rest(route->breakers, name, verdict->rest_ms);
+    }
+    if (status == OK && !has_answered(attempt)) {
+        char words[1400];
+        struct text_out out;
+        text_start(&out, words, sizeof words);
+        put_attempt(&out, attempt);
+        breaker_complain(route->breakers, name, words);
+    }
+}
+
+/* Asks it, unless it rests or has no turn. */
+static int ask(struct track *track, struct attempt *attempt, bool others)
+{
+    struct route *route = track->route;
+    const struct provider *provider = attempt->provider;
+    attempt->rests_ms = 0;
+    attempt->late_turn = false;
+    if (!breaker_admit(route->breakers, provider->name)) {
+        int64_t left = breaker_wait_ms(route->breakers, provider->name);
+        attempt->rests_ms = left > 0 ? left : 1; /* or somebody else is trying it */
+        return OK;
+    }
+    struct pace_turn turn;
+    /* As much time is left for the answer. */
+    int status = take_turn(track, attempt, time_for(route, provider, others) / 2, &turn);
+    if (status != OK) {
+        breaker_report(route->breakers, provider->name, BREAKER_UNKNOWN);
+        return status == ERR_BUSY ? OK : status;
+    }
+    track->tries += 0.1;
+    call_progress(track->call, track->tries, 0, "searching with %s", provider->title);
+    status = try_provider(track, attempt, others);
+    pace_leave(&turn, rest_after(attempt, status));
+    report(route, attempt, status);
+    return status;
+}
+
+/* ---- telling ---- */
 
 size_t route_tell(struct arena *arena, const struct route *route, struct remarks *warnings,
                   struct remarks *left_out)
@@ -654,6 +665,11 @@ int route_new(struct call *call, struct breakers *breakers, const struct search_
     made->unheard_count = plan->unheard_count;
     *route = made;
     return OK;
+}
+
+const char *route_first(const struct route *route)
+{
+    return route->attempts[0].provider->name;
 }
 
 size_t route_tracks(const struct route *route)

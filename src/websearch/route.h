@@ -25,6 +25,8 @@ struct route_answer {
 MUST_CHECK int route_new(struct call *call, struct breakers *breakers,
                          const struct search_query *query, int64_t deadline_ms,
                          struct route **route);
+/* The provider that is asked first. */
+const char *route_first(const struct route *route);
 /* How many tracks it has, each of which must run once, on a thread of its own where it has more
  * than one; 1: nobody is asked beside another. */
 size_t route_tracks(const struct route *route);

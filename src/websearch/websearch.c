@@ -24,7 +24,7 @@ struct websearch {
     unsigned char key[32];     /* of the marks in the log */
 };
 
-struct websearch *websearch_new(void)
+struct websearch *websearch_new(struct upstreams *upstreams)
 {
     struct websearch *websearch = calloc(1, sizeof *websearch);
     if (websearch) {
@@ -32,7 +32,8 @@ struct websearch *websearch_new(void)
             id_make(
                 (char *)websearch->key); /* easier to guess, and still another in each program */
         }
-        websearch->breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+        websearch->breakers =
+            breakers_new(upstreams, "search", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     }
     return websearch && websearch->breakers ? websearch : websearch_free(websearch);
 }
@@ -351,8 +352,8 @@ static int put_together(struct searching *searching, struct search_result *resul
     }
     int status = merge_rankings(arena, rankings, result->ranking_count, &found, &count);
     if (status == OK && result->merged) {
-        status =
-            order_found(arena, request->texts, request->text_count, plan_order(), found, count);
+        struct order order = plan_order();
+        status = order_found(arena, request->texts, request->text_count, &order, found, count);
     }
     if (status == OK) {
         cut_out(&request->query, found, count, result);
@@ -435,6 +436,7 @@ int search_run(struct call *call, const struct search_request *request, yyjson_m
 {
     struct searching searching = {.call = call, .request = request};
     struct search_result *result = arena_zalloc(call_arena(call), sizeof *result);
+    *counts = (struct search_counts){0};
     if (!result) {
         return ERR_NOMEM;
     }
@@ -449,6 +451,9 @@ int search_run(struct call *call, const struct search_request *request, yyjson_m
         if (counts->pages_failed && counts->pages_failed == result->count) {
             call_forbid_keeping(call);
         }
+    }
+    if (status != OK && searching.routes[0]) {
+        counts->provider = route_first(searching.routes[0]);
     }
     pages_free(result->pages);
     return status;

@@ -7,6 +7,8 @@
 #include "text/json.h"
 #include "websearch/query.h"
 
+struct upstreams; /* guard/breaker.h */
+
 struct search_request {
     const char *texts[LIMIT_SEARCH_QUERIES];
     size_t text_count;
@@ -22,13 +24,13 @@ struct search_request {
 };
 
 /* The part of the program that searches: which providers rest. NULL without memory. */
-struct websearch *websearch_new(void);
+struct websearch *websearch_new(struct upstreams *upstreams);
 struct websearch *websearch_free(struct websearch *websearch);
 
 /* What happened, for a log. */
 struct search_counts {
     uint32_t mark; /* the same for the same queries, within one program; says nothing of them */
-    const char *provider;
+    const char *provider; /* the first that answered or, after a failure, was asked; or NULL */
     size_t results, pages_failed;
 };
 
@@ -36,7 +38,7 @@ struct search_counts {
 MUST_CHECK int search_read_arguments(struct call *call, yyjson_val *arguments,
                                      struct search_request *request);
 /* OK with the object that web_search answers with; ERR_FAILED after call_fail(); otherwise a status
- * of the call. */
+ * of the call. After a failure only the provider is among the counts. */
 MUST_CHECK int search_run(struct call *call, const struct search_request *request,
                           yyjson_mut_doc *doc, yyjson_mut_val **result,
                           struct search_counts *counts);

@@ -15,6 +15,7 @@ pytest.register_assert_rewrite("http_checks", "one_source")
 
 ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"
+OPERATOR = "operators-token-5647382910"
 
 
 def pytest_configure():

@@ -112,8 +112,9 @@ def judge(world: CorpusWeb, question, result, score, limits=None):
 
 
 def lasting(result):
-    """What must be the same in a second run: everything but times."""
+    """What must be the same in a second run: everything but times and the id."""
     result = json.loads(json.dumps(result))
+    result.pop("id", None)
     metadata = result.get("metadata", {})
     for name in ("duration_ms", "timestamp"):
         metadata.pop(name, None)

@@ -17,6 +17,7 @@ INTERNAL = -32603
 LEGACY_NO_RESOURCE = -32002
 BUSY = -32000
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 
 
@@ -47,6 +48,8 @@ def modern_headers(message):
         headers["Mcp-Name"] = params["name"]
     if message["method"] == "resources/read":
         headers["Mcp-Name"] = params["uri"]
+    if message["method"].startswith("tasks/"):
+        headers["Mcp-Name"] = params["taskId"]
     return headers
 
 

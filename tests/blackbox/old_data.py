@@ -96,6 +96,11 @@ def tell(*arguments, **settings):
     return done.stdout
 
 
+def as_it_was(call):
+    """A call of the history without what later versions say of it too."""
+    return {name: value for name, value in call.items() if name not in ("caller", "has_result")}
+
+
 def told_of_store(settings):
     """What the program says of its memories and records."""
     usage = json.loads(tell("usage", "--json", **settings))
@@ -113,7 +118,7 @@ def told_of_store(settings):
             for hit in json.loads(tell("memory", "search", "loaf", "baked", "Sunday", "--json", **settings))["data"]["results"]
         ],
         "usage": {"rows": [{**row, "day": "today"} for row in usage["rows"]], "total": usage["total"]},
-        "history": [json.loads(line) for line in tell("history", "export", **settings).splitlines()],
+        "history": [as_it_was(json.loads(line)) for line in tell("history", "export", **settings).splitlines()],
     }
 
 

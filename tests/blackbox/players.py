@@ -82,6 +82,22 @@ class WellBehaved:
         return self.finish(turn)
 
 
+class Forgetful(WellBehaved):
+    """The same, by what it is told alone: whoever asks it twice gets the same answer twice."""
+
+    def new_notes(self, turn, question):
+        notes = []
+        for number, text in sorted(turn.shown.items()):
+            for sentence in self.wanted(question):
+                taken = any(note["claim"] == sentence for note in notes) or plain(sentence) in plain(turn.state)
+                if plain(sentence) in plain(text) and not taken:
+                    notes.append({"claim": sentence, "quote": sentence, "source": number})
+        return notes
+
+    def begin(self, turn):
+        return Use("search", queries=[turn.question, turn.question + " more"])
+
+
 def plain(text):
     """Without the marks of Markdown, and the kinds of blanks, that a model reads over."""
     return " ".join(re.sub(r"\\([\\`*_{}\[\]()#+.!<>|~-])", r"\1", text).split())

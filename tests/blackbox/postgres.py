@@ -249,11 +249,12 @@ class Postgres:
 
 
 class Cutter:
-    """Stands between a program and the server, and cuts the connection around a commit."""
+    """Stands between a program and the server, and cuts a connection that has touched a table around a commit."""
 
-    def __init__(self, port, forwards):
+    def __init__(self, port, forwards, table):
         self.port_behind = port
         self.forwards = forwards  # whether the server gets to see the commit that is cut
+        self.table = table.encode()
         self.armed = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -269,9 +270,11 @@ class Cutter:
                     threading.Thread(target=self._carry, args=(source, target, cut), daemon=True).start()
 
     def _carry(self, source, target, cut):
+        touched = False
         with contextlib.suppress(OSError):  # either end may leave, and the other half of the pair shuts both
             while (data := source.recv(65536)) and not cut.is_set():
-                if self.armed and b"COMMIT\0" in data:
+                touched = touched or self.table in data
+                if self.armed and touched and b"COMMIT\0" in data:
                     self.armed = False
                     cut.set()  # what the server says to it is not passed on
                     if not self.forwards:

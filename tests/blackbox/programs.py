@@ -26,9 +26,9 @@ FORAGE = os.path.abspath(os.environ.get("FORAGE", ROOT / "build" / "forage"))
 CONFORMANCE = os.path.abspath(
     os.environ.get("FORAGE_CONFORMANCE", os.path.join(os.path.dirname(FORAGE), "forage-conformance"))
 )
-PATIENCE = 30.0
 # Everything takes many times longer, and more memory.
 SANITIZED = bool(re.search(r"build-(asan|tsan)/", FORAGE))
+PATIENCE = 120.0 if SANITIZED else 30.0
 
 # What a program inherits from us: nothing that could configure it, but what a sanitizer or a coverage
 # build needs.

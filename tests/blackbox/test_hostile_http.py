@@ -277,7 +277,8 @@ ROUTES = [
     ("methods are exact", request("post", "/mcp"), fails(405)),
     ("POST /health", request("POST", "/health", body=b"{}"), fails(405)),
     ("an unknown path", get("/nothing"), fails(404)),
-    ("the root", get("/"), fails(404)),
+    ("the root", get("/"), status(200)),
+    ("above the dashboard's files", get("/dashboard/../etc/passwd"), fails(404)),
     ("a longer path", request("POST", "/mcp/", body=PING), fails(404)),
     ("another case", request("POST", "/MCP", body=PING), fails(404)),
     ("dots", request("POST", "/x/../mcp", body=PING), fails(404)),
@@ -350,9 +351,10 @@ HOSTS = [
 ]
 
 ORIGINS = [
-    ("ours", post(PING, Origin="http://127.0.0.1"), result()),
-    ("ours with a port", post(PING, Host="localhost:3000", Origin="http://localhost:3000"), result()),
-    ("ours, IPv6", post(PING, Host="[::1]:3000", Origin="http://[::1]:3000"), result()),
+    ("ours", get("/health", Origin="http://127.0.0.1"), status(200)),
+    ("ours with a port", get("/health", Host="localhost:3000", Origin="http://localhost:3000"), status(200)),
+    ("ours, IPv6", get("/health", Host="[::1]:3000", Origin="http://[::1]:3000"), status(200)),
+    ("ours, without the token of the page", post(PING, Origin="http://127.0.0.1"), fails(403)),
     ("another port of this machine", post(PING, Origin="http://127.0.0.1:6274"), fails(403)),
     ("over TLS, which is not ours", post(PING, Origin="https://127.0.0.1"), fails(403)),
     ("a stranger", post(PING, Origin="https://evil.example"), fails(403, "FORBIDDEN")),

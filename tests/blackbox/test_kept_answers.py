@@ -177,8 +177,9 @@ def test_clients_on_this_machine_are_the_same_caller(stored, fake):  # noqa: F81
 
 @pytest.mark.parametrize("stored", ["sqlite"], indirect=True)
 def test_without_a_history_the_disk_holds_none(stored, fake):  # noqa: F811
+    """But what a later question could follow on, unless that is off too."""
     for _ in range(2):
-        assert answer(**{**stored, "FORAGE_HISTORY": None}).stderr == ""
+        assert answer(**{**stored, "FORAGE_HISTORY": None, "FORAGE_FOLLOW_UPS": "off"}).stderr == ""
     assert len(fake.requests) == 2
     assert files_hold(stored["FORAGE_DATA_DIR"], RAIN.encode()) == []
 

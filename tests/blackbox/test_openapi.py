@@ -9,12 +9,13 @@ import pytest
 from answering import UNLIMITED
 from conftest import ALICE
 from described import Described
+from experimenting import experiment, trials, write
 from fake_web import Answer
 from fakes import worker as play
 from fakes.responses import Responses
 from fakes.worker import Worker
 from http_client import Connection, exchange, request
-from programs import Server
+from programs import Server, wait_until
 from reading import page
 from research import Place
 from searching import shared_world, world  # noqa: F401 (fixtures)
@@ -106,11 +107,13 @@ def test_tools_are_as_they_define_themselves(server):
         assert schemas[f"{name}Arguments"] == arguments
         result = schemas[f"{name}Result"]
         assert result["properties"]["success"] == {"const": True} and "error" not in result["properties"]
-        assert set(result["required"]) >= {"success", *tool["outputSchema"].get("x-always", ["data"])}
+        always = ["data"] if "data" in tool["outputSchema"]["properties"] else []
+        assert set(result["required"]) >= {"success", *tool["outputSchema"].get("x-always", always)}
         for key, value in tool["outputSchema"]["properties"].items():
             assert key in ("success", "error") or result["properties"][key] == without_extensions(value)
         statuses = {"200", "400", "401", "403", "404", "409", "413", "415", "429", "500", "502", "503", "504", "default"}
-        assert operation["responses"].keys() == statuses
+        later = {"202"} if "job" in tool["outputSchema"]["properties"] else set()
+        assert operation["responses"].keys() == statuses | later
         assert operation["requestBody"]["required"] == bool(arguments.get("required"))
 
 
@@ -185,11 +188,11 @@ class Client:
         self.operations = {one["operationId"]: (method, path) for method, path, one in self.described.operations()}
 
     def send(self, id, status, path="", query="", body=b"", headers=None):
-        """One request; `path` stands for the key."""
+        """One request; `path` stands for the key, the job, the id or the experiment."""
         method, template = self.operations[id]
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         usual = {**TOKEN, "Content-Type": "application/json", "Content-Length": len(data)} if data else TOKEN
-        target = template.replace("{key}", path or "some") + (f"?{query}" if query else "")
+        target = re.sub(r"\{\w+\}", lambda _: path or "some", template) + (f"?{query}" if query else "")
         answer = exchange(self.port, request(method.upper(), target, {**usual, **(headers or {})}, data))
         assert answer.status == status, (id, answer)
         self.described.judge(method, template, answer)
@@ -198,7 +201,7 @@ class Client:
     def refused_by_the_head(self, id, status, headers):
         """A request that is refused before its body is read."""
         method, template = self.operations[id]
-        head = request(method.upper(), template.replace("{key}", "some"), headers)
+        head = request(method.upper(), re.sub(r"\{\w+\}", "some", template), headers)
         with Connection(self.port) as connection:
             connection.send(head)
             answer = connection.response()
@@ -223,7 +226,7 @@ def client(tmp_path, world):  # noqa: F811
             **place.settings(GEMINI_CLI_PATH=worker.path),
             **{**UNLIMITED, "FORAGE_LIMITS": "search_web=100000/10m,memory_stats=2/10m"},
             OPENAI_BASE_URL=answers.base_url,
-            FORAGE_TOKENS=f"alice:{ALICE}",
+            FORAGE_TOKENS=f"alice+operator:{ALICE}",
             FORAGE_HISTORY="on",
             FORAGE_DATA_DIR=tmp_path / "data",
         )
@@ -250,6 +253,11 @@ def succeed(client):
     send("search", 200, body={"query": "How deep?"})
     client.worker.play(play.answer(play.report("Deep."), play.search(1, "depth"), play.read(1, "https://lakes.example.org/baikal")))
     send("deep_search", 200, body={"topic": "How deep?", "depth": "concise"})
+    send("deep_search", 202, body={"topic": "How wide?", "background": True})
+    (job, *_) = send("list_jobs", 200).json()["jobs"]
+    send("get_job", 200, job["job"], "wait=30")
+    send("research_result", 200, body={"job": job["job"]})
+    send("end_job", 200, job["job"])
     send("memory_add", 200, body={"key": "one", "text": "The first.", "tags": ["a", "b"], "metadata": {"x": [1]}})
     send("memory_add", 200, body={"key": "one", "text": "The first, again."})
     for number in range(3):
@@ -286,7 +294,16 @@ def succeed(client):
         answer = send("import_memories", 200, query="into=third", body=exported.body, headers={"Content-Type": kind})
         assert answer.json()["data"]["imported"] == 4, "of both namespaces"
     send("get_usage", 200, query="days=400")
-    send("get_history", 200, query="limit=2")
+    (past, _) = send("get_history", 200, query="limit=2").json()["calls"]
+    send("get_past_call", 200, str(past["id"]))
+    send("get_history", 200, query="tool=search&text=deep&caller=*&from=2026-11-15&until=2099-01-01T00:00:00Z")
+    for query in ("", "span=day&caller=*", "span=month&tool=search&provider=x"):
+        send("get_overview", 200, query=query)
+    send("get_calls", 200, query="limit=3&outcome=ok&tool=memory_search&caller=*")
+    send("get_state", 200)
+    send("get_setup", 200)
+    send("get_doctor", 200)
+    send("list_experiments", 200)
     send("get_history", 200, query="limit=1000&before=1000000000000000")
     send("wipe_history", 200)
 
@@ -305,8 +322,11 @@ def fail(client):
     client.send("import_memories", 400, body=b"{}\n", headers={"Content-Type": "application/octet-stream"})
     for query in ("days=0", "days=401", "days=x"):
         client.send("get_usage", 400, query=query)
-    for query in ("limit=0", "limit=1001", "before=x", "before=1000000000000001"):
+    for query in ("limit=0", "limit=1001", "before=x", "before=1000000000000001", "from=yesterday"):
         client.send("get_history", 400, query=query)
+        client.send("get_calls", 400, query=query)
+    client.send("get_overview", 400, query="span=year")
+    client.send("get_past_call", 404, "999999999")
     for id in client.operations.keys() - {"get_health"}:
         client.refused_by_the_head(id, 401, {"Authorization": "Bearer wrong"})
     for id in client.operations:
@@ -315,6 +335,8 @@ def fail(client):
         body = {**TOKEN, "Content-Length": str(65 << 20), "Content-Type": "application/json"}
         client.refused_by_the_head(id, 413, body)
         client.refused_by_the_head(id, 415, {**TOKEN, "Content-Length": "2", "Content-Type": "text/plain"})
+    client.send("get_job", 404, "nothing")
+    client.send("get_job", 400, "nothing", "wait=x")
     client.send("get_memory", 404, "nothing")
     client.send("update_memory", 404, "nothing", body={"text": "x"})
     client.send("put_memory", 409, "there", body={"text": "x", "if_version": 7})
@@ -328,11 +350,26 @@ def fail(client):
 
 def test_every_answer_is_as_described(client):
     succeed(client)
-    assert client.missing(200) == set(), "operations without a request that succeeds"
+    # Where nothing is tried out, there is no experiment to get: the next test has one.
+    assert client.missing(200) == {"get_experiment"}, "operations without a request that succeeds"
     fail(client)
     statuses = {status for _, _, status in client.described.seen}
-    assert statuses == {200, 400, 401, 403, 404, 409, 413, 415, 429, 502}
+    assert statuses == {200, 202, 400, 401, 403, 404, 409, 413, 415, 429, 502}
     assert client.missing(403) == set() and client.missing(401) == {"get_health"}
+
+
+def test_experiments_are_as_described(world, tmp_path):  # noqa: F811
+    world.find(2)
+    about = experiment(about="Words.", until="2031-12-31", arms={"A": {"settings": {"FORAGE_SEARCH_MERGE": 1}}, "B": {"arguments": {"num_results": 1}}})
+    settings = world.settings("serper", FORAGE_EXPERIMENTS=write(tmp_path / "files", about), FORAGE_DATA_DIR=tmp_path / "data")
+    with Server(**settings) as server:
+        client = Client(server)
+        client.send("web_search", 200, body={"query": "things"})
+        wait_until(lambda: trials(tmp_path / "data"))
+        client.send("get_experiment", 200, "try")
+        (one,) = client.send("list_experiments", 200).json()["experiments"]
+        assert sum(arm["calls"] for arm in one["arms"]) == 1
+        client.send("get_experiment", 404, "none")
 
 
 def test_what_is_not_set_up_or_too_slow_is_as_described():

@@ -208,7 +208,7 @@ def test_a_call_that_waits_for_the_database_can_be_cancelled(postgres, tool, loc
 @pytest.mark.parametrize("forwards", [True, False])
 def test_a_commit_that_nobody_knows_of_is_told_as_such(postgres, forwards):  # noqa: F811
     name = postgres.database().rpartition("/")[2]
-    with Cutter(postgres.port, forwards) as cutter:
+    with Cutter(postgres.port, forwards, "forage_memory") as cutter:
         with Server(FORAGE_DATABASE_URL=f"postgresql://forage@127.0.0.1:{cutter.port}/{name}") as server:
             assert add(server, "before").status == 200
             cutter.armed = True

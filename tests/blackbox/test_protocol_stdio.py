@@ -45,7 +45,8 @@ def test_handshake(stdio, version):
     result = stdio.handshake(version)
     assert result["protocolVersion"] == version
     assert result["serverInfo"]["name"] == "forage" and result["serverInfo"]["version"]
-    assert set(result["capabilities"]) == {"tools", "resources", "prompts", "completions"}
+    tasks = {"tasks"} if version == "2025-11-25" else set()
+    assert set(result["capabilities"]) == {"tools", "resources", "prompts", "completions"} | tasks
     assert result["instructions"]
     check_legacy(result)
     assert stdio.ask("ping")["result"] == {}
@@ -72,7 +73,11 @@ def test_discover(stdio, params):
     result = stdio.ask("server/discover", params)["result"]
     check_modern(result, cacheable=True)
     assert result["supportedVersions"] == [MODERN]
-    assert set(result["capabilities"]) == {"tools", "resources", "prompts", "completions"}
+    assert set(result["capabilities"]) == {"tools", "resources", "prompts", "completions", "extensions"}
+    assert result["capabilities"]["extensions"] == {
+        "io.modelcontextprotocol/tasks": {},
+        "io.modelcontextprotocol/skills": {"directoryRead": True},
+    }
     assert result["instructions"]
 
 

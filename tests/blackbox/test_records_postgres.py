@@ -97,7 +97,8 @@ def test_a_connection_that_died_is_replaced_quietly(postgres, tmp_path):  # noqa
             ended = postgres.execute(
                 f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
             )
-            assert ended == [["t"]]
+            # Where it looks for jobs just then, that connection is among them, or just gone.
+            assert ["t"] in ended
         assert spend(server.port).status == 200
         assert "could not be written" not in server.log.text()
     assert calls_of(url) == 4
@@ -106,7 +107,7 @@ def test_a_connection_that_died_is_replaced_quietly(postgres, tmp_path):  # noqa
 def test_a_record_is_counted_once_whatever_becomes_of_its_commit(postgres, tmp_path):  # noqa: F811
     for forwards in (True, False):
         name = postgres.database().rpartition("/")[2]
-        with Cutter(postgres.port, forwards) as cutter:
+        with Cutter(postgres.port, forwards, "forage_usage") as cutter:
             url = f"postgresql://forage@127.0.0.1:{cutter.port}/{name}"
             with servers(1, tmp_path, url) as (server,):
                 assert spend(server.port).status == 200

@@ -95,7 +95,7 @@ def test_scenario_successful_response_format(forage, worker):
     worker.play(play.answer(play.result("A *summary*"), play.search(1, "q"), *visit(*PAGES)))
     before = datetime.datetime.now(datetime.timezone.utc)
     result = search(forage, QUESTION)
-    assert set(result) == {"success", "result", "verified", "evidence", "citations", "metadata", "untrusted"}
+    assert set(result) == {"success", "result", "verified", "evidence", "citations", "id", "metadata", "untrusted"}
     assert "never instructions" in result["untrusted"]
     metadata = result["metadata"]
     assert set(metadata) == {"duration_ms", "query", "model", "timestamp", "sources_visited"}
@@ -184,7 +184,7 @@ def test_deep_search_result(forage, worker):
     steps = [play.search(1, "first words"), *visit(PAGES[0]), play.search(2, "other words"), *visit(PAGES[1])]
     worker.play(play.answer(play.report("# Report", verified=True), *steps))
     result = deep_search(forage, QUESTION, depth="concise")
-    assert set(result) == {"success", "report", "verified", "evidence", "citations", "metadata", "untrusted"}
+    assert set(result) == {"success", "report", "verified", "evidence", "citations", "id", "metadata", "untrusted"}
     assert result["report"] == "# Report" and result["verified"] is False, "a claim of the worker's proves nothing"
     metadata = result["metadata"]
     assert metadata["topic"] == QUESTION and metadata["depth"] == "concise"
@@ -447,7 +447,7 @@ def test_environment_is_minimal(place, tmp_path):
         "LD_PRELOAD_OF_SOMEBODY": "x",
         "NODE_OPTIONS": "--no-warnings",
     }
-    ours = {"FORAGE_CONTEXT": "somebody", "FORAGE_MAX_RESULT_CHARS": "50000"}
+    ours = {"FORAGE_CONTEXT": "somebody", "FORAGE_PROFILE": "chatgpt", "FORAGE_MAX_RESULT_CHARS": "50000"}
     settings = place.settings(GEMINI_CLI_PATH=worker.path, **wanted, **unwanted, **ours)
     with Server(**settings) as server:
         headers = {"Authorization": "Bearer token-of-the-test-0123456789"}
@@ -459,6 +459,7 @@ def test_environment_is_minimal(place, tmp_path):
     assert run["env"]["HOME"] == str(place.home)
     # The forage that it reads pages with answers with JSON, whole.
     assert run["env"]["FORAGE_CONTEXT"] == "research-worker" and run["env"]["FORAGE_MAX_RESULT_CHARS"] == "36000"
+    assert run["env"]["FORAGE_PROFILE"] == "all"
 
 
 def test_worker_runs_apart(forage, worker, place):

@@ -38,9 +38,12 @@ def check_failure(response, status, code):
 
 # Fields of results that lists of tools leave out.
 EVIDENCE = {"citations", "conflicts", "conflicts_left_out", "disputed", "evidence", "evidence_left_out", "open_questions"}
+JOB = {"doing", "id", "job", "rounds", "status", "understood_as", "untrusted", "warning"}
 UNLISTED = {
-    "search": EVIDENCE | {"verified"},
-    "deep_search": EVIDENCE,
+    "search": EVIDENCE | JOB | {"verified"},
+    "deep_search": EVIDENCE | JOB | {"parse_warning", "raw_output"},
+    "research_result": (JOB - {"job", "understood_as"}) | {"citations", "evidence", "metadata", "result", "verified"},
+    "search_web": {"understood_as"},
     "get_content": {"age_s", "encoding", "encoding_guessed", "same_as"},
     "web_search": {"attribution", "cached", "read_on"},
     "forage_status": {"meaning"},

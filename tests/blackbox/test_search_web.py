@@ -211,6 +211,7 @@ def test_domain_type_mapping(forage, fake):
         "provider": str,
         "respondedAt": str,
         "usage": dict,
+        "id": str,
     }
     kinds = {"url": str, "title": str, "textSnippet": str, "startIndex": int, "endIndex": int, "rank": int}
     assert all({key: type(value) for key, value in c.items()} == kinds for c in result["citations"])

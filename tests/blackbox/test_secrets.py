@@ -164,6 +164,9 @@ def test_memories_are_true_to_the_byte(findings, tmp_path):
         assert line["text"] == text and line["metadata"] == {"note": text}
         refused = over_rest(server.port, "memory_get", {"key": KEY}, BOB)
         assert refused["success"] is False and KEY not in json.dumps(refused), "an error is no memory"
+    with Server(FORAGE_TOKENS=f"bob:{BOB}", FORAGE_PROFILE="chatgpt", **settings) as server:
+        fetched = over_mcp(server.port, "fetch", {"id": "memory:plan"}, BOB)
+        assert fetched["text"] == text
     add = run("memory", "add", "--key", "plan", text, **settings)
     assert add.returncode == 0, add.stderr
     for command in (["get", "plan"], ["get", "plan", "--json"], ["export"], ["search", "harbour"]):

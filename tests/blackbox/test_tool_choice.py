@@ -73,7 +73,7 @@ def listed(**settings):
 def test_every_request_has_a_tool():
     names = {tool["name"] for tool in listed()}
     asked = list(requests())
-    assert len(asked) == 60
+    assert len(asked) == 63
     assert not [request for right, request in asked if not right & names]
     assert not names - {name for right, _ in asked for name in right}, "tools that no request calls for"
 

@@ -145,7 +145,7 @@ def test_only_what_can_work_is_listed(tmp_path):
     with Stdio(FORAGE_TOOLS="ready", **settings) as stdio:
         words = stdio.handshake()["instructions"]
         names = names_of(tools_of(stdio))
-        assert set(everything) - set(names) == {"web_search", "search", "deep_search", "search_web"}
+        assert set(everything) - set(names) == {"web_search", "search", "deep_search", "research_result", "search_web"}
         assert "web_search" not in words and "get_content" in words
         # Called all the same, each says what to set, and the status tells of it.
         for name, lacks in (("web_search", "SERPER_API_KEY"), ("search_web", "OPENAI_API_KEY"), ("search", "gemini")):
@@ -180,6 +180,6 @@ def test_a_worker_that_is_installed_later_is_listed(tmp_path):
         worker = tmp_path / "gemini"
         worker.write_text("#!/bin/sh\n")
         os.chmod(worker, 0o755)
-        assert names_of(tools_of(stdio)) == ["search", "deep_search"]
+        assert names_of(tools_of(stdio)) == ["search", "deep_search", "research_result"]
         worker.unlink()
         assert tools_of(stdio) == []

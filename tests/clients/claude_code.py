@@ -3,6 +3,7 @@ the tool, in both eras of the protocol."""
 
 import json
 import os
+import re
 
 from harness import (
     SETUP_VARIABLES,
@@ -13,10 +14,13 @@ from harness import (
     expect_conversation,
     expect_listed,
     installed,
+    prepare,
+    put_plugin,
     set_up,
 )
 
 NAME = "Claude Code"
+CONTEXT = "claude-code"
 MODES = [
     Mode("mcp list", "2026-07-28"),
     Mode("conversation", "2026-07-28"),
@@ -32,15 +36,19 @@ def launch(mode, way, folder, model):
     )
     settings = os.path.join(folder, "claude")
     os.mkdir(settings)
-    if way.by_setup:
+    # The package's own way in where its install script did not run.
+    command = ["node", installed("@anthropic-ai", "claude-code", "cli-wrapper.cjs")]
+    plugin = {"CLAUDE_CONFIG_DIR": settings, **put_plugin(way, folder)} if way.by_plugin else {}
+    if way.by_plugin:
+        prepare([*command, "plugin", "marketplace", "add", os.path.join(folder, "marketplace")], folder, plugin)
+        prepare([*command, "plugin", "install", "forage@forage"], folder, plugin)
+    elif way.by_setup:
         with open(os.path.join(folder, ".claude.json"), "w", encoding="utf-8") as file:
             json.dump({"numStartups": 1, "projects": {}}, file, indent=2)
         set_up("claude-code", way, folder)
     else:
         with open(os.path.join(settings, ".claude.json"), "w", encoding="utf-8") as file:
             json.dump({"mcpServers": {"forage": server}}, file)
-    # The package's own way in where its install script did not run.
-    command = ["node", installed("@anthropic-ai", "claude-code", "cli-wrapper.cjs")]
     if mode == "mcp list":
         command += ["mcp", "list"]
     else:
@@ -52,9 +60,10 @@ def launch(mode, way, folder, model):
             "--model",
             "claude-sonnet-4-5",
         ]
-        command += ["--allowedTools", "mcp__forage__forage_status,mcp__forage__get_content"]
+        command += ["--allowedTools", "mcp__plugin_forage_forage" if way.by_plugin else "mcp__forage"]
     environment = {
         **(SETUP_VARIABLES if way.by_setup else {"CLAUDE_CONFIG_DIR": settings}),
+        **plugin,
         "ANTHROPIC_BASE_URL": model.origin,
         "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -75,12 +84,13 @@ def launch(mode, way, folder, model):
 def check(mode, seen):
     expect_listed(seen.recording)
     if mode == "mcp list":
-        shown = [line for line in seen.outcome.stdout.splitlines() if line.startswith("forage:")]
+        shown = [line for line in seen.outcome.stdout.splitlines() if re.match(r"(plugin:forage:)?forage:", line)]
         connected = shown and shown[0].endswith("✔ Connected")
         expect(connected, "the client does not show forage as connected\n" + seen.outcome.tail())
         return
     lines = [json.loads(line) for line in seen.outcome.stdout.splitlines()]
     servers = {server["name"]: server["status"] for server in lines[0]["mcp_servers"]}
-    expect(servers == {"forage": "connected"}, f"the client shows the servers {servers}")
+    expect(list(servers.values()) == ["connected"], f"the client shows the servers {servers}")
+    expect(re.fullmatch(r"(plugin:forage:)?forage", *servers), f"the client shows the servers {servers}")
     expect_called(seen.recording)
     expect_conversation(seen.model, seen.recording, seen.outcome)

@@ -5,9 +5,10 @@ import json
 import os
 
 from harness import HTTP, HTTP_TOKEN, SETUP_VARIABLES, Launch, Mode, expect, expect_called
-from harness import expect_conversation, expect_listed, program, set_up
+from harness import expect_conversation, expect_listed, prepare, program, put_plugin, set_up
 
 NAME = "Codex"
+CONTEXT = "codex"
 # Its switch for the modern protocol takes effect over HTTP only.
 MODES = [
     Mode("conversation", "2025-06-18"),
@@ -53,17 +54,23 @@ def launch(mode, way, folder, model):
             f"{json.dumps(name)} = {json.dumps(value)}" for name, value in way.headers.items()
         )
         lines.append(f"http_headers = {{ {headers} }}")
-    home = os.path.join(folder, ".codex" if way.by_setup else "codex")
+    home = os.path.join(folder, ".codex" if way.by_setup or way.by_plugin else "codex")
     os.mkdir(home)
-    server = OTHERS if way.by_setup else "\n".join(["", "[mcp_servers.forage]", *lines, ""])
+    server = OTHERS if way.by_setup or way.by_plugin else "\n".join(["", "[mcp_servers.forage]", *lines, ""])
     with open(os.path.join(home, "config.toml"), "w", encoding="utf-8") as file:
         file.write(CONFIGURATION.format(model=json.dumps(model.origin + "/v1")) + server)
-    if way.by_setup:
+    plugin = put_plugin(way, folder) if way.by_plugin else {}
+    if way.by_plugin:
+        market = [program("codex"), "plugin", "marketplace", "add", os.path.join(folder, "marketplace")]
+        prepare(market, folder, plugin)
+        prepare([program("codex"), "plugin", "add", "forage@forage"], folder, plugin)
+    elif way.by_setup:
         set_up("codex", way, folder)
     command = [program("codex"), "exec", "--json", "--skip-git-repo-check", "--ephemeral"]
     if mode == "modern conversation":
         command += ["--enable", "mcp_2026_07_28"]
-    environment = {**(SETUP_VARIABLES if way.by_setup else {"CODEX_HOME": home}), "FAKE_MODEL_KEY": "none"}
+    given = SETUP_VARIABLES if way.by_setup else plugin or {"CODEX_HOME": home}
+    environment = {**given, "FAKE_MODEL_KEY": "none"}
     return Launch(
         command + ["--sandbox", "read-only", "-"], environment, "What is the status of forage?"
     )

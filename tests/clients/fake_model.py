@@ -1,13 +1,15 @@
 """The models of three vendors, played on loopback, so that their programs run a whole conversation
 without an account: the model asks for a tool once (forage_status, unless it was made for another),
-and when it has the result it says FINAL_WORDS.
+for the result of a job as long as it gets one, and when it has the result it says FINAL_WORDS.
 
 It takes no part in the MCP connection: the client's own code connects to forage, offers the model
 the tools that forage listed, calls the one that the model asked for, and gives it the result.
 """
 
+import itertools
 import json
 import os
+import re
 import sys
 
 from loopback import LoopbackHandler, LoopbackServer
@@ -19,12 +21,15 @@ from fakes.model import stream
 
 TOOL = "forage_status"
 FINAL_WORDS = "the model has seen the status"
+# A job that goes on, as JSON or as text, in whatever a client makes of it.
+JOB = re.compile(r'\bjob\W+([0-9a-f]{32})\b.*\bstatus\W+(?:waiting|running|asking)\b', re.S)
 
 
 class OpenAI:
     """POST /v1/responses; the tools of an MCP server are a namespace."""
 
     path = "/v1/responses"
+    numbers = itertools.count(1)
 
     @staticmethod
     def offered(request):
@@ -53,8 +58,9 @@ class OpenAI:
 
     def ask(self, call):
         namespace, _, tool = call[0].partition(".")
-        item = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": json.dumps(call[1])}
-        return self._item({**item, "namespace": namespace, "name": tool})
+        number = next(self.numbers)
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}"}
+        return self._item({**item, "arguments": json.dumps(call[1]), "namespace": namespace, "name": tool})
 
     def say(self, words):
         content = [{"type": "output_text", "text": words, "annotations": []}]
@@ -91,14 +97,18 @@ class FakeModel(LoopbackServer):
         self.arguments = arguments or {}
         self.offered = set()
         self.results = []
+        self.requests = []
 
     def turn(self, vendor, request):
         """What the model answers to one request; remembers what it was offered and told."""
         names = vendor.offered(request)
         self.offered.update(names)
+        self.requests.append(json.dumps(request, ensure_ascii=False))
         results = [json.dumps(result) for result in vendor.results(request)]
         self.results += results
-        wanted = [name for name in names if name.endswith(self.tool)]
-        if wanted and not results:
-            return vendor.ask((wanted[0], self.arguments))
-        return vendor.say(FINAL_WORDS if results else "the model was not offered " + self.tool)
+        job = JOB.search(results[-1]) if results else None
+        tool, arguments = ("research_result", {"job": job[1]}) if job else (self.tool, self.arguments)
+        wanted = [name for name in names if name.endswith(tool)]
+        if wanted and (job or not results):
+            return vendor.ask((wanted[0], arguments))
+        return vendor.say(FINAL_WORDS if results else "the model was not offered " + tool)

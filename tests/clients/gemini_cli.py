@@ -5,9 +5,10 @@ import json
 import os
 
 from harness import SETUP_VARIABLES, Launch, Mode, expect, expect_called, expect_conversation
-from harness import expect_listed, program, set_up
+from harness import expect_listed, prepare, program, put_plugin, set_up
 
 NAME = "Gemini CLI"
+CONTEXT = "gemini-cli"
 # Its list needs only an answer to ping: a broken list of tools cannot show there.
 MODES = [Mode("mcp list", "2025-06-18", broken=False), Mode("conversation", "2025-06-18")]
 
@@ -19,9 +20,10 @@ def launch(mode, way, folder, model):
         else {"httpUrl": way.url, "headers": way.headers}
     )
     # Without trust a run without a terminal is not offered the server's tools.
-    trust = {"trust": True, "timeout": 20000}
+    trust = {"trust": True}
+    servers = {"forage": trust if way.by_setup else {**server, **trust}}
     settings = {
-        "mcpServers": {"forage": trust if way.by_setup else {**server, **trust}},
+        "mcpServers": {} if way.by_plugin else servers,
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {
             "enableAutoUpdate": False,
@@ -38,16 +40,24 @@ def launch(mode, way, folder, model):
     if way.by_setup:
         set_up("gemini-cli", way, folder)
     command = [program("gemini")]
+    # A folder that its user trusts: it asks on a terminal otherwise.
+    trusted = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_CLI_NO_RELAUNCH": "true"}
+    plugin = put_plugin(way, folder) if way.by_plugin else {}
+    if way.by_plugin:
+        path = os.path.join(folder, "marketplace", "plugin")
+        prepare([*command, "extensions", "install", path, "--consent"], folder, {**trusted, **plugin})
     if mode == "mcp list":
         command += ["mcp", "list"]
     else:
         command += ["--model", "gemini-2.5-flash", "--output-format", "stream-json"]
+        # An extension cannot ask for trust; its user gives it.
+        command += ["--approval-mode", "yolo"] * way.by_plugin
     environment = {
         **(SETUP_VARIABLES if way.by_setup else {}),
+        **plugin,
         "GOOGLE_GEMINI_BASE_URL": model.origin,
         "GEMINI_API_KEY": "none",
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        "GEMINI_CLI_NO_RELAUNCH": "true",
+        **trusted,
     }
     return Launch(command, environment, "What is the status of forage?")
 
@@ -55,7 +65,7 @@ def launch(mode, way, folder, model):
 def check(mode, seen):
     if mode == "mcp list":
         expect(seen.recording.results("ping"), "forage answered no ping: " + seen.recording.story())
-        shown = [line for line in seen.outcome.output.splitlines() if "✓ forage:" in line]
+        shown = [line for line in seen.outcome.output.splitlines() if "✓ forage:" in line or "✓ forage (from forage):" in line]
         connected = shown and shown[0].endswith("- Connected")
         expect(connected, "the client does not show forage as connected\n" + seen.outcome.tail())
         return

@@ -4,6 +4,7 @@ and the checks that all clients share."""
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -59,6 +60,9 @@ class Way:
     undone: bool = False
     # The client asks for a page: a tool that it must have without looking for it.
     reads: bool = False
+    # The client has it by the plugin of plugin/; broken: where what the plugin starts does not start.
+    by_plugin: bool = False
+    broken: bool = False
 
 
 # What a client that `forage setup` has told of forage is started with: the file refers to these.
@@ -95,6 +99,40 @@ def set_up(client, way, folder):
         expect(
             not any(value in text for value in SETUP_VARIABLES.values()), f"it wrote a key into {path}"
         )
+
+
+def put_plugin(way, folder):
+    """A copy of the marketplace and its plugin, for the client to install, and forage where the plugin looks for it, with a
+    key in the one file where it belongs. The environment that finds it."""
+    for part in (".claude-plugin", "plugin"):
+        shutil.copytree(os.path.join(ROOT, part), os.path.join(folder, "marketplace", part))
+    os.makedirs(os.path.join(folder, "bin"))
+    wrapper = os.path.join(folder, "bin", "forage")
+    with open(wrapper, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + ("exit 127" if way.broken else f'exec {shlex.join(way.command[:-1])} "$@"') + "\n")
+    os.chmod(wrapper, 0o755)
+    settings = os.path.join(folder, ".config", "forage")
+    os.makedirs(settings)
+    with open(os.path.join(settings, "forage.env"), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(f"SERPER_API_KEY={SETUP_VARIABLES['SERPER_API_KEY']}\n")
+    return {"PATH": os.path.join(folder, "bin") + os.pathsep + os.environ["PATH"]}
+
+
+def prepare(command, folder, environment):
+    """Runs what a user types before: it must succeed."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**bare_environment(folder), **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_PER_CLIENT,
+        check=False,
+    )
+    words = f"before the client, {command[1:]} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    expect(done.returncode == 0, words)
 
 
 def relay_command(recording, breaking, settings=(), arguments=()):
@@ -170,7 +208,7 @@ def end_group(process):
     process.wait()
 
 
-def run_client(launch, folder):
+def run_client(launch, folder, seconds=SECONDS_PER_CLIENT):
     """Runs it in its folder until it ends; one that takes too long is a failure."""
     # Files rather than pipes: a grandchild that outlives the client would keep a pipe open.
     out, err = (os.path.join(folder, name) for name in ("client.stdout", "client.stderr"))
@@ -188,7 +226,7 @@ def run_client(launch, folder):
             start_new_session=True,
         )
         try:
-            status = process.wait(timeout=SECONDS_PER_CLIENT)
+            status = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             status = None
         finally:
@@ -198,22 +236,24 @@ def run_client(launch, folder):
         with open(path, encoding="utf-8", errors="replace") as file:
             texts.append(file.read())
     outcome = Outcome(status, *texts)
-    expect(status is not None, f"took longer than {SECONDS_PER_CLIENT} s\n{outcome.tail()}")
+    expect(status is not None, f"took longer than {seconds} s\n{outcome.tail()}")
     return outcome
 
 
 class ForageServer:
     """`forage serve` on a free port of loopback, with one token or none."""
 
-    def __init__(self, folder, token=None):
+    def __init__(self, folder, token=None, settings=()):
         self.folder = folder
         self.token = token
+        self.settings = settings
 
     def __enter__(self):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         environment = {**bare_environment(self.folder), "MCP_SERVER_PORT": str(self.port)}
+        environment.update(setting.split("=", 1) for setting in self.settings)
         if self.token:
             environment["FORAGE_TOKENS"] = "client-tests:" + self.token
         with open(os.path.join(self.folder, "forage.log"), "wb") as log:
@@ -288,6 +328,19 @@ def expect_key(recording):
     tools = json.loads(recording.results("tools/call")[-1]["content"][0]["text"])["tools"]
     ready = [tool["ready"] for tool in tools if tool["name"] == "web_search"]
     expect(ready == [True], f"the key did not come to forage: web_search is ready: {ready}")
+
+
+def expect_context(recording, context):
+    """forage was told which client it works for."""
+    told = json.loads(recording.results("tools/call")[-1]["content"][0]["text"]).get("context")
+    expect(told == context, f"forage was told that its client is {told}")
+
+
+def expect_skill(model):
+    """The model was told of the skill: clients show it the description, and the text when it asks for it."""
+    with open(os.path.join(ROOT, "plugin", "skills", "forage", "SKILL.md"), encoding="utf-8") as file:
+        description = next(line for line in file if line.startswith("description: "))[13:].partition(",")[0]
+    expect(any(description in request for request in model.requests), "the model was not told of the skill")
 
 
 def expect_version(recording, version):

@@ -9,14 +9,16 @@ NAME = "Inspector"
 MODES = [Mode("legacy", "2025-11-25"), Mode("auto", "2026-07-28"), Mode("modern", "2026-07-28")]
 
 
-def launch(mode, way, _folder, _model):
+def launch(mode, way, _folder, model):
     target = way.command or ["--transport", "http", "--server-url", way.url]
     for name, value in way.headers.items():
         target += ["--header", f"{name}: {value}"]
     command = [program("mcp-inspector"), "--cli", *target]
-    return Launch(
-        command + ["--protocol-era", mode, "--method", "tools/list", "--strict", "--format", "json"]
-    )
+    command += ["--protocol-era", mode, "--format", "json"]
+    if model.tool == TOOL:
+        return Launch(command + ["--method", "tools/list", "--strict"])
+    arguments = [f"{name}={value}" for name, value in model.arguments.items()]
+    return Launch(command + ["--method", "tools/call", "--tool-name", model.tool, "--tool-arg", *arguments])
 
 
 def check(_mode, seen):

@@ -22,16 +22,18 @@ def script(name, folder):
     return shutil.copy(os.path.join(HERE, name), folder)
 
 
-def describe(way):
-    return json.dumps(
-        {"command": way.command} if way.command else {"url": way.url, "headers": way.headers}
-    )
+def describe(way, model, as_task=False):
+    """What the script is told. It asks for itself, for what a model would ask for."""
+    target = {"command": way.command} if way.command else {"url": way.url, "headers": way.headers}
+    asks = {"tool": model.tool, "arguments": model.arguments, "as_task": as_task}
+    return json.dumps({**target, "asks": asks})
 
 
-def launch(mode, way, folder, _model):
-    version, *how = mode.split()
+def launch(mode, way, folder, model):
+    words = mode.removesuffix(" tasks")
+    version, *how = words.split()
     name = f"sdk_{version}.mjs"
-    return Launch(["node", script(name, folder), *how[-1:], describe(way)])
+    return Launch(["node", script(name, folder), *how[-1:], describe(way, model, words != mode)])
 
 
 def check(_mode, seen):

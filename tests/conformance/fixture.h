@@ -41,6 +41,7 @@ int add_stuck_tools(struct registry *registry);
 int add_spending_tools(struct registry *registry);
 int add_paced_tools(struct registry *registry);
 int add_model_tools(struct registry *registry);
+int add_task_tools(struct registry *registry);
 int add_resources(struct registry *registry);
 int add_prompts(struct registry *registry);
 

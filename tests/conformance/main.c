@@ -19,7 +19,7 @@ static int add_everything(struct registry *registry)
     static int (*const PARTS[])(struct registry *) = {
         add_content_tools, add_speaking_tools, add_asking_tools,   add_round_tools,
         add_change_tools,  add_stuck_tools,    add_spending_tools, add_paced_tools,
-        add_model_tools,   add_resources,      add_prompts,
+        add_model_tools,   add_task_tools,     add_resources,      add_prompts,
     };
     int status = OK;
     for (size_t i = 0; status == OK && i < sizeof PARTS / sizeof *PARTS; i++) {

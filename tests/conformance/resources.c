@@ -1,4 +1,5 @@
-/* The resources: a text, bytes, one to subscribe to, and a template. */
+/* The resources: a text, bytes, one to subscribe to, and a template; and skills, whose files are
+ * resources too. */
 #include "fixture.h"
 
 #include <string.h>
@@ -65,9 +66,21 @@ static const struct resource RESOURCES[] = {
      "Tells the id that it was asked for.", "application/json", read_template, complete_id},
 };
 
+static const struct skill_file SKILL_FILES[] = {
+    {"SKILL.md", "text/markdown",
+     "---\nname: test-skill\ndescription: A skill with files in folders, for the suite to walk "
+     "through.\nlicense: MIT\n---\n\n# Test\n\nSee templates/letter.md.\n"},
+    {"templates/letter.md", "text/markdown", "Dear reader,\n"},
+    {"templates/old/letter.md", "text/markdown", "Sir,\n"},
+    {"templates/old/note.txt", "text/plain", "Note.\n"},
+    {0},
+};
+
+static const struct skill SKILL = {"test-skill", SKILL_FILES};
+
 int add_resources(struct registry *registry)
 {
-    int status = OK;
+    int status = registry_add_skill(registry, &SKILL);
     for (size_t i = 0; status == OK && i < sizeof RESOURCES / sizeof *RESOURCES; i++) {
         status = registry_add_resource(registry, &RESOURCES[i]);
     }

@@ -17,15 +17,21 @@ from forage_client.api.memories import (
 )
 from forage_client.api.memory import memory_rename
 from forage_client.api.records import get_usage
+from forage_client.api.research import deep_search, end_job, get_job, list_jobs
 from forage_client.api.server import forage_status
 from forage_client.api.web import get_content, web_search
 from forage_client.models import (
+    DeepSearchArguments,
     Failure,
     ForageStatusArguments,
     ForageStatusResult,
     GetContentArguments,
     GetContentResult,
     Imported,
+    Job,
+    JobEnded,
+    JobHandle,
+    Jobs,
     MemoryAddResult,
     MemoryDeleteResult,
     MemoryFulltextSearchResult,
@@ -107,6 +113,15 @@ assert deleted.data.deleted == ["database"]
 
 usage = expect("get_usage", Usage, get_usage.sync(client=client, days=1))
 assert usage.total.calls == sum(row.calls for row in usage.rows)
+
+asked = DeepSearchArguments(topic="Who bakes bread?", background=True)
+handle = expect("deep_search", JobHandle, deep_search.sync(client=client, body=asked))
+job = expect("get_job", Job, get_job.sync(handle.job, client=client))
+assert job.status in ("waiting", "running") and job.question == "Who bakes bread?" and job.background is True
+jobs = expect("list_jobs", Jobs, list_jobs.sync(client=client))
+assert [one.job for one in jobs.jobs] == [handle.job]
+ended = expect("end_job", JobEnded, end_job.sync(handle.job, client=client))
+assert ended.job == handle.job
 
 for call in (
     lambda: get_memory.sync("database", client=client),

@@ -76,6 +76,17 @@ async function main(): Promise<void> {
   const usage = await forage.getUsage({ query: { days: 1 }, throwOnError: true });
   expect('get_usage', usage.data.total.calls === usage.data.rows.reduce((sum, row) => sum + row.calls, 0));
 
+  const asked = { topic: 'Who bakes bread?', background: true };
+  const handle = await forage.deepSearch({ body: asked, throwOnError: true });
+  expect('deep_search', handle.response.status === 202 && 'job' in handle.data);
+  const job = { job: handle.data.job ?? '' };
+  const running = await forage.getJob({ path: job, throwOnError: true });
+  expect('get_job', running.data.background && running.data.question === asked.topic);
+  const jobs = await forage.listJobs({ throwOnError: true });
+  expect('list_jobs', jobs.data.jobs.map((one) => one.job).join() === job.job);
+  const ended = await forage.endJob({ path: job, throwOnError: true });
+  expect('end_job', ended.data.job === job.job);
+
   expectFailure((await forage.getMemory({ path: { key: 'database' } })).error);
   expectFailure((await forage.putMemory({ path: { key: 'new' }, body: { text: 'x', if_version: 7 } })).error);
   expectFailure((await forage.getMemory({ path, auth: () => 'wrong' })).error);

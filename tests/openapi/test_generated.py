@@ -10,7 +10,10 @@ import subprocess
 
 import pytest
 from fake_web import Answer
+from fakes.models import Models
 from http_client import exchange, request
+from jobs import Hangs
+from players import seat
 from programs import ROOT, Server
 from reading import page
 from searching import shared_world, world  # noqa: F401 (fixtures)
@@ -23,6 +26,7 @@ TOKEN = "token-of-the-generated-clients"
 CALLS = [
     "forage_status", "get_content", "web_search", "put_memory", "get_memory", "search_memories", "search_memory_words",
     "update_memory", "versions", "restored", "list_memories", "memory_rename", "export_memories", "import_memories", "delete_memory", "get_usage",
+    "deep_search", "get_job", "list_jobs", "end_job",
     "NOT_FOUND", "CONFLICT", "UNAUTHORIZED",
 ]  # fmt: skip
 
@@ -43,12 +47,16 @@ def run(*command, cwd):
 def server(tmp_path, world):  # noqa: F811
     world.find(2)
     world.web.answers["/bread"] = Answer(page("Bread is made of flour and water. " * 5, title="Bread"))
-    settings = {"FORAGE_TOKENS": f"alice:{TOKEN}", "FORAGE_DATA_DIR": tmp_path / "data"}
-    with world.server("tavily", **settings) as server:
+    settings = {"FORAGE_TOKENS": f"alice:{TOKEN}", "FORAGE_DATA_DIR": tmp_path / "data", "FORAGE_RESEARCH_WORKER": "own"}
+    # A model that never answers: a research goes on until it is ended.
+    hangs = Hangs({})
+    with Models() as models, world.server("tavily", **settings, **models.environment("vllm")) as server:
+        seat(models, hangs)
         answer = exchange(server.port, request("GET", "/api/v1/openapi.json", {"Authorization": f"Bearer {TOKEN}"}))
         (tmp_path / "openapi.json").write_text(json.dumps(answer.json()))
         server.arguments = [f"http://127.0.0.1:{server.port}", TOKEN, world.web.url("/bread")]
         yield server
+        hangs.released.set()
         assert server.alive()
 
 

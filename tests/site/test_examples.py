@@ -17,6 +17,7 @@ EXCUSES = (
     "needs a Firecrawl",
     "needs the archive of a release",
     "needs a client",
+    "needs a job",
     "needs a language model",
     "it comes from the package registry",
     "it installs packages of the system",

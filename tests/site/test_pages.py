@@ -16,7 +16,7 @@ LEAST_CONTRAST = 4.5
 
 def copy_of_sources(folder):
     """What the generator reads, to be broken."""
-    for name in ("docs", "site", "scripts", "data", "packaging", "prompts"):
+    for name in ("docs", "site", "scripts", "data", "packaging", "plugin", "prompts"):
         shutil.copytree(ROOT / name, folder / name)
     for path in ROOT.glob("*.md"):
         shutil.copy(path, folder)

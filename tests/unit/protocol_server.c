@@ -133,9 +133,24 @@ static const struct prompt PROMPTS[] = {
     {"greet", "Greet", "Greets.", ARGUMENTS, get_prompt, complete_many},
 };
 
+/* More than fit a page, each with a folder that has more files than fit one. */
+static const struct skill_file SKILL_FILES[] = {
+    {"SKILL.md", "text/markdown", "---\nname: x\ndescription: Says what: it is.\n---\n\nText.\n"},
+    {"a/1.md", "text/markdown", "1"},
+    {"a/2.md", "text/markdown", "2"},
+    {"a/3.md", "text/markdown", "3"},
+    {"a/4.md", "text/markdown", "4"},
+    {0},
+};
+static const struct skill SKILLS[] = {
+    {"one", SKILL_FILES}, {"two", SKILL_FILES}, {"three", SKILL_FILES}, {"four", SKILL_FILES}};
+
 static int fill(struct registry *registry)
 {
     int status = OK;
+    for (size_t i = 0; status == OK && i < sizeof SKILLS / sizeof *SKILLS; i++) {
+        status = registry_add_skill(registry, &SKILLS[i]);
+    }
     for (size_t i = 0; status == OK && i < sizeof TOOLS / sizeof *TOOLS; i++) {
         status = registry_add_tool(registry, &TOOLS[i]);
     }

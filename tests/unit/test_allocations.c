@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "core/log.h"
+#include "experiment/experiment.h"
 #include "failing_allocations.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- what is sent ---- */
 
@@ -42,6 +44,10 @@ static const char *const MESSAGES[] = {
     REQUEST("resources/read", "\"uri\":\"test://one\""),
     REQUEST("resources/read", "\"uri\":\"test://two\""),
     REQUEST("resources/read", "\"uri\":\"test://none\""),
+    REQUEST("resources/read", "\"uri\":\"skill://one/a/1.md\"," META),
+    REQUEST("skills/list", META),
+    REQUEST("skills/get", "\"uri\":\"skill://one/SKILL.md\"," META),
+    REQUEST("resources/directory/read", "\"uri\":\"skill://one\"," META),
     REQUEST("prompts/list", ""),
     REQUEST("prompts/get", "\"name\":\"greet\",\"arguments\":{\"who\":\"me\"}"),
     REQUEST("completion/complete", "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"greet\"},"
@@ -150,10 +156,11 @@ static void search_once(const struct provider *provider, const char *text)
     size_t count;
     if (provider_read(provider, arena, text, strlen(text), &QUERY, &hits) == OK) {
         static const char *const TEXTS[] = {"mushrooms"};
+        static const struct order ORDER = {ORDER_WORDS | ORDER_COPIES, 25};
         struct ranking ranking = {.hits = &hits, .source = "one", .index = "one"};
         int status = merge_rankings(arena, &ranking, 1, &found, &count);
         if (status == OK) {
-            status = order_found(arena, TEXTS, 1, ORDER_WORDS | ORDER_COPIES, found, count);
+            status = order_found(arena, TEXTS, 1, &ORDER, found, count);
         }
         assert_true(status == OK || status == ERR_NOMEM);
     }
@@ -216,6 +223,54 @@ static void open_sources_are_asked_whole_or_not_at_all(void **state)
     }
 }
 
+/* Reads an experiment, and begins a call that takes part in it, as far as memory allows. */
+static void try_once(struct test_server *server, const char *path)
+{
+    char problem[256];
+    const char *const places[] = {path, NULL};
+    struct experiments *experiments = experiments_new(
+        &(struct experiments_options){.places = places, .registry = server->registry}, problem,
+        sizeof problem);
+    struct call *call =
+        experiments ? call_new(&(struct call_options){.caller = caller_local()}) : NULL;
+    if (call) {
+        const struct trying *trying = &server->registry->trying;
+        yyjson_val *arguments = NULL;
+        int status = trying->begin(trying->context, call, registry_tool(server->registry, "echo"),
+                                   &arguments);
+        assert_true(status == OK || status == ERR_NOMEM);
+        assert_true(status != OK || (call_tried(call) && call_overlay(call) && arguments));
+    }
+    call_free(call);
+    server->registry->trying = (struct trying){.context = NULL};
+    experiments_free(experiments);
+}
+
+static void an_experiment_begins_or_does_not(void **state)
+{
+    (void)state;
+    struct test_server server;
+    char path[] = "/tmp/forage-experiment-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0 && test_server_open(&server));
+    FILE *stream = fdopen(file, "w");
+    fputs("{\"name\":\"x\",\"tool\":\"echo\",\"unit\":\"caller\",\"share\":1,"
+          "\"metric\":\"latency\",\"sample\":10,\"arms\":{"
+          "\"A\":{\"arguments\":{\"text\":\"a\"},\"settings\":{\"FORAGE_SEARCH_ORDER\":\"votes\"}},"
+          "\"B\":{\"arguments\":{\"text\":\"b\"},\"settings\":{\"FORAGE_MODEL\":\"m\"}}}}",
+          stream);
+    assert_int_equal(fclose(stream), 0);
+    failed = true;
+    for (long n = 0; failed; n++) {
+        failed = false;
+        fail_after = n;
+        try_once(&server, path);
+        fail_after = -1;
+    }
+    unlink(path);
+    test_server_close(&server);
+}
+
 static int load_config(void **state)
 {
     (void)state;
@@ -235,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_server_opens_or_says_no),
         cmocka_unit_test(a_search_is_made_whole_or_not_at_all),
         cmocka_unit_test(open_sources_are_asked_whole_or_not_at_all),
+        cmocka_unit_test(an_experiment_begins_or_does_not),
     };
     return cmocka_run_group_tests(tests, load_config, NULL);
 }

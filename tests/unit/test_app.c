@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "core/files.h"
 #include "core/limits.h"
+#include "core/overlay.h"
 #include "loopback.h"
 #include "unit.h"
 
@@ -54,11 +55,11 @@ static void make_folder(struct program *program, const char *word)
 
 /* Starts a program on its own folder. The configuration belongs to the process, so another one is
  * loaded first. */
-static void start(struct program *program)
+static void start_with(struct program *program, char *setting)
 {
     char data[64], cache[64];
     char hosts[] = "FORAGE_ALLOW_PRIVATE_HOSTS=127.0.0.1";
-    char *environment[] = {data, cache, hosts, NULL};
+    char *environment[] = {data, cache, hosts, setting, NULL};
     char words[512] = "";
     struct buf problem;
     snprintf(data, sizeof data, "FORAGE_DATA_DIR=%s/data", program->folder);
@@ -76,9 +77,14 @@ static void start(struct program *program)
     }
 }
 
+static void start(struct program *program)
+{
+    start_with(program, NULL);
+}
+
 static void end(struct program *program)
 {
-    app_finish_calls(program->app, NULL);
+    app_finish_calls(program->app, false, NULL);
     program->app = app_free(program->app);
 }
 
@@ -208,6 +214,42 @@ static void test_two_programs_the_second_ends_first(void **state)
     run_two(1);
 }
 
+static void write_experiment(const char *folder, char *setting, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/experiment.json", folder);
+    snprintf(setting, size, "FORAGE_EXPERIMENTS=%s", path);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("{\"name\": \"brief\", \"tool\": \"memory_add\", \"unit\": \"caller\", \"share\": 1,"
+          " \"metric\": \"latency\", \"sample\": 10,"
+          " \"arms\": {\"A\": {}, \"B\": {\"settings\": {\"FORAGE_SEARCH_MERGE\": 2}}}}",
+          file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Where none is set, there is no part, and the registry asks nobody. */
+static void test_experiments_are_made_where_they_are_set(void **state)
+{
+    (void)state;
+    struct program program;
+    char setting[160];
+    make_folder(&program, "saffron");
+    start(&program);
+    assert_null(program.app->parts.experiments);
+    assert_null(program.app->registry->trying.begin);
+    add_memory(&program);
+    end(&program);
+    write_experiment(program.folder, setting, sizeof setting);
+    start_with(&program, setting);
+    assert_non_null(program.app->parts.experiments);
+    assert_non_null(program.app->registry->trying.begin);
+    add_memory(&program);
+    assert_null(overlay_here()); /* what held for the call holds no more */
+    end(&program);
+    assert_true(remove_folder(program.folder, 10));
+}
+
 static size_t entries(const char *path)
 {
     size_t count = 0;
@@ -276,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_programs_the_first_ends_first),
         cmocka_unit_test(test_two_programs_the_second_ends_first),
+        cmocka_unit_test(test_experiments_are_made_where_they_are_set),
         cmocka_unit_test(test_two_hundred_starts),
         cmocka_unit_test(test_starts_that_read_a_page),
     };

@@ -18,7 +18,8 @@ static int64_t get_now(void)
 static struct breakers *new_breakers(void)
 {
     now = 1000;
-    struct breakers *breakers = breakers_new(BREAKER_FAILURES, BREAKER_PAUSE_MS, get_now);
+    struct breakers *breakers =
+        breakers_new(NULL, "test", BREAKER_FAILURES, BREAKER_PAUSE_MS, get_now);
     assert_non_null(breakers);
     return breakers;
 }

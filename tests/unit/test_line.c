@@ -202,8 +202,8 @@ static void first_come_first_served(void **state)
 
 /* ---- several callers ---- */
 
-static const struct caller GREEDY = {"greedy"};
-static const struct caller OTHER = {"other"};
+static const struct caller GREEDY = {.name = "greedy"};
+static const struct caller OTHER = {.name = "other"};
 
 static struct call *call_of(const struct caller *caller, const struct parts *parts)
 {
@@ -314,23 +314,6 @@ static void a_deadline_ends_the_wait(void **state)
     call_free(call);
 }
 
-static void the_end_cancels_all(void **state)
-{
-    (void)state;
-    struct call *call = make_call(0);
-    struct visitor waiter;
-    _Atomic int order = 0;
-    fill(call);
-    send(&waiter, &order);
-    line_cancel_all(&line);
-    pthread_join(waiter.thread, NULL);
-    assert_int_equal(waiter.status, ERR_CANCELLED);
-    assert_true(call_cancelled(call)); /* of those inside */
-    empty();
-    call_free(waiter.call);
-    call_free(call);
-}
-
 /* ---- a crowd ---- */
 
 struct crowd {
@@ -438,7 +421,6 @@ int main(void)
         WITH_LINE(first_come_first_served),
         WITH_LINE(a_cancelled_visitor_leaves_the_line),
         WITH_LINE(a_deadline_ends_the_wait),
-        WITH_LINE(the_end_cancels_all),
         WITH_LINE(one_caller_leaves_a_place),
         WITH_LINE(who_has_least_comes_first),
         WITH_LINE(a_crowd_never_exceeds_the_places),

@@ -120,6 +120,28 @@ static const struct {
     {"templates", REQUEST("resources/templates/list", ""),
      "\"uriTemplate\":\"test://item/{id}/part\""},
     {"resources", REQUEST("resources/list", ""), "\"uri\":\"test://one\""},
+    {"skills, legacy", REQUEST("skills/list", ""), "-32601"},
+    {"skills, a page", REQUEST("skills/list", META), "\"nextCursor\":\"p3\""},
+    {"skills, the next", REQUEST("skills/list", "\"cursor\":\"p3\"," META),
+     "{\"skills\":[{\"uri\":\"skill://four/SKILL.md\""},
+    {"skill", REQUEST("skills/get", "\"uri\":\"skill://two/SKILL.md\"," META),
+     "\"frontmatter\":{\"name\":\"x\",\"description\":\"Says what: it "
+     "is.\"},\"resources\":[{\"uri\":"
+     "\"skill://two/SKILL.md\","},
+    {"skill, its digests", REQUEST("skills/get", "\"uri\":\"skill://two/SKILL.md\"," META),
+     "{\"uri\":\"skill://two/a/1.md\",\"digest\":\"sha256:"
+     "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b\",\"size\":1}"},
+    {"skill, another name", REQUEST("skills/get", "\"uri\":\"skill://twofold/SKILL.md\"," META),
+     "-32602"},
+    {"folder", REQUEST("resources/directory/read", "\"uri\":\"skill://two\"," META),
+     "{\"uri\":\"skill://two/a\",\"name\":\"a\",\"mimeType\":\"inode/directory\"}]"},
+    {"folder, a page", REQUEST("resources/directory/read", "\"uri\":\"skill://two/a\"," META),
+     "\"nextCursor\":\"p3\""},
+    {"folder, the next",
+     REQUEST("resources/directory/read", "\"uri\":\"skill://two/a\",\"cursor\":\"p3\"," META),
+     "{\"resources\":[{\"uri\":\"skill://two/a/4.md\""},
+    {"file of a skill", REQUEST("resources/read", "\"uri\":\"skill://two/a/4.md\""),
+     "\"text\":\"4\""},
     {"prompt", REQUEST("prompts/get", CALL("greet", "\"who\":\"me\"")), "\"who\":\"me\""},
     {"prompt without argument", REQUEST("prompts/get", CALL("greet", "")),
      "argument \\\"who\\\" is required"},
@@ -319,7 +341,7 @@ static char *send_state(struct test_server *server, const struct caller *caller,
 static void state_comes_back_sealed(void **state)
 {
     struct test_server *server = *state;
-    static const struct caller STRANGER = {"stranger"};
+    static const struct caller STRANGER = {.name = "stranger"};
     struct mcp_headers headers = {
         .protocol_version = MODERN, .method = "tools/call", .name = "ask_name"};
     int status;

@@ -353,7 +353,7 @@ static void lists(void **state)
 static void keeps_owners_apart(void **state)
 {
     (void)state;
-    static const struct caller ALICE = {"alice"};
+    static const struct caller ALICE = {.name = "alice"};
     struct memory_space space;
     struct memory_result result;
     struct memory_stats stats;

@@ -152,7 +152,7 @@ static void finds_a_smaller_limit(void **state)
 
 static void forgets_lessons_after_an_hour(void **state)
 {
-    struct models *models = models_new();
+    struct models *models = models_new(NULL);
     struct model model = {.label = "vllm:m", .address = "http://127.0.0.1/v1"};
     assert_non_null(models);
     (void)state;

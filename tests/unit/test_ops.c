@@ -234,8 +234,9 @@ static void add_row(struct db *store, const char *caller, int64_t at_ms, const c
 {
     struct record record = {.caller = caller,
                             .tool = "search_web",
+                            .provider = "",
                             .at_ms = at_ms,
-                            .took_ms = 12,
+                            .took_us = 12000,
                             .code = code,
                             .input_tokens = 100,
                             .output_tokens = 10,
@@ -251,7 +252,8 @@ static yyjson_mut_val *read_back(struct db *store, struct call *call, const char
 {
     yyjson_mut_val *report = NULL;
     yyjson_mut_doc *doc = json_new(call_arena(call));
-    int status = history ? report_history(store, call_arena(call), caller, 0, 100, doc, &report)
+    struct record_filter filter = {.caller = caller, .limit = 100};
+    int status = history ? report_history(store, call_arena(call), &filter, doc, &report)
                          : report_usage(store, caller, 3, doc, &report);
     assert_int_equal(status, OK);
     return report;
@@ -337,18 +339,27 @@ static void old_records_go(void **state)
     begin(store, true);
     assert_int_equal(records_claim(store, &claim, 1, now - 5000), OK);
     for (int i = 0; i < LIMIT_HISTORY_ROWS + 5; i++) {
-        struct record record = {
-            .caller = i % 2000 ? "bob" : "alice", .tool = "t", .at_ms = now, .arguments = "{}"};
+        struct record record = {.caller = i % 2000 ? "bob" : "alice",
+                                .tool = "t",
+                                .provider = "",
+                                .at_ms = now,
+                                .arguments = "{}"};
         assert_int_equal(records_add(store, &record), OK);
     }
     assert_int_equal(records_tidy(store, now), OK);
     commit(store);
     yyjson_mut_doc *doc = json_new(call_arena(call));
     yyjson_mut_val *report = NULL;
-    assert_int_equal(report_history(store, call_arena(call), "bob", 0, 20000, doc, &report), OK);
+    assert_int_equal(report_history(store, call_arena(call),
+                                    &(struct record_filter){.caller = "bob", .limit = 20000}, doc,
+                                    &report),
+                     OK);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")),
                      LIMIT_HISTORY_ROWS - 1);
-    assert_int_equal(report_history(store, call_arena(call), "alice", 0, 20000, doc, &report), OK);
+    assert_int_equal(report_history(store, call_arena(call),
+                                    &(struct record_filter){.caller = "alice", .limit = 20000}, doc,
+                                    &report),
+                     OK);
     assert_int_equal(yyjson_mut_arr_size(yyjson_mut_obj_get(report, "calls")), 6);
     assert_int_equal(report_usage(store, NULL, LIMIT_USAGE_DAYS, doc, &report), OK);
     assert_int_equal(number_at(report, "/total/calls"), LIMIT_HISTORY_ROWS + 5);
@@ -370,7 +381,8 @@ static void those_who_share_a_store_share_its_key(void **state)
 
 /* ---- the keeper ---- */
 
-static const struct caller CROWD[4] = {{"ann"}, {"ben"}, {"cat"}, {"dan"}};
+static const struct caller CROWD[4] = {
+    {.name = "ann"}, {.name = "ben"}, {.name = "cat"}, {.name = "dan"}};
 
 struct crowd {
     struct keeper *keeper;
@@ -391,6 +403,7 @@ static void *call_often(void *context)
         atomic_fetch_add(crowd->passed, status == OK);
         struct record record = {.caller = crowd->caller->name,
                                 .tool = "x",
+                                .provider = "",
                                 .at_ms = clock_wall_ms(),
                                 .nano_usd = 5,
                                 .arguments = "{}"};
@@ -463,8 +476,11 @@ static int64_t count_records(void)
 static int record_one(struct keeper *keeper, int64_t nano_usd)
 {
     struct call *call = new_call(caller_local());
-    struct record record = {
-        .caller = "local", .tool = "x", .at_ms = clock_wall_ms(), .nano_usd = nano_usd};
+    struct record record = {.caller = "local",
+                            .tool = "x",
+                            .provider = "",
+                            .at_ms = clock_wall_ms(),
+                            .nano_usd = nano_usd};
     int status = keeper_record(keeper, call, &record, NULL);
     call_free(call);
     return status;

@@ -28,7 +28,7 @@ struct case_of {
 };
 
 /* Merges and orders; who is good is asked of the lists by the address. */
-static size_t order(const struct case_of *one, unsigned rules, struct found **found)
+static size_t order_by(const struct case_of *one, const struct order *by, struct found **found)
 {
     static const char *const SOURCES[LISTS] = {"one", "two", "three"};
     struct hits hits[LISTS] = {{0}};
@@ -44,8 +44,13 @@ static size_t order(const struct case_of *one, unsigned rules, struct found **fo
         rankings[i] = (struct ranking){&hits[i], SOURCES[i], SOURCES[i], 0};
     }
     assert_int_equal(merge_rankings(arena, rankings, LISTS, found, &count), OK);
-    assert_int_equal(order_found(arena, &one->query, 1, rules, *found, count), OK);
+    assert_int_equal(order_found(arena, &one->query, 1, by, *found, count), OK);
     return count;
+}
+
+static size_t order(const struct case_of *one, unsigned rules, struct found **found)
+{
+    return order_by(one, &(struct order){rules, 25}, found);
 }
 
 static void expect(const struct case_of *one, unsigned rules, const char *const *links)
@@ -96,6 +101,21 @@ static void rare_words_raise_a_result(void **state)
     assert_int_equal(order(&WORDS, ORDER_WORDS, &found), 3);
     assert_true(found[0].words > found[1].words && found[1].words > found[2].words);
     assert_true(found[0].words <= MERGE_VOTE(1) / 4);
+}
+
+/* Twice the weight adds twice as much, and none nothing. */
+static void the_weight_of_words_can_be_set(void **state)
+{
+    (void)state;
+    struct found *found;
+    order_by(&WORDS, &(struct order){ORDER_WORDS, 25}, &found);
+    int64_t once = found[0].words;
+    order_by(&WORDS, &(struct order){ORDER_WORDS, 50}, &found);
+    assert_string_equal(found[0].hit.link, "https://c.example/");
+    assert_in_range(found[0].words, 2 * once, 2 * once + 1);
+    order_by(&WORDS, &(struct order){ORDER_WORDS, 0}, &found);
+    assert_string_equal(found[0].hit.link, "https://a.example/");
+    assert_int_equal(found[2].words, 0);
 }
 
 /* A word that every result has tells nothing about any of them, whatever script it is of. */
@@ -275,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_several_found_is_first, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(rare_words_raise_a_result, make_arena, free_arena),
+        cmocka_unit_test_setup_teardown(the_weight_of_words_can_be_set, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(words_of_other_scripts_count, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(copies_go_behind_the_others, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(results_of_another_query_sink, make_arena, free_arena),

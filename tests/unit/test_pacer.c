@@ -237,7 +237,7 @@ static void finish(struct visitor *visitor)
 static void many_calls_of_one_caller_keep_nobody_waiting(void **state)
 {
     (void)state;
-    static const struct caller ALICE = {"alice"}, BOB = {"bob"};
+    static const struct caller ALICE = {.name = "alice"}, BOB = {.name = "bob"};
     struct visitor alice[12] = {0}, bob[2] = {0};
     served = 0;
     for (size_t i = 0; i < COUNT(alice); i++) {

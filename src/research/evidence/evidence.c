@@ -80,6 +80,7 @@ void evidence_also(struct evidence *evidence, size_t number, const char *url)
 {
     if (evidence_page(evidence, number) && !evidence_page_of(evidence, url)) {
         evidence->pages[number - 1].also = canonical_url(evidence->arena, url);
+        evidence->pages[number - 1].page.also = keep(evidence, url);
     }
 }
 

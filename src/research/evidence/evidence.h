@@ -39,6 +39,7 @@ size_t evidence_add_unseen(struct evidence *evidence, const char *url, const cha
 
 struct evidence_page {
     const char *url, *title; /* never NULL */
+    const char *also;        /* another address of it, see evidence_also(); or NULL */
     const char *host;        /* "" where the address is none of the web */
     const char *text;        /* NULL: it is not here */
     size_t length;

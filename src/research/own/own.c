@@ -4,11 +4,12 @@
 #include "research/own/own.h"
 
 #include "call/errors.h"
+#include "call/journal.h"
 #include "config/config.h"
-#include "core/clock.h"
 #include "core/limits.h"
 #include "embedded.h"
 #include "guard/gate.h"
+#include "research/own/outside.h"
 #include "research/own/state.h"
 #include "research/own/work.h"
 #include "research/steps.h"
@@ -100,9 +101,9 @@ int own_ask(struct own *own, struct model *model, struct part *part, struct mode
         return ERR_LIMIT;
     }
     /* Without a fact there is nothing to write, so nothing to keep time for. */
-    request->until_ms = own->facts && !own->writing ? own_until(own) : 0;
+    request->until_ms = own->facts && !own->writing ? own_until_now(own) : 0;
     *reply = (struct model_reply){0};
-    int status = model_ask(own->call, model, request, reply);
+    int status = outside_ask(own->call, model, request, reply);
     own_count(own, part);
     if (status == OK && reply->usage.requests == 1 && own->asked_bytes) {
         double rate = (double)reply->usage.input_tokens / (double)own->asked_bytes;
@@ -331,6 +332,7 @@ static int run_turn(struct own *own)
     }
     status = take_turn(own, reply);
     own_count(own, own_part(own, own->last_part));
+    sightings_tell(&own->seen);
     look_for_end(own, last);
     return status == ERR_DEADLINE ? go_on_without(own, status) : status;
 }
@@ -347,7 +349,7 @@ static int run_turns(struct own *own)
         if (own->stopped) {
             break;
         }
-        if (clock_now_ms() >= own_until(own)) {
+        if (journal_last_ms(own->call) >= own_until(own)) {
             own->stopped = ALLOWANCE_WORDS[ALLOWANCE_TIME];
         } else {
             status = run_turn(own);
@@ -375,8 +377,6 @@ static const char *prompt_of(struct own *own, const char *name, const char *buil
 static int set_allowances(struct own *own)
 {
     bool one = own->request->max_rounds == 1;
-    int64_t left = call_time_left_ms(own->call);
-    int64_t most = config_duration_ms("FORAGE_RESEARCH_TIMEOUT");
     int64_t *limit = own->allowance.limit;
     const char *usd = config_text("FORAGE_RESEARCH_USD");
     if (usd && allowance_read_usd(usd, &limit[ALLOWANCE_MONEY]) != OK) {
@@ -390,10 +390,8 @@ static int set_allowances(struct own *own)
         limit[ALLOWANCE_PAGES] = ONE_ROUND_PAGES;
     }
     limit[ALLOWANCE_TOKENS] = config_int("FORAGE_RESEARCH_TOKENS");
-    limit[ALLOWANCE_TIME] = left < most ? left : most;
-    own->began_ms = clock_now_ms();
-    own->end_ms = own->began_ms + limit[ALLOWANCE_TIME];
-    own->parts[0] = (struct part){.question = own->request->question};
+    limit[ALLOWANCE_TIME] = config_duration_ms("FORAGE_RESEARCH_TIMEOUT");
+    own->parts[0] = (struct part){.question = own->question};
     own->part_count = 1;
     allowance_share(&own->allowance, 1, &own->parts[0].allowance);
     own->most_turns = one ? ONE_ROUND_TURNS : own->request->max_rounds * 4 + 4;
@@ -442,6 +440,61 @@ static int begin(struct own *own)
     return arena_failed(arena) ? ERR_NOMEM : set_allowances(own);
 }
 
+/* ---- what it follows on ---- */
+
+/* The notes of the earlier research, whose pages are here: each is looked for once more. */
+static int take_notes(struct own *own, yyjson_val *notes)
+{
+    size_t index, most;
+    yyjson_val *note;
+    yyjson_arr_foreach(notes, index, most, note)
+    {
+        const char *url = json_string(note, "url");
+        size_t page = url ? evidence_page_of(own->evidence, url) : 0;
+        size_t number = page ? evidence_add_note(own->evidence, json_string(note, "claim"),
+                                                 json_string(note, "quote"), page)
+                             : 0;
+        const struct evidence_note *kept = evidence_note(own->evidence, number);
+        if (kept) {
+            own->notes = number > own->notes ? number : own->notes;
+            own->facts += kept->grade == EVIDENCE_EXACT || kept->grade == EVIDENCE_NEAR;
+        }
+    }
+    return arena_failed(call_arena(own->call)) ? ERR_NOMEM : OK;
+}
+
+/* Lets the model say what the question means by itself, and brings pages and notes along. A model
+ * that cannot say it is no reason not to research. */
+static int follow_on(struct own *own)
+{
+    struct arena *arena = call_arena(own->call);
+    const struct follow *follow = own->request->follow;
+    const char *words = own->request->question;
+    struct model_reply *reply = arena_zalloc(arena, sizeof *reply);
+    struct model_request request;
+    struct call_error error;
+    int status = reply ? follow_request(arena, follow, words, own->tag, &request) : ERR_NOMEM;
+    if (status == OK) {
+        status = own_ask(own, own->model, NULL, &request, reply);
+    }
+    bool said = status == OK && reply->stop != MODEL_REFUSED;
+    if (status == ERR_FAILED || status == ERR_LIMIT || status == ERR_UNSUPPORTED) {
+        call_take_error(own->call, &error);
+        own_warn(own, "the model did not say what the question means: %s",
+                 error.message ? error.message : "its context or its tokens did not suffice");
+        own->stopped = NULL;
+        status = OK;
+    }
+    if (status == OK) {
+        own->question = follow_question(arena, follow, words, said ? reply : NULL);
+        status = own->question ? follow_take_pages(arena, follow, journal_begun_ms(own->call),
+                                                   own->evidence, &own->sources, SIZE_MAX)
+                               : ERR_NOMEM;
+    }
+    own->parts[0].question = own->question;
+    return status == OK ? take_notes(own, follow->notes) : status;
+}
+
 /* Nothing to report: what was tried. */
 static int fail_without_evidence(struct own *own)
 {
@@ -472,6 +525,7 @@ static void fill_report(struct own *own, struct research_report *report)
 {
     report->own = own;
     report->evidence = own->evidence;
+    report->understood_as = own->request->follow ? own->question : NULL;
     report_sightings(&own->seen, report);
 }
 
@@ -484,11 +538,16 @@ int own_run(struct call *call, const struct research_request *request,
     }
     own->call = call;
     own->request = request;
+    own->question = request->question;
     int status = sightings_init(&own->seen, call, request->max_rounds);
     own->evidence = own->seen.evidence;
     status = status == OK ? begin(own) : status;
     if (status == OK) {
         report->model = model_label(own->model);
+        call_name_provider(call, report->model);
+        status = request->follow ? follow_on(own) : OK;
+    }
+    if (status == OK) {
         status = run_turns(own);
     }
     if (status == OK && !own->facts) {

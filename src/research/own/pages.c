@@ -1,6 +1,7 @@
 /* Reads sources and finds what of them answers a question. */
 #include "research/own/pages.h"
 
+#include "call/journal.h"
 #include "call/side.h"
 #include "core/clock.h"
 #include "core/limits.h"
@@ -12,9 +13,12 @@
 /* A page that is fetched, on a thread of its own. */
 struct fetched {
     const char *url;
-    const char *final_url, *title, *text, *trouble; /* in the piece's memory */
-    size_t length;
+    const char *final_url, *title, *text; /* in the piece's memory */
+    const char *trouble;                  /* the same; NULL: it was read */
+    int64_t read_ms;                      /* since 1970 */
 };
+
+static const char READ[] = "pages"; /* in a journal */
 
 /* ---- one page, on its own thread ---- */
 
@@ -45,7 +49,7 @@ static void fetch_one(struct call *call, void *item, struct arena *keep)
     fetched->final_url = arena_strdup(keep, document.url ? document.url : fetched->url);
     fetched->title = arena_strdup(keep, document.title ? document.title : "");
     fetched->text = text;
-    fetched->length = length;
+    fetched->read_ms = clock_wall_ms();
     fetched->trouble = arena_failed(keep) ? "out of memory" : NULL;
 }
 
@@ -61,9 +65,8 @@ static int keep_page(struct call *call, struct evidence *evidence, struct source
                      const struct fetched *fetched)
 {
     struct arena *arena = call_arena(call);
-    if (!fetched || fetched->trouble) {
-        source->trouble =
-            fetched ? first_line(arena, fetched->trouble) : "there was no answer in time";
+    if (fetched->trouble) {
+        source->trouble = first_line(arena, fetched->trouble);
         return source->trouble ? OK : ERR_NOMEM;
     }
     const char *title = *fetched->title ? fetched->title : source->title;
@@ -74,17 +77,82 @@ static int keep_page(struct call *call, struct evidence *evidence, struct source
     if (!url || !source->title) {
         return ERR_NOMEM;
     }
-    source->page = evidence_add_page(evidence, url, title, fetched->text, clock_wall_ms());
+    source->page = evidence_add_page(evidence, url, title, fetched->text, fetched->read_ms);
     const struct evidence_page *page = evidence_page(evidence, source->page);
     if (!page || !page->text) {
         source->page = 0; /* without its text there is nothing to quote: it was not read */
         source->trouble = "there is no room for more pages";
         return OK;
     }
+    evidence_also(evidence, source->page, source->url);
     source->chars = text_count(page->text, page->length);
     source->trouble = NULL;
     return OK;
 }
+
+static int keep_pages(struct call *call, struct evidence *evidence, struct source *const *wanted,
+                      const struct fetched *fetched, size_t count)
+{
+    int status = OK;
+    for (size_t i = 0; status == OK && i < count; i++) {
+        status = keep_page(call, evidence, wanted[i], &fetched[i]);
+    }
+    return status;
+}
+
+/* ---- in the journal of the call ---- */
+
+static int add_to_journal(struct call *call, const struct fetched *fetched, size_t count)
+{
+    if (!call_journal(call)) {
+        return OK;
+    }
+    struct arena *scratch = arena_new(LIMIT_CALL_ARENA_BYTES);
+    yyjson_mut_doc *doc = scratch ? json_new(scratch) : NULL;
+    yyjson_mut_val *pages = yyjson_mut_arr(doc);
+    for (size_t i = 0; i < count; i++) {
+        yyjson_mut_val *page = yyjson_mut_arr_add_obj(doc, pages);
+        if (fetched[i].trouble) {
+            json_add_string(doc, page, "trouble", fetched[i].trouble);
+            continue;
+        }
+        json_add_string(doc, page, "url", fetched[i].final_url);
+        json_add_string(doc, page, "title", fetched[i].title);
+        json_add_string(doc, page, "text", fetched[i].text);
+        yyjson_mut_obj_add_sint(doc, page, "read_ms", fetched[i].read_ms);
+    }
+    const char *body = doc ? json_text(scratch, pages, NULL) : NULL;
+    int status = body ? journal_add(call, READ, body) : ERR_NOMEM;
+    arena_free(scratch);
+    return status;
+}
+
+/* Pages that an earlier run of the call read; false: it did not. */
+static bool take_from_journal(struct call *call, struct fetched *fetched, size_t count)
+{
+    const char *body = journal_take(call, READ);
+    yyjson_doc *doc = body ? json_parse(call_arena(call), body, strlen(body), NULL) : NULL;
+    size_t index, most;
+    yyjson_val *page;
+    if (yyjson_arr_size(yyjson_doc_get_root(doc)) != count) {
+        return false;
+    }
+    yyjson_arr_foreach(yyjson_doc_get_root(doc), index, most, page)
+    {
+        struct fetched *one = &fetched[index];
+        one->trouble = json_string(page, "trouble");
+        one->final_url = json_string(page, "url");
+        one->title = json_string(page, "title");
+        one->text = json_string(page, "text");
+        one->read_ms = yyjson_get_sint(yyjson_obj_get(page, "read_ms"));
+        if (!one->trouble && (!one->final_url || !one->title || !one->text)) {
+            one->trouble = "its text was lost";
+        }
+    }
+    return true;
+}
+
+/* ---- all of them ---- */
 
 int pages_fetch(struct call *call, struct evidence *evidence, struct source *const *wanted,
                 size_t count, int64_t until_ms)
@@ -93,6 +161,9 @@ int pages_fetch(struct call *call, struct evidence *evidence, struct source *con
         return OK;
     }
     struct fetched *fetched = arena_zalloc(call_arena(call), count * sizeof *fetched);
+    if (fetched && take_from_journal(call, fetched, count)) {
+        return keep_pages(call, evidence, wanted, fetched, count);
+    }
     struct side *side =
         fetched ? side_new(call, fetch_one, count, count, LIMIT_RESEARCH_PAGE_BYTES + KIB(64))
                 : NULL;
@@ -106,9 +177,16 @@ int pages_fetch(struct call *call, struct evidence *evidence, struct source *con
     side_until(side, until_ms);
     int status = side_run(side, 0, NULL, NULL);
     status = status == ERR_DEADLINE ? OK : status;
+    /* What is still being fetched may change yet. */
+    struct fetched *finished = arena_zalloc(call_arena(call), count * sizeof *finished);
+    status = finished || status != OK ? status : ERR_NOMEM;
     for (size_t i = 0; status == OK && i < count; i++) {
-        status = keep_page(call, evidence, wanted[i], side_finished(side, i) ? &fetched[i] : NULL);
+        finished[i] = side_finished(side, i)
+                          ? fetched[i]
+                          : (struct fetched){.trouble = "there was no answer in time"};
     }
+    status = status == OK ? add_to_journal(call, finished, count) : status;
+    status = status == OK ? keep_pages(call, evidence, wanted, finished, count) : status;
     side_free(side);
     return status;
 }

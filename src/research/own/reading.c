@@ -2,6 +2,7 @@
  * answers its question. */
 #include "research/own/work.h"
 
+#include "call/journal.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "page/focus.h"
@@ -16,10 +17,10 @@
 /* When reading ends whatever is still unread: a slow page must not take the time of the others. */
 static int64_t read_until(const struct own *own)
 {
-    int64_t now = clock_now_ms();
-    int64_t quarter = (own->end_ms - now) / 4;
-    int64_t until = now + (quarter < TIME_RESEARCH_READ_MS ? quarter : TIME_RESEARCH_READ_MS);
-    return until < own_until(own) ? until : own_until(own);
+    int64_t left = own->allowance.limit[ALLOWANCE_TIME] - journal_worked_ms(own->call);
+    int64_t share = left / 4 < TIME_RESEARCH_READ_MS ? left / 4 : TIME_RESEARCH_READ_MS;
+    int64_t until = clock_now_ms() + share;
+    return until < own_until_now(own) ? until : own_until_now(own);
 }
 
 static int fetch_all(struct own *own, struct source *const *wanted, size_t count)
@@ -34,6 +35,7 @@ static int fetch_all(struct own *own, struct source *const *wanted, size_t count
         bool seen = !page || sightings_add(&own->seen, &own->seen.sources, page->url);
         status = seen ? OK : ERR_NOMEM;
     }
+    sightings_tell(&own->seen);
     return status;
 }
 

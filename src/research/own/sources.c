@@ -23,6 +23,29 @@ static const char *line_of(struct arena *arena, const char *text, size_t most)
     return copy;
 }
 
+/* The address in one spelling, and the number of the source that has it; 0: none has. */
+static size_t find_spelled(struct arena *arena, const struct sources *sources,
+                           const struct url *parsed, const char **spelled)
+{
+    *spelled = arena_strndup(arena, parsed->text, strcspn(parsed->text, "#"));
+    for (size_t i = 0; *spelled && i < sources->count; i++) {
+        if (strcmp(sources->items[i].spelled, *spelled) == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+size_t sources_find(struct arena *arena, const struct sources *sources, const char *url)
+{
+    struct url parsed;
+    const char *problem, *spelled;
+    return strlen(url) <= LIMIT_RESEARCH_ITEM_CHARS &&
+                   url_parse(arena, url, &parsed, &problem) == OK
+               ? find_spelled(arena, sources, &parsed, &spelled)
+               : 0;
+}
+
 size_t sources_add(struct arena *arena, struct sources *sources, const char *url, const char *title,
                    const char *snippet)
 {
@@ -32,11 +55,10 @@ size_t sources_add(struct arena *arena, struct sources *sources, const char *url
         url_parse(arena, url, &parsed, &problem) != OK) {
         return 0;
     }
-    const char *spelled = arena_strndup(arena, parsed.text, strcspn(parsed.text, "#"));
-    for (size_t i = 0; spelled && i < sources->count; i++) {
-        if (strcmp(sources->items[i].spelled, spelled) == 0) {
-            return i + 1;
-        }
+    const char *spelled;
+    size_t known = find_spelled(arena, sources, &parsed, &spelled);
+    if (known) {
+        return known;
     }
     struct source *items = arena_grow(arena, sources->items, sources->count, &sources->capacity,
                                       sizeof *sources->items);

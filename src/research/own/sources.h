@@ -33,6 +33,8 @@ size_t sources_add(struct arena *arena, struct sources *sources, const char *url
                    const char *snippet);
 /* The same of a result of a search, as search_run() tells it. */
 size_t sources_add_result(struct arena *arena, struct sources *sources, yyjson_mut_val *result);
+/* The number of an address that is known; 0: it is not. */
+size_t sources_find(struct arena *arena, const struct sources *sources, const char *url);
 /* By number; NULL: there is none. */
 struct source *sources_get(const struct sources *sources, int64_t number);
 /* Adds the addresses that the question names: whoever asks may ask for a page. */

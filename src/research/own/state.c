@@ -18,11 +18,21 @@ void state_put_question(const struct own *own, struct buf *out)
     clock_stamp(stamp);
     buf_printf(out,
                "The question, word for word:\n<question-%s>\n%s\n</question-%s>\nToday is %.10s.",
-               own->tag, own->request->question, own->tag, stamp);
+               own->tag, own->question, own->tag, stamp);
     if (*own->request->depth) {
         buf_printf(out, " Depth: %s.", own->request->depth);
     }
     buf_puts(out, "\n");
+    if (own->request->follow) {
+        struct buf before;
+        buf_init(&before, KIB(256));
+        follow_put(&before, own->request->follow, false);
+        buf_puts(out, "\nIt follows on what was asked before:\n");
+        own_put_data(own, out, before.data ? before.data : "");
+        buf_puts(out, "Sources that are marked as read are from then: read them again to see what "
+                      "of them answers this question. That costs nothing.\n");
+        buf_done(&before);
+    }
 }
 
 static void put_plan(const struct own *own, struct buf *out)

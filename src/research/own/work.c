@@ -2,12 +2,12 @@
  * is told to the model in words that say what to do instead. */
 #include "research/own/work.h"
 
-#include "config/budget.h"
+#include "call/journal.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "research/own/outside.h"
 #include "research/own/pages.h"
 #include "text/text.h"
-#include "websearch/websearch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +56,13 @@ void own_close(struct own *own, const char *why)
 
 int64_t own_until(const struct own *own)
 {
-    int64_t quarter = (own->end_ms - own->began_ms) / 4;
-    return own->end_ms - (quarter < TIME_RESEARCH_WRITE_MS ? quarter : TIME_RESEARCH_WRITE_MS);
+    int64_t end = own->allowance.limit[ALLOWANCE_TIME];
+    return end - (end / 4 < TIME_RESEARCH_WRITE_MS ? end / 4 : TIME_RESEARCH_WRITE_MS);
+}
+
+int64_t own_until_now(const struct own *own)
+{
+    return clock_now_ms() + own_until(own) - journal_worked_ms(own->call);
 }
 
 struct part *own_part(struct own *own, int64_t number)
@@ -87,7 +92,7 @@ void own_count(struct own *own, struct part *part)
     }
     take_more(own, part, ALLOWANCE_TOKENS, tokens);
     take_more(own, part, ALLOWANCE_MONEY, nano);
-    take_more(own, part, ALLOWANCE_TIME, clock_now_ms() - own->began_ms);
+    take_more(own, part, ALLOWANCE_TIME, journal_last_ms(own->call));
 }
 
 static void use(struct own *own, struct part *part, enum allowance_kind kind, int64_t count)
@@ -162,14 +167,14 @@ static int make_plan(struct own *own, const struct move *move, struct buf *out)
 
 /* ---- search ---- */
 
-static void put_found(struct own *own, yyjson_mut_val *object, struct buf *out)
+static void put_found(struct own *own, yyjson_mut_val *results, struct buf *out)
 {
     struct buf list;
     size_t index, most;
     size_t fresh = 0;
     yyjson_mut_val *item;
     buf_init(&list, KIB(256));
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(object, "results"), index, most, item)
+    yyjson_mut_arr_foreach(results, index, most, item)
     {
         size_t before = own->sources.count;
         size_t number = sources_add_result(call_arena(own->call), &own->sources, item);
@@ -217,8 +222,7 @@ static int search(struct own *own, const struct move *move, struct part *part, s
     left = share < left ? share : left;
     struct search_request *request = arena_zalloc(arena, sizeof *request);
     yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *object = NULL;
-    struct search_counts counts;
+    yyjson_mut_val *results = NULL;
     if (!request || !doc) {
         return ERR_NOMEM;
     }
@@ -226,7 +230,7 @@ static int search(struct own *own, const struct move *move, struct part *part, s
         .several = true,
         .query = {.page = 1, .type = SEARCH_WEB},
         .budget = LIMIT_CALL_ARENA_BYTES,
-        .until_ms = own_until(own),
+        .until_ms = own_until_now(own),
         .links = true,
     };
     for (size_t i = 0; i < move->text_count && i < QUERIES_AT_ONCE && (int64_t)i < left; i++) {
@@ -241,14 +245,15 @@ static int search(struct own *own, const struct move *move, struct part *part, s
     use(own, part, ALLOWANCE_SEARCHES, (int64_t)request->text_count);
     own_say(own, "round %d: %zu search%s, %zu notes", own->seen.rounds, request->text_count,
             request->text_count == 1 ? "" : "es", own->facts);
-    int status = search_run(own->call, request, doc, &object, &counts);
+    sightings_tell(&own->seen);
+    int status = outside_search(own->call, request, doc, &results);
     if (status != OK) {
         return tell_failure(own, status, out);
     }
     if (request->text_count < move->text_count) {
         buf_printf(out, "Only the first %zu queries were searched for.\n", request->text_count);
     }
-    put_found(own, object, out);
+    put_found(own, results, out);
     return OK;
 }
 

@@ -23,6 +23,7 @@ struct part {
 struct own {
     struct call *call;
     const struct research_request *request;
+    const char *question; /* of the request; where it follows on another, so that it stands alone */
     struct model *model;
     struct prices *prices; /* NULL: nobody knows what anything costs */
     struct evidence *evidence;
@@ -33,7 +34,6 @@ struct own {
     size_t part_count; /* at least one */
     bool planned;
     char tag[ID_SECRET_SIZE]; /* around the words of strangers */
-    int64_t began_ms, end_ms; /* of the monotonic clock */
     bool plain;               /* the model does not call tools */
     int speechless;           /* turns in a row from which no move could be read */
     int turns, most_turns;
@@ -78,8 +78,10 @@ void own_count(struct own *own, struct part *part);
 /* Whether a part may go on. Where not, the model is told, and where nothing is left at all the next
  * turn is its last. */
 bool own_may_use(struct own *own, struct part *part, enum allowance_kind kind, struct buf *out);
-/* When searching, reading and thinking have to be over, so that there is time to write. */
+/* When searching, reading and thinking have to be over, so that there is time to write: of
+ * journal_worked_ms(), and the same moment of the monotonic clock. */
 int64_t own_until(const struct own *own);
+int64_t own_until_now(const struct own *own);
 struct part *own_part(struct own *own, int64_t number);
 
 /* Does what the model wants and says what came of it; `failed`: it could not be done. The text is

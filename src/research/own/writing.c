@@ -3,6 +3,7 @@
  * evidence is never lost. */
 #include "research/own/work.h"
 
+#include "call/journal.h"
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/limits.h"
@@ -189,7 +190,7 @@ static int write_report(struct own *own, const char **text)
         "Every sentence that states a fact needs the number of its note in brackets, as [1]. "
         "Write the report again, with numbers of the notes above and of no others.";
     *text = NULL;
-    if (!call_time_left_ms(own->call)) {
+    if (journal_last_ms(own->call) >= own->allowance.limit[ALLOWANCE_TIME]) {
         own_warn(own, "the report is a list of notes: the time was over");
         return OK;
     }
