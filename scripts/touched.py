@@ -20,7 +20,7 @@ ROOMS = {
     "config": "cli trust forms profile",
     "core": "log clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres",
-    "doctor": "doctor",
+    "doctor": "doctor health",
     "doors": "rest origins sessions overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "experiment": "experiments experiment_statistics",

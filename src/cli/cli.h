@@ -47,6 +47,7 @@ int command_usage(const struct arguments *arguments);
 int command_history(const struct arguments *arguments);
 int command_doctor(const struct arguments *arguments);
 int command_completions(const struct arguments *arguments);
+int command_health(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);
 int command_version(const struct arguments *arguments);
 

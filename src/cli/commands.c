@@ -234,6 +234,19 @@ static const struct command COMMANDS[] = {
         .examples = {"forage serve --port 3000"},
     },
     {
+        .name = "health",
+        .summary = "ask the server of these settings whether it is well",
+        .about = "Prints ok, or degraded where something does not work; the exit code is 1 when no "
+                 "forage answers within three seconds. For the health checks of containers and "
+                 "supervisors.",
+        .group = COMMANDS_SERVE,
+        .run = command_health,
+        .options = {SETTING("--host", "HOST", "FORAGE_HOST",
+                            "the address that it listens on (default: 127.0.0.1)"),
+                    SETTING("--port", "PORT", "FORAGE_PORT", "its port (default: 3000)")},
+        .examples = {"forage health", "forage health --port 8080"},
+    },
+    {
         .name = "web",
         .words = "QUERY...",
         .summary = "search the web and read what is found",

@@ -50,6 +50,7 @@
 #define TIME_DOCTOR_MS         12000 /* all checks of `forage doctor`, side by side */
 #define TIME_DOCTOR_CHECK_MS   10000 /* one of them */
 #define TIME_DOCTOR_RESERVE_MS 1000
+#define TIME_HEALTH_MS         3000              /* until /health has to answer */
 #define TIME_SHUTDOWN_SEND_MS  4000              /* in which the last answers must move on */
 #define TIME_SESSION_MS        INT64_C(43200000) /* that somebody stays signed in: 12 hours */
 #define LIMIT_WATCHERS         64                /* streams of events at once */

@@ -2,6 +2,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
+#include "doctor/health.h"
 #include "doors/http.h"
 #include "doors/sockets.h"
 #include "guard/callers.h"
@@ -16,33 +17,10 @@
 
 /* ---- the port ---- */
 
-/* Whether a forage answers there. */
-static bool is_ours(struct look *look, const char *host, int port)
-{
-    bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
-    bool six = !any && strchr(host, ':') != NULL;
-    struct arena *arena = call_arena(look->call);
-    struct url url;
-    const char *text = arena_printf(arena, "http://%s%s%s:%d/health", six ? "[" : "",
-                                    any ? "127.0.0.1" : host, six ? "]" : "", port);
-    struct fetch_request request = {
-        .url = &url,
-        .timeout_ms = TIME_DOCTOR_RESERVE_MS,
-        .max_body_bytes = KIB(64),
-    };
-    struct fetch_response response;
-    if (!text || fetch_parse(look->call, text, &url, &response) != OK ||
-        fetch_run(look->call, &request, &response) != OK) {
-        return false;
-    }
-    yyjson_doc *answer = json_parse(arena, response.body, response.body_length, NULL);
-    const char *name = answer ? json_string(yyjson_doc_get_root(answer), "name") : NULL;
-    return response.status == 200 && name && strcmp(name, "forage") == 0;
-}
-
 void look_at_port(struct look *look)
 {
     char problem[256];
+    const char *elsewhere;
     const char *host = config_text("FORAGE_HOST");
     int wanted = (int)config_int("FORAGE_PORT");
     uint16_t port = (uint16_t)wanted;
@@ -56,7 +34,7 @@ void look_at_port(struct look *look)
         }
         return;
     }
-    if (is_ours(look, host, wanted)) {
+    if (health_ask(look->call, &elsewhere)) {
         report(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
         return;
     }

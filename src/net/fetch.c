@@ -683,7 +683,7 @@ static bool is_proxys_affair(const struct transfer *transfer)
 static int find_addresses(struct transfer *transfer, struct resolve_result *resolved)
 {
     resolved->count = 0;
-    transfer->proxy = proxy_for(transfer->request->url);
+    transfer->proxy = transfer->request->direct ? NULL : proxy_for(transfer->request->url);
     if (transfer->proxy && !transfer->request->allow) {
         return OK;
     }

@@ -592,7 +592,7 @@ static void keeps_the_password_of_a_url(void **state)
 static void passes_over_references(void **state)
 {
     static char *REFERENCES[] = {"${SERPER_API_KEY}", "${env:SERPER_API_KEY}",
-                                 "${SERPER_API_KEY:-}"};
+                                 "${SERPER_API_KEY:-}", "${user_config.SERPER_API_KEY}"};
     static char *VALUES[] = {"${", "${}", "x${SERPER_API_KEY}", "${A}${B}", "$SERPER_API_KEY"};
     struct buf problem;
     write_file("SERPER_API_KEY=of-the-file\n");
