@@ -121,7 +121,7 @@ static int write_vectors(void *context)
 static void *write_slowly(void *context)
 {
     struct writing *writing = context;
-    setpriority(PRIO_PROCESS, (id_t)gettid(), LOWEST);
+    setpriority(PRIO_PROCESS, 0, LOWEST); /* on Linux, of the calling thread alone */
     writing->status = writing->write(writing->context);
     writing->error = errno;
     return NULL;
@@ -502,7 +502,7 @@ struct filling {
 static void *fill_slowly(void *context)
 {
     struct filling *filling = context;
-    setpriority(PRIO_PROCESS, (id_t)gettid(), LOW);
+    setpriority(PRIO_PROCESS, 0, LOW);
     filling->status = building_step(filling->one, filling->db);
     return NULL;
 }
