@@ -20,12 +20,26 @@ BUILD = (ROOT / "meson.build").read_text(encoding="utf-8")
 PROGRAM = "forage"
 OTHER_NAMES = re.findall(r"'([^']+)'", re.search(r"foreach name : \[([^]]*)\]\s+install_symlink", BUILD)[1])
 
+# What of a tree a package carries in which nobody looks for manual pages and completions.
+CARRIED = re.compile(r"bin/forage$|lib/|share/forage/|share/doc/forage/notices/")
+
 ELF_MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def version():
     """The version that meson.build names: there is no other place for it."""
     return re.search(r"^\s*version: '([^']+)'", BUILD, re.M)[1]
+
+
+def about():
+    """The names under which forage is published."""
+    lines = (ROOT / "packaging" / "about").read_text(encoding="utf-8").splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+
+
+def forge(repository):
+    """What registries call the place of a repository: github for https://github.com/..."""
+    return re.match(r"https://(?:www\.)?(\w+)\.", repository)[1]
 
 
 def epoch():

@@ -11,6 +11,8 @@ import re
 import sys
 
 FLAGS = ("secret", "unsent", "shared", "percall")
+# Of interest to packaging/listing.py alone: the program has no need of it.
+ASIDE = ("offered",)
 GROUP = re.compile(r"\[([a-z]+)\] ([^:]+): (.+)\Z")
 HEAD = re.compile(r"([A-Z][A-Z0-9_]*) ([a-z]+)((?: [^= ]\S*)*)(?: = (.+))?\Z")
 NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
@@ -91,13 +93,13 @@ def read_head(line, group):
     """The variable that a line begins: its name, kind, flags and default."""
     match = HEAD.match(line)
     if not match or match[2] not in KINDS:
-        raise Problem("expected NAME kind [secret] [unsent] [shared] [percall] [= default]; a kind is one of " + ", ".join(KINDS))
+        raise Problem("expected NAME kind [secret] [unsent] [shared] [percall] [offered] [= default]; a kind is one of " + ", ".join(KINDS))
     words = match[3].split()
     try:
         fields = KINDS[match[2]](words)
     except IndexError:
         raise Problem(f"a variable of kind {match[2]} says more: its bounds or its words") from None
-    unknown = [word for word in words if word not in FLAGS]
+    unknown = [word for word in words if word not in FLAGS + ASIDE]
     if unknown:
         raise Problem(f"{unknown[0]} means nothing here")
     if match[2] in ("integer", "duration", "size") and not match[4]:
@@ -111,7 +113,7 @@ def read_head(line, group):
         "help": None,
         "more": None,
         "example": None,
-        **{flag: flag in words for flag in FLAGS},
+        **{flag: flag in words for flag in FLAGS + ASIDE},
         **fields,
     }
 

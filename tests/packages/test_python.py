@@ -94,7 +94,8 @@ def test_metadata(wheel):
         text = archive.read(f"{STEM}.dist-info/METADATA").decode()
     head, _, body = text.partition("\n\n")
     assert "Name: forage-mcp" in head and f"Version: {VERSION}" in head and "License: MIT" in head
-    assert body == (ROOT / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    assert body.startswith(readme) and re.fullmatch(r"\n<!--[^>]*-->\n", body[len(readme) :])
 
 
 def test_the_program_is_there_once(wheel):
