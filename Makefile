@@ -69,6 +69,10 @@ release: ## every file of a release into dist/, the same bytes each time
 check-release: ## build the release twice, in different folders, and compare
 	@scripts/check-release
 
+.PHONY: image
+image: ## the container image as an OCI layout in build-image/ (CHROMIUM=1: with a second tag that has a browser)
+	@CHROMIUM=$(CHROMIUM) scripts/image
+
 cross: ## build for aarch64 and check the result
 	@scripts/check-cross
 

@@ -173,6 +173,21 @@ def test_the_bill_of_materials_is_what_the_standard_says(tmp_path):
     assert set(bill["dependencies"][0]["dependsOn"]) == {part["bom-ref"] for part in bill["components"]}
 
 
+def test_an_image_has_its_system_in_its_bill(tmp_path):
+    make_build(tmp_path / "build", ["libyyjson.a"])
+    make_fetched(tmp_path / "fetched")
+    (tmp_path / "system").mkdir()
+    (tmp_path / "system" / ".packages").write_text(f"libc6 2.36-9+deb12u13 arm64 glibc {'0' * 64}\n")
+    result = run(PACKAGING / "sbom", "--image", "aarch64", tmp_path / "system", tmp_path / "build", tmp_path / "fetched")
+    assert result.returncode == 0, result.stderr
+    assert JsonStrictValidator(SchemaVersion.V1_5).validate_str(result.stdout) is None
+    bill = json.loads(result.stdout)
+    assert bill["metadata"]["component"]["type"] == "container"
+    packages = [part["purl"].split("?")[0].rpartition("/")[2].split("@")[0] for part in bill["components"]]
+    assert packages == ["ca-certificates", "curl", "libc6", "libssl-dev", "yyjson"]
+    assert not any("arch=amd64" in part["purl"] for part in bill["components"])
+
+
 def test_a_library_that_nobody_listed_is_an_error(tmp_path):
     make_build(tmp_path / "build", ["libyyjson.a", "libmystery.a"])
     make_fetched(tmp_path / "fetched")
