@@ -29,6 +29,11 @@ def document(value):
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
+def literal(text):
+    """A text as JSON and YAML write it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 def offered():
     """The variables that whoever installs forage by a form is asked for, in the order of their file."""
     text = (ROOT / "data" / "variables.txt").read_text(encoding="utf-8")
@@ -45,7 +50,7 @@ def label(variable):
 
 
 def tools():
-    """Every tool that clients see, as (name, what it does)."""
+    """The definition of every tool that clients see."""
     found = []
     for path in sorted((ROOT / "src" / "tools").glob("*.json")):
         definition = json.loads(path.read_text(encoding="utf-8"))
