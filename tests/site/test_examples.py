@@ -13,6 +13,8 @@ from world import World
 # Reasons that are good enough, by their beginnings.
 EXCUSES = (
     "needs root",
+    "needs Docker",
+    "needs Nix",
     "needs a key of ",
     "needs a Firecrawl",
     "needs the archive of a release",
