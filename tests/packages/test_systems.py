@@ -131,6 +131,15 @@ def made_catalogue(tmp_path):
     return yaml.safe_load((tmp_path / "docker-server.yaml").read_text()), json.loads((tmp_path / "docker-tools.json").read_text())
 
 
+def test_the_catalogue_wants_prettier(catalogue, tmp_path):
+    """Its program refuses what Prettier would write otherwise."""
+    prettier = [ROOT / ".deps/bin/node", ROOT / ".deps/packages/node_modules/prettier/bin/prettier.cjs", "--check"]
+    file = tmp_path / "docker-server.yaml"
+    assert catalogue and run(*prettier, file).returncode == 0
+    file.write_text(file.read_text().replace("  title:", "    title:"))
+    assert run(*prettier, file).returncode != 0
+
+
 def test_the_catalogue_gets_what_it_wants(catalogue):
     entry, tools = catalogue
     jsonschema.validate(entry, ENTRY)
