@@ -9,6 +9,9 @@ import { button, confirm, field, problem, select, skeleton, toast } from "./widg
    everybody, "caller" one, absent none. The icon is a path of 24 by 24. */
 const VIEWS = [
   { name: "overview", title: "Overview", of: "records", icon: "M4 20V10m5 10V4m5 16v-7m5 7V8" },
+  { name: "searches", title: "Searches", of: "records", icon: "M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13Zm5-2 5 5" },
+  { name: "experiments", title: "Experiments", operator: true, icon: "M9 3h6m-5 0v6l-5.5 9.5A1.7 1.7 0 0 0 6 21h12a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9" },
+  { name: "setup", title: "Setup", operator: true, icon: "M4 7h9m4 0h3M4 17h3m4 0h9M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-6 10a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z" },
 ];
 
 const app = {
