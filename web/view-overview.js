@@ -2,7 +2,7 @@
 
 import { events, get } from "./api.js";
 import { bars, timeChart } from "./charts.js";
-import { bytes, count, duration, foreign, h, money, percent, put, replace, short, timeOf } from "./dom.js";
+import { bytes, count, duration, foreign, h, money, nameOf, percent, put, replace, short, timeOf } from "./dom.js";
 import { badge, button, card, choice, disclosure, empty, facts, field, loader, meter, pager, select, table } from "./widgets.js";
 
 const SPANS = [["hour", "Hour"], ["day", "Day"], ["month", "Month"]];
@@ -158,9 +158,9 @@ function stateOf(state, store) {
 
 const CALL_COLUMNS = [
   { label: "When", cell: (r) => timeOf(r.at) },
-  { label: "Tool", cell: (r) => foreign(r.tool, 80) },
-  { label: "Asked", cell: (r) => (r.provider ? foreign(r.provider, 80) : "–") },
-  { label: "Caller", cell: (r) => foreign(r.caller, 80) },
+  { label: "Tool", cell: (r) => nameOf(r.tool) },
+  { label: "Asked", cell: (r) => (r.provider ? nameOf(r.provider) : "–") },
+  { label: "Caller", cell: (r) => nameOf(r.caller) },
   { label: "Outcome", cell: (r) => (r.error ? badge(r.error, "bad") : r.cached ? badge("cached") : badge("ok", "good")) },
   { label: "Took", numeric: true, cell: (r) => duration(r.ms) },
   { label: "Cost", numeric: true, cell: (r) => money(r.usd) },

@@ -3,7 +3,7 @@
 
     tests/dashboard/pictures.py
 
-They go into docs/images/, with the colours that they have and no more, so that they stay small.
+They go into docs/images/, with 200 colours, so that they stay small.
 """
 
 import pathlib
@@ -23,13 +23,13 @@ from test_views import address_of  # noqa: E402
 # The view, by day or by night, and how much of it.
 PICTURES = {"overview-month": ("light", 1000), "search": ("light", 860), "experiment": ("dark", 860), "setup": ("light", 820)}
 WIDTH = 1280
-COLOURS = 64
+COLOURS = 200
 
 SHRINK = """
 import sys
 from PIL import Image
 for path in sys.argv[2:]:
-    Image.open(path).convert("RGB").quantize(int(sys.argv[1]), Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+    Image.open(path).convert("RGB").quantize(int(sys.argv[1]), Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(path, optimize=True)
 """
 
 
