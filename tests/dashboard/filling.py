@@ -78,7 +78,7 @@ def calls_of(count, chance, callers, tools, weights, days=30):
     now = int(time.time() * 1000)
     names = list(tools)
     for _ in range(count):
-        at = now - int(days * DAY_MS * chance.random() ** 3)
+        at = now - int(days * DAY_MS * chance.random() ** 1.6)
         tool = chance.choices(names, weights)[0]
         providers, size, price = tools[tool]
         failed = chance.random() < 0.04
@@ -200,7 +200,8 @@ class filled_server(contextlib.ExitStack):
 
     def settings(self):
         data = self.folder / "data"
-        data.mkdir()
+        self.folder.mkdir(exist_ok=True)
+        data.mkdir(mode=0o700)
         settings = {"FORAGE_DATA_DIR": data, "FORAGE_HISTORY": None if self.name == "empty" else 1, **self.more}
         if self.name in EXPERIMENTS:
             settings["FORAGE_EXPERIMENTS"] = write(self.folder / "experiments", *EXPERIMENTS[self.name])

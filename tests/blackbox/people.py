@@ -1,4 +1,4 @@
-"""Who sits before the dashboard of a server with tokens."""
+"""Callers of servers with tokens; the last is an operator."""
 
 ALICE = "alice-token-0123456789"
 BOB = "bob-token-9876543210"
