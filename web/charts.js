@@ -16,7 +16,7 @@ function ceiling(most) {
 }
 
 /* "14:05", or "Nov 3" where a step is a day. */
-export function stepLabel(at, stepSeconds) {
+function stepLabel(at, stepSeconds) {
   return moment(at, stepSeconds >= 86400 ? { month: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit" });
 }
 
