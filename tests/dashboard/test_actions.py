@@ -107,6 +107,11 @@ def test_a_session_that_ends_asks_for_the_token_again(browser, guarded):
     one.expected = ("401",)
     one.click("Searches")
     one.wait_text("Your session is over")
+    one.fill("Token", ALICE)
+    one.press("Enter")
+    one.wait("!!document.querySelector('nav.views')")
+    one.click("Overview")
+    one.wait("document.querySelector('.live').textContent === 'Live'")
     assert not one.problems(), one.problems()
 
 
