@@ -167,41 +167,29 @@ static int make_experiments(struct app *app, char *problem, size_t size)
     return OK;
 }
 
-static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
+/* Who may call, and through whom. */
+static int make_callers(struct app *app, char *problem, size_t size)
 {
-    snprintf(problem, size, "out of memory");
+    char reason[256];
     app->callers = callers_new(config_list("FORAGE_TOKENS", NULL),
                                config_text("FORAGE_TOKENS_FILE"), problem, size);
     if (!app->callers) {
         return ERR_INVALID;
     }
-    char reason[256];
     app->proxies = proxies_new(config_list("FORAGE_TRUST_PROXY", NULL), reason, sizeof reason);
     if (!app->proxies) {
         snprintf(problem, size, "FORAGE_TRUST_PROXY: %s", reason);
         return ERR_INVALID;
     }
-    if (search_check(problem, size) != OK) {
-        return ERR_INVALID;
-    }
-    int status = make_parts(&app->parts, callers_count(app->callers) > 1, problem, size);
-    if (status != OK) {
-        return status;
-    }
-    app->meter = meter_new(app->parts.places, problem, size);
-    if (!app->meter) {
-        return ERR_INVALID;
-    }
-    snprintf(problem, size, "out of memory");
-    struct pace_store turns = meter_turns(app->meter);
-    app->parts.pacer = pacer_new(&turns);
-    app->pool = make_workers(app->parts.stocks, (size_t)config_int("FORAGE_WORKERS"));
-    app->registry = registry_new();
-    if (!app->parts.pacer || !app->pool || !app->registry) {
-        return ERR_NOMEM;
-    }
-    status = options->add_everything ? options->add_everything(app->registry)
-                                     : add_everything(app->registry);
+    return OK;
+}
+
+/* The tools that are switched on, with all that stands around them. */
+static int make_tools(struct app *app, const struct app_options *options, char *problem,
+                      size_t size)
+{
+    int status = options->add_everything ? options->add_everything(app->registry)
+                                         : add_everything(app->registry);
     if (status != OK) {
         snprintf(problem, size, "a tool definition is wrong: %s", status_name(status));
         return status;
@@ -221,10 +209,12 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (!app->parts.jobs) {
         return ERR_NOMEM;
     }
-    status = options->without_experiments ? OK : make_experiments(app, problem, size);
-    if (status != OK) {
-        return status;
-    }
+    return options->without_experiments ? OK : make_experiments(app, problem, size);
+}
+
+/* What answers for the whole. */
+static int make_protocol(struct app *app, const struct app_options *options)
+{
     struct mcp_options mcp_options = {
         .registry = app->registry,
         .name = options->name,
@@ -248,6 +238,36 @@ static int build(struct app *app, const struct app_options *options, char *probl
     };
     app->parts.status = &app->status;
     return app->mcp ? OK : ERR_NOMEM;
+}
+
+static int build(struct app *app, const struct app_options *options, char *problem, size_t size)
+{
+    snprintf(problem, size, "out of memory");
+    int status = make_callers(app, problem, size);
+    if (status != OK) {
+        return status;
+    }
+    if (search_check(problem, size) != OK) {
+        return ERR_INVALID;
+    }
+    status = make_parts(&app->parts, callers_count(app->callers) > 1, problem, size);
+    if (status != OK) {
+        return status;
+    }
+    app->meter = meter_new(app->parts.places, problem, size);
+    if (!app->meter) {
+        return ERR_INVALID;
+    }
+    snprintf(problem, size, "out of memory");
+    struct pace_store turns = meter_turns(app->meter);
+    app->parts.pacer = pacer_new(&turns);
+    app->pool = make_workers(app->parts.stocks, (size_t)config_int("FORAGE_WORKERS"));
+    app->registry = registry_new();
+    if (!app->parts.pacer || !app->pool || !app->registry) {
+        return ERR_NOMEM;
+    }
+    status = make_tools(app, options, problem, size);
+    return status == OK ? make_protocol(app, options) : status;
 }
 
 struct app *app_new(const struct app_options *options, char *problem, size_t size)

@@ -1,7 +1,5 @@
 /* `forage health`: whether the server of these settings answers, for health checks of containers
  * and supervisors, which look at the exit code. */
-#include "doctor/health.h"
-
 #include "call/parts.h"
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -9,6 +7,7 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "doctor/server.h"
 
 #include <stdio.h>
 
@@ -17,8 +16,10 @@ static int ask(struct app *app, struct call *call, void *context)
 {
     (void)app;
     (void)context;
-    const char *problem = NULL;
-    yyjson_val *health = health_ask(call, &problem);
+    const char *problem = "out of memory";
+    const char *address =
+        server_address(call, config_text("FORAGE_HOST"), (int)config_int("FORAGE_PORT"));
+    yyjson_val *health = address ? server_health(call, address, &problem) : NULL;
     const char *status = health ? json_string(health, "status") : NULL;
     if (!status) {
         fprintf(stderr, "forage: no server on %s, port %d: %s\n", config_text("FORAGE_HOST"),

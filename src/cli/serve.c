@@ -49,6 +49,7 @@ static int run_door(int (*door)(struct app *app, int signals))
         code = EXIT_FAILED;
     }
     if (code == EXIT_OK) {
+        meter_note_all(app->meter); /* before the first call can come */
         code = door(app, signals);
     }
     app_free(app);
@@ -70,7 +71,6 @@ static int door_of_clients(struct app *app, int signals)
 {
     tell_waiting(STDIN_FILENO,
                  "MCP messages, as clients send them (`forage setup` puts forage into a client)");
-    meter_note_all(app->meter);
     int code = door_stdio(app, signals);
     if (jobs_have_background(app->parts.jobs)) {
         leave_jobs();

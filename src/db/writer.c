@@ -490,6 +490,8 @@ bool writer_stop(struct writer *writer, int64_t time_ms)
     if (ended) {
         pthread_join(writer->thread, NULL);
         writer->started = false;
+    } else {
+        pthread_detach(writer->thread); /* nobody waits for it any more */
     }
     return ended;
 }

@@ -2,7 +2,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
-#include "doctor/health.h"
+#include "doctor/server.h"
 #include "doors/http.h"
 #include "doors/sockets.h"
 #include "guard/callers.h"
@@ -20,7 +20,6 @@
 void look_at_port(struct look *look)
 {
     char problem[256];
-    const char *elsewhere;
     const char *host = config_text("FORAGE_HOST");
     int wanted = (int)config_int("FORAGE_PORT");
     uint16_t port = (uint16_t)wanted;
@@ -34,7 +33,8 @@ void look_at_port(struct look *look)
         }
         return;
     }
-    if (health_ask(look->call, &elsewhere)) {
+    const char *address = server_address(look->call, host, wanted);
+    if (address && server_answers(look->call, address)) {
         report(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
         return;
     }

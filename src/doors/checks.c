@@ -189,14 +189,15 @@ struct slice session_cookie(const struct exchange *exchange)
     return (struct slice){"", 0};
 }
 
-const struct caller *find_caller(const struct http_door *door, const struct exchange *exchange)
+const struct caller *find_caller(const struct http_door *door, const struct route *route,
+                                 const struct exchange *exchange)
 {
     size_t count = 0;
     struct slice value = exchange_header(exchange, "Authorization", &count);
     const struct caller *caller =
         count > 1 ? NULL : callers_find(door->app->callers, value.data, value.length);
     struct slice cookie = session_cookie(exchange);
-    return caller || count || !door->sessions || !cookie.length
+    return caller || count || route->programs || !door->sessions || !cookie.length
                ? caller
                : session_find(door->sessions, cookie, clock_wall_ms());
 }
@@ -225,10 +226,11 @@ static const struct caller *speaks_for(const struct http_door *door, struct exch
     return found;
 }
 
-const struct caller *check_caller(const struct http_door *door, struct exchange *exchange)
+const struct caller *check_caller(const struct http_door *door, const struct route *route,
+                                  struct exchange *exchange)
 {
     size_t count = 0;
-    const struct caller *caller = find_caller(door, exchange);
+    const struct caller *caller = find_caller(door, route, exchange);
     if (caller) {
         return speaks_for(door, exchange, caller);
     }
@@ -248,16 +250,16 @@ static bool is_listed_page(const struct http_door *door, const struct exchange *
            listed("FORAGE_ALLOWED_ORIGINS", text);
 }
 
-bool check_page(const struct http_door *door, struct exchange *exchange)
+bool check_page(const struct http_door *door, const struct route *route, struct exchange *exchange)
 {
     struct slice method = exchange_request(exchange)->method;
-    bool changes = !slice_is(method, "GET") && !slice_is(method, "HEAD");
+    bool changes = !route->programs && !slice_is(method, "GET") && !slice_is(method, "HEAD");
     bool by_token = exchange_header(exchange, "Authorization", NULL).data != NULL;
     bool by_browser = exchange_header(exchange, "Origin", NULL).data ||
                       exchange_header(exchange, "Sec-Fetch-Site", NULL).data ||
                       session_cookie(exchange).length;
     const struct caller *self =
-        changes && !by_token && by_browser ? find_caller(door, exchange) : NULL;
+        changes && !by_token && by_browser ? find_caller(door, route, exchange) : NULL;
     if (!self || is_listed_page(door, exchange)) {
         return true;
     }

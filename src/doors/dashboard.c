@@ -207,6 +207,6 @@ void serve_session(const struct visit *visit)
     } else if (strcmp(visit->route->method, "DELETE") == 0) {
         sign_out(visit);
     } else {
-        answer_session(visit, find_caller(visit->door, visit->exchange), NULL);
+        answer_session(visit, find_caller(visit->door, visit->route, visit->exchange), NULL);
     }
 }

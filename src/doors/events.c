@@ -94,25 +94,11 @@ static void send_state(struct rest_call *rest, struct watch *watch, struct call 
     }
 }
 
-struct listing {
-    yyjson_mut_doc *doc;
-    yyjson_mut_val *jobs;
-};
-
-static void take_job(void *context, const struct job_view *view)
-{
-    struct listing *listing = context;
-    yyjson_mut_arr_append(listing->jobs, jobs_describe(listing->doc, view));
-}
-
 static void send_jobs(struct rest_call *rest, struct watch *watch, struct call *call)
 {
-    struct arena *arena = call_arena(call);
-    yyjson_mut_doc *doc = json_new(arena);
-    yyjson_mut_val *body = yyjson_mut_obj(doc);
-    struct listing listing = {doc, yyjson_mut_obj_add_arr(doc, body, "jobs")};
-    if (doc && jobs_list(call, MOST_JOBS, take_job, &listing) == OK) {
-        send_news(rest, watch, JOBS, arena, body);
+    yyjson_mut_val *body;
+    if (jobs_describe_all(call, MOST_JOBS, &body) == OK) {
+        send_news(rest, watch, JOBS, call_arena(call), body);
     }
 }
 

@@ -32,7 +32,7 @@ void serve_health(const struct visit *visit)
 {
     struct slice query = exchange_request(visit->exchange)->query;
     bool full = slice_is(query, "full") || slice_is(query, "full=true");
-    if (full && !check_caller(visit->door, visit->exchange)) {
+    if (full && !check_caller(visit->door, visit->route, visit->exchange)) {
         return;
     }
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);

@@ -170,7 +170,7 @@ const struct route ROUTES[] = {
     {"GET", "/api/v1/session", serve_session, BODY_ANY, .open = true, .dashboard = true},
     {"POST", "/api/v1/session", serve_session, BODY_JSON, .open = true, .dashboard = true},
     {"DELETE", "/api/v1/session", serve_session, BODY_ANY, .open = true, .dashboard = true},
-    {"POST", "/mcp", serve_mcp, BODY_JSON, .operation = NULL},
+    {"POST", "/mcp", serve_mcp, BODY_JSON, .programs = true, .operation = NULL},
     {"GET", "/api/v1/tools", serve_tool_list, BODY_ANY, .operation = "list_tools",
      .summary = "The tools that are switched on.", .result = "ToolList"},
     {"GET", "/api/v1/usage", serve_records, BODY_ANY, .operation = "get_usage",
@@ -365,8 +365,9 @@ static void on_head(struct exchange *exchange, void *context)
         respond_error_status(exchange, 413, NULL, CODE_TOO_LARGE, "the body is too long");
         return;
     }
-    const struct caller *caller = route->open ? caller_local() : check_caller(door, exchange);
-    if (caller && !check_page(door, exchange)) {
+    const struct caller *caller =
+        route->open ? caller_local() : check_caller(door, route, exchange);
+    if (caller && !check_page(door, route, exchange)) {
         return;
     }
     if (route->open) {
@@ -488,7 +489,6 @@ int door_http(struct app *app, int signals)
     log_info(NULL, "forage %s serves http://%s%s%s:%u (MCP at /mcp, REST at /api/v1)",
              FORAGE_VERSION, strchr(host, ':') ? "[" : "", host, strchr(host, ':') ? "]" : "",
              server_port(server));
-    meter_note_all(app->meter);
     if (jobs_serve(app->parts.jobs) != OK) {
         log_warn(NULL, "what other processes left unfinished is not taken up: no thread");
     }

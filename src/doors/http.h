@@ -53,6 +53,7 @@ struct route {
     bool page;              /* a file of the dashboard: any site may lead to it */
     bool dashboard;         /* only where there is one */
     bool streams;           /* who takes events hears what the call does */
+    bool programs;          /* not for pages: no cookie counts, and they need no token of a page */
     const char *operation;  /* its name in the description; NULL: it is not described */
     const char *summary;    /* the same in a sentence */
     const char *tool;       /* the memory tool whose arguments it takes, or NULL */
@@ -100,15 +101,17 @@ void stream_comment(struct exchange *exchange, void *context);
 bool check_host_and_origin(const struct http_door *door, const struct route *route,
                            struct exchange *exchange);
 /* Whose token or cookie it is; NULL: nobody's. */
-const struct caller *find_caller(const struct http_door *door, const struct exchange *exchange);
+const struct caller *find_caller(const struct http_door *door, const struct route *route,
+                                 const struct exchange *exchange);
 /* The caller, or for an operator the one whom it speaks for; NULL after answering. */
-const struct caller *check_caller(const struct http_door *door, struct exchange *exchange);
+const struct caller *check_caller(const struct http_door *door, const struct route *route,
+                                  struct exchange *exchange);
 /* Answers 401, where a token (or cookie) is wrong or none was given. */
 void refuse_token(const struct http_door *door, struct exchange *exchange, bool given);
 /* Answers and returns false when a page in a browser wants to change something in the name of
  * whoever sits before it, and is not our own: a browser sends cookies along with any request, and
  * anybody's requests to this machine. */
-bool check_page(const struct http_door *door, struct exchange *exchange);
+bool check_page(const struct http_door *door, const struct route *route, struct exchange *exchange);
 /* The cookie of a session; empty where there is none. */
 struct slice session_cookie(const struct exchange *exchange);
 /* Answers 415 and returns false when the body is declared as something else. */

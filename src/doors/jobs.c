@@ -14,23 +14,10 @@
 
 /* ---- all of them ---- */
 
-struct listing {
-    yyjson_mut_doc *doc;
-    yyjson_mut_val *jobs;
-};
-
-static void take_job(void *context, const struct job_view *view)
-{
-    struct listing *listing = context;
-    yyjson_mut_arr_append(listing->jobs, jobs_describe(listing->doc, view));
-}
-
 static void list_jobs(struct rest_call *rest)
 {
-    yyjson_mut_doc *doc = json_new(call_arena(rest->call));
-    yyjson_mut_val *body = yyjson_mut_obj(doc);
-    struct listing listing = {doc, yyjson_mut_obj_add_arr(doc, body, "jobs")};
-    int status = doc ? jobs_list(rest->call, MOST_LISTED, take_job, &listing) : ERR_NOMEM;
+    yyjson_mut_val *body;
+    int status = jobs_describe_all(rest->call, MOST_LISTED, &body);
     if (status == OK) {
         rest_answer(rest, body);
     } else {

@@ -62,5 +62,7 @@ MUST_CHECK int jobs_last(struct call *call, const char *tool, const char *other,
 
 /* A job as JSON: {job, tool, question, status, ...}, without its result. */
 yyjson_mut_val *jobs_describe(yyjson_mut_doc *doc, const struct job_view *view);
+/* The caller's, newest first, as {jobs: [...]} of the call's arena. As of jobs_list(). */
+MUST_CHECK int jobs_describe_all(struct call *call, size_t most, yyjson_mut_val **body);
 
 #endif

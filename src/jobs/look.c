@@ -499,3 +499,24 @@ int jobs_list(struct call *call, size_t most,
 {
     return list(call_parts(call)->jobs, call, most, take, taker);
 }
+
+/* ---- as JSON ---- */
+
+struct described {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *list;
+};
+
+static void describe_one(void *context, const struct job_view *view)
+{
+    struct described *described = context;
+    yyjson_mut_arr_append(described->list, jobs_describe(described->doc, view));
+}
+
+int jobs_describe_all(struct call *call, size_t most, yyjson_mut_val **body)
+{
+    yyjson_mut_doc *doc = json_new(call_arena(call));
+    *body = yyjson_mut_obj(doc);
+    struct described described = {doc, yyjson_mut_obj_add_arr(doc, *body, "jobs")};
+    return doc ? jobs_list(call, most, describe_one, &described) : ERR_NOMEM;
+}

@@ -104,7 +104,7 @@ def test_a_page_changes_something_only_with_its_own_token(open_server):
     token = ask(open_server, "GET", SESSION).json()["page_token"]
     new = {"text": "Sail at noon."}
     for headers in (browser, {**browser, "X_Forage_Page": "0" * 64}, {**browser, "X_Forage_Page": token[:-1]}):
-        for method, path, body in (("PUT", KEY, new), ("DELETE", KEY, b""), ("POST", "/mcp", {}), ("POST", "/api/v1/tools/memory_stats", {})):
+        for method, path, body in (("PUT", KEY, new), ("DELETE", KEY, b""), ("POST", "/api/v1/tools/memory_stats", {})):
             answer = ask(open_server, method, path, body, **headers)
             assert answer.status == 403 and "X-Forage-Page" in answer.json()["error"]["message"], (method, answer)
     assert ask(open_server, "GET", KEY, **browser).status == 200
@@ -133,6 +133,8 @@ def test_a_cookie_stands_for_its_caller(guarded):
     session = ask(guarded, "GET", SESSION, Cookie=f"other=1; {cookie}").json()
     assert session["caller"] == "alice" and not session["operator"] and session["page_token"] == page
     assert b"The plan of ali" in ask(guarded, "GET", KEY, Cookie=cookie).body
+    # MCP is for programs, which bring their token with each request.
+    assert ask(guarded, "POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}, Cookie=cookie, X_Forage_Page=page).status == 401
     # Reading is all that it can do alone.
     assert ask(guarded, "DELETE", KEY, Cookie=cookie).status == 403
     assert ask(guarded, "DELETE", KEY, Cookie=cookie, X_Forage_Page="f" * 64).status == 403
