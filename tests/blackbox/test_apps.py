@@ -1,0 +1,135 @@
+"""The page of memories for clients that show pages (MCP Apps, SEP-1865): who is told of it, by which tools it is opened and
+served, in both eras and over both transports; and that nobody else notices anything."""
+
+import json
+
+import pytest
+from http_client import exchange, request
+from messages import CAPABILITIES, modern, modern_headers
+from programs import Server, Stdio
+
+EXTENSION = "io.modelcontextprotocol/ui"
+PAGE = "ui://forage/memories"
+MIME = "text/html;profile=mcp-app"
+DECLARED = {"extensions": {EXTENSION: {"mimeTypes": [MIME]}}}
+# Tools that lists leave out, but for the page and whoever shows it.
+FOR_PAGE = {"memory_list", "memory_overview", "memory_stats"}
+
+
+class Client:
+    """One client of one era over one transport, which declares these capabilities."""
+
+    def __init__(self, program, is_modern, capabilities):
+        self.program, self.is_modern, self.capabilities = program, is_modern, capabilities
+        self.headers = {}
+        self.handshake = self.ask("server/discover") if is_modern else self.initialize()
+
+    def initialize(self):
+        params = {"protocolVersion": "2025-11-25", "capabilities": self.capabilities, "clientInfo": {"name": "t", "version": "1"}}
+        return self.ask("initialize", params)
+
+    def ask(self, method, params=None):
+        if self.is_modern:
+            message = modern(method, params, **{CAPABILITIES: self.capabilities})
+            headers = modern_headers(message)
+        else:
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+            headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **self.headers}
+        if isinstance(self.program, Stdio):
+            return self.program.ask(method, message["params"])["result"]
+        answer = exchange(self.program.port, request(headers=headers, body=message))
+        if label := answer.header("Mcp-Session-Id"):
+            self.headers = {"Mcp-Session-Id": label, "MCP-Protocol-Version": "2025-11-25"}
+        return answer.json()["result"]
+
+    def lists(self):
+        """Everything that a client sees before it calls anything, but for what it is called itself."""
+        told = {method: self.ask(method) for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list")}
+        return {"handshake": self.handshake, **told}
+
+    def tools(self):
+        return {tool["name"]: tool for tool in self.ask("tools/list")["tools"]}
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def program(request, tmp_path_factory):
+    with (Stdio if request.param == "stdio" else Server)(FORAGE_DATA_DIR=tmp_path_factory.mktemp("data")) as program:
+        yield program
+
+
+@pytest.fixture(params=["modern", "legacy"])
+def make(request, program):
+    return lambda capabilities: Client(program, request.param == "modern", capabilities)
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        {"extensions": {EXTENSION: {}}},
+        {"extensions": {EXTENSION: {"mimeTypes": ["text/html"]}}},
+        {"extensions": {EXTENSION: {"mimeTypes": MIME}}},
+        {"extensions": {"io.modelcontextprotocol/tasker": {"mimeTypes": [MIME]}}},
+        {"extensions": [EXTENSION]},
+        {"experimental": {EXTENSION: {"mimeTypes": [MIME]}}},
+    ],
+)
+def test_others_notice_nothing(make, capabilities):
+    """To the byte, whatever else they declare, and also right after one who shows pages."""
+    before = json.dumps(make({}).lists())
+    make(DECLARED)
+    assert json.dumps(make(capabilities).lists()) == before
+    assert json.dumps(make({}).lists()) == before
+    assert "ui://" not in before and EXTENSION not in before and "memory_overview" not in before
+
+
+def test_a_client_that_shows_pages_is_told(make):
+    client, usual = make(DECLARED), make({}).tools()
+    client.handshake = make(DECLARED).handshake
+    assert client.handshake["capabilities"]["extensions"][EXTENSION] == {}
+    # Over stdio the last handshake counts: there is one client.
+    client = make(DECLARED)
+    tools = client.tools()
+    assert set(tools) - set(usual) == FOR_PAGE
+    assert {name: tools[name] for name in usual} == usual
+    assert tools["memory_list"]["_meta"]["ui"] == {"resourceUri": PAGE}
+    assert tools["memory_list"]["description"].startswith("Shows the user")
+    for name in FOR_PAGE - {"memory_list"}:
+        assert tools[name]["_meta"]["ui"] == {"visibility": ["app"]}
+    (page,) = [one for one in client.ask("resources/list")["resources"] if one["uri"].startswith("ui:")]
+    assert page["uri"] == PAGE and page["mimeType"] == MIME
+
+
+def test_the_page(make):
+    client = make(DECLARED)
+    (content,) = client.ask("resources/read", {"uri": PAGE})["contents"]
+    assert content["uri"] == PAGE and content["mimeType"] == MIME
+    assert content["_meta"]["ui"] == {"csp": {"connectDomains": [], "resourceDomains": []}, "prefersBorder": True}
+    text = content["text"]
+    assert text.startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+    # All of it is inside: nothing is loaded, nothing is imported.
+    for wrong in (" src=", "<link", "@import", "http://", "https://", "url("):
+        assert wrong not in text, wrong
+    assert not [line for line in text.splitlines() if line.startswith(("import ", "export "))]
+
+
+def test_what_the_page_calls_answers(make):
+    client = make(DECLARED)
+
+    def call(name, **arguments):
+        return client.ask("tools/call", {"name": name, "arguments": arguments})["structuredContent"]["data"]
+
+    call("memory_add", key="oven", text="The oven runs 20 degrees hot.", tags=["bread", "kitchen"], created_at="2026-03-05")
+    call("memory_add", key="rye", text="Rye wants more water.", tags=["bread"], created_at="2026-03-06")
+    seen = call("memory_overview")
+    assert seen["tags"] == [{"tag": "bread", "memories": 2}, {"tag": "kitchen", "memories": 1}]
+    assert seen["unit"] == "day" and [one["memories"] for one in seen["times"]] == [1, 1]
+    assert call("memory_list")["pagination"]["total"] == 2
+    assert call("memory_stats")["namespaces"][0]["memories"] == 2
+
+
+@pytest.mark.parametrize("settings", [{"FORAGE_TOOLS": "web"}, {"FORAGE_PROFILE": "chatgpt"}, {"FORAGE_TOOLS": "-memory_list"}])
+def test_without_its_tools_there_is_no_page(settings):
+    with Stdio(**settings) as stdio:
+        client = Client(stdio, False, DECLARED)
+        assert PAGE not in json.dumps(client.ask("resources/list"))
+        assert EXTENSION not in json.dumps(client.handshake)

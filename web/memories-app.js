@@ -1,0 +1,1 @@
+// Memories inside a client of MCP.
