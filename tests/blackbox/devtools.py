@@ -1,5 +1,6 @@
 """A browser that pages are looked at with: Chromium's headless shell, spoken to through a pipe."""
 
+import base64
 import collections
 import json
 import os
@@ -10,20 +11,23 @@ import time
 PATIENCE = 60.0
 BROWSER = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None)
 
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36}
+KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
 
 class Browser:
-    """One browser with one page; a context manager. It reaches nothing but files."""
+    """One browser with one page; a context manager. It reaches nothing but files and servers on loopback."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *switches):
         down, up = os.pipe(), os.pipe()
         # The protocol wants descriptors 3 and 4; a shell puts them there.
         command = (
             f'exec "$0" --headless --no-sandbox --disable-gpu --no-first-run --disable-extensions --hide-scrollbars '
-            f'--remote-debugging-pipe --user-data-dir="$1" --proxy-server=127.0.0.1:1 about:blank '
+            f'--remote-debugging-pipe --user-data-dir="$1" --proxy-server=127.0.0.1:1 "${{@:2}}" about:blank '
             f"3<&{down[0]} 4>&{up[1]} >/dev/null 2>&1"
         )
         self.process = subprocess.Popen(
-            ["bash", "-c", command, BROWSER, folder], pass_fds=(down[0], up[1]), stdin=subprocess.DEVNULL
+            ["bash", "-c", command, BROWSER, folder, *switches], pass_fds=(down[0], up[1]), stdin=subprocess.DEVNULL
         )
         os.close(down[0])
         os.close(up[1])
@@ -93,9 +97,30 @@ class Browser:
             time.sleep(0.01)
         return value
 
-    def press(self, key):
-        for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode={"Tab": 9}.get(key, 0))
+    def press(self, *keys):
+        for key in keys:
+            text = {"text": "\r"} if key == "Enter" else {"text": " "} if key == " " else {}
+            for kind in ("keyDown", "keyUp"):
+                code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS.get(key, 0)}
+                self.ask("Input.dispatchKeyEvent", type=kind, **code, **(text if kind == "keyDown" else {}))
+
+    def type(self, text):
+        """Into whatever has the focus."""
+        self.ask("Input.insertText", text=text)
+
+    def click(self, x, y):
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left" if kind != "mouseMoved" else "none", clickCount=1)
+
+    def picture(self, path, whole=True):
+        """Writes what is to be seen, or the whole page, as a PNG."""
+        data = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **(self._extent() if whole else {}))["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def _extent(self):
+        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
+        return {"clip": {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}}
 
     def look(self, width, scheme):
         """The size of the screen, and the time of the day."""
