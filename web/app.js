@@ -9,6 +9,9 @@ import { button, confirm, field, problem, select, skeleton, toast } from "./widg
    everybody, "caller" one, absent none. The icon is a path of 24 by 24. */
 const VIEWS = [
   { name: "overview", title: "Overview", of: "records", icon: "M4 20V10m5 10V4m5 16v-7m5 7V8" },
+  { name: "memories", title: "Memories", of: "caller", icon: "M6 3h12v18l-6-4-6 4z" },
+  { name: "research", title: "Research", of: "caller", icon: "M9 3h6m-5 0v6l-5 9a2 2 0 0 0 2 3h10a2 2 0 0 0 2-3l-5-9V3M7 15h10" },
+  { name: "try", title: "Try", of: "caller", icon: "M7 4l13 8-13 8z" },
 ];
 
 const app = {
