@@ -68,7 +68,6 @@ static void add_client(struct rest_call *rest, yyjson_mut_doc *doc, yyjson_mut_v
     json_add_string(doc, item, "file", client->user[PLATFORM_LINUX]);
     json_add_string(doc, item, "then", client->then);
     if (launch_choose(arena, NULL, client->absolute, client->id, &here.launch) == OK) {
-        launch_serve(&here.launch, client->id);
         json_add_string(doc, item, "stdio", snippet_of(arena, client, &here));
     }
     if (client->url_member) {

@@ -1,0 +1,77 @@
+/* What a tool answered, for a person: its text, its sources, and the evidence beside each claim. All of it is somebody else's words. */
+
+import { count, foreign, foreignBlock, foreignLink, h, timeOf } from "./dom.js";
+import { badge, codeBlock, disclosure, markdown } from "./widgets.js";
+
+const list = (value) => (Array.isArray(value) ? value : []);
+
+/* The words of an argument that say what was asked. */
+export function questionOf(args) {
+  const given = args || {};
+  const found = given.query ?? given.topic ?? given.question ?? given.queries ?? given.url ?? given.urls ?? given.text ?? given.key;
+  return found === undefined ? JSON.stringify(args ?? {}) : Array.isArray(found) ? found.join(" · ") : String(found);
+}
+
+const GRADES = { exact: "good", near: "good", absent: "bad", unseen: "warn" };
+
+function evidence(items) {
+  return h(
+    "ul",
+    { class: "evidence" },
+    items.map((one) =>
+      h(
+        "li",
+        null,
+        h("p", null, foreign(one.claim, 1000), " ", one.grade ? badge(one.grade, GRADES[one.grade] || "") : null),
+        one.quote ? h("blockquote", null, foreign(one.quote, 2000)) : null,
+        h("p", { class: "small muted" }, foreignLink(one.url, one.title || one.url, 160), one.read_at ? [" · read ", timeOf(one.read_at)] : null),
+      )),
+  );
+}
+
+function source(one) {
+  const address = one.link || one.url;
+  const body = one.page_content || "";
+  return h(
+    "li",
+    null,
+    h("p", null, foreignLink(address, one.title || address, 200), one.failed ? [" ", badge("not read", "warn")] : null, one.published ? h("span", { class: "muted small" }, " · ", foreign(one.published, 40)) : null),
+    h("p", { class: "small muted" }, foreign(address, 160)),
+    one.snippet || one.textSnippet ? h("p", null, foreign(one.snippet || one.textSnippet, 800)) : null,
+    body ? disclosure(`Page, ${count(body.length)} characters`, () => markdown(body)) : null,
+  );
+}
+
+/* The sources that any kind of answer names. */
+function sourcesOf(result) {
+  const visited = list(result.metadata?.sources_visited).map((one) => (typeof one === "string" ? { url: one } : one));
+  return [...list(result.results), ...(Array.isArray(result.citations) ? result.citations : []), ...visited];
+}
+
+function section(title, ...children) {
+  return h("section", { class: "part" }, h("h3", null, title), children);
+}
+
+/* The nodes of an answer; `result` is what the tool gave, whole. */
+export function answer(result) {
+  if (!result || typeof result !== "object") return h("p", { class: "muted" }, "What came of it was not kept.");
+  const failure = result.success === false ? result.error : null;
+  const text = result.text ?? result.report ?? result.result ?? result.page_content ?? result.raw_output;
+  const sources = sourcesOf(result);
+  const claims = list(result.evidence);
+  const open = list(result.open_questions);
+  return h(
+    "div",
+    { class: "answer" },
+    failure ? h("div", { class: "problem" }, h("p", null, badge(failure.code || "FAILED", "bad"), " ", foreign(failure.message, 2000))) : null,
+    result.verified === true ? h("p", null, badge("every quote was found on its page", "good")) : null,
+    typeof text === "string" && text ? section("Answer", markdown(text)) : null,
+    claims.length ? section(`Evidence (${count(claims.length)})`, evidence(claims.slice(0, 200))) : null,
+    open.length ? section("Still open", h("ul", null, open.map((one) => h("li", null, foreign(one, 500))))) : null,
+    sources.length ? section(`Sources (${count(sources.length)})`, h("ol", { class: "sources" }, sources.slice(0, 200).map(source))) : null,
+    disclosure("As JSON", () => {
+      const whole = JSON.stringify(result, null, 2);
+      return whole.length > 100000 ? foreignBlock(whole, { className: "mono" }) : codeBlock(whole);
+    }),
+  );
+}
