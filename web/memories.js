@@ -158,7 +158,7 @@ function explanation(hit) {
   return h(
     "div",
     { class: "explained" },
-    h("div", { class: "stack", "aria-hidden": "true" }, parts.map((one) => h("span", { class: `part-${one.kind}`, style: { width: `${(one.value / sum) * 100}%` } }))),
+    h("div", { class: "score-bar", "aria-hidden": "true" }, parts.map((one) => h("span", { class: `part-${one.kind}`, style: { width: `${(one.value / sum) * 100}%` } }))),
     h("ul", { class: "legend" }, parts.map((one) => h("li", { class: `of-${one.kind}` }, `${percent(one.value / sum)} from ${one.words} (${one.value.toFixed(2)})`))),
     h("p", { class: "muted small" }, said, said ? " " : null, `It holds ${percent(hit.explain.share)} of the question's words, by their weight.`, hit.explain.cosine === undefined ? null : ` Its vector is ${hit.explain.cosine.toFixed(2)} near the question's.`, ` Score ${hit.score.toFixed(2)}.`),
   );

@@ -1,17 +1,12 @@
 /* Research: what runs and what is kept, with its rounds and pages, and the evidence beside each claim. The list moves with the stream
    of events. */
 
+import { evidence } from "./answers.js";
 import { del, events, get } from "./api.js";
 import { count, duration, foreign, foreignBlock, foreignLink, h, money, put, replace, short, timeOf } from "./dom.js";
 import { badge, button, card, disclosure, download, empty, facts, loader, markdown, meter, problem, tabs } from "./widgets.js";
 
 const STATES = { waiting: ["waiting", "warn"], running: ["running", "good"], asking: ["asks something", "warn"], done: ["done", ""], failed: ["failed", "bad"], broken: ["broken", "bad"], cancelled: ["cancelled", ""] };
-const GRADES = {
-  exact: ["exact", "good", "The quote is on the page, word for word."],
-  near: ["near", "good", "The quote is on the page, but for words that do not matter."],
-  absent: ["absent", "bad", "The quote is not on the page, or nobody read it."],
-  unseen: ["unseen", "warn", "The worker read the page itself: nobody can tell."],
-};
 const STOPPED = { coverage: "its notes answer the question", finished: "it was done", no_new_facts: "it found nothing new", repeated: "it repeated itself", rounds: "the rounds were used up", turns: "the turns were used up" };
 
 const isOver = (job) => ["done", "failed", "broken", "cancelled"].includes(job.status);
@@ -22,26 +17,6 @@ function stateBadge(job) {
 }
 
 /* ---- parts of one ---- */
-
-function gradeBadge(grade) {
-  const [words, kind, title] = GRADES[grade] || [grade, "", ""];
-  return h("span", { class: `badge ${kind}`, title }, words);
-}
-
-/* A claim, and beside it the words of the page that it stands on. */
-function evidenceList(evidence) {
-  return h("ol", { class: "evidence" }, evidence.map((one) => h(
-    "li",
-    null,
-    h("div", { class: "claim" }, foreignBlock(one.claim, { most: 2000 }), h("p", null, gradeBadge(one.grade), one.supported === undefined ? null : [" ", h("span", { class: "muted small", title: one.supported_by || "" }, one.supported ? "a model says: it supports the claim" : "a model says: it does not support the claim")])),
-    h(
-      "div",
-      { class: "proof" },
-      one.quote ? h("blockquote", null, foreignBlock(one.quote, { most: 2000 })) : h("p", { class: "muted" }, "No quote was given."),
-      h("p", { class: "small" }, foreignLink(one.url, one.title || one.url, 160), one.read_at ? [h("span", { class: "muted" }, " · read "), timeOf(one.read_at)] : h("span", { class: "muted" }, " · not read")),
-    ),
-  )));
-}
 
 function pageList(pages) {
   return h("ol", { class: "pages" }, pages.map((page) => h("li", null, typeof page === "string" ? foreignLink(page) : [foreignLink(page.url, page.title || page.url, 160), page.read_at ? [h("span", { class: "muted small" }, " · "), timeOf(page.read_at)] : null])));
@@ -146,10 +121,10 @@ export async function show(main, context) {
     const report = result.report || result.result || "";
     const pages = progress.pages?.length ? progress.pages : about.sources_visited || [];
     const searches = progress.searches?.length ? progress.searches : about.search_queries_used || [];
-    const evidence = result.evidence?.length ? result.evidence : progress.notes || [];
+    const claims = result.evidence?.length ? result.evidence : progress.notes || [];
     const sections = [
       report ? { id: "report", title: "Report", show: (panel) => put(panel, markdown(report)) } : null,
-      { id: "evidence", title: `Evidence (${count(evidence.length)})`, show: (panel) => put(panel, evidence.length ? evidenceList(evidence) : empty("No evidence yet.", "Quotes of pages stand here as they are noted."), result.evidence_left_out ? h("p", { class: "muted" }, `${count(result.evidence_left_out)} more claims had no room in the result.`) : null) },
+      { id: "evidence", title: `Evidence (${count(claims.length)})`, show: (panel) => put(panel, claims.length ? evidence(claims) : empty("No evidence yet.", "Quotes of pages stand here as they are noted."), result.evidence_left_out ? h("p", { class: "muted" }, `${count(result.evidence_left_out)} more claims had no room in the result.`) : null) },
       { id: "pages", title: `Pages (${count(pages.length)})`, show: (panel) => put(panel, pages.length ? pageList(pages) : empty("No page was read yet.")) },
       { id: "searches", title: `Searches (${count(searches.length)})`, show: (panel) => put(panel, searches.length ? texts(searches) : empty("Nothing was searched yet.")) },
       result.conflicts?.length ? { id: "conflicts", title: `Conflicts (${count(result.conflicts.length)})`, show: (panel) => put(panel, result.conflicts.map((one) => h("div", { class: "conflict" }, one.claim ? h("p", null, foreign(one.claim, 600)) : null, [one.one, one.other].map((side) => h("blockquote", null, foreignBlock(side.quote, { most: 1000 }), h("p", { class: "small" }, foreignLink(side.url))))))) } : null,

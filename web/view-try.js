@@ -201,7 +201,7 @@ export async function show(main, context) {
 
     function drawAnswer(body) {
       replace(answer, tabs({ label: "Answer", items: [
-        { id: "read", title: "Markdown", show: (panel) => put(panel, h("div", { class: "answer" }, body.success === false ? problem(body.error) : readable(body))) },
+        { id: "read", title: "Markdown", show: (panel) => put(panel, h("div", { class: "try-read" }, body.success === false ? problem(body.error) : readable(body))) },
         { id: "json", title: "JSON", show: (panel) => put(panel, codeBlock(JSON.stringify(body, null, 2))) },
       ] }));
     }
