@@ -20,7 +20,8 @@ const VIEWS = [
 const app = {
   session: null,
   caller: null, // whose things are shown; "*" is everybody's
-  callers: [],
+  people: [], // who has a token
+  callers: [], // who has ever called, too
   cleanup: null,
   turn: 0, // of the view that is being opened
 };
@@ -87,12 +88,12 @@ function drawNavigation(current) {
 
 function drawWho(view) {
   const { session } = app;
-  const choices = [["*", "Everybody"], ...app.callers.map((name) => [name, name])].filter(([name]) => view?.of === "records" || name !== "*");
-  const shown = view?.of === "records" || app.caller !== "*" ? app.caller : session.caller;
+  const names = view?.of === "records" ? ["*", ...app.callers] : app.people;
+  const shown = names.includes(app.caller) ? app.caller : session.caller;
   replace(
     who,
-    view?.of && session.operator && app.callers.length
-      ? field("Shows", select(choices, shown, (name) => {
+    view?.of && session.operator && names.filter((name) => name !== "*").length > 1
+      ? field("Shows", select(names.map((name) => [name, name === "*" ? "Everybody" : name]), shown, (name) => {
         app.caller = name;
         open(true);
       }), { className: "inline" })
@@ -170,7 +171,7 @@ async function open(again = false) {
 function contextOf(view, params, head) {
   return {
     session: app.session,
-    caller: view.of === "records" || app.caller !== "*" ? app.caller : app.session.caller,
+    caller: view.of === "records" || app.people.includes(app.caller) ? app.caller : app.session.caller,
     params,
     head,
     navigate,
@@ -227,15 +228,21 @@ async function leave() {
   showSignIn();
 }
 
+async function findCallers() {
+  const [setup, month] = await Promise.all([get("/api/v1/setup"), get("/api/v1/overview", { query: { span: "month", caller: "*" } })]);
+  const own = app.session.caller;
+  app.people = [...new Set([own, ...setup.callers.map((one) => one.name)])];
+  app.callers = [...new Set([...app.people, ...month.callers.map((one) => one.name)])].filter((name) => name !== "(others)");
+}
+
 async function begin(session) {
   app.session = session;
   if (!session.signed_in) {
     showSignIn();
     return;
   }
-  const names = session.operator && session.tokens ? (await get("/api/v1/setup")).callers.map((one) => one.name) : [];
-  app.callers = names.length > 1 ? names : [];
-  app.caller = app.callers.length ? "*" : session.caller;
+  if (session.operator) await findCallers();
+  app.caller = app.callers.length > 1 ? "*" : session.caller;
   drawFrame();
   await open(true);
 }

@@ -93,12 +93,7 @@ export function foreignBlock(text, { most = SHOWN, className = "" } = {}) {
 
 /* A link that somebody else wrote: followed only where it leads to the web, else a text. */
 export function foreignLink(address, words, most = 300) {
-  let url = null;
-  try {
-    url = new URL(String(address));
-  } catch {
-    url = null;
-  }
+  const url = URL.canParse(String(address)) ? new URL(String(address)) : null;
   const safe = url && (url.protocol === "http:" || url.protocol === "https:");
   const label = foreign(words || address, most);
   return safe ? h("a", { href: url.href, target: "_blank", rel: "noopener noreferrer", class: "outward" }, label) : label;
@@ -160,11 +155,11 @@ export function ago(when, now = Date.now()) {
 
 /* In the reader's own zone. */
 export function moment(when, options = { dateStyle: "medium", timeStyle: "medium" }) {
-  const date = new Date(when);
-  return Number.isNaN(date.getTime()) ? String(when) : date.toLocaleString(undefined, options);
+  return new Date(when).toLocaleString(undefined, options);
 }
 
-/* A moment as a person says it, with the exact one behind it. */
+/* A moment as a person says it, with the exact one behind it; what is no moment stays as it is. */
 export function timeOf(when) {
-  return when ? h("time", { datetime: when, title: moment(when) }, ago(when)) : "–";
+  if (!when) return "–";
+  return Number.isNaN(Date.parse(when)) ? foreign(when, 40) : h("time", { datetime: when, title: moment(when) }, ago(when));
 }

@@ -3,7 +3,7 @@
 import { events, get } from "./api.js";
 import { bars, timeChart } from "./charts.js";
 import { bytes, count, duration, foreign, h, money, percent, put, replace, short, timeOf } from "./dom.js";
-import { badge, card, choice, disclosure, empty, facts, field, loader, meter, pager, select, table } from "./widgets.js";
+import { badge, button, card, choice, disclosure, empty, facts, field, loader, meter, pager, select, table } from "./widgets.js";
 
 const SPANS = [["hour", "Hour"], ["day", "Day"], ["month", "Month"]];
 const SPAN_WORDS = { hour: "last hour", day: "last 24 hours", month: "last 30 days" };
@@ -238,7 +238,7 @@ export async function show(main, context) {
     for (const { chart } of charts) chart.update(overview.series, overview.step_s);
     names.update(overview);
     replace(left, allowances(overview));
-    replace(hint, overview.total.calls ? null : card("Nothing was asked yet", { className: "hint" }, h("p", null, `No call came in the ${SPAN_WORDS[overview.span]}. Connect a client, and its calls appear here as they happen.`), context.session.operator ? h("a", { href: "#/setup", class: "button" }, "Connect a client") : null));
+    replace(hint, overview.total.calls ? null : card("Quiet here", { className: "hint" }, h("p", null, `No call came in the ${SPAN_WORDS[overview.span]}. Connect a client, and its calls appear here as they happen.`), h("div", { class: "tools" }, context.session.operator ? h("a", { href: "#/setup?tab=clients", class: "button" }, "Connect a client") : null, overview.span === "month" ? null : button("Look at 30 days", () => context.navigate("overview", { span: "month" }), { class: "quiet" }))));
     drawState();
     single.update(overview);
   };

@@ -8,7 +8,7 @@ const LOOK_ANEW_MS = 30000; // doctor starts programs: often enough for a person
 
 /* ---- what doctor sees ---- */
 
-const STATES = { ok: "good", works: "good", warning: "warn", failed: "bad", broken: "bad", missing: "", unused: "", "not set up": "" };
+const STATES = { ok: "good", works: "good", warning: "warn", broken: "bad", missing: "", unused: "", "not set up": "" };
 const MARKS = { good: "✓", warn: "!", bad: "✕", "": "·" };
 const kindOf = (state) => STATES[state] ?? "warn";
 

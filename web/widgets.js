@@ -47,7 +47,7 @@ export function loader(place, load, lines = 4) {
 /* ---- small parts ---- */
 
 export function badge(text, kind = "") {
-  return h("span", { class: `badge ${kind}` }, text);
+  return h("span", { class: `badge ${kind}` }, foreign(text, 40));
 }
 
 export function button(label, onclick, props = {}) {
