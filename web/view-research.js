@@ -55,8 +55,9 @@ export async function show(main, context) {
 
   const list = h("ul", { class: "jobs" });
   const heading = h("p", { class: "muted small count" });
+  const none = h("div");
   const detail = h("div", { class: "view job" });
-  const split = h("div", { class: "split research" }, h("section", { class: "card results", "aria-label": "Research" }, heading, list), detail);
+  const split = h("div", { class: "split research" }, h("section", { class: "card results", "aria-label": "Research" }, heading, none, list), detail);
   put(context.head, h("div", { class: "tools" }, h("a", { class: "button", href: "#/try/deep_search" }, "New research")));
   put(main, split);
 
@@ -73,7 +74,7 @@ export async function show(main, context) {
       job.doing ? h("span", { class: "job-doing" }, foreign(job.doing, 160)) : null,
     ))));
     if (focused) list.querySelector(`[data-job="${CSS.escape(focused)}"]`)?.focus();
-    if (!jobs.length) replace(list, empty("No research yet.", "Research that is asked for here or by an agent is kept for a day. ", h("a", { href: "#/try/deep_search" }, "Start one")));
+    replace(none, jobs.length ? null : empty("No research yet.", "Research that is asked for here or by an agent is kept for a day. ", h("a", { href: "#/try/deep_search" }, "Start one")));
   }
 
   const opening = loader(detail, async () => drawJob(await get(`/api/v1/jobs/${encodeURIComponent(chosen)}`, { as })), 6);

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define DAY_MS      (24 * 60 * 60 * 1000LL)
-#define MOST_DAYS   92  /* that are told one by one */
+#define MOST_DAYS   120 /* that are told one by one */
 #define MOST_MONTHS 144 /* the same */
 
 struct walk {

@@ -22,9 +22,15 @@ VIEWS = {
     "clients": "setup?tab=clients",
     "settings": "setup?tab=settings",
     "tokens": "setup?tab=tokens",
+    "memories": "memories",
+    "memory": "memories?key={memory}",
+    "memory-search": "memories?q=how%20hot%20does%20the%20oven%20run",
+    "research": "research",
+    "report": "research/00000000000000000000000000000001",
+    "try": "try/get_content",
 }
 # Those that not every world has something for.
-ONLY = {"search": ("typical", "huge"), "experiment": ("typical",), "overview-month": ("typical", "huge"), "tokens": ("empty",), "settings": ("typical",)}
+ONLY = {"memory": ("typical", "huge"), "memory-search": ("typical", "huge"), "report": ("typical", "huge"), "try": ("typical",), "search": ("typical", "huge"), "experiment": ("typical",), "overview-month": ("typical", "huge"), "tokens": ("empty",), "settings": ("typical",)}
 
 
 CASES = [(world, name) for name in VIEWS for world in ONLY.get(name, WORLDS)]
@@ -33,7 +39,7 @@ CASES = [(world, name) for name in VIEWS for world in ONLY.get(name, WORLDS)]
 def address_of(name, server):
     """The address, with what only the server knows."""
     report = "{report}" in VIEWS[name] and ask(server, "GET", "/api/v1/history?limit=1&tool=deep_search")["calls"][0]["id"]
-    return VIEWS[name].replace("{report}", str(report))
+    return VIEWS[name].replace("{report}", str(report)).replace("{memory}", "oven" if server.name == "typical" else "k" * 1000)
 
 
 @pytest.mark.parametrize("world, name", CASES)
