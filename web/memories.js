@@ -2,8 +2,8 @@
    are: a store has call(tool, arguments), and may have importFile(file, options) and exportAll(namespace). The dashboard's store is
    REST, that of a page inside a client the client itself. */
 
-import { ago, bytes, count, foreign, foreignBlock, h, moment, percent, printable, put, replace, short, timeOf } from "./dom.js";
-import { badge, button, card, copyButton, dialog, disclosure, empty, facts, field, loader, problem, select, table, virtualList } from "./widgets.js";
+import { ago, bytes, count, foreign, foreignBlock, h, percent, printable, put, replace, short, timeOf } from "./dom.js";
+import { badge, button, copyButton, dialog, disclosure, empty, facts, field, loader, problem, select, virtualList } from "./widgets.js";
 
 const PAGE = 100; // memories that are asked for at once
 const WINDOW = 10000; // rows of one list; older ones are behind a button
@@ -190,6 +190,7 @@ export function browser(main, store, context) {
   const narrowed = h("div", { class: "chips narrowed" });
   const results = h("section", { class: "card results", "aria-label": "Memories" });
   const detail = h("section", { class: "card detail", "aria-label": "One memory" });
+  const split = h("div", { class: "split" }, results, detail);
 
   put(
     main,
@@ -202,7 +203,7 @@ export function browser(main, store, context) {
       narrowed,
     ),
     notes,
-    h("div", { class: "split" }, results, detail),
+    split,
   );
 
   /* Changes what is shown. */
@@ -316,12 +317,13 @@ export function browser(main, store, context) {
     }
     if (mine !== turn) return;
     pages = fresh;
+    split.classList.toggle("none", !pages.total && !state.key);
     const rows = Math.max(0, Math.min(WINDOW, pages.end, pages.more ? WINDOW : pages.total - state.base));
     if (!rows && !state.base) {
       list = null;
       replace(results, Object.keys(filter()).length > 1
         ? empty("No memory fits.", "Take a filter away, or choose another namespace.")
-        : empty("Nothing is remembered here yet.", "Agents add memories with memory_add. You can add one too. ", button("Add a memory", () => openAdd(), { class: "primary" })));
+        : empty("Nothing is remembered here yet.", h("p", null, "Agents add memories with memory_add, and so can you."), button("Add a memory", () => openAdd(), { class: "primary" })));
       return;
     }
     const scroll = list?.node.scrollTop || 0;
@@ -378,6 +380,7 @@ export function browser(main, store, context) {
 
   async function drawHits() {
     const mine = ++turn;
+    split.classList.remove("none");
     const rows = h("ol", { class: "hits" });
     const foot = h("div", { class: "pager" });
     list = null;
@@ -467,7 +470,7 @@ export function browser(main, store, context) {
         "header",
         { class: "detail-head" },
         button("← All memories", back, { class: "quiet small back" }),
-        h("h2", { tabindex: "-1" }, foreign(item.summary || item.key, 300)),
+        h("h2", null, foreign(item.summary || item.key, 160)),
         h("p", { class: "detail-key" }, h("code", null, foreign(item.key, 1024)), copyButton(item.key, "Copy key")),
         h("div", { class: "tools" }, button("Edit", () => openEdit(item)), button("Rename", () => openRename(item)), button("Delete", () => remove(item), { class: "delete" })),
       ),

@@ -64,7 +64,8 @@ const KINDS = {
     return { node, note: "As JSON.", value: () => (node.value.trim() ? json(node.value) : undefined) };
   },
   string: (schema) => {
-    const long = (schema.maxLength || 0) > LONG && !schema["x-one-line"];
+    // An address or a key may be long, and is one word all the same.
+    const long = (schema.maxLength || 0) > LONG && /\s/.test(exampleOf(schema));
     const node = long ? h("textarea", { rows: "2", placeholder: exampleOf(schema) }) : h("input", { type: "text", placeholder: exampleOf(schema) });
     return { node, value: () => node.value || undefined };
   },
