@@ -291,10 +291,13 @@ export function browser(main, store, context) {
     return h(
       "button",
       { type: "button", class: "memory-row", "data-key": item.key, "aria-current": item.key === state.key ? "true" : null, onclick: () => change({ key: item.key, base: state.base }, true) },
-      h("span", { class: "row-title" }, foreign(item.summary || item.key, 200)),
-      h("span", { class: "row-time" }, ago(item.created_at)),
-      h("span", { class: "row-key" }, item.damaged ? badge("damaged", "bad") : null, foreign(item.key, 80)),
-      h("span", { class: "row-tags" }, (item.tags || []).slice(0, 3).map((tag) => h("span", { class: "tag" }, foreign(tag, 24))), (item.tags || []).length > 3 ? `+${item.tags.length - 3}` : null),
+      h("span", { class: "row-line" }, h("span", { class: "row-title" }, foreign(item.summary || item.key, 200)), h("span", { class: "row-time" }, ago(item.created_at))),
+      h(
+        "span",
+        { class: "row-line" },
+        h("span", { class: "row-key" }, item.damaged ? badge("damaged", "bad") : null, foreign(item.key, 80)),
+        h("span", { class: "row-tags" }, (item.tags || []).slice(0, 3).map((tag) => h("span", { class: "tag" }, foreign(tag, 24))), (item.tags || []).length > 3 ? `+${item.tags.length - 3}` : null),
+      ),
     );
   }
 
@@ -368,11 +371,14 @@ export function browser(main, store, context) {
       h(
         "button",
         { type: "button", class: "hit-open", "data-key": hit.key, "aria-current": hit.key === state.key ? "true" : null, onclick: () => change({ key: hit.key }, true) },
-        h("span", { class: "row-title" }, foreign(hit.summary || hit.key, 200)),
-        h("span", { class: "row-time" }, badge(`${percent(hit.relevance)} likely`, level)),
+        h("span", { class: "row-line" }, h("span", { class: "row-title" }, foreign(hit.summary || hit.key, 200)), h("span", { class: "row-time" }, badge(`${percent(hit.relevance)} likely`, level))),
         h("span", { class: "hit-text" }, foreign(hit.excerpt, 400)),
-        h("span", { class: "row-key" }, hit.damaged ? badge("damaged", "bad") : null, foreign(hit.key, 80), " · ", ago(hit.created_at)),
-        h("span", { class: "row-tags" }, (hit.tags || []).slice(0, 4).map((tag) => h("span", { class: "tag" }, foreign(tag, 24)))),
+        h(
+          "span",
+          { class: "row-line" },
+          h("span", { class: "row-key" }, hit.damaged ? badge("damaged", "bad") : null, foreign(hit.key, 80), " · ", ago(hit.created_at)),
+          h("span", { class: "row-tags" }, (hit.tags || []).slice(0, 4).map((tag) => h("span", { class: "tag" }, foreign(tag, 24)))),
+        ),
       ),
       hit.explain ? disclosure("Why it was found", () => explanation(hit)) : null,
     );
