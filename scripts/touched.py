@@ -16,12 +16,12 @@ ROOMS = {
     "answer": "search_web answer_contract answer_models kept_answers search_fakes",
     "app": "protocol_stdio skills apps rest",
     "call": "shares errors protocol_stdio rest progress stuck cancel",
-    "cli": "cli terminal offer completions interrupts",
+    "cli": "cli terminal dashboard offer completions interrupts",
     "config": "cli trust forms profile",
     "core": "log clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor",
-    "doors": "rest origins sessions overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
+    "doors": "rest origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "experiment": "experiments experiment_statistics",
     "guard": "callers sessions limits pacing ssrf origins",

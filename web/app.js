@@ -2,7 +2,7 @@
    they are opened first. */
 
 import { events, onSignedOut, openSession, signIn, signOut, get } from "./api.js";
-import { foreign, h, put, replace, svg } from "./dom.js";
+import { ago, foreign, h, put, replace, svg } from "./dom.js";
 import { button, confirm, field, problem, select, skeleton, toast } from "./widgets.js";
 
 /* What can be opened. `operator`: only for whoever runs the server. `of`: how the choice of a caller is used: "records" takes one or
@@ -16,6 +16,8 @@ const VIEWS = [
   { name: "experiments", title: "Experiments", operator: true, icon: "M9 3h6m-5 0v6l-5.5 9.5A1.7 1.7 0 0 0 6 21h12a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9" },
   { name: "setup", title: "Setup", operator: true, icon: "M4 7h9m4 0h3M4 17h3m4 0h9M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-6 10a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z" },
 ];
+
+const TICK_MS = 15000; // "3 min. ago" stays true
 
 const app = {
   session: null,
@@ -250,6 +252,9 @@ async function begin(session) {
 async function start() {
   onSignedOut(() => showSignIn("Your session is over. Sign in again."));
   events.on("live", showLive);
+  setInterval(() => {
+    for (const time of document.querySelectorAll("time")) time.textContent = ago(time.dateTime);
+  }, TICK_MS);
   window.addEventListener("hashchange", () => app.session?.signed_in && document.body.contains(main) && open());
   try {
     await begin(await openSession());

@@ -72,6 +72,11 @@ export function foreign(text, most = 300) {
   return h("bdi", { class: "foreign" }, printable(shown));
 }
 
+/* The name of a tool, a provider or a caller, in a cell that it must not tear apart. */
+export function nameOf(text) {
+  return h("bdi", { class: "foreign name" }, printable(String(text).slice(0, 80)));
+}
+
 /* The same in lines of its own. Of a huge one the beginning is shown; the rest comes in pieces that the browser lays out when they
    are scrolled to, so that a word of a million letters stops nothing. */
 export function foreignBlock(text, { most = SHOWN, className = "" } = {}) {

@@ -49,6 +49,7 @@ function chart(one, metric) {
 }
 
 function differences(one) {
+  if (!one.difference.pairs.length) return h("p", { class: "muted" }, "Too little to say yet.");
   const ratio = one.difference.as === "ratio";
   const words = ratio ? (value) => `${number(value)} ×` : (value) => `${value > 0 ? "+" : ""}${number(value)}`;
   return intervals({

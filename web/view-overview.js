@@ -2,7 +2,7 @@
 
 import { events, get } from "./api.js";
 import { bars, timeChart } from "./charts.js";
-import { bytes, count, duration, foreign, h, money, percent, put, replace, short, timeOf } from "./dom.js";
+import { bytes, count, duration, foreign, h, money, nameOf, percent, put, replace, short, timeOf } from "./dom.js";
 import { badge, button, card, choice, disclosure, empty, facts, field, loader, meter, pager, select, table } from "./widgets.js";
 
 const SPANS = [["hour", "Hour"], ["day", "Day"], ["month", "Month"]];
@@ -141,26 +141,32 @@ function stateOf(state, store) {
       ["Records", store ? `${bytes(store.bytes)}, ${store.engine}` : null],
       ["Not yet recorded", state.unrecorded ? `${count(state.unrecorded)} calls` : null],
     ]),
-    disclosure("Everything that callers share", () => table({
-      caption: "What callers share",
-      rows: state.stocks,
-      columns: [
-        { label: "What", value: (r) => r.what },
-        { label: "Used", numeric: true, value: (r) => r.used, cell: (r) => count(r.used) },
-        { label: "Of", numeric: true, value: (r) => r.limit, cell: (r) => count(r.limit) },
-        { label: "Refused", numeric: true, value: (r) => r.refused, cell: (r) => count(r.refused) },
-      ],
-    }).node),
   ];
+}
+
+/* What may be opened stays open while all else is drawn anew. */
+function stateCard() {
+  const now = h("div", { class: "now" });
+  const stocks = table({
+    caption: "What callers share",
+    columns: [
+      { label: "What", value: (r) => r.what },
+      { label: "Used", numeric: true, value: (r) => r.used, cell: (r) => count(r.used) },
+      { label: "Of", numeric: true, value: (r) => r.limit, cell: (r) => count(r.limit) },
+      { label: "Refused", numeric: true, value: (r) => r.refused, cell: (r) => count(r.refused) },
+    ],
+  });
+  const node = card("At work", {}, now, disclosure("Everything that callers share", () => stocks.node));
+  return { node, update: (state, store) => { replace(now, stateOf(state, store)); stocks.update(state.stocks); } };
 }
 
 /* ---- single calls ---- */
 
 const CALL_COLUMNS = [
   { label: "When", cell: (r) => timeOf(r.at) },
-  { label: "Tool", cell: (r) => foreign(r.tool, 80) },
-  { label: "Asked", cell: (r) => (r.provider ? foreign(r.provider, 80) : "–") },
-  { label: "Caller", cell: (r) => foreign(r.caller, 80) },
+  { label: "Tool", cell: (r) => nameOf(r.tool) },
+  { label: "Asked", cell: (r) => (r.provider ? nameOf(r.provider) : "–") },
+  { label: "Caller", cell: (r) => nameOf(r.caller) },
   { label: "Outcome", cell: (r) => (r.error ? badge(r.error, "bad") : r.cached ? badge("cached") : badge("ok", "good")) },
   { label: "Took", numeric: true, cell: (r) => duration(r.ms) },
   { label: "Cost", numeric: true, cell: (r) => money(r.usd) },
@@ -199,11 +205,11 @@ function singleCalls(context) {
   load.run();
   return {
     node: card("Single calls", { note: "never what was asked" }, h("div", { class: "filters" }, field("Tool", tool), field("Asked", provider), field("Outcome", outcome)), place),
-    // New calls appear on the first page, while nobody reads another.
+    // New calls appear on the first page, while nobody reads another or is about to.
     update: (overview) => {
       offer(tool, overview.tools.map((one) => one.name));
       offer(provider, overview.providers.map((one) => one.name));
-      if (!trail.length && !timer) timer = setTimeout(() => { timer = 0; load.run(true); }, Math.max(0, CALLS_ANEW_MS - (Date.now() - read)));
+      if (!trail.length && !timer) timer = setTimeout(() => { timer = 0; if (!place.contains(document.activeElement)) load.run(true); }, Math.max(0, CALLS_ANEW_MS - (Date.now() - read)));
     },
     stop: () => { clearTimeout(timer); load.stop(); },
   };
@@ -219,7 +225,7 @@ export async function show(main, context) {
   const charts = CHARTS.map((one) => ({ ...one, chart: timeChart(one) }));
   const names = nameCards();
   const left = h("div");
-  const now = h("div", { class: "now" });
+  const work = stateCard();
   const upstreams = upstreamsTable();
   const single = singleCalls(context);
   const hint = h("div");
@@ -231,7 +237,7 @@ export async function show(main, context) {
   });
   put(context.head, h("div", { class: "tools" }, chooser));
 
-  const drawState = () => state && replace(now, stateOf(state, store));
+  const drawState = () => state && work.update(state, store);
   const draw = (overview) => {
     store = overview.store;
     total.update(overview);
@@ -250,7 +256,7 @@ export async function show(main, context) {
     charts.filter((one) => one.wide).map((one) => card(one.label, {}, one.chart.node)),
     h("div", { class: "columns" }, charts.filter((one) => !one.wide).map((one) => card(one.label, {}, one.chart.node))),
     names.node,
-    h("div", { class: "columns" }, card("Limits and budgets", {}, left), context.session.operator ? card("At work", {}, now) : null),
+    h("div", { class: "columns" }, card("Limits and budgets", {}, left), context.session.operator ? work.node : null),
     context.session.operator ? card("Providers and upstreams", {}, upstreams.node) : null,
     single.node,
   );

@@ -2,7 +2,7 @@
 
 import { get, stream } from "./api.js";
 import { answer, questionOf } from "./answers.js";
-import { count, duration, foreign, foreignBlock, h, money, put, replace, timeOf } from "./dom.js";
+import { count, duration, foreign, foreignBlock, h, money, nameOf, put, replace, timeOf } from "./dom.js";
 import { badge, button, card, codeBlock, disclosure, download, empty, facts, field, loader, pager, problem, select, table } from "./widgets.js";
 
 const PAGE = 50;
@@ -20,8 +20,8 @@ function link(call) {
 const COLUMNS = [
   { label: "When", cell: (r) => timeOf(r.at) },
   { label: "Question", cell: link },
-  { label: "Tool", cell: (r) => foreign(r.tool, 80) },
-  { label: "Caller", cell: (r) => foreign(r.caller, 80) },
+  { label: "Tool", cell: (r) => nameOf(r.tool) },
+  { label: "Caller", cell: (r) => nameOf(r.caller) },
   { label: "Outcome", cell: outcome },
   { label: "Took", numeric: true, cell: (r) => duration(r.ms) },
   { label: "Cost", numeric: true, cell: (r) => money(r.usd) },

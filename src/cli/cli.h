@@ -45,6 +45,7 @@ int command_read(const struct arguments *arguments);
 int command_web(const struct arguments *arguments);
 int command_usage(const struct arguments *arguments);
 int command_history(const struct arguments *arguments);
+int command_dashboard(const struct arguments *arguments);
 int command_doctor(const struct arguments *arguments);
 int command_completions(const struct arguments *arguments);
 int command_help(const struct arguments *arguments);

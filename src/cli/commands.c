@@ -419,6 +419,19 @@ static const struct command COMMANDS[] = {
                      "forage setup --link cursor"},
     },
     {
+        .name = "dashboard",
+        .summary = "open the page of the server that runs, in the browser",
+        .about = "Prints its address; without a display, or with --print, that is all. The server "
+                 "is one that `forage serve` started.",
+        .group = COMMANDS_LOOK,
+        .run = command_dashboard,
+        .options = {FLAG("--print", "print the address, and open nothing"),
+                    SETTING("--host", "HOST", "FORAGE_HOST",
+                            "where it listens (default: 127.0.0.1)"),
+                    SETTING("--port", "PORT", "FORAGE_PORT", "its port (default: 3000)")},
+        .examples = {"forage dashboard", "forage dashboard --print --port 8080"},
+    },
+    {
         .name = "doctor",
         .summary = "say what works here, what is missing and how to repair it",
         .about = "The exit code is 1 when something is broken; what is merely missing is not. "

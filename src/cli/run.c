@@ -92,7 +92,7 @@ struct call_options run_options(run_progress progress)
 void leave_jobs(void)
 {
     static const char *const ARGUMENTS[] = {"forage", "research", "--work", NULL};
-    if (successor_start(ARGUMENTS, command_settings()) != OK) {
+    if (successor_start(NULL, ARGUMENTS, command_settings()) != OK) {
         fputs("forage: what goes on in the background waits until another forage runs: no process "
               "could be started for it\n",
               stderr);

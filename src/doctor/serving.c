@@ -2,6 +2,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
+#include "doctor/server.h"
 #include "doors/http.h"
 #include "doors/sockets.h"
 #include "guard/callers.h"
@@ -15,30 +16,6 @@
 #include <unistd.h>
 
 /* ---- the port ---- */
-
-/* Whether a forage answers there. */
-static bool is_ours(struct look *look, const char *host, int port)
-{
-    bool any = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
-    bool six = !any && strchr(host, ':') != NULL;
-    struct arena *arena = call_arena(look->call);
-    struct url url;
-    const char *text = arena_printf(arena, "http://%s%s%s:%d/health", six ? "[" : "",
-                                    any ? "127.0.0.1" : host, six ? "]" : "", port);
-    struct fetch_request request = {
-        .url = &url,
-        .timeout_ms = TIME_DOCTOR_RESERVE_MS,
-        .max_body_bytes = KIB(64),
-    };
-    struct fetch_response response;
-    if (!text || fetch_parse(look->call, text, &url, &response) != OK ||
-        fetch_run(look->call, &request, &response) != OK) {
-        return false;
-    }
-    yyjson_doc *answer = json_parse(arena, response.body, response.body_length, NULL);
-    const char *name = answer ? json_string(yyjson_doc_get_root(answer), "name") : NULL;
-    return response.status == 200 && name && strcmp(name, "forage") == 0;
-}
 
 void look_at_port(struct look *look)
 {
@@ -56,7 +33,8 @@ void look_at_port(struct look *look)
         }
         return;
     }
-    if (is_ours(look, host, wanted)) {
+    const char *address = server_address(look->call, host, wanted);
+    if (address && server_answers(look->call, address)) {
         report(look, FINDING_OK, "forage serves on %s, port %d", host, wanted);
         return;
     }

@@ -1,4 +1,4 @@
-/* Starts this program once more, on its own. */
+/* Starts this program once more, or another one, on its own. */
 #include "proc/successor.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int describe(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attr
                                                           POSIX_SPAWN_SETSIGDEF);
 }
 
-int successor_start(const char *const *arguments, char *const *settings)
+int successor_start(const char *program, const char *const *arguments, char *const *settings)
 {
     pid_t pid;
     posix_spawn_file_actions_t actions;
@@ -61,9 +61,9 @@ int successor_start(const char *const *arguments, char *const *settings)
         error = describe(&actions, &attributes);
         /* posix_spawn() changes nothing of what it is given. */
         char *const *vector = (char *const *)(uintptr_t)arguments;
+        const char *path = program ? program : "/proc/self/exe";
         error =
-            error ? error
-                  : posix_spawn(&pid, "/proc/self/exe", &actions, &attributes, vector, environment);
+            error ? error : posix_spawnp(&pid, path, &actions, &attributes, vector, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);

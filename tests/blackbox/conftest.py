@@ -8,14 +8,11 @@ import os
 
 import pytest
 from http_client import exchange, request
+from people import ALICE, BOB, OPERATOR  # noqa: F401 (tests take them from here)
 from programs import CONFORMANCE, FORAGE, Server, Stdio
 from secrets_watch import WATCH
 
 pytest.register_assert_rewrite("http_checks", "one_source")
-
-ALICE = "alice-token-0123456789"
-BOB = "bob-token-9876543210"
-OPERATOR = "operators-token-5647382910"
 
 
 def pytest_configure():

@@ -79,7 +79,7 @@ def calls_of(count, chance, callers, tools, weights, days=30):
     now = int(time.time() * 1000)
     names = list(tools)
     for _ in range(count):
-        at = now - int(days * DAY_MS * chance.random() ** 3)
+        at = now - int(days * DAY_MS * chance.random() ** 1.6)
         tool = chance.choices(names, weights)[0]
         providers, size, price = tools[tool]
         failed = chance.random() < 0.04
@@ -190,6 +190,10 @@ TYPICAL_EXPERIMENTS = [
     experiment("five-results", about="Do five results instead of three cost too much time?", sample=60, arms={"three": {}, "five": {"arguments": {"num_results": 5}}}),
     experiment("passages", about="Is a page's best passage enough?", metric="reformulation", sample=200, arms={"whole": {}, "passages": {"arguments": {"content": "passages"}}}),
 ]
+HUGE_EXPERIMENTS = [
+    experiment(f"experiment-{number}-{'n' * 40}", about="words " * 100, sample=1000, arms={f"arm-{arm}-{'m' * 30}"[:32]: {} for arm in range(6)}) for number in range(12)
+]
+EXPERIMENTS = {"typical": TYPICAL_EXPERIMENTS, "huge": HUGE_EXPERIMENTS}
 
 
 class filled_server(contextlib.ExitStack):
@@ -201,12 +205,14 @@ class filled_server(contextlib.ExitStack):
 
     def settings(self):
         data = self.folder / "data"
-        data.mkdir()
+        self.folder.mkdir(exist_ok=True)
+        data.mkdir(mode=0o700)
         settings = {"FORAGE_DATA_DIR": data, "FORAGE_HISTORY": None if self.name == "empty" else 1, **self.more}
+        if self.name in EXPERIMENTS:
+            settings["FORAGE_EXPERIMENTS"] = write(self.folder / "experiments", *EXPERIMENTS[self.name])
         if self.name == "typical":
-            files = write(self.folder / "experiments", *TYPICAL_EXPERIMENTS)
             limits = {"FORAGE_LIMITS": "web_search=40/10m,*=2000/24h", "FORAGE_DAILY_BUDGET_USD": "2.5", "FORAGE_DAILY_BUDGET_TOTAL_USD": "20"}
-            settings = {**self.world.settings("tavily", "searxng"), "FORAGE_EXPERIMENTS": files, **limits, **settings}
+            settings = {**self.world.settings("tavily", "searxng"), **limits, **settings}
         return settings
 
     def __enter__(self):

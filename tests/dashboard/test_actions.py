@@ -180,6 +180,24 @@ def test_a_hidden_page_watches_nothing(page, servers):
     one.wait("document.querySelector('.live').textContent === 'Live'")
 
 
+def test_a_server_that_is_started_anew(browser, tmp_path):
+    """The page finds back by itself, and has the new server's token for what it changes."""
+    row = ("local", 1_800_000_000_000, "memory_search", {"query": "tea"}, None, 5, None)
+    with filled_server("first", tmp_path / "first") as server:
+        add_history(server.folder / "data", [row])
+        port = server.port
+        one = Page(browser, port).open("searches/1")
+    one.expected = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE", "403")
+    one.click("Ask it again")
+    one.wait_text("The server does not answer")
+    with filled_server("second", tmp_path / "second", MCP_SERVER_PORT=port) as server:
+        one.click("Ask it again")
+        one.wait_text("just now")
+        assert not one.problems(), one.problems()
+        one.run("location.hash = '#/overview'")
+        one.wait("document.querySelector('.live').textContent === 'Live'")
+
+
 # ---- searches ----
 
 

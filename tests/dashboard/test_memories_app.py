@@ -21,13 +21,15 @@ from test_memories import call, read
 
 HOST = pathlib.Path(__file__).parent / "host"
 MODULES = pathlib.Path(os.environ.get("FORAGE_NODE_MODULES", ROOT / ".deps" / "node" / "node_modules"))
+# The one that the judge was made with; others of the tests' packages may need an older one.
+CORE = next((path for path in ("@modelcontextprotocol/client/node_modules/@modelcontextprotocol/core", "@modelcontextprotocol/core") if (MODULES / path).exists()), "")
 # Where the packages of the judge have what a browser takes.
 IMPORTS = {
     "@modelcontextprotocol/ext-apps/app-bridge": "@modelcontextprotocol/ext-apps/dist/src/app-bridge.js",
     "@modelcontextprotocol/client": "@modelcontextprotocol/client/dist/index.mjs",
     "@modelcontextprotocol/client/_shims": "@modelcontextprotocol/client/dist/shimsBrowser.mjs",
-    "@modelcontextprotocol/core": "@modelcontextprotocol/core/dist/index.mjs",
-    "@modelcontextprotocol/core/internal": "@modelcontextprotocol/core/dist/internal.mjs",
+    "@modelcontextprotocol/core": f"{CORE}/dist/index.mjs",
+    "@modelcontextprotocol/core/internal": f"{CORE}/dist/internal.mjs",
     "zod": "zod/index.js",
     "zod/v4": "zod/v4/index.js",
     "eventsource": "eventsource/dist/index.js",
