@@ -140,7 +140,7 @@ function tagEditor(tags) {
     replace(chips, held.map((tag) => tagChip(tag, { title: "Take this tag away", "aria-label": `Take away the tag ${printable(tag)}`, onclick: () => { held.splice(held.indexOf(tag), 1); draw(); input.focus(); } }, h("span", { "aria-hidden": "true" }, "×"))));
   }
   draw();
-  return { node: h("div", { class: "tag-editor" }, chips, input), input, tags: () => { add(); return held; } };
+  return { node: h("div", { class: "tag-editor" }, chips), input, tags: () => { add(); return held; } };
 }
 
 const PARTS = [
@@ -666,5 +666,6 @@ export function browser(main, store, context) {
     opening.stop();
     clearTimeout(timer);
     document.removeEventListener("keydown", shortcuts);
+    for (const one of document.querySelectorAll("dialog[open]")) one.close();
   };
 }

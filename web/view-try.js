@@ -129,26 +129,53 @@ function scalar(value) {
   return isMoment(value) ? h("time", { datetime: value }, moment(value)) : foreign(value, 2000);
 }
 
-function isShort(value) {
-  return value === null || typeof value !== "object" ? typeof value !== "string" || (value.length <= 200 && !value.includes("\n")) : false;
+const FACT = 40; // letters of a value that stands beside others
+const LINE = 300; // letters of one that has a line of its own
+
+function isScalar(value) {
+  return value === null || typeof value !== "object";
 }
 
-/* Any answer as a person reads it: names and short values, long texts as Markdown, lists one below the other. */
+function fits(value, most) {
+  return isScalar(value) && (typeof value !== "string" || (value.length <= most && !value.includes("\n")));
+}
+
+/* Short texts of a list in one line. */
+function isWords(value) {
+  return Array.isArray(value) && value.length > 0 && value.length <= 20 && value.every((one) => fits(one, FACT));
+}
+
+/* What a thing is called, and where it is. */
+const NAMES = ["title", "summary", "name", "key"];
+const PLACES = ["url", "link"];
+
+/* Any answer as a person reads it: what a thing is called first, short values beside each other, long texts as Markdown, lists one below
+   the other. */
 function readable(value, depth = 0) {
-  if (isShort(value)) return h("p", null, scalar(value));
-  if (typeof value === "string") return markdown(value);
+  if (isScalar(value)) return fits(value, LINE) ? h("p", null, scalar(value)) : markdown(value);
   if (depth > MOST_DEPTH) return h("pre", { tabindex: "0" }, printable(JSON.stringify(value)));
-  if (Array.isArray(value)) {
-    if (!value.length) return h("p", { class: "muted" }, "none");
-    const shown = value.slice(0, MOST_ITEMS);
-    return [h("ol", { class: "answer-list" }, shown.map((one) => h("li", null, isShort(one) ? scalar(one) : readable(one, depth + 1)))), value.length > shown.length ? h("p", { class: "muted" }, `and ${count(value.length - shown.length)} more`) : null];
-  }
-  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
-  const brief = entries.filter(([, one]) => isShort(one));
-  const long = entries.filter(([, one]) => !isShort(one));
+  return Array.isArray(value) ? readableList(value, depth) : readableThing(value, depth);
+}
+
+function readableList(list, depth) {
+  if (!list.length) return h("p", { class: "muted" }, "none");
+  if (isWords(list)) return h("p", { class: "chips" }, list.map((one) => h("span", { class: "tag" }, scalar(one))));
+  const shown = list.slice(0, MOST_ITEMS);
+  return [h("ol", { class: "answer-list" }, shown.map((one) => h("li", null, readable(one, depth + 1)))), list.length > shown.length ? h("p", { class: "muted" }, `and ${count(list.length - shown.length)} more`) : null];
+}
+
+function readableThing(thing, depth) {
+  const name = depth ? NAMES.find((one) => typeof thing[one] === "string" && fits(thing[one], LINE)) : undefined;
+  const place = name ? PLACES.find((one) => typeof thing[one] === "string") : undefined;
+  const rest = Object.entries(thing).filter(([key, one]) => one !== undefined && key !== name && key !== place && !(depth === 0 && key === "success"));
+  const beside = rest.filter(([, one]) => fits(one, FACT) || isWords(one));
+  const lines = rest.filter(([, one]) => !fits(one, FACT) && fits(one, LINE));
+  const long = rest.filter(([, one]) => !fits(one, LINE) && !isWords(one));
   return [
-    brief.length ? h("dl", { class: "facts" }, brief.map(([name, one]) => h("div", null, h("dt", null, foreign(name, 60)), h("dd", null, scalar(one))))) : null,
-    long.map(([name, one]) => h("section", { class: "answer-part" }, h("h4", null, foreign(name, 60)), readable(one, depth + 1))),
+    name ? h("p", { class: "answer-head" }, place ? foreignLink(thing[place], thing[name]) : foreign(thing[name])) : null,
+    lines.map(([key, one]) => h("p", null, h("span", { class: "answer-line" }, foreign(key, FACT), ": "), scalar(one))),
+    beside.length ? h("dl", { class: "facts" }, beside.map(([key, one]) => h("div", null, h("dt", null, foreign(key, FACT)), h("dd", null, isWords(one) ? one.map((word, at) => [at ? ", " : null, scalar(word)]) : scalar(one))))) : null,
+    long.map(([key, one]) => (depth === 0 && key === "data" ? readable(one, depth) : h("section", { class: "answer-part" }, h("h4", null, foreign(key, FACT)), readable(one, depth + 1)))),
   ];
 }
 
