@@ -244,7 +244,9 @@ export function browser(main, store, context) {
     const names = stats.namespaces.map((one) => one.name);
     const all = names.includes(state.namespace) ? stats.namespaces : [{ name: state.namespace, memories: 0 }, ...stats.namespaces];
     const chooser = select(all.map((one) => [one.name, `${printable(one.name).slice(0, 60)} (${short(one.memories)})${one.shared ? " · shared" : ""}`]), state.namespace, (namespace) => change({ namespace, tags: [], from: "", until: "", session: "", q: state.q }));
+    const focused = spaces.contains(document.activeElement);
     replace(spaces, [...field("Namespace", chooser).childNodes]);
+    if (focused) chooser.focus();
     drawNotes();
   }
 
