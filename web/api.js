@@ -3,7 +3,7 @@
 const PAGE_HEADER = "X-Forage-Page";
 const CALLER_HEADER = "X-Forage-Caller";
 
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, error) {
     super(error.message);
     this.status = status;

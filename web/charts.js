@@ -8,15 +8,15 @@ const WIDTH = 640;
 const HEIGHT = 180;
 const TOP = 8;
 
-/* A round number at or above the greatest value: 1, 2 or 5 times a power of ten. */
+/* A number at or above the greatest value that is round, and whose half is. */
 function ceiling(most) {
   if (!(most > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(most));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most * 0.999999);
+  return [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= most * 0.999999);
 }
 
 /* "14:05", or "Nov 3" where a step is a day. */
-export function stepLabel(at, stepSeconds) {
+function stepLabel(at, stepSeconds) {
   return moment(at, stepSeconds >= 86400 ? { month: "short", day: "numeric" } : { hour: "2-digit", minute: "2-digit" });
 }
 

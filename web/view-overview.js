@@ -241,6 +241,7 @@ export async function show(main, context) {
   const draw = (overview) => {
     store = overview.store;
     total.update(overview);
+    numbers.hidden = !overview.total.calls; // empty charts tell nothing
     for (const { chart } of charts) chart.update(overview.series, overview.step_s);
     names.update(overview);
     replace(left, allowances(overview));
@@ -249,13 +250,18 @@ export async function show(main, context) {
     single.update(overview);
   };
 
+  const numbers = h(
+    "div",
+    { class: "view" },
+    charts.filter((one) => one.wide).map((one) => card(one.label, {}, one.chart.node)),
+    h("div", { class: "columns" }, charts.filter((one) => !one.wide).map((one) => card(one.label, {}, one.chart.node))),
+    names.node,
+  );
   put(
     main,
     total.node,
     hint,
-    charts.filter((one) => one.wide).map((one) => card(one.label, {}, one.chart.node)),
-    h("div", { class: "columns" }, charts.filter((one) => !one.wide).map((one) => card(one.label, {}, one.chart.node))),
-    names.node,
+    numbers,
     h("div", { class: "columns" }, card("Limits and budgets", {}, left), context.session.operator ? work.node : null),
     context.session.operator ? card("Providers and upstreams", {}, upstreams.node) : null,
     single.node,

@@ -163,7 +163,7 @@ async function showOne(main, context, id) {
     main,
     h("p", { class: "back" }, h("a", { href: "#/searches" }, "← All searches")),
     card("Question", { tools: again.start },
-      foreignBlock(questionOf(call.arguments), { most: 1000, className: "asked" }),
+      foreignBlock(questionOf(call.arguments), { most: 400, className: "asked" }),
       facts([
         ["When", timeOf(call.at)],
         ["Tool", foreign(call.tool, 80)],

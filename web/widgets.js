@@ -266,7 +266,7 @@ export function virtualList({ label, rowHeight, render, range = null, count: len
   return { node: box, refresh, focus, update: (more) => { length = more; refresh(); } };
 }
 
-/* "Newer" and "Older", of lists that REST gives page by page; `page` is what the view keeps: { before, trail }. */
+/* "Newer" and "Older", of lists that REST gives page by page; null where there is no such page. */
 export function pager({ newer, older, words = "" }) {
   return h(
     "nav",

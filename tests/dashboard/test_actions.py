@@ -107,6 +107,11 @@ def test_a_session_that_ends_asks_for_the_token_again(browser, guarded):
     one.expected = ("401",)
     one.click("Searches")
     one.wait_text("Your session is over")
+    one.fill("Token", ALICE)
+    one.press("Enter")
+    one.wait("!!document.querySelector('nav.views')")
+    one.click("Overview")
+    one.wait("document.querySelector('.live').textContent === 'Live'")
     assert not one.problems(), one.problems()
 
 
@@ -168,6 +173,25 @@ def test_single_calls_are_chosen_and_paged(page, servers):
     one.choose("Tool", "get_content")
     expected = len(ask(servers("typical"), "GET", "/api/v1/calls?limit=25&tool=get_content&outcome=failed&caller=*")["calls"])
     one.wait(f"[...{rows}].length === {expected} && [...{rows}].every((row) => row.innerText.includes('get_content'))")
+
+
+def test_an_hour_of_news_leaves_no_trace(page, browser):
+    """As many events as an hour brings, and the page is as small as before."""
+    one = page("typical")
+    news = (
+        "(async () => { const { events } = await import('/dashboard/api.js'); const [overview, state] = [events.latest.get('overview'), events.latest.get('state')];"
+        "for (let n = 0; n < COUNT; n++) { overview.total.calls += 1; events.tell('overview', overview); events.tell('state', state);"
+        "if (n % 50 === 0) await new Promise((done) => setTimeout(done)); } })()"
+    )
+
+    def weigh(count):
+        one.run(news.replace("COUNT", str(count)))
+        one.settle()
+        browser.ask("HeapProfiler.collectGarbage")
+        return browser.ask("Memory.getDOMCounters")
+
+    before, after = weigh(20), weigh(600)
+    assert after["nodes"] <= before["nodes"] * 1.1 and after["jsEventListeners"] <= before["jsEventListeners"] * 1.1, (before, after)
 
 
 def test_a_hidden_page_watches_nothing(page, servers):

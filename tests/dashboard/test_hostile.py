@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+from conftest import report
 from filling import add_calls, add_history, calls_of, filled_server
 from pages import Page
 
@@ -103,7 +104,7 @@ def test_a_word_of_a_million_letters_stops_nothing(browser, hostile):
     took = page.run("(async () => { const start = performance.now(); [...document.querySelectorAll('.cut > button')].forEach((one) => one.click());"
                     "document.body.offsetHeight; await new Promise((done) => requestAnimationFrame(() => setTimeout(done))); return performance.now() - start; })()")
     assert page.run("document.querySelector('.asked').textContent.length") == len(WORD)
-    assert took < 20000  # that it ends; bench is for how fast
+    report(f"a word of a million letters is shown in {took:.0f} ms")
     nothing_happened(page)
 
 
