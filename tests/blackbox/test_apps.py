@@ -2,11 +2,13 @@
 served, in both eras and over both transports; and that nobody else notices anything."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from http_client import exchange, request
 from messages import CAPABILITIES, modern, modern_headers
-from programs import Server, Stdio
+from programs import ROOT, Server, Stdio
 
 EXTENSION = "io.modelcontextprotocol/ui"
 PAGE = "ui://forage/memories"
@@ -133,3 +135,51 @@ def test_without_its_tools_there_is_no_page(settings):
         client = Client(stdio, False, DECLARED)
         assert PAGE not in json.dumps(client.ask("resources/list"))
         assert EXTENSION not in json.dumps(client.handshake)
+
+
+# ---- how the document is made ----
+
+PAGE_OF = '<!doctype html><link rel="stylesheet" href="a.css"><script type="module" src="a.js"></script>'
+
+
+def bundle(folder, page=PAGE_OF, **files):
+    """What scripts/app.py says of a page and its files."""
+    for name, text in {"a_css": "p {}\n", **files}.items():
+        (folder / name.replace("_", ".")).write_text(text)
+    (folder / "page.html").write_text(page)
+    command = [sys.executable, ROOT / "scripts" / "app.py", folder / "out.c", f"PAGE={folder / 'page.html'}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_modules_become_one_document(tmp_path):
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import app  # noqa: PLC0415 (it lies beside the build's scripts)
+
+    first = 'import { two as second } from "./b.js";\nimport { three } from "./c.js";\nconsole.log(second, three);\n'
+    assert bundle(tmp_path, a_js=first, b_js='import { three } from "./c.js";\nexport const two = three - 1;\n', c_js="export const three = 3;\n").returncode == 0
+    made = (tmp_path / "out.c").read_text()
+    text = app.document(tmp_path / "page.html")
+    assert text.index("const module_c") < text.index("const module_b") < text.index("const module_a") and text.count("const module_c") == 1
+    assert "const {two: second} = module_b;" in text and "<style>\np {}\n</style>" in text
+    bundle(tmp_path, a_js=first, b_js='import { three } from "./c.js";\nexport const two = three - 1;\n', c_js="export const three = 3;\n")
+    assert (tmp_path / "out.c").read_text() == made, "the same files make the same bytes"
+
+
+@pytest.mark.parametrize(
+    "files, words",
+    [
+        ({"a_js": 'import a from "./b.js";\n', "b_js": ""}, "does not know"),
+        ({"a_js": 'import * as b from "./b.js";\n', "b_js": ""}, "does not know"),
+        ({"a_js": "export default 5;\n"}, "does not know"),
+        ({"a_js": "export let a = 5;\n"}, "does not know"),
+        ({"a_js": 'const a = () => import("./b.js");\n'}, "does not know"),
+        ({"a_js": 'import { a } from "./b.js";\n', "b_js": 'import { b } from "./a.js";\nexport const a = 1;\n'}, "imports itself"),
+        ({"a_js": 'import { a } from "./missing.js";\n'}, "missing.js"),
+        ({"a_js": 'const a = "</script>";\n'}, "would end"),
+        ({"a_js": "", "a_css": "p::before { content: '</style>' }"}, "would end"),
+        ({"a_js": "", "page": '<!doctype html><img src="x.png">'}, "would have to be loaded"),
+    ],
+)
+def test_what_cannot_be_one_document_is_refused(tmp_path, files, words):
+    done = bundle(tmp_path, **files)
+    assert done.returncode == 1 and words in done.stderr, done
