@@ -18,6 +18,7 @@ EXCUSES = (
     "needs the archive of a release",
     "needs a client",
     "needs a job",
+    "needs a display",
     "needs a language model",
     "it comes from the package registry",
     "it installs packages of the system",
