@@ -18,7 +18,7 @@ NOTES = [
     ("api-style", "REST answers carry success and data; errors have a stable code.", ["atlas", "style"]),
     ("tone", "The user prefers short answers in plain words.", ["preference"]),
     ("rye", "Rye wants more water: 80 % hydration for the dark loaf.", ["bread"]),
-    ("多言語", "検索は日本語でも動く。", ["atlas", "日本語"]),
+    ("多言語", "検索は日本語でも動く。", ["atlas", "languages"]),
 ]
 NOW = datetime.datetime.now(datetime.UTC)
 
@@ -125,7 +125,7 @@ def research_typical(folder):
     add_job(folder, 1, "How do sourdough starters survive a winter without feeding?", result_of("Sourdough in winter", claims), state_of(claims))
     failed = {"success": False, "error": {"code": "TIMEOUT", "message": "the model did not answer in time; try again later"}}
     add_job(folder, 2, "Which batteries are exempt from the EU regulation of 2027?", failed, status="failed")
-    add_job(folder, 3, "多言語の検索エンジンをどう評価するか", result_of("評価", claims[:1]), state_of(claims[:1]))
+    add_job(folder, 3, "Is 10 Gbit ethernet over old cables reliable at 30 metres?", result_of("Old cables", claims[:1]), state_of(claims[:1]))
 
 
 def research_much(folder):
