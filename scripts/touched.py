@@ -14,7 +14,7 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 # tests/blackbox/test_NAME.py for each room, the most telling first.
 ROOMS = {
     "answer": "search_web answer_contract answer_models kept_answers search_fakes",
-    "app": "protocol_stdio skills rest",
+    "app": "protocol_stdio skills apps rest",
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal dashboard offer completions interrupts",
     "config": "cli trust forms profile",
@@ -28,8 +28,8 @@ ROOMS = {
     "jobs": "jobs tasks follow_ups own_research research usage",
     "index": "memory memory_building memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning memory_vectors",
     "meaning": "model doctor memory_meaning",
-    "mcp": "protocol_stdio protocol_http skills profile forms cancel",
-    "memory": "memory memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
+    "mcp": "protocol_stdio protocol_http skills apps profile forms cancel",
+    "memory": "memory memory_overview memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
     "model": "models model_faults model_fakes doctor",

@@ -12,21 +12,36 @@ export function questionOf(args) {
   return found === undefined ? JSON.stringify(args ?? {}) : Array.isArray(found) ? found.join(" · ") : String(found);
 }
 
-const GRADES = { exact: "good", near: "good", absent: "bad", unseen: "warn" };
+const GRADES = {
+  exact: ["good", "The quote is on the page, word for word."],
+  near: ["good", "The quote is on the page, but for words that do not matter."],
+  absent: ["bad", "The quote is not on the page, or nobody read it."],
+  unseen: ["warn", "The worker read the page itself: nobody can tell."],
+};
 
-function evidence(items) {
-  return h(
-    "ul",
-    { class: "evidence" },
-    items.map((one) =>
-      h(
-        "li",
-        null,
-        h("p", null, foreign(one.claim, 1000), " ", one.grade ? badge(one.grade, GRADES[one.grade] || "") : null),
-        one.quote ? h("blockquote", null, foreign(one.quote, 2000)) : null,
-        h("p", { class: "small muted" }, foreignLink(one.url, one.title || one.url, 160), one.read_at ? [" · read ", timeOf(one.read_at)] : null),
-      )),
-  );
+function grade(name) {
+  const [kind, title] = GRADES[name] || ["", ""];
+  return h("span", { class: `badge ${kind}`, title }, name);
+}
+
+/* Claims, and beside each the words of the page that it stands on. */
+export function evidence(items) {
+  return h("ol", { class: "evidence" }, items.map((one) => h(
+    "li",
+    null,
+    h(
+      "div",
+      null,
+      foreignBlock(one.claim, { most: 2000 }),
+      h("p", null, one.grade ? grade(one.grade) : null, one.supported === undefined ? null : h("span", { class: "muted small", title: one.supported_by || "" }, one.supported ? " a model says that it supports the claim" : " a model says that it does not support the claim")),
+    ),
+    h(
+      "div",
+      null,
+      one.quote ? h("blockquote", null, foreignBlock(one.quote, { most: 2000 })) : h("p", { class: "muted" }, "No quote was given."),
+      h("p", { class: "small muted" }, foreignLink(one.url, one.title || one.url, 160), one.read_at ? [" · read ", timeOf(one.read_at)] : null),
+    ),
+  )));
 }
 
 function source(one) {

@@ -1,12 +1,14 @@
-/* The resources (a guide for agents, the status), the prompts and the skill: what a user of a
- * search server would want to start with. The texts of prompts are prompts/NAME.md; the skill is
- * the one of the plugin, and the guide is its text. */
+/* The resources (a guide for agents, the status, the page of memories), the prompts and the skill:
+ * what a user of a search server would want to start with. The texts of prompts are
+ * prompts/NAME.md; the skill is the one of the plugin, and the guide is its text. */
 #include "app/offers.h"
 
+#include "app/pages.h"
 #include "call/parts.h"
 #include "core/limits.h"
 #include "embedded.h"
 #include "ops/status.h"
+#include "text/packed.h"
 #include "text/text.h"
 
 #include <string.h>
@@ -40,6 +42,15 @@ static int read_status(struct call *call, const char *uri, struct resource_conte
     return status == OK && !content->text ? ERR_NOMEM : status;
 }
 
+static int read_memories_page(struct call *call, const char *uri, struct resource_content *content)
+{
+    (void)uri;
+    size_t length;
+    content->text = unpacked_text(call_arena(call), PAGE_MEMORIES, PAGE_MEMORIES_SIZE,
+                                  LIMIT_MESSAGE_BYTES, &length);
+    return content->text ? OK : ERR_NOMEM;
+}
+
 static const struct resource RESOURCES[] = {
     {
         .uri = "forage://guide",
@@ -56,6 +67,14 @@ static const struct resource RESOURCES[] = {
         .description = "Version, tools and whether each is ready, uptime and counts.",
         .mime = "application/json",
         .read = read_status,
+    },
+    {
+        .uri = "ui://forage/memories",
+        .name = "memories",
+        .title = "Memories",
+        .description = "What is remembered, to browse, search, correct and delete.",
+        .mime = "text/html;profile=mcp-app",
+        .read = read_memories_page,
     },
 };
 

@@ -364,6 +364,9 @@
 #define LIMIT_MEMORY_IMPORT_LINES     1000u   /* in one transaction */
 #define LIMIT_MEMORY_IMPORT_BYTES     MIB(16) /* the same, of what was read of them */
 #define LIMIT_MEMORY_EXPORT_BYTES     KIB(64) /* that are sent at a time */
+#define LIMIT_MEMORY_OVERVIEW         50000u  /* memories that an overview looks at, newest first */
+#define LIMIT_MEMORY_OVERVIEW_TAGS    10000u  /* tags that it counts, */
+#define LIMIT_MEMORY_OVERVIEW_LISTED  100u    /* and of those, and damaged memories, it names */
 #define LIMIT_MEMORY_GROUP            256u    /* changes that share one commit */
 #define LIMIT_MEMORY_INDEXES          64u     /* namespaces whose index stays in memory */
 #define TIME_MEMORY_TRANSFER_MS       600000  /* for an import or an export over HTTP */

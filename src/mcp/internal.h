@@ -34,6 +34,7 @@ enum rpc_error {
 
 #define TASKS_EXTENSION  "io.modelcontextprotocol/tasks"
 #define SKILLS_EXTENSION "io.modelcontextprotocol/skills"
+#define APPS_EXTENSION   "io.modelcontextprotocol/ui"
 
 #define MODERN_VERSION        "2026-07-28"
 #define NEWEST_LEGACY_VERSION "2025-11-25"
@@ -41,7 +42,7 @@ enum rpc_error {
 struct mcp_client {
     pthread_mutex_t lock; /* guards what follows */
     const char *version;  /* negotiated legacy version, or NULL */
-    bool can_sample, can_elicit, can_list_roots;
+    bool can_sample, can_elicit, can_list_roots, shows_apps;
 };
 
 /* A question to a legacy client that waits for its answer. */
@@ -171,6 +172,9 @@ void answer_items(struct mcp_work *work, const char *key, yyjson_mut_val *items)
 /* The result of tools/call, made of what a tool answered; it belongs to the reply's document. */
 yyjson_mut_val *tool_result(struct mcp_work *work, struct reply *reply);
 
+/* A resource or a template as lists tell it. */
+yyjson_mut_val *describe_named(yyjson_mut_doc *doc, const struct resource *resource,
+                               const char *key);
 /* Adds an extension to our capabilities; the object of its settings. */
 yyjson_mut_val *add_extension(struct mcp_work *work, yyjson_mut_val *capabilities,
                               const char *name);
@@ -189,6 +193,27 @@ void skills_add_resources(struct mcp_work *work, yyjson_mut_val *items);
 void skills_list(struct mcp_work *work);
 void skills_get(struct mcp_work *work);
 void skills_read_directory(struct mcp_work *work);
+
+/* ---- apps.c: pages that clients show ---- */
+
+/* Whether a resource is a page: lists name it only to clients that show it. */
+bool apps_is_page(const struct resource *resource);
+/* Whether the capabilities that a client declares say that it shows our pages. */
+bool apps_declared(yyjson_val *capabilities);
+/* The label of a client over HTTP that does, so that each of its requests says so again; NULL
+ * without memory. */
+const char *apps_label(struct mcp_work *work, const char *label);
+/* A capability of ours, for both handshakes, where the client shows apps. */
+void apps_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities);
+/* Whether this client's list of tools has this one now. */
+bool apps_list_tool(const struct mcp_work *work, const struct entry *entry);
+/* Adds what clients that show apps are told of a tool. */
+void apps_describe_tool(struct mcp_work *work, const struct entry *entry, yyjson_mut_val *item);
+/* Adds the pages to a list of resources, for a client that shows them. */
+void apps_add_resources(struct mcp_work *work, yyjson_mut_val *items);
+/* Adds to the content of a page how it wants to be shown. */
+void apps_describe_content(struct mcp_work *work, const struct resource *resource,
+                           yyjson_mut_val *content);
 
 /* ---- tasks.c: calls that outlive their request ---- */
 

@@ -51,6 +51,7 @@ static yyjson_mut_val *capabilities(struct mcp_work *work)
     }
     tasks_add_capability(work, all);
     skills_add_capability(work, all);
+    apps_add_capability(work, all);
     return all;
 }
 
@@ -69,6 +70,7 @@ static void remember_client(struct mcp_client *client, const char *version, yyjs
     client->can_sample = yyjson_is_obj(yyjson_obj_get(declared, "sampling"));
     client->can_elicit = yyjson_is_obj(yyjson_obj_get(declared, "elicitation"));
     client->can_list_roots = yyjson_is_obj(yyjson_obj_get(declared, "roots"));
+    client->shows_apps = apps_declared(declared);
     pthread_mutex_unlock(&client->lock);
 }
 
@@ -95,7 +97,7 @@ static void initialize(struct mcp_work *work)
     } else {
         char *label = arena_alloc(work->arena, ID_SECRET_SIZE);
         if (label && id_make_secret(label) == OK) {
-            work->new_label = label;
+            work->new_label = apps_label(work, label);
         }
     }
     yyjson_mut_val *result = yyjson_mut_obj(doc);
@@ -194,8 +196,9 @@ static void list_tools(struct mcp_work *work)
     bool tasks = !work->modern && tasks_offered(work->mcp) && tasks_known(work);
     for (size_t i = 0; i < registry->tool_count; i++) {
         const struct entry *entry = &registry->tools[i];
-        if (registry_is_listed(registry, entry)) {
+        if (apps_list_tool(work, entry)) {
             yyjson_mut_val *item = form_definition(doc, entry);
+            apps_describe_tool(work, entry, item);
             if (tasks && entry->job) {
                 yyjson_mut_val *execution = yyjson_mut_obj_add_obj(doc, item, "execution");
                 yyjson_mut_obj_add_str(doc, execution, "taskSupport",
@@ -207,13 +210,9 @@ static void list_tools(struct mcp_work *work)
     answer_items(work, "tools", items);
 }
 
-/* Resources and templates share a registry but not a list. */
-static yyjson_mut_val *describe_of_kind(yyjson_mut_doc *doc, const struct resource *resource,
-                                        const char *key, bool template)
+yyjson_mut_val *describe_named(yyjson_mut_doc *doc, const struct resource *resource,
+                               const char *key)
 {
-    if (resource_is_template(resource) != template) {
-        return NULL;
-    }
     yyjson_mut_val *item = yyjson_mut_obj(doc);
     json_add_string(doc, item, key, resource->uri);
     json_add_string(doc, item, "name", resource->name);
@@ -223,16 +222,20 @@ static yyjson_mut_val *describe_of_kind(yyjson_mut_doc *doc, const struct resour
     return item;
 }
 
+/* Resources and templates share a registry but not a list. */
 static yyjson_mut_val *describe_resource(yyjson_mut_doc *doc, const struct registry *registry,
                                          size_t index)
 {
-    return describe_of_kind(doc, registry->resources[index], "uri", false);
+    const struct resource *resource = registry->resources[index];
+    bool listed = !resource_is_template(resource) && !apps_is_page(resource);
+    return listed ? describe_named(doc, resource, "uri") : NULL;
 }
 
 static yyjson_mut_val *describe_template(yyjson_mut_doc *doc, const struct registry *registry,
                                          size_t index)
 {
-    return describe_of_kind(doc, registry->resources[index], "uriTemplate", true);
+    const struct resource *resource = registry->resources[index];
+    return resource_is_template(resource) ? describe_named(doc, resource, "uriTemplate") : NULL;
 }
 
 static void list_resources(struct mcp_work *work)
@@ -240,6 +243,7 @@ static void list_resources(struct mcp_work *work)
     size_t all = work->mcp->options.registry->resource_count;
     yyjson_mut_val *items = describe_all(work, all, describe_resource);
     skills_add_resources(work, items);
+    apps_add_resources(work, items);
     answer_items(work, "resources", items);
 }
 
@@ -410,6 +414,7 @@ static void read_resource(struct mcp_work *work)
     json_add_string(doc, one, "mimeType", content.mime ? content.mime : resource->mime);
     json_add_string(doc, one, "text", content.text);
     json_add_string(doc, one, "blob", content.blob_base64);
+    apps_describe_content(work, resource, one);
     answer_result(work, result);
 }
 

@@ -172,6 +172,38 @@ struct memory_page {
 int memory_list(struct call *call, const struct memory_space *space,
                 const struct memory_filter *filter, size_t limit, size_t offset,
                 struct memory_page *page);
+/* ---- what there is, in numbers (overview.c) ---- */
+
+struct memory_tag {
+    const char *name;
+    int64_t memories;
+};
+/* A day, month or year. */
+struct memory_period {
+    int64_t from_ms;
+    int64_t memories;
+};
+struct memory_flaw {
+    const char *key;
+    const char *damage;
+    int64_t created_ms;
+};
+struct memory_overview {
+    size_t counted;          /* memories that were looked at, the newest of those that pass */
+    bool more;               /* there are more than those */
+    struct memory_tag *tags; /* those that most memories have first */
+    size_t tag_count;
+    bool more_tags;
+    const char *unit;              /* of the periods: "day", "month" or "year" */
+    struct memory_period *periods; /* newest first, without those that are empty */
+    size_t period_count;
+    struct memory_flaw *damaged; /* newest first, as many as are named */
+    size_t damaged_count;
+    size_t all_damaged;
+};
+int memory_overview(struct call *call, const struct memory_space *space,
+                    const struct memory_filter *filter, struct memory_overview *overview);
+
 /* ---- moving (export.c) ---- */
 
 /* What is wanted of the store. */

@@ -95,6 +95,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .own = yyjson_get_bool(yyjson_obj_get(own, "own")),
         .upfront = yyjson_get_bool(yyjson_obj_get(own, "upfront")),
         .large = yyjson_get_bool(yyjson_obj_get(own, "large")),
+        .ui = yyjson_obj_get(own, "ui"),
         .body = json_string(own, "body"),
         .unsaid = yyjson_obj_get(own, "unsaid"),
         .one_line = yyjson_obj_get(own, "one_line"),

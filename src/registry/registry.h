@@ -152,6 +152,7 @@ struct entry {
     bool own;             /* its result is made of what its caller stored */
     bool upfront;         /* clients that load tools on demand should have it from the start */
     bool large;           /* its result may be as large as results may be */
+    yyjson_val *ui;       /* what clients that show apps are told of it (mcp/apps.c), or NULL */
     const char *body;     /* the member of its result that is a long text, or NULL */
     yyjson_val *unsaid;   /* members that repeat what others say: text leaves them out */
     yyjson_val *one_line; /* lists of small objects: text has one line for all of one */

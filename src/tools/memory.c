@@ -561,6 +561,47 @@ static int run_get(struct call *call, yyjson_val *arguments, struct reply *reply
     return by_key ? get_by_key(call, arguments, reply) : run_list(call, arguments, reply);
 }
 
+/* ---- memory_overview ---- */
+
+static int run_overview(struct call *call, yyjson_val *arguments, struct reply *reply)
+{
+    struct memory_space space;
+    struct memory_filter filter;
+    struct memory_overview seen;
+    int status = read_filter(call, arguments, &space, &filter);
+    status = status == OK ? memory_overview(call, &space, &filter, &seen) : status;
+    if (status != OK) {
+        return status;
+    }
+    yyjson_mut_doc *doc = reply->doc;
+    yyjson_mut_val *data = answer_with_data(reply);
+    yyjson_mut_obj_add_uint(doc, data, "counted", seen.counted);
+    yyjson_mut_obj_add_bool(doc, data, "more", seen.more);
+    yyjson_mut_val *tags = yyjson_mut_obj_add_arr(doc, data, "tags");
+    for (size_t i = 0; i < seen.tag_count; i++) {
+        yyjson_mut_val *tag = yyjson_mut_arr_add_obj(doc, tags);
+        yyjson_mut_obj_add_str(doc, tag, "tag", seen.tags[i].name);
+        yyjson_mut_obj_add_sint(doc, tag, "memories", seen.tags[i].memories);
+    }
+    yyjson_mut_obj_add_bool(doc, data, "more_tags", seen.more_tags);
+    yyjson_mut_obj_add_str(doc, data, "unit", seen.unit);
+    yyjson_mut_val *times = yyjson_mut_obj_add_arr(doc, data, "times");
+    for (size_t i = 0; i < seen.period_count; i++) {
+        yyjson_mut_val *period = yyjson_mut_arr_add_obj(doc, times);
+        fields_write_time(doc, period, "from", seen.periods[i].from_ms);
+        yyjson_mut_obj_add_sint(doc, period, "memories", seen.periods[i].memories);
+    }
+    yyjson_mut_obj_add_uint(doc, data, "all_damaged", seen.all_damaged);
+    yyjson_mut_val *damaged = yyjson_mut_obj_add_arr(doc, data, "damaged");
+    for (size_t i = 0; i < seen.damaged_count; i++) {
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, damaged);
+        yyjson_mut_obj_add_str(doc, one, "key", seen.damaged[i].key);
+        fields_write_time(doc, one, "created_at", seen.damaged[i].created_ms);
+        fields_write_damage(doc, one, seen.damaged[i].damage);
+    }
+    return data ? OK : ERR_NOMEM;
+}
+
 /* ---- memory_stats ---- */
 
 static int run_stats(struct call *call, yyjson_val *arguments, struct reply *reply)
@@ -621,4 +662,5 @@ const struct tool MEMORY_TOOLS[MEMORY_TOOL_COUNT] = {
     {definition_memory_rename, run_rename, ready},
     {definition_memory_delete, run_delete, ready},
     {definition_memory_stats, run_stats, ready},
+    {definition_memory_overview, run_overview, ready},
 };

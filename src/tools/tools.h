@@ -5,7 +5,7 @@
 
 #include "registry/registry.h"
 
-#define MEMORY_TOOL_COUNT  9
+#define MEMORY_TOOL_COUNT  10
 #define CHATGPT_TOOL_COUNT 2
 
 extern const struct tool MEMORY_TOOLS[MEMORY_TOOL_COUNT];

@@ -274,6 +274,7 @@ def succeed(client):
     send("memory_update", 200, body={"key": "one", "version": 1})
     send("memory_rename", 200, body={"key": "one", "new_key": "two"})
     send("memory_stats", 200)
+    send("memory_overview", 200)
     send("memory_delete", 200, body={"keys": ["two", "nothing"]})
     send("add_memory", 200, body={"text": "Without a key.", "namespace": "other"})
     send("put_memory", 200, "a/b%20%C3%A9", body={"text": "A key with a slash."})

@@ -56,7 +56,7 @@ def test_tool_list(server):
     assert status["group"] == "server" and status["ready"] is True
     whole = {tool["name"]: tool for tool in tools}
     listed = exchange(server.port, request(body=call("tools/list"))).json()["result"]["tools"]
-    assert whole.keys() - {tool["name"] for tool in listed} == {"memory_list", "memory_rename", "memory_stats"}
+    assert whole.keys() - {tool["name"] for tool in listed} == {"memory_list", "memory_overview", "memory_rename", "memory_stats"}
     for tool in listed:
         same = whole[tool["name"]]
         assert (tool["title"], tool["annotations"]) == (same["title"], same["annotations"])

@@ -13,6 +13,7 @@ from people import OPERATOR
 from experimenting import PLAIN, add_trials, experiment, write
 from http_client import exchange, request
 from programs import Server
+from remembering import remember_much, remember_typical, research_much, research_typical
 from searching import World
 
 WORLDS = ["empty", "typical", "huge"]
@@ -148,6 +149,8 @@ def fill_typical(server, folder):
         past.append(("local", now - (60 - number) * 2_700_000, tool, {argument: question}, code, chance.randrange(300, 60000), failure if code else answer_to(question, chance)))
     add_history(folder, past)
     add_experiments(server, folder, chance)
+    remember_typical(server)
+    research_typical(folder)
     # Somebody outside was asked, and one of them is ill.
     server.world.find(3)
     server.world["tavily"].mishap = 500
@@ -179,6 +182,8 @@ def fill_huge(server, folder):
     report = "# Long\n\n" + word[:600_000] + "\n\n" + "- item\n" * 10000
     past.append(("local", now, "deep_search", {"topic": word}, None, 10**9, {"success": True, "report": report, "evidence": [claim] * 10}))
     add_history(folder, past)
+    remember_much(server)
+    research_much(folder)
 
 
 TYPICAL_EXPERIMENTS = [

@@ -21,7 +21,7 @@ from programs import ROOT  # noqa: E402
 from test_views import address_of  # noqa: E402
 
 # The view, by day or by night, and how much of it.
-PICTURES = {"overview-month": ("light", 1000), "search": ("light", 860), "experiment": ("dark", 860), "setup": ("light", 680)}
+PICTURES = {"overview-month": ("light", 1000), "search": ("light", 860), "experiment": ("dark", 860), "setup": ("light", 680), "memory": ("light", 860), "report": ("dark", 860)}
 WIDTH = 1280
 COLOURS = 200
 

@@ -24,10 +24,17 @@ VIEWS = {
     "clients": "setup?tab=clients",
     "settings": "setup?tab=settings",
     "tokens": "setup?tab=tokens",
+    "memories": "memories",
+    "memory": "memories?key={memory}",
+    "memory-search": "memories?q=how%20hot%20does%20the%20oven%20run",
+    "research": "research",
+    "report": "research/00000000000000000000000000000001",
+    "try": "try/get_content",
 }
 # Those that not every world has something for, or something else.
 SAME = {"overview-month": ("typical",), "setup": ("typical",), "clients": ("typical",), "tokens": ("empty",), "settings": ("typical",)}
-ONLY = {"search": ("typical", "huge"), "experiment": ("typical", "huge"), **SAME}
+FULL = {name: ("typical", "huge") for name in ("memory", "memory-search", "report")}
+ONLY = {**FULL, "try": ("typical",), "search": ("typical", "huge"), "experiment": ("typical", "huge"), **SAME}
 
 
 CASES = [(world, name) for name in VIEWS for world in ONLY.get(name, WORLDS)]
@@ -37,7 +44,8 @@ def address_of(name, server):
     """The address, with what only the server knows."""
     report = "{report}" in VIEWS[name] and ask(server, "GET", "/api/v1/history?limit=1&tool=deep_search")["calls"][0]["id"]
     first = "{first}" in VIEWS[name] and ask(server, "GET", "/api/v1/experiments")["experiments"][0]["name"]
-    return VIEWS[name].replace("{report}", str(report)).replace("{first}", str(first))
+    memory = "oven" if server.name == "typical" else "k" * 1000
+    return VIEWS[name].replace("{report}", str(report)).replace("{first}", str(first)).replace("{memory}", memory)
 
 
 @pytest.mark.parametrize("world, name", CASES)

@@ -83,6 +83,12 @@ static int list(struct call *call)
     return memory_list(call, &SPACE, &ALL, 10, 0, &page);
 }
 
+static int overview(struct call *call)
+{
+    struct memory_overview seen;
+    return memory_overview(call, &SPACE, &ALL, &seen);
+}
+
 static int update(struct call *call)
 {
     struct memory_result result;
@@ -139,8 +145,8 @@ static int remove_key(struct call *call)
 }
 
 static int (*const WORK[])(struct call *call) = {
-    add,    add_without_key, import_lines, get,   search,     fulltext,   list,
-    update, restore,         history,      check, export_all, remove_key,
+    add,      add_without_key, import_lines, get,     search, fulltext,   list,
+    overview, update,          restore,      history, check,  export_all, remove_key,
 };
 
 /* One piece of work in a call of its own. */
