@@ -39,50 +39,54 @@ enum form {
 
 #define ANY_TYPE 0u
 
+/* A name with its length: every start of the program looks some thousand of them up. */
+#define NAMED(name) name, sizeof(name) - 1
+
 /* The keywords, with the types that they say something about. */
 static const struct keyword {
     const char *name;
+    size_t length;
     enum form form;
     unsigned types;
 } KEYWORDS[] = {
-    {"$schema", TEXT, ANY_TYPE},
-    {"$id", TEXT, ANY_TYPE},
-    {"$anchor", TEXT, ANY_TYPE},
-    {"$comment", TEXT, ANY_TYPE},
-    {"title", TEXT, ANY_TYPE},
-    {"description", TEXT, ANY_TYPE},
-    {"format", TEXT, ANY_TYPE},
-    {"default", ANYTHING, ANY_TYPE},
-    {"examples", LIST, ANY_TYPE},
-    {"deprecated", BOOLEAN, ANY_TYPE},
-    {"readOnly", BOOLEAN, ANY_TYPE},
-    {"writeOnly", BOOLEAN, ANY_TYPE},
-    {"type", TYPE, ANY_TYPE},
-    {"enum", LIST, ANY_TYPE},
-    {"const", ANYTHING, ANY_TYPE},
-    {"properties", SCHEMA_MAP, SCHEMA_OBJECT},
-    {"required", NAMES, SCHEMA_OBJECT},
-    {"additionalProperties", SCHEMA, SCHEMA_OBJECT},
-    {"items", SCHEMA, SCHEMA_ARRAY},
-    {"minItems", COUNT, SCHEMA_ARRAY},
-    {"maxItems", COUNT, SCHEMA_ARRAY},
-    {"uniqueItems", BOOLEAN, SCHEMA_ARRAY},
-    {"minLength", COUNT, SCHEMA_STRING},
-    {"maxLength", COUNT, SCHEMA_STRING},
-    {"pattern", PATTERN, SCHEMA_STRING},
-    {"minimum", NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
-    {"maximum", NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
-    {"exclusiveMinimum", NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
-    {"exclusiveMaximum", NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
-    {"anyOf", SCHEMA_LIST, ANY_TYPE},
-    {"oneOf", SCHEMA_LIST, ANY_TYPE},
-    {"allOf", SCHEMA_LIST, ANY_TYPE},
-    {"not", SCHEMA, ANY_TYPE},
-    {"if", SCHEMA, ANY_TYPE},
-    {"then", SCHEMA, ANY_TYPE},
-    {"else", SCHEMA, ANY_TYPE},
-    {"$ref", REFERENCE, ANY_TYPE},
-    {"$defs", SCHEMA_MAP, ANY_TYPE},
+    {NAMED("$schema"), TEXT, ANY_TYPE},
+    {NAMED("$id"), TEXT, ANY_TYPE},
+    {NAMED("$anchor"), TEXT, ANY_TYPE},
+    {NAMED("$comment"), TEXT, ANY_TYPE},
+    {NAMED("title"), TEXT, ANY_TYPE},
+    {NAMED("description"), TEXT, ANY_TYPE},
+    {NAMED("format"), TEXT, ANY_TYPE},
+    {NAMED("default"), ANYTHING, ANY_TYPE},
+    {NAMED("examples"), LIST, ANY_TYPE},
+    {NAMED("deprecated"), BOOLEAN, ANY_TYPE},
+    {NAMED("readOnly"), BOOLEAN, ANY_TYPE},
+    {NAMED("writeOnly"), BOOLEAN, ANY_TYPE},
+    {NAMED("type"), TYPE, ANY_TYPE},
+    {NAMED("enum"), LIST, ANY_TYPE},
+    {NAMED("const"), ANYTHING, ANY_TYPE},
+    {NAMED("properties"), SCHEMA_MAP, SCHEMA_OBJECT},
+    {NAMED("required"), NAMES, SCHEMA_OBJECT},
+    {NAMED("additionalProperties"), SCHEMA, SCHEMA_OBJECT},
+    {NAMED("items"), SCHEMA, SCHEMA_ARRAY},
+    {NAMED("minItems"), COUNT, SCHEMA_ARRAY},
+    {NAMED("maxItems"), COUNT, SCHEMA_ARRAY},
+    {NAMED("uniqueItems"), BOOLEAN, SCHEMA_ARRAY},
+    {NAMED("minLength"), COUNT, SCHEMA_STRING},
+    {NAMED("maxLength"), COUNT, SCHEMA_STRING},
+    {NAMED("pattern"), PATTERN, SCHEMA_STRING},
+    {NAMED("minimum"), NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
+    {NAMED("maximum"), NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
+    {NAMED("exclusiveMinimum"), NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
+    {NAMED("exclusiveMaximum"), NUMBER, SCHEMA_NUMBER | SCHEMA_INTEGER},
+    {NAMED("anyOf"), SCHEMA_LIST, ANY_TYPE},
+    {NAMED("oneOf"), SCHEMA_LIST, ANY_TYPE},
+    {NAMED("allOf"), SCHEMA_LIST, ANY_TYPE},
+    {NAMED("not"), SCHEMA, ANY_TYPE},
+    {NAMED("if"), SCHEMA, ANY_TYPE},
+    {NAMED("then"), SCHEMA, ANY_TYPE},
+    {NAMED("else"), SCHEMA, ANY_TYPE},
+    {NAMED("$ref"), REFERENCE, ANY_TYPE},
+    {NAMED("$defs"), SCHEMA_MAP, ANY_TYPE},
 };
 
 #define KEYWORD_COUNT (sizeof KEYWORDS / sizeof *KEYWORDS)
@@ -120,7 +124,7 @@ static int refuse_keyword(struct checker *checker, yyjson_val *name, const struc
     struct text_guess guess;
     text_guess_start(&guess, yyjson_get_str(name), yyjson_get_len(name));
     for (size_t i = 0; i < KEYWORD_COUNT; i++) {
-        text_guess_try(&guess, KEYWORDS[i].name, strlen(KEYWORDS[i].name));
+        text_guess_try(&guess, KEYWORDS[i].name, KEYWORDS[i].length);
     }
     text_put(out, "the keyword ");
     schema_put_name(out, name);
@@ -283,8 +287,10 @@ static int check_form(struct checker *checker, enum form form, yyjson_val *value
 
 static const struct keyword *find_keyword(yyjson_val *name)
 {
+    const char *text = yyjson_get_str(name);
+    size_t length = yyjson_get_len(name);
     for (size_t i = 0; i < KEYWORD_COUNT; i++) {
-        if (yyjson_equals_str(name, KEYWORDS[i].name)) {
+        if (KEYWORDS[i].length == length && memcmp(KEYWORDS[i].name, text, length) == 0) {
             return &KEYWORDS[i];
         }
     }
