@@ -3,7 +3,7 @@
 
     tests/dashboard/pictures.py
 
-They go into docs/images/, with 200 colours, so that they stay small.
+They go into docs/images/, with 64 colours, so that they stay small.
 """
 
 import pathlib
@@ -23,7 +23,7 @@ from test_views import address_of  # noqa: E402
 # The view, by day or by night, and how much of it.
 PICTURES = {"overview-month": ("light", 1000), "search": ("light", 860), "experiment": ("dark", 860), "setup": ("light", 680), "memory": ("light", 860), "report": ("dark", 860)}
 WIDTH = 1280
-COLOURS = 200
+COLOURS = 64
 
 SHRINK = """
 import sys
