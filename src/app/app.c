@@ -344,6 +344,9 @@ static void leave_what_runs(struct app *app, bool stopped)
         log_warn(NULL, "calls are still running; leaving them");
     }
     if (calls_run || !stopped) {
+        pool_leave(app->pool);
+        pool_leave(app->parts.side_threads);
+        jobs_leave(app->parts.jobs);
         log_finish();
         _exit(EXIT_SUCCESS);
     }

@@ -54,6 +54,7 @@ struct pool {
     struct worker *all;
     pthread_t left; /* the thread that left last, while `to_join` */
     bool to_join;
+    bool left_alone; /* nobody joins threads any more */
 };
 
 struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
@@ -187,7 +188,10 @@ static void *work(void *argument)
     bool to_join = pool->to_join;
     pthread_t left = pool->left;
     pool->left = pthread_self();
-    pool->to_join = true;
+    pool->to_join = !pool->left_alone;
+    if (pool->left_alone) {
+        pthread_detach(pool->left);
+    }
     if (pool->threads == 0) {
         pthread_cond_broadcast(&pool->all_gone);
     }
@@ -333,6 +337,17 @@ void pool_cancel_all(struct pool *pool)
         if (worker->call) {
             call_cancel(worker->call);
         }
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_leave(struct pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->left_alone = true;
+    if (pool->to_join) {
+        pthread_detach(pool->left);
+        pool->to_join = false;
     }
     pthread_mutex_unlock(&pool->lock);
 }

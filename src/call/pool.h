@@ -39,5 +39,7 @@ void pool_look(struct pool *pool, void (*look)(void *context, const struct call 
 void pool_cancel_all(struct pool *pool);
 /* Waits for the running jobs to end, then for the threads. No job may be added any more. */
 struct pool *pool_free(struct pool *pool);
+/* For a program that ends without that, and leaves threads that it cannot wait for. */
+void pool_leave(struct pool *pool);
 
 #endif

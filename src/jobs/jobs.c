@@ -208,6 +208,11 @@ void jobs_put_down(struct jobs *jobs, bool clients_left)
     pthread_mutex_unlock(&jobs->lock);
 }
 
+void jobs_leave(struct jobs *jobs)
+{
+    pool_leave(jobs->threads);
+}
+
 size_t jobs_running(struct jobs *jobs)
 {
     return pool_running(jobs->threads);

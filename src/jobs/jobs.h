@@ -37,6 +37,8 @@ MUST_CHECK int jobs_serve(struct jobs *jobs);
 void jobs_put_down(struct jobs *jobs, bool clients_left);
 /* Works on every job that nobody works on, until there is none left or the call ends. How many. */
 size_t jobs_work_off(struct jobs *jobs, struct call *call);
+/* For a program that ends without jobs_free(), as of pool_leave(). */
+void jobs_leave(struct jobs *jobs);
 /* Jobs that are worked on now. */
 size_t jobs_running(struct jobs *jobs);
 /* Whether jobs that go on without a client are, or were put down, here. */

@@ -443,8 +443,11 @@ bool keeper_stop(struct keeper *keeper, int64_t time_ms)
     }
     pthread_mutex_unlock(&keeper->notes_lock);
     bool stopped = writer_stop(keeper->writer, time_ms);
-    if (!stopped) {
-        lost(keeper, atomic_load(&keeper->unsaved) + atomic_load(&keeper->refused));
+    size_t left = atomic_load(&keeper->unsaved) + atomic_load(&keeper->refused);
+    if (!stopped && left) {
+        lost(keeper, left);
+    } else if (!stopped) {
+        log_warn(NULL, "the records of the last calls could not be written in time");
     }
     return stopped;
 }
