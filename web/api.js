@@ -112,7 +112,6 @@ async function readJson(response) {
 export const get = async (path, options) => readJson(await request("GET", path, undefined, options));
 export const post = async (path, body, options) => readJson(await request("POST", path, body ?? {}, options));
 export const put = async (path, body, options) => readJson(await request("PUT", path, body ?? {}, options));
-export const patch = async (path, body, options) => readJson(await request("PATCH", path, body ?? {}, options));
 export const del = async (path, options) => readJson(await request("DELETE", path, undefined, options));
 export const getText = async (path, options) => (await request("GET", path, undefined, options)).text();
 
