@@ -448,7 +448,7 @@ def test_the_end_of_standard_input(fresh, tmp_path):
 def working(folder):
     """Whether somebody works on what was left: a process of its own, which no test has started."""
     for path in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a process that has just ended
             words = (path / "cmdline").read_bytes().split(b"\0")
             if words[1:3] == [b"research", b"--work"] and str(folder).encode() in (path / "environ").read_bytes():
                 return True
