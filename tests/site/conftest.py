@@ -3,7 +3,6 @@
 FORAGE names the program under test (build/forage).
 """
 
-import os
 import pathlib
 import subprocess
 import sys
@@ -12,26 +11,8 @@ import pytest
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 
-from programs import FORAGE, ROOT  # noqa: E402
-from secrets_watch import WATCH  # noqa: E402
-
-
-def pytest_configure():
-    if not os.access(FORAGE, os.X_OK):
-        pytest.exit(f"{FORAGE} is missing: build it first", returncode=2)
-
-
-measured = []
-
-
-def report(line):
-    """Something measured, to be shown at the end of the run whether or not anything failed."""
-    measured.append(line)
-
-
-def pytest_terminal_summary(terminalreporter):
-    for line in measured:
-        terminalreporter.write_line(line)
+from programs import ROOT  # noqa: E402
+from run_frame import nothing_secret_is_said, pytest_configure, pytest_terminal_summary, report  # noqa: E402, F401
 
 
 def build(folder, root=ROOT):
@@ -40,12 +21,6 @@ def build(folder, root=ROOT):
         [root / "scripts" / "site", folder], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False
     )
     return completed.returncode, completed.stdout.decode()
-
-
-@pytest.fixture(autouse=True)
-def nothing_secret_is_said():
-    yield
-    assert not WATCH.seen, WATCH.seen[:3]
 
 
 @pytest.fixture(scope="session")
