@@ -110,7 +110,7 @@ UNWANTED = [
 LISTED = [
     (r"src/([\w/]+)/(\w+)\.c", "src/meson.build", r"'{0}': \[[^]]*'{1}'"),
     (r"src/tools/(\w+)\.json", "src/meson.build", r"'definition_{0}'"),
-    (r"tests/unit/test_(\w+)\.c", "tests/meson.build", r"'{0}': \["),
+    (r"tests/unit/test_(\w+)\.c", "tests/meson.build", r"unit_tests = \{{[^}}]*'{0}',"),
     (r"tests/conformance/(\w+)\.c", "tests/meson.build", r"conformance_sources = \[[^]]*'{0}'"),
     (r"tests/conformance/data/(\w+)\.json", "tests/meson.build", r"conformance_data = \[[^]]*'{0}'"),
     (r"fuzz/fuzz_(\w+)\.c", "fuzz/meson.build", r"'{0}'"),

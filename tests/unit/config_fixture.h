@@ -3,24 +3,20 @@
 #ifndef FORAGE_TESTS_UNIT_CONFIG_FIXTURE_H
 #define FORAGE_TESTS_UNIT_CONFIG_FIXTURE_H
 
+#include "unit.h"
+
 #include "config/config.h"
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "core/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 #define MOST_ENTRIES 8
 
 static char folder[] = "/tmp/forage-test-XXXXXX";

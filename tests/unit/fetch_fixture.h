@@ -3,6 +3,8 @@
 #ifndef FORAGE_TESTS_FETCH_FIXTURE_H
 #define FORAGE_TESTS_FETCH_FIXTURE_H
 
+#include "unit.h"
+
 #include "call/parts.h"
 #include "core/limits.h"
 #include "fake_names.h"
@@ -13,12 +15,6 @@
 #include "text/url.h"
 
 #include <netinet/tcp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Hosts that no page may lead to, in every spelling that a resolver or a parser takes. */
 static const char *const PRIVATE_HOSTS[] = {

@@ -3,27 +3,22 @@
 #ifndef FORAGE_TESTS_HTTP_CLIENT_H
 #define FORAGE_TESTS_HTTP_CLIENT_H
 
+#include "unit.h"
+
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/limits.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#define COUNT(list)  (sizeof(list) / sizeof(list)[0])
 #define PATIENCE_S   30 /* how long a test waits before it calls something stuck */
 #define CLIENT_BYTES KIB(16)
 

@@ -109,7 +109,7 @@ static void names_walls(void **state)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
+UNIT_TEST(access)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(names_walls)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,7 +283,7 @@ static int load_config(void **state)
     return status;
 }
 
-int main(void)
+UNIT_TEST(allocations)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),

@@ -364,7 +364,7 @@ static void no_memory_is_an_error_and_nothing_worse(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(answer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(prompt_generation_is_deterministic, set_up, tear_down),

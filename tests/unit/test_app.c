@@ -313,7 +313,7 @@ static void test_starts_that_read_a_page(void **state)
     start_and_end_often("fennel", 20, true);
 }
 
-int main(void)
+UNIT_TEST(app)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_programs_the_first_ends_first),

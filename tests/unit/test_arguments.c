@@ -167,7 +167,7 @@ static void test_settings(void **state)
     assert_null(settings[2]);
 }
 
-int main(void)
+UNIT_TEST(arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),

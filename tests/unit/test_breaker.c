@@ -157,7 +157,7 @@ static void of_many_at_once_one_tries(void **state)
     breakers_free(crowd.breakers);
 }
 
-int main(void)
+UNIT_TEST(breaker)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_opens_after_five_failures_in_a_row),

@@ -286,7 +286,7 @@ static void browser_that_does_not_read(void **state)
     assert_int_equal(channel_send(world->channel, TO_BROWSER, "C.d", "{}", false), OK);
 }
 
-int main(void)
+UNIT_TEST(browser_protocol)
 {
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
     const struct CMUnitTest tests[] = {

@@ -4,6 +4,7 @@
 #include "memory/lines.h"
 #include "memory/memories.h"
 #include "memory_fixture.h"
+#include "unit.h"
 
 enum { COUNT = LIMIT_MEMORY_AT_ONCE + 16 };
 
@@ -135,7 +136,7 @@ static void a_check_of_what_is_half_made_finds_nothing_wrong(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(building)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_deleted_meanwhile_does_not_come_back, start,

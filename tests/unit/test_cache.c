@@ -464,7 +464,7 @@ static void many_share_a_folder(void **state)
     assert_true(each_file(fixture, NULL, NULL) <= 16);
 }
 
-int main(void)
+UNIT_TEST(cache)
 {
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {

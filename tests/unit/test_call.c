@@ -224,7 +224,7 @@ static void the_pool_can_cancel_everything(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(call)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_ends_by_cancellation),

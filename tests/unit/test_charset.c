@@ -224,7 +224,7 @@ static void is_always_valid(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(charset)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes),

@@ -161,7 +161,7 @@ static void a_piece_names_sections(void **state)
     headings_done(&focus);
 }
 
-int main(void)
+UNIT_TEST(choice)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_scores_best_comes_first, set_up, tear_down),

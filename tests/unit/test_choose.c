@@ -12,17 +12,12 @@
 #include "page/html/page.h"
 #include "page/html/parse.h"
 #include "tables.h"
+#include "unit.h"
 
 #include <lexbor/dom/dom.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* Sentences that read like a text, each different from the other. */
 #define TEXT_1                                                                                     \
@@ -603,7 +598,7 @@ static void reads_labels(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(choose)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_kinds_apart),

@@ -546,7 +546,7 @@ static void tracking_parameters_are_stripped_from_text(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(citations)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_ruler_finds_every_position, set_up, tear_down),

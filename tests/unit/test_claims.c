@@ -210,7 +210,7 @@ static void memory_may_run_out(void **state)
     assert_true(made && refused);
 }
 
-int main(void)
+UNIT_TEST(claims)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(claims_are_read_in_every_shape, make_arena, free_arena),

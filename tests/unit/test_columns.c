@@ -1,14 +1,10 @@
 /* Columns: letters that are wide, that take no room, and texts that are cut between letters. */
 #include "text/columns.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static void counts_columns(void **state)
 {
@@ -59,7 +55,7 @@ static void cuts_between_letters(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(columns)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_columns),

@@ -5,6 +5,7 @@
 #include "config/variables.h"
 #include "config_fixture.h"
 #include "core/overlay.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -800,7 +801,7 @@ static void refuses_what_calls_cannot_differ_in(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(config)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(knows_its_defaults, begin),

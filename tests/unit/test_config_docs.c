@@ -5,6 +5,7 @@
 #include "config/variables.h"
 #include "config_fixture.h"
 #include "text/json.h"
+#include "unit.h"
 
 static void declares_sound_variables(void **state)
 {
@@ -186,7 +187,7 @@ static void shows_it_to_programs(void **state)
     buf_done(&page);
 }
 
-int main(void)
+UNIT_TEST(config_docs)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(declares_sound_variables, begin),

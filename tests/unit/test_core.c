@@ -437,7 +437,7 @@ static void redaction_would_rather_lose_text(void **state)
     redact_reset();
 }
 
-int main(void)
+UNIT_TEST(core)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arena_pieces_do_not_overlap),

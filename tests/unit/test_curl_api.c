@@ -3,14 +3,12 @@
 #include "net/curl_api.h"
 #include "net/fetch.h"
 
+#include "unit.h"
+
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char asked[200];
 
@@ -54,7 +52,7 @@ static void fetching_fails_with_words(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(curl_api)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_is_missing),

@@ -501,7 +501,7 @@ static void a_log_that_another_emptied_gets_room_again(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
-int main(void)
+UNIT_TEST(db)
 {
     const struct CMUnitTest tests[] = {
         TEST(values_come_back),

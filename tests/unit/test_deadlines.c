@@ -2,14 +2,12 @@
 #include "core/status.h"
 #include "doors/deadlines.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ENTRIES 300
 #define CHANGES 20000
@@ -93,7 +91,7 @@ static void test_draining(void **state)
     deadlines_done(&deadlines);
 }
 
-int main(void)
+UNIT_TEST(deadlines)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_earliest_comes_first),

@@ -6,16 +6,11 @@
 
 #include "failing_allocations.h"
 #include "packed_parts.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- numbers ---- */
 
@@ -128,7 +123,7 @@ static void test_without_memory(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(documents)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),

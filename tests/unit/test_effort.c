@@ -59,7 +59,7 @@ static void many_owners(void **state)
     assert_false(effort_is_most(&effort, "owner 0", 10 * EFFORT_OWNERS));
 }
 
-int main(void)
+UNIT_TEST(effort)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_takes_most_is_known),

@@ -4,18 +4,14 @@
 #include "core/limits.h"
 #include "core/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int make_arena(void **state)
 {
@@ -258,7 +254,7 @@ static void reads_files(void **state)
     rmdir(folder);
 }
 
-int main(void)
+UNIT_TEST(envfile)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(understands_lines),  cmocka_unit_test(refuses_lines),

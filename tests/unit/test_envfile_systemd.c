@@ -321,7 +321,7 @@ static void gives_an_example_that_both_read(void **state)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(envfile_systemd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_what_systemd_reads_otherwise),

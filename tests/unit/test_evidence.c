@@ -611,7 +611,7 @@ static void contradictions_are_bounded(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(evidence)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_slow_matcher_agrees),

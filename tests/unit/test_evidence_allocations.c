@@ -57,7 +57,7 @@ static void what_fails_is_told(void **state)
     assert_true(rounds > 5);
 }
 
-int main(void)
+UNIT_TEST(evidence_allocations)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_fails_is_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,7 +333,7 @@ static void positions_are_true(void **state)
     assert_int_equal(evidence_note(evidence, note)->start, 8);
     assert_int_equal(evidence_note(evidence, note)->end, 27);
 }
-int main(void)
+UNIT_TEST(evidence_quotes)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_looks_the_same_is_the_same, make_arena, free_arena),

@@ -170,7 +170,7 @@ static void keeps_what_was_read(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(evil_pages)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(survives),

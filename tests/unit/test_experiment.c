@@ -272,7 +272,7 @@ static void a_search_that_words_the_last_one_anew(void **state)
     recent_free(recent);
 }
 
-int main(void)
+UNIT_TEST(experiment)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_quantiles),

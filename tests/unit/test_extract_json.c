@@ -230,7 +230,7 @@ static void hostile_text_costs_little(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(extract_json)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_of_output),       cmocka_unit_test(there_are_sixty_kinds),

@@ -3,14 +3,10 @@
 #include "core/status.h"
 #include "page/loaders/bodies.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int make_arena(void **state)
 {
@@ -172,7 +168,7 @@ static void reads_dates(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(feed)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(writes_lists, make_arena, free_arena),

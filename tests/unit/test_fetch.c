@@ -2,6 +2,7 @@
  * test_fetch_policy.c, where redirects lead in test_redirects.c, how a fetch ends early in
  * test_fetch_cancel.c. */
 #include "fetch_fixture.h"
+#include "unit.h"
 
 /* ---- answers ---- */
 
@@ -327,7 +328,7 @@ static void time_begins_anew_with_each_piece(void **state)
     loopback_stop(server);
 }
 
-int main(void)
+UNIT_TEST(fetch)
 {
     const struct CMUnitTest tests[] = {
         TEST(answers),

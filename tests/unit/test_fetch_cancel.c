@@ -8,17 +8,13 @@
 #include "loopback.h"
 #include "net/fetch.h"
 #include "net/lanes.h"
+#include "unit.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <time.h>
 
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-#define BOUND_US     500000
+#define BOUND_US 500000
 
 /* ---- servers that stop half-way ---- */
 
@@ -310,7 +306,7 @@ static void deadline_is_the_calls(void **state)
     forget_connections();
 }
 
-int main(void)
+UNIT_TEST(fetch_cancel)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_in_every_stage_of_a_connection),

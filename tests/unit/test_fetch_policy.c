@@ -1,5 +1,6 @@
 /* Where a fetch may go: the address policy on every connection, and proxies. */
 #include "fetch_fixture.h"
+#include "unit.h"
 
 /* ---- the policy ---- */
 
@@ -216,7 +217,7 @@ static void sends_names_to_the_proxy(void **state)
     unsetenv("http_proxy");
 }
 
-int main(void)
+UNIT_TEST(fetch_policy)
 {
     const struct CMUnitTest tests[] = {
         TEST(asks_the_policy),

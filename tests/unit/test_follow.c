@@ -187,7 +187,7 @@ static void the_question_that_is_meant(void **state)
     assert_null(strstr(request.system, "{tag}"));
 }
 
-int main(void)
+UNIT_TEST(follow)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_left_comes_back, begin, end),

@@ -136,7 +136,7 @@ static void test_no_page_can_end_itself(void **state)
     buf_done(&page);
 }
 
-int main(void)
+UNIT_TEST(form)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),

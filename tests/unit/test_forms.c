@@ -134,7 +134,7 @@ static void knows_two_slips(void **state)
     assert_false(forms_long("12345678"));
 }
 
-int main(void)
+UNIT_TEST(forms)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_families),

@@ -480,7 +480,7 @@ static void days_are_those_of_utc(void **state)
     assert_string_equal(day, "2026-11-15");
 }
 
-int main(void)
+UNIT_TEST(guard)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_name_their_callers),

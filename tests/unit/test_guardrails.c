@@ -314,7 +314,7 @@ static void wrong_rules_are_explained(void **state)
     assert_null(guardrails_new("/", problem, sizeof problem));
 }
 
-int main(void)
+UNIT_TEST(guardrails)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_are_enough_queries),

@@ -126,7 +126,7 @@ static void knows_unknown_names_again(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(html_parse)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_over_source),

@@ -4,20 +4,16 @@
 #include "core/status.h"
 #include "doors/http_parse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define HOST        "Host: a\r\n"
-#define END         "\r\n"
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
-
+#define HOST "Host: a\r\n"
+#define END  "\r\n"
 static void assert_slice(struct slice slice, const char *expected)
 {
     assert_int_equal(slice.length, strlen(expected));
@@ -564,7 +560,7 @@ static void test_names(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(http_parse)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good_heads),

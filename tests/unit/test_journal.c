@@ -146,7 +146,7 @@ static void whoever_keeps_it_may_say_no(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(journal)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_one),

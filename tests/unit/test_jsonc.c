@@ -3,15 +3,11 @@
 #include "core/status.h"
 #include "setup/jsonc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static const char *const PATH[] = {"mcpServers", "forage"};
 static const char VALUE[] = "{\n  \"command\": \"f\",\n  \"env\": {\n    \"A\": \"b\"\n  }\n}";
@@ -193,7 +189,7 @@ static void refuses_what_is_too_deep(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(jsonc)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sets_members),

@@ -170,7 +170,7 @@ static int without_settings(void **state)
     return 0;
 }
 
-int main(void)
+UNIT_TEST(judge)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_of_open_sources_are_judged),

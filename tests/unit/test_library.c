@@ -5,15 +5,13 @@
 #include "db/postgres_api.h"
 #include "net/curl_api.h"
 
+#include "unit.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define MOST 64
 
@@ -97,7 +95,7 @@ static void the_reserve_is_lent_to_one_at_a_time(void **state)
     give_all();
 }
 
-int main(void)
+UNIT_TEST(library)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_is_not_remembered),

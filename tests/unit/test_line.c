@@ -411,7 +411,7 @@ static void shows_who_is_inside_and_who_waits(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(line)
 {
 #define WITH_LINE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {

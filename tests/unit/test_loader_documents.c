@@ -5,15 +5,11 @@
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int make_arena(void **state)
 {
@@ -436,7 +432,7 @@ static void repairs_what_is_no_utf8(void **state)
     assert_true(document.cut);
 }
 
-int main(void)
+UNIT_TEST(loader_documents)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(writes_a_question, make_arena, free_arena),

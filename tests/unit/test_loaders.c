@@ -4,15 +4,11 @@
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int make_arena(void **state)
 {
@@ -379,7 +375,7 @@ static void knows_files_by_their_names(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(loaders)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(knows_whose_a_url_is, make_arena, free_arena),

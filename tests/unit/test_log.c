@@ -21,6 +21,8 @@
 #define LINES   5000 /* of each thread: many more than a pipe and the ring hold */
 #define TOLD    9    /* a descriptor of the child */
 #define SECONDS 60   /* after which a case hangs */
+/* The variable that tells this program, started again, to be such a process, and of which kind. */
+#define CHILD "FORAGE_TEST_LOG_CHILD"
 
 static void *write_lines(void *number)
 {
@@ -74,11 +76,11 @@ struct child {
 static struct child start(int output, const char *how)
 {
     int pair[2];
-    char name[] = "test_log";
-    char word[16];
-    char *arguments[] = {name, word, NULL};
+    char program[] = "unit";
+    char name[] = "log";
+    char *arguments[] = {program, name, NULL};
     struct child child;
-    snprintf(word, sizeof word, "%s", how);
+    assert_int_equal(setenv(CHILD, how, 1), 0);
     posix_spawn_file_actions_t actions;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     posix_spawn_file_actions_init(&actions);
@@ -86,6 +88,7 @@ static struct child start(int output, const char *how)
     posix_spawn_file_actions_adddup2(&actions, pair[1], TOLD);
     assert_int_equal(posix_spawn(&child.pid, "/proc/self/exe", &actions, NULL, arguments, environ),
                      0);
+    unsetenv(CHILD);
     posix_spawn_file_actions_destroy(&actions);
     close(pair[1]);
     close(output);
@@ -209,10 +212,11 @@ static void test_reader_that_left(void **state)
     end(&child);
 }
 
-int main(int argc, char **argv)
+UNIT_TEST(log)
 {
-    if (argc == 2) {
-        return be_child(strcmp(argv[1], "nobody") == 0);
+    const char *how = getenv(CHILD);
+    if (how) {
+        return be_child(strcmp(how, "nobody") == 0);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pipe),

@@ -190,7 +190,7 @@ static void notices_every_change(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(mapping)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(survives_a_cut),

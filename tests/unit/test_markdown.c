@@ -406,7 +406,7 @@ static void reads_whole_pages(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(markdown)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_the_cases),

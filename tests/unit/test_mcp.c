@@ -578,7 +578,7 @@ static int load_config(void **state)
 
 #define SERVER_TEST(test) cmocka_unit_test_setup_teardown(test, open_server, close_server)
 
-int main(void)
+UNIT_TEST(mcp)
 {
     const struct CMUnitTest tests[] = {
         SERVER_TEST(messages_over_stdio),

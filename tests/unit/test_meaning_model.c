@@ -483,7 +483,7 @@ static void test_vectors(void **state)
     model_free(model);
 }
 
-int main(void)
+UNIT_TEST(meaning_model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products),

@@ -7,6 +7,7 @@
 #include "db/db.h"
 #include "memory/lines.h"
 #include "memory_fixture.h"
+#include "unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -663,7 +664,7 @@ static void makes_summaries_and_keys(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(memory)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(adds, start, finish),

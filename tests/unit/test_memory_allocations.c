@@ -193,7 +193,7 @@ static void survives(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(memory_allocations)
 {
     static char folder[] = "/tmp/forage-memory-allocations-XXXXXX";
     static const char *const NAMES[] = {"memory.db", "memory.db-wal", "memory.db-shm"};

@@ -432,7 +432,7 @@ static void scores_are_the_same_however_it_is_divided(void **state)
     index_free(other);
 }
 
-int main(void)
+UNIT_TEST(memory_index)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(finds_and_ranks, start, finish),

@@ -350,7 +350,7 @@ static void random_lists_are_merged_as_the_model_does(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(merge)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(situations_have_their_lists, make_arena, free_arena),

@@ -128,7 +128,7 @@ static void cuts_the_site(void **state)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(metadata)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_pages),

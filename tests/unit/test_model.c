@@ -11,16 +11,12 @@
 #include "page/html/page.h"
 #include "page/html/parse.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* 60 letters, two sentences. */
 #define TEXT                                                                                       \
@@ -202,7 +198,7 @@ static void has_a_whole_table(void **state)
     assert_true(most < INT32_MAX);
 }
 
-int main(void)
+UNIT_TEST(model)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gathers_lists_and_tables),

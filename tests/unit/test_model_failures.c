@@ -168,7 +168,7 @@ static void forgets_lessons_after_an_hour(void **state)
     models_free(models);
 }
 
-int main(void)
+UNIT_TEST(model_failures)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_every_form, set_up, tear_down),

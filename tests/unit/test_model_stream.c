@@ -201,7 +201,7 @@ static void survives_without_memory(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(model_stream)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_chunking_gives_the_same_reply),

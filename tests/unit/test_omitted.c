@@ -226,7 +226,7 @@ static void a_short_page_is_no_shell_by_itself(void **state)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(omitted)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_text_has_one_place),

@@ -139,7 +139,7 @@ static void a_source_of_another_type_is_asked_for_its_own(void **state)
     assert_int_equal(choices[2].type, SEARCH_WEB);
 }
 
-int main(void)
+UNIT_TEST(open_choice)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_find_their_sources),

@@ -1,6 +1,7 @@
 /* Open sources of code and reference: what each is asked, in its own terms, how its answers are
  * read, and what it says when it has had enough. */
 #include "search_cases.h"
+#include "unit.h"
 
 #include "websearch/route.h"
 
@@ -480,7 +481,7 @@ static void every_source_is_paced(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(open_sources_code)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_asked_in_its_own_terms),

@@ -1,6 +1,7 @@
 /* Open sources of news and of pictures: what each is asked, in its own terms, and how its answers
  * are read. */
 #include "search_cases.h"
+#include "unit.h"
 
 static void each_is_asked_in_its_own_terms(void **state)
 {
@@ -287,7 +288,7 @@ static void google_names_the_site_of_each_page(void **state)
     assert_string_equal(hits.items[0].title, "A");
 }
 
-int main(void)
+UNIT_TEST(open_sources_news)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_asked_in_its_own_terms),

@@ -1,5 +1,6 @@
 /* Open sources of papers: what each is asked, in its own terms, and how its answers are read. */
 #include "search_cases.h"
+#include "unit.h"
 
 static void each_is_asked_in_its_own_terms(void **state)
 {
@@ -281,7 +282,7 @@ static void markup_becomes_one_line(void **state)
     assert_null(plain_markup(arena, NULL));
 }
 
-int main(void)
+UNIT_TEST(open_sources_papers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_asked_in_its_own_terms),

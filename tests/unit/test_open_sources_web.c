@@ -2,6 +2,7 @@
  * read. */
 #include "failing_allocations.h"
 #include "search_cases.h"
+#include "unit.h"
 
 #include "text/url.h"
 
@@ -467,7 +468,7 @@ static void each_has_its_terms(void **state)
     assert_non_null(SOURCE_WIBY.open->attribution);
 }
 
-int main(void)
+UNIT_TEST(open_sources_web)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_asked_in_its_own_terms),

@@ -771,7 +771,7 @@ static void kept_answers_are_bounded(void **state)
 
 #define WITH_FILE(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
-int main(void)
+UNIT_TEST(ops)
 {
     const struct CMUnitTest tests[] = {
         WITH_FILE(windows_are_shared_and_last),

@@ -290,7 +290,7 @@ static void each_rule_makes_the_order_better(void **state)
     assert_true(none < votes && votes < words && words < all);
 }
 
-int main(void)
+UNIT_TEST(order)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_several_found_is_first, make_arena, free_arena),

@@ -1,17 +1,15 @@
 /* Finding what came with the program, from where the program is; new files. */
 #include "core/files.h"
 
+#include "unit.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* The name of this program and of the folder that it is in. */
 static char folder[OWN_PATH_SIZE];
@@ -97,7 +95,7 @@ static void a_new_file_is_whole_or_gone(void **state)
     assert_true(remove_folder(place, 1));
 }
 
-int main(void)
+UNIT_TEST(own_files)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_beside_the_folder_first),

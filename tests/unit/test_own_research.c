@@ -382,7 +382,7 @@ static void the_question_names_sources(void **state)
     assert_string_equal(sources_get(&sources, 3)->url, "https://c.example/q?a=1");
 }
 
-int main(void)
+UNIT_TEST(own_research)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_tools),

@@ -101,7 +101,7 @@ static void the_clock_goes_on(void **state)
     assert_true(before > 0 && owner_clock_ms() >= before + 4);
 }
 
-int main(void)
+UNIT_TEST(owner)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_process_is_there),

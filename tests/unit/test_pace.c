@@ -256,7 +256,7 @@ static void random_schedules_are_those_of_the_model(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(pace)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_have_a_margin),

@@ -359,7 +359,7 @@ static void a_slow_store_is_given_its_time(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(pacer)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(turns_are_a_window_apart, alone, close_pacer),

@@ -299,7 +299,7 @@ static void finds_sections(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(paging)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_where_a_part_should),

@@ -155,7 +155,7 @@ static void bounds_every_passage(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(passages)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_where_the_text_is_cut_best),

@@ -3,16 +3,12 @@
 #include "core/status.h"
 #include "registry/pattern.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int match(const char *pattern, const char *text)
 {
@@ -302,7 +298,7 @@ static void gives_up_at_the_ceiling(void **state)
     free(text);
 }
 
-int main(void)
+UNIT_TEST(pattern)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_or_not),

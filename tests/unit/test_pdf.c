@@ -3,13 +3,11 @@
 #include "core/limits.h"
 #include "page/documents/pdf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int make_arena(void **state)
 {
@@ -264,7 +262,7 @@ static void takes_the_metadata(void **state)
     assert_string_equal(document.markdown, "# The & title\n\nText.\n");
 }
 
-int main(void)
+UNIT_TEST(pdf)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(writes_paragraphs, make_arena, free_arena),

@@ -130,7 +130,7 @@ static void have_ceilings(void **state)
     assert_true(whole);
 }
 
-int main(void)
+UNIT_TEST(pieces)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(are_sentences_items_and_rows, set_up, tear_down),

@@ -3,17 +3,13 @@
 #include "guard/policy.h"
 #include "text/url.h"
 
+#include "unit.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static struct sockaddr_storage address_of(const char *text, int port)
 {
@@ -256,7 +252,7 @@ static void refuses_wrong_lists(void **state)
     free(many);
 }
 
-int main(void)
+UNIT_TEST(policy)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(judges_addresses),

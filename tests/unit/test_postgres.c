@@ -3,18 +3,16 @@
 #include "core/clock.h"
 #include "db/db.h"
 
+#include "unit.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SECRET      "hunter2-hunter2"
 #define GENEROUS_MS 5000
@@ -45,10 +43,10 @@ static void a_wrong_url_is_told_without_itself(void **state)
 {
     (void)state;
     static const char *const URLS[] = {
-        "postgresql://user:" SECRET "@[::1/database",
-        "postgresql://user:" SECRET "%zz@127.0.0.1/database",
-        "postgresql://127.0.0.1/database?password=" SECRET "&colour=blue",
-        "nonsense " SECRET,
+        ("postgresql://user:" SECRET "@[::1/database"),
+        ("postgresql://user:" SECRET "%zz@127.0.0.1/database"),
+        ("postgresql://127.0.0.1/database?password=" SECRET "&colour=blue"),
+        ("nonsense " SECRET),
     };
     for (size_t i = 0; i < sizeof URLS / sizeof *URLS; i++) {
         char problem[256] = "";
@@ -120,7 +118,7 @@ static void a_server_that_is_not_there_is_named(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(postgres)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_url_is_told_without_itself),

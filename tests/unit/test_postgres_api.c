@@ -3,14 +3,12 @@
 #include "db/db.h"
 #include "db/postgres_api.h"
 
+#include "unit.h"
+
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char asked[200];
 
@@ -46,7 +44,7 @@ static void connecting_fails_with_words(void **state)
     assert_non_null(strstr(problem, "install libpq5"));
 }
 
-int main(void)
+UNIT_TEST(postgres_api)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_what_is_missing),

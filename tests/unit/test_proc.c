@@ -3,13 +3,13 @@
 #include "core/limits.h"
 #include "proc/proc.h"
 
+#include "unit.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-#define BOUND_US     1000000
+#define BOUND_US 1000000
 #define SHELL(script)                                                                              \
     (const char *const[])                                                                          \
     {                                                                                              \
@@ -654,9 +651,8 @@ static void leaves_nothing_behind(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_call, free_call)
 
-int main(int argc, char **argv)
+UNIT_TEST(proc)
 {
-    proc_begin(argc, argv);
     const struct CMUnitTest tests[] = {
         TEST(reports_how_it_ended),
         TEST(says_why_it_did_not_start),

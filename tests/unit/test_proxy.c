@@ -7,6 +7,7 @@
 #include "loopback.h"
 #include "page/browser/proxy.h"
 #include "text/base64.h"
+#include "unit.h"
 
 #define BIG_BYTES MIB(8)
 
@@ -460,7 +461,7 @@ static void ends_with_open_tunnels(void **state)
     close(stuck);
 }
 
-int main(void)
+UNIT_TEST(proxy)
 {
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
     const struct CMUnitTest tests[] = {

@@ -1,5 +1,6 @@
 /* Redirects hop by hop: how they are followed, where they may lead, and what is carried there. */
 #include "fetch_fixture.h"
+#include "unit.h"
 
 #include "page/source/redirects.h"
 
@@ -211,7 +212,7 @@ static void a_body_is_not_sent_on(void **state)
     assert_int_equal(response.status, 307);
 }
 
-int main(void)
+UNIT_TEST(redirects)
 {
     const struct CMUnitTest tests[] = {
         TEST(follows_redirects),

@@ -572,7 +572,7 @@ static void a_folder_that_cannot_be_made_is_told(void **state)
     config_unload();
 }
 
-int main(void)
+UNIT_TEST(research)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prompts_are_filled),

@@ -2,16 +2,15 @@
 #include "core/clock.h"
 #include "fake_names.h"
 #include "net/resolve.h"
+#include "unit.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static struct call *new_call(int64_t timeout_ms)
 {
@@ -326,7 +325,7 @@ static void leaks_no_descriptor(void **state)
     call_free(call);
 }
 
-int main(void)
+UNIT_TEST(resolve)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers),

@@ -1,6 +1,7 @@
 /* The files of an index where there is no room for them: what is deleted leaves them all the same.
  */
 #include "memory_fixture.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -103,7 +104,7 @@ static void what_is_deleted_leaves_files_that_cannot_be_written(void **state)
     assert_int_equal(files_with("zanzibar"), 1);
 }
 
-int main(void)
+UNIT_TEST(saving)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_deleted_leaves_files_that_cannot_be_written,

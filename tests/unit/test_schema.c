@@ -4,16 +4,12 @@
 #include "core/status.h"
 #include "registry/schema.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 struct test_case {
     const char *schema;
@@ -695,7 +691,7 @@ static void fills_in_defaults(void **state)
     assert_int_equal(yyjson_mut_get_sint(yyjson_mut_obj_get(filled, "num_results")), 3);
 }
 
-int main(void)
+UNIT_TEST(schema)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checks_types),

@@ -80,7 +80,7 @@ static void bears_an_empty_store(void **state)
     assert_true(isfinite(score_word(1, 1, score_slowness(&manner, 0, true))));
 }
 
-int main(void)
+UNIT_TEST(score)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weighs_words),

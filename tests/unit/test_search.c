@@ -238,7 +238,7 @@ static void decorations_are_taken_off(void **state)
     assert_null(plain_text(arena, NULL));
 }
 
-int main(void)
+UNIT_TEST(search)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_page_has_one_spelling),

@@ -1,6 +1,7 @@
 /* Providers: what each is asked, in its own terms, how its answers are read, and how failures are
  * judged. */
 #include "search_cases.h"
+#include "unit.h"
 
 #include "websearch/route.h"
 
@@ -368,7 +369,7 @@ static void providers_say_how_long_to_wait(void **state)
     assert_in_range(wait_of(&PROVIDER_SERPER, "retry-after", date), 55000, 60000);
 }
 
-int main(void)
+UNIT_TEST(search_providers)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_asked_in_its_own_terms),

@@ -491,7 +491,7 @@ static void pruning_loses_no_compound(void **state)
     check_pruning(say_compound, "das ist nicht mit der und die wir haben ", 50);
 }
 
-int main(void)
+UNIT_TEST(segment)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_postings),        cmocka_unit_test(keeps_positions),

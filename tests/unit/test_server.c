@@ -1,6 +1,7 @@
 /* Requests and answers of the HTTP server as a client sees them: a real server on a free port, and
  * plain sockets. */
 #include "server_fixture.h"
+#include "unit.h"
 
 /* ---- requests and answers ---- */
 
@@ -396,7 +397,7 @@ static void test_big_answer_to_a_slow_reader(void **state)
     close(fd);
 }
 
-int main(void)
+UNIT_TEST(server)
 {
     const struct CMUnitTest tests[] = {
         WITH(start, test_keep_alive_and_headers),

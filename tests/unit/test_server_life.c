@@ -1,6 +1,7 @@
 /* The life of the HTTP server's connections: time limits, clients that leave, too many of them, and
  * the end. */
 #include "server_fixture.h"
+#include "unit.h"
 
 #include <sys/resource.h>
 
@@ -500,7 +501,7 @@ static void test_port_that_is_taken(void **state)
 
 #define WITH(start_function, test) cmocka_unit_test_setup_teardown(test, start_function, end)
 
-int main(void)
+UNIT_TEST(server_life)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_limits),

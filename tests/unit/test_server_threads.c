@@ -4,6 +4,7 @@
 #include "core/status.h"
 #include "doors/server.h"
 #include "http_client.h"
+#include "unit.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -359,7 +360,7 @@ static void test_an_answer_waits_for_gone(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(server_threads)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_many_clients, start_workers, end_workers),

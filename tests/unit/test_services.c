@@ -71,7 +71,7 @@ static int unload(void **state)
     return 0;
 }
 
-int main(void)
+UNIT_TEST(services)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(sources_are_named_by_what_they_search, unload),

@@ -4,12 +4,10 @@
 #include "core/limits.h"
 #include "core/status.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NOW INT64_C(1763500000000)
 
@@ -114,7 +112,7 @@ static void a_pages_token_is_its_callers(void **state)
     close_world(&other);
 }
 
-int main(void)
+UNIT_TEST(sessions)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cookie_is_its_callers),

@@ -5,18 +5,13 @@
 #include "core/status.h"
 #include "failing_allocations.h"
 #include "setup/plan.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* ---- the work ---- */
 
@@ -92,7 +87,7 @@ static void fails_whole_or_not_at_all(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(setup_allocations)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fails_whole_or_not_at_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -793,7 +793,7 @@ static void begins_again_in_a_new_folder(void **state)
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
-int main(void)
+UNIT_TEST(shelf)
 {
     const struct CMUnitTest tests[] = {
         EACH(outlives_files_that_are_cut), /* first: before cmocka sets SIGBUS anew */

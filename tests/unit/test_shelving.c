@@ -362,7 +362,7 @@ static void merges_without_a_shelf(void **state)
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, make_model, free_model)
 
-int main(void)
+UNIT_TEST(shelving)
 {
     const struct CMUnitTest tests[] = {
         EACH(comes_back_as_it_was),   EACH(is_changed_while_it_is_written),

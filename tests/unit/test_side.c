@@ -259,7 +259,7 @@ static void more_pieces_than_threads_wait_for_their_turn(void **state)
     assert_in_range(most_running, 1, LIMIT_SIDE_THREADS);
 }
 
-int main(void)
+UNIT_TEST(side)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_them_end),

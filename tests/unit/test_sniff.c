@@ -121,7 +121,7 @@ static void reads_no_further(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(sniff)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_what_it_is),

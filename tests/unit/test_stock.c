@@ -154,7 +154,7 @@ static void test_charge(void **state)
     stock_free(stock);
 }
 
-int main(void)
+UNIT_TEST(stock)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_takes_more_than_it_leaves),

@@ -4,14 +4,12 @@
 #include "core/status.h"
 #include "text/packed.h"
 
+#include "unit.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void buckets_grow_with_time(void **state)
 {
@@ -93,7 +91,7 @@ static void texts_are_packed_and_unpacked(void **state)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(tallies)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_grow_with_time),

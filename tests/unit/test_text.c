@@ -3,15 +3,11 @@
 #include "text/count.h"
 #include "text/text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static void tells_utf8(void **state)
 {
@@ -274,7 +270,7 @@ static void counts_words_wherever_they_are(void **state)
     assert_int_equal(count_words(text, sizeof text), 1);
 }
 
-int main(void)
+UNIT_TEST(text)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hides_paths),

@@ -413,7 +413,7 @@ static void survives_anything(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(time_phrases)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_english),     cmocka_unit_test(reads_chinese),

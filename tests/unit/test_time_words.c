@@ -119,7 +119,7 @@ static void reads_moments(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(time_words)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_spans),

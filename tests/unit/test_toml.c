@@ -3,15 +3,11 @@
 #include "core/status.h"
 #include "setup/toml.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static const char *const PATH[] = {"mcp_servers", "forage"};
 static const char BODY[] = "command = \"f\"\n";
@@ -243,7 +239,7 @@ static void reads_strings(void **state)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(toml)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_and_takes_out),

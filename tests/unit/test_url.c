@@ -4,16 +4,12 @@
 #include "core/status.h"
 #include "text/url.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 static int make_arena(void **state)
 {
@@ -490,7 +486,7 @@ static void bounds_punycode(void **state)
     assert_int_equal(url_host(name, sizeof name, host, NULL), ERR_INVALID);
 }
 
-int main(void)
+UNIT_TEST(url)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(parses_to_normal_form, make_arena, free_arena),

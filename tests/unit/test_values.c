@@ -139,7 +139,7 @@ static void bounds_values(void **state)
     free(text);
 }
 
-int main(void)
+UNIT_TEST(values)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_values),

@@ -392,7 +392,7 @@ static void test_files_stay_few(void **out)
     shelf_release(view);
 }
 
-int main(void)
+UNIT_TEST(vector_shelving)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_what_was_saved_is_found_again, begin, end),

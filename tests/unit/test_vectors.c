@@ -301,7 +301,7 @@ static void test_words_count_as_they_hold(void **unused)
     arena_free(arena);
 }
 
-int main(void)
+UNIT_TEST(vectors)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_forms_give_the_same),

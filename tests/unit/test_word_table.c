@@ -1,13 +1,10 @@
 /* Looking words up in the generated tables. */
 #include "tables.h"
+#include "unit.h"
 
 #include "page/html/choose/hints.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint32_t value(const struct word_table *table, const char *word)
 {
@@ -71,7 +68,7 @@ static void test_every_entry_is_found(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(word_table)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),

@@ -206,7 +206,7 @@ static void folds(void **state)
     }
 }
 
-int main(void)
+UNIT_TEST(words)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_texts_apart), cmocka_unit_test(remembers_words),

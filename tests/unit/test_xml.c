@@ -2,16 +2,12 @@
 #include "core/status.h"
 #include "page/loaders/xml.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-#define COUNT(table) (sizeof(table) / sizeof *(table))
 
 /* All events, written so that a table can hold them. */
 static char *describe(const char *xml, size_t length)
@@ -197,7 +193,7 @@ static void takes_an_element(void **state)
     buf_done(&text);
 }
 
-int main(void)
+UNIT_TEST(xml)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_events),
