@@ -10,6 +10,7 @@
 #include "answer/response.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "text/text.h"
 #include "world/world.h"
 
@@ -18,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -113,7 +112,7 @@ static void check_as_claims(struct arena *arena, const char *text)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(answer)
 {
     struct arena *arena = arena_new(MIB(64));
     char *text = arena ? arena_strndup(arena, (const char *)data, size) : NULL;

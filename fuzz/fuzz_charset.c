@@ -3,6 +3,7 @@
  * UTF-8 of a sensible length, an encoding that has a name, and the same again. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "page/html/charset.h"
 #include "text/text.h"
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -30,7 +29,7 @@ static char *take_line(struct arena *arena, const char **at, const char *end)
     return arena_strndup(arena, from, (size_t)((newline ? newline : end) - from));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(charset)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     const char *at = (const char *)data;

@@ -4,6 +4,7 @@
  * why there is none. */
 #include "core/buf.h"
 #include "core/limits.h"
+#include "fuzz.h"
 #include "page/documents/documents.h"
 #include "page/loaders/bodies.h"
 #include "text/text.h"
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void require(int holds, const char *what)
 {
     if (!holds) {
@@ -25,7 +24,7 @@ static void require(int holds, const char *what)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(documents)
 {
     struct arena *arena = arena_new(MIB(128));
     struct document document = {0};

@@ -1,14 +1,13 @@
 /* Fuzzes what an embeddings endpoint answers. Whatever comes: either it is refused with words, or
  * there are as many vectors as there were texts, all of length 1. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "meaning/endpoint.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -18,7 +17,7 @@ static void require(int holds, const char *what)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(embeddings)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     for (size_t count = 1; arena && count <= 3; count++) {

@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "text/text.h"
 
 #include <stdbool.h>
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds, const char *what)
 {
@@ -75,7 +74,7 @@ static void check_again(struct arena *arena, const struct envfile *file)
     buf_done(&written);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(envfile)
 {
     struct arena *arena = arena_new(MIB(16));
     if (!arena) {

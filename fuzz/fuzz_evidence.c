@@ -3,6 +3,7 @@
  * found lies inside of its page, what a page says begins no footnote, and nothing that was not
  * found gets one. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "research/evidence/evidence.h"
 #include "research/evidence/find.h"
 #include "text/text.h"
@@ -12,8 +13,6 @@
 #include <string.h>
 
 #define PARTS 4
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -58,7 +57,7 @@ static void check_report(struct evidence *evidence, const char *report)
     require(!evidence_verified(evidence) || found == counts.claims, "verified without proof");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(evidence)
 {
     const char *parts[PARTS] = {"", "", "", ""};
     size_t count, index = 0;

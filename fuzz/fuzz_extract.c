@@ -4,6 +4,7 @@
  * again. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "page/html/extract.h"
 #include "text/text.h"
 
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -54,7 +53,7 @@ static void check(const struct extract_result *result)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(extract)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;

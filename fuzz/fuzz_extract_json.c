@@ -3,6 +3,7 @@
  * valid when written again, and a text that is taken from it is UTF-8. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "research/steps.h"
 #include "text/text.h"
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -81,7 +80,7 @@ static void check_events(const char *text, size_t size, const struct worker *wor
     call_free(call);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(extract_json)
 {
     char *text = malloc(size ? size : 1);
     if (text) {

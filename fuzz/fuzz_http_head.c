@@ -2,14 +2,13 @@
  * after it. Whatever it is: slices lie within the bytes, and it makes no difference in which pieces
  * they come. */
 #include "doors/http_parse.h"
+#include "fuzz.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_CUTS 256 /* beyond this many places only some are tried */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool right)
 {
@@ -130,7 +129,7 @@ static void try_chunks(const uint8_t *data, size_t size, size_t ceiling)
     free(whole.body);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(http_head)
 {
     size_t head = try_head(data, size);
     try_chunks(data + head, size - head, LIMIT_MESSAGE_BYTES);

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "guard/callers.h"
 #include "memory/lines.h"
 #include "memory/values.h"
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds, const char *what)
 {
@@ -95,7 +94,7 @@ static struct lines_counts check(const char *text, size_t length, size_t most, i
     return counts;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(imports)
 {
     const char *text = (const char *)data;
     int status;

@@ -3,6 +3,7 @@
  * is the document again once the member is taken out. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "setup/jsonc.h"
 #include "text/json.h"
 
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const PATH[] = {"mcpServers", "forage"};
 static const char VALUE[] = "{\n  \"command\": \"forage\",\n  \"args\": [\"mcp\"]\n}";
@@ -119,7 +118,7 @@ static void check_made(const char *text, size_t length, int found, struct docume
     buf_done(&again);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(jsonc)
 {
     const char *text = (const char *)data;
     struct document_problem problem = {0};

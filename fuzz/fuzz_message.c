@@ -8,14 +8,13 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "fuzz.h"
 #include "guard/callers.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds, const char *what)
 {
@@ -123,7 +122,7 @@ static void load_config(void)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(message)
 {
     struct test_server server;
     const char *text = (const char *)data;

@@ -1,6 +1,7 @@
 /* Fuzzes the file of a model, and what is computed with it: whatever it says of itself, it is
  * refused or gives vectors of length 1. The length and the checksum are put right, as whoever means
  * harm would; what is behind the file's own length is the text. */
+#include "fuzz.h"
 #include "meaning/model.h"
 #include "meaning/model_file.h"
 
@@ -11,8 +12,6 @@
 #include <string.h>
 
 #define ALIGNMENT 64u
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -37,7 +36,7 @@ static void use(const struct model *model, const char *text, size_t length)
     model_work_free(work);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(model)
 {
     struct model_header header = {0};
     if (size < sizeof header || size > MIB(1)) {

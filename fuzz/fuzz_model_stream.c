@@ -3,6 +3,7 @@
  * texts are valid UTF-8 without NUL; arguments are objects; and the reply can be sent back, in a
  * request that is JSON. The same bytes are also read as an error and judged. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "model/stream.h"
 #include "text/text.h"
 
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -117,7 +116,7 @@ static void check_error(struct arena *arena, const char *text, size_t size)
     require(error.retry_ms >= -1, "a pause");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(model_stream)
 {
     static const struct model_provider PROVIDER = {
         .name = "fuzz", .title = "Fuzz", .choices = CHOICE_ALL};

@@ -1,5 +1,6 @@
 /* Fuzzes the cutting of texts. Whatever the text is: passages follow each other, begin and end with
  * something that is no blank, are bounded, and leave out nothing but blanks. */
+#include "fuzz.h"
 #include "index/passages.h"
 
 #include <stdint.h>
@@ -8,8 +9,6 @@
 
 /* A word counts 12 code points, a gap 16; each has up to four bytes. */
 #define MOST_BYTES ((size_t)4 * (12 + 16) * (PASSAGE_MOST_WORDS + 2))
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -31,7 +30,7 @@ static void require_blanks(const uint8_t *data, size_t from, size_t until)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(passages)
 {
     struct passages passages;
     struct passage passage;

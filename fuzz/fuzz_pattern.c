@@ -4,6 +4,7 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "registry/pattern.h"
 
 #include <stdbool.h>
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct input {
     const char *pattern;
@@ -104,7 +103,7 @@ static void check_text(const struct input *input)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(pattern)
 {
     struct input input = {.pattern = (const char *)data};
     while (input.pattern_length < size && data[input.pattern_length] != '\0' &&

@@ -2,6 +2,7 @@
  * where it stands, how large it is and how it looks. Whatever comes: the Markdown is valid UTF-8,
  * and has every letter of the words that are no running heads. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "page/documents/pdf.h"
 #include "text/text.h"
 
@@ -13,8 +14,6 @@
 #define RECORD   5
 #define NEW_PAGE 31
 #define PAGES    16
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const TEXTS[] = {
     "a",     "word", "Another", "longer-",  "part",  "1.",   "2.", "•",
@@ -71,7 +70,7 @@ static size_t read_pages(const uint8_t *data, size_t size, struct pdf_word *word
     return count;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(pdf)
 {
     struct arena *arena = arena_new(MIB(64));
     struct pdf_word *words = arena ? arena_alloc(arena, (size / RECORD + 1) * sizeof *words) : NULL;

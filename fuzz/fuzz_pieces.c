@@ -1,13 +1,12 @@
 /* Fuzzes the pieces of pages. Whatever the Markdown is: they follow each other, begin and end with
  * something that is no blank, and their positions are true. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "page/pieces.h"
 #include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -23,7 +22,7 @@ static int is_blank(char c)
 }
 
 /* The first byte says where to begin. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(pieces)
 {
     const struct piece *pieces;
     size_t count = 0;

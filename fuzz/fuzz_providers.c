@@ -5,6 +5,7 @@
  * never grows by being made plain. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "text/text.h"
 #include "websearch/order.h"
 #include "world/world.h"
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -111,7 +110,7 @@ static enum search_type type_served(const struct provider *source)
     return type;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(providers)
 {
     if (size < 2) {
         return 0;

@@ -4,6 +4,7 @@
  * `enum` agrees. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "registry/schema.h"
 #include "text/text.h"
 
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool holds, const char *what)
 {
@@ -97,7 +96,7 @@ static void check(struct arena *arena, yyjson_val *schema, yyjson_val *value)
             "no copy with defaults");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(schema)
 {
     const char *text = (const char *)data;
     size_t split = 0;

@@ -2,6 +2,7 @@
  * and what is put there; the last odd byte cuts it), then it is searched in both ways, merged, and
  * what came of that is searched again. What is found may be wrong; nothing else may happen. */
 #include "core/status.h"
+#include "fuzz.h"
 #include "index/fulltext.h"
 #include "index/internal.h"
 #include "index/merge.h"
@@ -13,8 +14,6 @@
 
 #define ENTRIES     300
 #define ARENA_BYTES ((size_t)64 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -107,7 +106,7 @@ static void merge(struct index *index)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(segment)
 {
     size_t length;
     const uint8_t *from = sound(&length);

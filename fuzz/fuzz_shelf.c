@@ -2,6 +2,7 @@
  * same bytes. Whatever lies in the folder: a reader refuses it or sees sound segments, and a writer
  * that finds it goes on. */
 #include "core/checksum.h"
+#include "fuzz.h"
 #include "index/manifest.h"
 #include "index/shelf.h"
 
@@ -13,8 +14,6 @@
 #include <unistd.h>
 
 #define FIRST_SEGMENT "0000000000000001.seg"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[] = "/tmp/fuzz_shelf.XXXXXX";
 static bool has_folder;
@@ -112,7 +111,7 @@ static void change(struct shelf *shelf, const uint8_t *data, size_t size)
     shelf_unclaim(shelf);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(shelf)
 {
     static const uint8_t NOTHING[1];
     data = size ? data : NOTHING;

@@ -3,6 +3,7 @@
  * comes: they end, and what is written is valid UTF-8. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "text/text.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(int status, const struct document *document)
 {
@@ -41,7 +40,7 @@ static void write_each(struct arena *arena, yyjson_val *root)
     check(youtube_write(arena, root, NULL, "it has none", &document), &document);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(threads)
 {
     struct arena *arena = arena_new(MIB(64));
     struct feed *feed = arena ? arena_alloc(arena, sizeof *feed) : NULL;

@@ -3,6 +3,7 @@
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "memory/time_words.h"
 
 #include <stdint.h>
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 
 #define NOW INT64_C(1794753000000) /* 2026-11-15T14:30:00Z */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what, const char *text)
 {
@@ -21,7 +20,7 @@ static void require(int holds, const char *what, const char *text)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(time_words)
 {
     struct arena *arena = arena_new(MIB(1));
     char *text = arena ? arena_strndup(arena, (const char *)data, size) : NULL;

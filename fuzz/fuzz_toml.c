@@ -2,6 +2,7 @@
  * stands at the end and can be taken out again; what is changed changes nothing else. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "setup/toml.h"
 
 #include <stdbool.h>
@@ -9,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const PATH[] = {"mcp_servers", "forage"};
 static const char *const COMMAND[] = {"mcp_servers", "forage", "command"};
@@ -102,7 +101,7 @@ static void check_changed(const char *text, size_t length)
     buf_done(&without);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(toml)
 {
     const char *text = (const char *)data;
     struct document_problem problem = {0};

@@ -3,6 +3,7 @@
  * reading it again changes nothing. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "text/url.h"
 
 #include <arpa/inet.h>
@@ -10,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what, const char *text)
 {
@@ -93,7 +92,7 @@ static void check_escapes(struct arena *arena, const char *text)
     require(length <= strlen(text), "decoded length", text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(url)
 {
     struct arena *arena = arena_new(MIB(1));
     char *text = arena ? arena_strndup(arena, (const char *)data, size) : NULL;

@@ -6,6 +6,7 @@
 #include "core/buf.h"
 #include "core/checksum.h"
 #include "core/limits.h"
+#include "fuzz.h"
 #include "index/vectors_internal.h"
 
 #include <math.h>
@@ -15,8 +16,6 @@
 #include <string.h>
 
 enum { DIMENSIONS = 70, TEXTS = 4200, NEAR = 20 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -140,7 +139,7 @@ static void check_rows_anew(uint8_t *bytes, size_t length)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(vectors)
 {
     const struct buf *from = sound();
     size_t kept = size % 4 ? from->length * data[size - 1] / 256 : from->length;

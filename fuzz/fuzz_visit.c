@@ -4,6 +4,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "doors/query.h"
+#include "fuzz.h"
 #include "guard/sessions.h"
 #include "text/packed.h"
 #include "text/text.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -42,7 +41,7 @@ static void check_query(struct call *call, struct slice query)
     require(query_moment(call, query, "from", &at_ms) != OK || at_ms >= 0, "a moment before 1970");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(visit)
 {
     static const char *const PAIRS[] = {"ada:token-0123456789-abcdef", NULL};
     char problem[256];

@@ -3,6 +3,7 @@
  * valid UTF-8 when the input is. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "fuzz.h"
 #include "page/documents/pdf.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
@@ -13,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -66,7 +65,7 @@ static void check_document(const struct document *document)
     require(text_is_utf8(document->markdown, document->length), "not UTF-8");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(xml)
 {
     struct arena *arena = arena_new(MIB(64));
     char *text = arena ? arena_strndup(arena, (const char *)data, size) : NULL;

@@ -1,14 +1,13 @@
 /* Fuzzes the reader of ZIP archives. Whatever comes: names stay within the input and are sorted,
  * what is unpacked has the size that was announced, and all of it stays below its ceiling. */
 #include "core/limits.h"
+#include "fuzz.h"
 #include "page/documents/documents.h"
 #include "page/documents/zip.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(int holds, const char *what)
 {
@@ -33,7 +32,7 @@ static void check_member(struct arena *arena, struct zip *zip, const struct zip_
     require(zip->unpacked <= LIMIT_DOCUMENT_UNPACKED_BYTES, "the ceiling");
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+FUZZ_TARGET(zip)
 {
     struct arena *arena = arena_new(MIB(256));
     struct zip zip;

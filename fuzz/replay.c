@@ -1,7 +1,7 @@
 /* Runs a fuzz target over every file of its corpus, without the fuzzer: the inputs that were once
  * interesting stay tests of every build, with every compiler and sanitizer.
  *
- *   replay_NAME CORPUS...        each a file or a folder of files
+ *   replay NAME CORPUS...        the target, and files or folders of files
  *
  * A target reports a failure by ending the process, so whoever comes to the last line has passed.
  */
@@ -16,7 +16,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+struct target {
+    const char *name;
+    int (*run)(const uint8_t *data, size_t size);
+};
+
+#define TARGET(name) int fuzz_##name(const uint8_t *data, size_t size);
+#include "fuzz_list.h"
+#undef TARGET
+#define TARGET(name) {#name, fuzz_##name},
+static const struct target TARGETS[] = {
+#include "fuzz_list.h"
+};
 
 static int fail(const char *path)
 {
@@ -26,7 +37,7 @@ static int fail(const char *path)
 
 /* The target gets a copy of exactly the input's size, so that a sanitizer sees the first byte
  * beyond. */
-static int replay_descriptor(int fd, size_t size)
+static int replay_descriptor(const struct target *target, int fd, size_t size)
 {
     uint8_t *data = malloc(size > 0 ? size : 1);
     if (data == NULL) {
@@ -41,24 +52,24 @@ static int replay_descriptor(int fd, size_t size)
         }
         length += (size_t)count;
     }
-    LLVMFuzzerTestOneInput(data, size);
+    target->run(data, size);
     free(data);
     return 0;
 }
 
-static int replay_file(const char *path)
+static int replay_file(const struct target *target, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return fail(path);
     }
     struct stat info;
-    int result = fstat(fd, &info) == 0 ? replay_descriptor(fd, (size_t)info.st_size) : -1;
+    int result = fstat(fd, &info) == 0 ? replay_descriptor(target, fd, (size_t)info.st_size) : -1;
     close(fd);
     return result == 0 ? 0 : fail(path);
 }
 
-static int replay_folder(const char *path, size_t *count)
+static int replay_folder(const struct target *target, const char *path, size_t *count)
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
@@ -79,31 +90,46 @@ static int replay_folder(const char *path, size_t *count)
         /* Printed before it runs: after a crash the last name is the culprit. */
         printf("%s\n", name);
         fflush(stdout);
-        result = replay_file(name);
+        result = replay_file(target, name);
         (*count)++;
     }
     closedir(folder);
     return result;
 }
 
-static int replay(const char *path, size_t *count)
+static int replay(const struct target *target, const char *path, size_t *count)
 {
     struct stat info;
     if (stat(path, &info) != 0) {
         return fail(path);
     }
     if (S_ISDIR(info.st_mode)) {
-        return replay_folder(path, count);
+        return replay_folder(target, path, count);
     }
     (*count)++;
-    return replay_file(path);
+    return replay_file(target, path);
+}
+
+static const struct target *find_target(const char *name)
+{
+    for (size_t i = 0; i < sizeof TARGETS / sizeof *TARGETS; i++) {
+        if (strcmp(TARGETS[i].name, name) == 0) {
+            return &TARGETS[i];
+        }
+    }
+    return NULL;
 }
 
 int main(int argc, char **argv)
 {
+    const struct target *target = argc > 1 ? find_target(argv[1]) : NULL;
+    if (target == NULL) {
+        fprintf(stderr, "replay: name a target of fuzz/meson.build and its corpus\n");
+        return EXIT_FAILURE;
+    }
     size_t count = 0;
-    for (int i = 1; i < argc; i++) {
-        if (replay(argv[i], &count) != 0) {
+    for (int i = 2; i < argc; i++) {
+        if (replay(target, argv[i], &count) != 0) {
             return EXIT_FAILURE;
         }
     }

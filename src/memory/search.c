@@ -283,8 +283,10 @@ static int find_phrase(struct searching *searching, const char *query, size_t wi
 static void cut_page(struct index_found *found, size_t limit, size_t offset)
 {
     size_t skipped = offset < found->count ? offset : found->count;
-    found->hits += skipped;
-    found->count -= skipped;
+    if (skipped > 0) { /* nothing found is NULL, which has no place behind it */
+        found->hits += skipped;
+        found->count -= skipped;
+    }
     found->count = found->count < limit ? found->count : limit;
 }
 
