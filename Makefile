@@ -5,7 +5,7 @@ MODELS = $(or $(FORAGE_DATA_DIR),$(or $(XDG_DATA_HOME),$(HOME)/.local/share)/for
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 export ONCE
 
-.PHONY: all run docs check test test-clients soak bench asan tsan fuzz coverage lint fmt install release check-release
+.PHONY: all run docs check test gate test-all test-clients soak bench asan tsan fuzz coverage lint fmt install release check-release
 .PHONY: cross clean help
 
 all: ## build build/forage (the default)
@@ -17,11 +17,21 @@ run: ## build, start the HTTP server and show it working (ONCE=1: then end it)
 docs: all ## the documentation as a web site, in build-site/
 	@scripts/docs && scripts/site
 
-check: ## for the minute between two edits: builds, lints what changed, runs the tests of the touched parts
+check: ## between two edits, a minute: builds, lints what changed, runs the tests of the touched parts
 	@scripts/setup build && scripts/test --changed
 
-test: ## everything that must hold before a change lands; the last line counts (STAGES=unit: only these stages)
-	@scripts/setup build && scripts/test $(STAGES)
+test: ## after a change, ten minutes: what must always hold; the last line counts (STAGES=unit: only these stages)
+	@scripts/setup build && scripts/test $(or $(STAGES),test)
+
+gate: ## before a change lands, after make test, fifteen minutes: slow tests, sanitizers, browser, packages
+	@scripts/setup build && scripts/test gate
+
+test-all: ## before a release, eighty minutes: every test on every build, real clients, long runs, faults
+	@scripts/setup build && scripts/test all
+
+.PHONY: faults
+faults: ## break forage in a hundred ways and see the named test find each (PART=2/4: a share)
+	@scripts/replay-faults $(if $(PART),--part $(PART))
 
 test-clients: ## connect the real clients of the vendors
 	@scripts/setup build && scripts/test clients

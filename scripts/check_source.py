@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 
+import stages
 import touched
 import whole_source
 
@@ -270,9 +271,23 @@ def check_rooms(source):
     if test and not any(test[1] in names.split() for names in touched.ROOMS.values()):
         yield 1, "no room names it in ROOMS of scripts/touched.py"
     if source.path == "scripts/touched.py":
-        for name in sorted({name for names in touched.ROOMS.values() for name in names.split()} | touched.SLOW):
+        for name in sorted({name for names in touched.ROOMS.values() for name in names.split()}):
             if not os.path.isfile(os.path.join(ROOT, f"tests/blackbox/test_{name}.py")):
                 yield 1, f"there is no tests/blackbox/test_{name}.py"
+    if source.path == "scripts/stages.py":
+        yield from check_plan()
+    if source.path == "scripts/fuzz":
+        for path in re.findall(r'"(src/[\w/]+\.c)"', source.text):
+            if not os.path.isfile(os.path.join(ROOT, path)):
+                yield 1, f"there is no {path}, so nothing asks that a fuzz target reaches it"
+
+
+def check_plan():
+    """The tests that tests/blackbox/plan.txt names are there."""
+    for name, _ in stages.read_plan():
+        path, _, test = stages.path_of(name).partition("::")
+        if not os.path.isfile(os.path.join(ROOT, path)) or (test and f"def {test}(" not in Source(path).text):
+            yield 1, f"{stages.PLAN} names {name}, which is not there"
 
 
 def check_named(source):

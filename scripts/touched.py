@@ -8,7 +8,9 @@ test in the table, so that a new one is not forgotten.
 import os
 import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import stages
+
+ROOT = stages.ROOT
 MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 
 # tests/blackbox/test_NAME.py for each room, the most telling first.
@@ -49,13 +51,6 @@ ROOMS = {
     "world": "web_search_parameters search_web tables",
 }
 
-# Tests that take long because they kill, wait or start a browser: make test has them, make check has not.
-SLOW = frozenset(
-    "browser cancel connections crash exports hostile_connections memory_crash memory_crash_postgresql memory_damage "
-    "memory_model memory_servers rendering research_end shutdown storage unread".split()
-)
-
-
 def git(*arguments):
     result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     return result.stdout.split("\n") if result.returncode == 0 else []
@@ -68,16 +63,43 @@ def changed_files():
     return sorted({path for path in paths if path and os.path.isfile(os.path.join(ROOT, path))})
 
 
+def rooms_of(changed):
+    return {path.split("/")[1] for path in changed if path.startswith("src/") and path.count("/") > 1}
+
+
+def unit_rooms(changed):
+    """The rooms whose unit tests make check runs, as tests/meson.build names them; none: all, as what all share changed."""
+    with open(os.path.join(ROOT, "tests", "meson.build"), encoding="utf-8") as file:
+        text = file.read()
+    tests = text[text.index("unit_tests = {") : text.index("}", text.index("unit_tests = {"))]
+    room_of, room = {}, ""
+    for line in tests.split("\n"):
+        word = line.strip(" ',[]:")
+        if line.endswith("': ["):
+            room = word
+        elif word:
+            room_of[word] = room
+    rooms = rooms_of(changed) & set(room_of.values())
+    for path in changed:
+        if path.startswith("tests/unit/"):
+            name = os.path.basename(path)[len("test_") : -len(".c")]
+            if name not in room_of:
+                return []
+            rooms.add(room_of[name])
+    return sorted(rooms)
+
+
 def blackbox_tests(changed):
     """The black-box tests of the rooms that were touched, those of most rooms first; a changed one comes before all."""
     weight = {}
+    slow = {name for name, words in stages.read_plan() if "slow" in words}
     for path in changed:
         folder, _, name = path.rpartition("/")
         if folder == "tests/blackbox" and name.startswith("test_"):
             weight[name[len("test_") : -len(".py")]] = 1000
-    for room in {path.split("/")[1] for path in changed if path.startswith("src/") and path.count("/") > 1}:
+    for room in rooms_of(changed):
         for place, name in enumerate(ROOMS.get(room, "").split()):
-            if name not in SLOW:
+            if name not in slow:
                 weight[name] = weight.get(name, 0) + 10 - place
     names = sorted(weight, key=lambda name: (-weight[name], name))[:MOST_FILES]
     return [f"tests/blackbox/test_{name}.py" for name in names]

@@ -5,6 +5,8 @@ FORAGE names the program under test (build/forage), FORAGE_CONFORMANCE the progr
 """
 
 import os
+import signal
+import subprocess
 
 import pytest
 from http_client import exchange, request
@@ -13,6 +15,27 @@ from programs import CONFORMANCE, FORAGE, Server, Stdio
 from secrets_watch import WATCH
 
 pytest.register_assert_rewrite("http_checks", "one_source")
+
+CRASHES = {-number for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)}
+
+
+class WatchedProcess(subprocess.Popen):
+    """A process whose crash is written down: scripts/test then believes a test that failed at once."""
+
+    @property
+    def returncode(self):
+        return self._status
+
+    @returncode.setter
+    def returncode(self, status):
+        self._status = status
+        path = os.environ.get("FORAGE_TEST_CRASHES")
+        if status in CRASHES and path:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(os.environ.get("PYTEST_CURRENT_TEST", "") + "\n")
+
+
+subprocess.Popen = WatchedProcess
 
 
 def pytest_configure():
