@@ -291,6 +291,7 @@ def test_stats(space):
     space.add("b", "b", session="s2", created_at="2026-02-01T00:00:00Z")
     data = space.do("stats")
     assert data["backend"] == ("postgresql" if space.world.kind == "postgresql" else "sqlite")
+    assert ("file_bytes" in data) is (data["backend"] == "sqlite")
     (mine,) = data["namespaces"]
     assert mine["name"] == space.name and mine["memories"] == 2 and mine["sessions"] == 2 and mine["text_bytes"] == 6
     assert mine["oldest_at"].startswith("2026-01-01") and mine["newest_at"].startswith("2026-02-01")

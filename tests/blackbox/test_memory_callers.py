@@ -172,6 +172,11 @@ def test_shared_namespaces(server):
         assert {one["name"] for one in every if one["shared"]} == {"team", "all of us"}
 
 
+def test_how_much_all_callers_keep_is_not_told(server):
+    for token in (ALICE, BOB):
+        assert "file_bytes" not in over_rest(server.port, "memory_stats", {}, token)["data"]
+
+
 def test_what_is_shared_no_longer_is_nobodys(tmp_path):
     """A namespace that the operator stops sharing is not suddenly one caller's, and comes back when shared again."""
     settings = {"FORAGE_DATA_DIR": tmp_path, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}"}

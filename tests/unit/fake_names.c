@@ -116,6 +116,11 @@ static int answer(const char *node, struct addrinfo **list)
         add(list, AF_INET, "127.0.0.1");
         return 0;
     }
+    if (strcmp(node, "mixed.test") == 0) {
+        add(list, AF_INET, "127.0.0.1");
+        add(list, AF_INET, "127.0.0.66");
+        return 0;
+    }
     if (strcmp(node, "switch.test") == 0) {
         pthread_mutex_lock(&lock);
         add(list, AF_INET, current);

@@ -53,6 +53,8 @@ static void a_call_cancelled_before_its_wait_does_not_wait(void **state)
     (void)state;
     struct call *call = make(0);
     call_cancel(call);
+    struct pollfd watched = {.fd = call_cancel_fd(call), .events = POLLIN};
+    assert_int_equal(poll(&watched, 1, 0), 1);
     assert_int_equal(call_sleep(call, 60000), ERR_CANCELLED);
     call_free(call);
 }

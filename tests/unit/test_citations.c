@@ -533,6 +533,10 @@ static void tracking_parameters_are_stripped_from_text(void **state)
         {"utm_source=openai alone", "utm_source=openai alone"},
         {"://?utm_source=1", "://?utm_source=1"},
         {"https://", "https://"},
+        {"http://a.example/?gclid=1 http://b.example/?gclid=2 http://c.example/?gclid=3 "
+         "http://d.example/?gclid=4 http://e.example/?gclid=5 http://f.example/?gclid=6",
+         "http://a.example/ http://b.example/ http://c.example/ "
+         "http://d.example/ http://e.example/ http://f.example/"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct cuts cuts;

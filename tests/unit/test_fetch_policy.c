@@ -30,6 +30,9 @@ static void asks_the_policy(void **state)
     assert_int_equal(asked, 1);
     /* Seen from the target's side. */
     assert_int_equal(loopback_connections(fixture->closed), 0);
+    /* One address that is forbidden is enough, wherever it stands. */
+    assert_failure(run(fixture, request, url_to(fixture, "mixed.test", "/plain")), FETCH_FORBIDDEN);
+    assert_int_equal(loopback_connections(fixture->open), 0);
     /* Once for each address when resolved, then when connecting and before sending. */
     asked = 0;
     assert_failure(run(fixture, request, url_to(fixture, "a.at-127-0-0-1.test", "/plain")),

@@ -94,6 +94,18 @@ static const char *search(const char *query)
     return search_in(&SPACE, query);
 }
 
+/* Words alone put the shorter text first. */
+static void what_holds_the_question_comes_first(void **state)
+{
+    (void)state;
+    add_text("words", "bridge stone old");
+    add_text("phrase",
+             "At noon we came to the old stone bridge, and behind it lay the whole valley "
+             "with its orchards, its mill and the road to the sea.");
+    assert_string_equal(search("old stone bridge"), "phrase words");
+    assert_string_equal(search("stone, the bridge old"), "words phrase");
+}
+
 static void adds(void **state)
 {
     (void)state;
@@ -667,6 +679,7 @@ static void makes_summaries_and_keys(void **state)
 UNIT_TEST(memory)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_holds_the_question_comes_first, start, finish),
         cmocka_unit_test_setup_teardown(adds, start, finish),
         cmocka_unit_test_setup_teardown(refuses, start, finish),
         cmocka_unit_test_setup_teardown(changes, start, finish),

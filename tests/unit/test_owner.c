@@ -43,15 +43,15 @@ static void others(void **state)
 {
     (void)state;
     enum { BOOT, NAMESPACE, PID, START };
-    char own[OWNER_SIZE], name[OWNER_SIZE];
+    char own[OWNER_SIZE], name[OWNER_SIZE], foreign[OWNER_SIZE];
     assert_int_equal(owner_make(own), OK);
     with(name, own, PID, "4194303"); /* beyond what a small machine gives */
     assert_true(owner_is_gone(name, true));
     assert_true(owner_is_gone(name, false));
     with(name, own, START, "1"); /* the number has been given to another process */
     assert_true(owner_is_gone(name, false));
-    with(name, own, NAMESPACE, "17"); /* a container, whose numbers mean other processes */
-    assert_false(owner_is_gone(name, false));
+    with(foreign, name, NAMESPACE, "17"); /* a container, whose numbers mean other processes */
+    assert_false(owner_is_gone(foreign, false));
     with(name, own, BOOT, "00000000-0000-0000-0000-000000000000");
     assert_false(owner_is_gone(name, false)); /* another machine */
     assert_true(owner_is_gone(name, true));   /* of a file: this one, before it was started anew */

@@ -290,6 +290,7 @@ static void refusals(void **state)
         {"GET http://169.254.169.254/latest/meta-data/", 403},
         {"GET http://x.at-10-0-0-1.test:%d/", 403},
         {"GET http://two.test:%d/", 403},
+        {"GET http://mixed.test:%d/", 403},
         {"CONNECT 127.0.0.1:1", 403},
         {"CONNECT 127.0.0.2:%d", 403},
         {"CONNECT 0x7f000002:%d", 403},
