@@ -120,15 +120,31 @@ def read_line(stream, what):
     return line
 
 
+def ask(process, what, messages):
+    """Sends messages over stdio and waits for the answer to the last one."""
+    with contextlib.suppress(BrokenPipeError):  # then there is no answer either
+        process.stdin.write("".join(json.dumps(message) + "\n" for message in messages).encode())
+        process.stdin.flush()
+    answer = json.loads(read_line(process.stdout, what))
+    if answer.get("id") != messages[-1]["id"] or "result" not in answer:
+        fail(f"{what} answered {json.dumps(answer)[:200]}")
+
+
 def list_tools(process, what):
     """The messages of a client up to the answer to tools/list. Over stdio, one after the other."""
-    for ask in ([INITIALIZE], [INITIALIZED, TOOLS_LIST]):
-        with contextlib.suppress(BrokenPipeError):  # then there is no answer either
-            process.stdin.write("".join(json.dumps(message) + "\n" for message in ask).encode())
-            process.stdin.flush()
-        answer = json.loads(read_line(process.stdout, what))
-        if answer.get("id") != ask[-1]["id"] or "result" not in answer:
-            fail(f"{what} answered {json.dumps(answer)[:200]}")
+    ask(process, what, [INITIALIZE])
+    ask(process, what, [INITIALIZED, TOOLS_LIST])
+
+
+def end(process, what):
+    """Ends a program that start_stdio() started; the milliseconds of processor time of its whole life."""
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stdout.close()
+    if process.returncode != 0:
+        fail(f"{what} ended with status {process.returncode}")
+    return (usage.ru_utime + usage.ru_stime) * 1000
 
 
 def start_stdio(command, environment):
