@@ -261,8 +261,9 @@ static void do_round(struct round *round)
         status = sweep(round, db);
     }
     if (status == OK && tidies) {
-        round->tidied_ms = now;
         status = row_tidy(db, clock_trusted_ms(&round->clock), LIMIT_JOBS_KEPT);
+        /* After a failure the next round tries again. */
+        round->tidied_ms = status == OK ? now : round->tidied_ms;
     }
     if (db && status != OK) {
         snprintf(problem, sizeof problem, "%s", db_problem(db));
@@ -283,7 +284,10 @@ static void do_round(struct round *round)
 static void *keep(void *context)
 {
     struct jobs *jobs = context;
-    struct round round = {.jobs = jobs, .swept_ms = clock_now_ms() - lease_ms()};
+    /* The clock begins with the machine, so that zero may be just now. */
+    struct round round = {.jobs = jobs,
+                          .swept_ms = clock_now_ms() - lease_ms(),
+                          .tidied_ms = clock_now_ms() - TIME_JOB_TIDY_MS};
     struct pollfd watched = {.fd = jobs->wake, .events = POLLIN};
     clock_trust_begin(&round.clock);
     while (!atomic_load(&jobs->closing)) {

@@ -19,8 +19,9 @@ from http_client import Closed, Connection, request
 from jobs import OVER, Hangs, Scene, as_server, begin, call, finished, get, job
 from messages import cancelled, tool_call
 from postgres import postgres  # noqa: F401 (a fixture)
-from programs import PATIENCE, Server, Stdio, run, wait_until
+from programs import FORAGE, PATIENCE, Server, Stdio, run, wait_until
 from research import Place
+from storage import Clock
 
 TOKENS = {name: f"{name}-token-{number}-abcdefghijklm" for number, name in enumerate(("ada", "bea", "cyd", "dan", "eve"))}
 
@@ -511,12 +512,16 @@ def test_two_hundred_at_once_from_five_callers(fresh, tmp_path):
 
 
 def test_they_expire(fresh, tmp_path):
+    """Also where the machine has just been started, whose clock that counts from then is near zero."""
+    clock = Clock(tmp_path)
+    clock.pass_time(60 - round(time.monotonic()))
+    clock.set(time.time())
     with Server(**fresh.settings(FORAGE_DATA_DIR=tmp_path)) as server:
         id = begin(server.port, fresh.question())
         done = finished(server.port, id)
         assert done["expires_at"][:11] > done["created_at"][:11]
     change_store(tmp_path, "UPDATE jobs SET expires_ms = 1")
-    with Server(**fresh.settings(FORAGE_DATA_DIR=tmp_path)) as server:
+    with Server(**fresh.settings(FORAGE_DATA_DIR=tmp_path), **clock.settings(FORAGE)) as server:
         other = begin(server.port, fresh.question())
         wait_until(lambda: [one["job"] for one in get(server.port, "/api/v1/jobs").json()["jobs"]] == [other])
         assert get(server.port, f"/api/v1/jobs/{id}").status == 404
