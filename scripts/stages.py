@@ -89,9 +89,11 @@ def quick_tests():
     return ["tests/blackbox", *ignored]
 
 
-# Black-box tests wait more than they work: whole files run beside each other, in the order of the plan.
-def side_by_side(workers):
-    return ["pytest", "-q", "-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"]
+# Black-box tests wait more than they work: whole files run beside each other, in the order of the plan. Where there are few
+# files (make check), their tests do.
+def side_by_side(workers, by_file=True):
+    ways = ["--dist", "loadfile", "--no-loadscope-reorder"] if by_file else ["--dist", "worksteal"]
+    return ["pytest", "-q", "-n", str(workers), *ways]
 
 
 # ---- the stages ----

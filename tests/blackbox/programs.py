@@ -5,13 +5,16 @@ ceiling beyond which something is broken. The ceiling is generous, since sanitiz
 everything slower.
 """
 
+import contextlib
 import fcntl
 import json
 import os
 import pathlib
 import pty
+import random
 import re
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
@@ -30,6 +33,8 @@ CONFORMANCE = os.path.abspath(
 SANITIZED = bool(re.search(r"build-(asan|tsan)/", FORAGE))
 PATIENCE = 120.0 if SANITIZED else 30.0
 
+# A build that counts lines puts this into the environment of every child.
+COUNTS_LINES = "__LLVM_PROFILE_RT_INIT_ONCE"
 # What a program inherits from us: nothing that could configure it, but what a sanitizer or a coverage
 # build needs.
 INHERITED = re.compile(r"PATH|LD_LIBRARY_PATH|(A|L|T|UB)SAN_OPTIONS|GCOV_.*|LLVM_PROFILE_FILE|TMPDIR|LANG")
@@ -56,6 +61,16 @@ def wait_until(condition, patience=PATIENCE):
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.001)
     return value
+
+
+def unused_port():
+    """A port of loopback that nobody uses, for a program that must be told one. It is below those that the kernel gives to
+    whoever asks for any, so that no other program gets it meanwhile."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", random.randrange(20000, 32000)))
+            return probe.getsockname()[1]
 
 
 def processes():
