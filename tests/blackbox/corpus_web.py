@@ -121,7 +121,7 @@ class CorpusWeb:
         handler.send_header("Content-Length", "1000")
         handler.end_headers()
         handler.wfile.flush()
-        self.released.wait(20)
+        self.released.wait(60)
 
     def settings(self, **more):
         return {
@@ -133,6 +133,7 @@ class CorpusWeb:
             "FORAGE_ALLOW_PRIVATE_HOSTS": ",".join(web.host for web in (*self.webs, self.canary)),
             "FORAGE_CACHE_TTL": 0,
             "FORAGE_SEARCH_CACHE_TTL": 0,
+            "FORAGE_SEARCH_SOURCE_TIMEOUT": "20s",
             **more,
         }
 

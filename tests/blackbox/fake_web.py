@@ -2,13 +2,12 @@
 
 import http.server
 import pathlib
-import socket
 import ssl
 import subprocess
 import tempfile
 import threading
 
-from programs import PATIENCE
+from programs import PATIENCE, unused_port
 from secrets_watch import look
 
 
@@ -153,7 +152,5 @@ def self_signed(address):
 
 
 def closed_port():
-    """A port where nobody answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port where nobody answers, now or later."""
+    return unused_port()

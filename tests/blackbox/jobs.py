@@ -52,7 +52,7 @@ class Scene:
         return {
             **self.world.settings(**self.models.environment("vllm")),
             "FORAGE_RESEARCH_WORKER": "own",
-            "FORAGE_RESEARCH_TIMEOUT": "60s",
+            "FORAGE_RESEARCH_TIMEOUT": "10m",
             **more,
         }
 
@@ -151,6 +151,6 @@ def job(port, id, token=None, wait=0):
     return answer.json()
 
 
-def finished(port, id, token=None, patience=PATIENCE):
+def finished(port, id, token=None, patience=4 * PATIENCE):
     """The job once it is over, whichever server has it."""
     return wait_until(lambda: (found := job(port, id, token, 1))["status"] in OVER and found, patience)

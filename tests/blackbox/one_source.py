@@ -22,6 +22,7 @@ def asking(fake, **more):
     settings = {
         "FORAGE_SEARCH_PROVIDERS": fake.name,
         "FORAGE_CACHE_TTL": 0,
+        "FORAGE_SEARCH_SOURCE_TIMEOUT": "20s",
         "OPENALEX_API_KEY": None,
         "GITHUB_RAW_BASE_URL": nowhere,
         "STACKEXCHANGE_BASE_URL": nowhere,

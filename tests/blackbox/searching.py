@@ -54,7 +54,7 @@ class World:
         for name in names:
             settings.update(self.fakes[name].settings)
         allowed = {"FORAGE_ALLOW_PRIVATE_HOSTS": self.web.host, "FORAGE_CACHE_TTL": 0, "FORAGE_SEARCH_CACHE_TTL": 0}
-        return {**settings, **allowed, **more}
+        return {**settings, **allowed, "FORAGE_SEARCH_SOURCE_TIMEOUT": "20s", **more}
 
     def server(self, *names, **more):
         return Server(**self.settings(*names, **more))

@@ -428,8 +428,8 @@ def test_no_page_and_no_excerpt(forage, world, models):
 def test_a_slow_page_does_not_hold_the_answer(world, models, tmp_path):
     weather(world)
     models.play(notes(GOOD[0]))
-    world.web.answers["/snow"] = lambda handler: time.sleep(6)
-    with Server(FORAGE_DATA_DIR=tmp_path, **settings(world, models, FORAGE_CALL_TIMEOUT="6s")) as server:
+    world.web.answers["/snow"] = lambda handler: models.ended.wait(60)
+    with Server(FORAGE_DATA_DIR=tmp_path, **settings(world, models, FORAGE_CALL_TIMEOUT="20s")) as server:
         assert len(result_of(server)["citations"]) == 1
 
 
@@ -467,22 +467,24 @@ def drip(handler):
     handler.send_response(200)
     handler.send_header("Content-Type", "text/event-stream")
     handler.end_headers()
-    for _ in range(40):
+    while not handler.server.service.ended.wait(0.1):
         handler.wfile.write(b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
         handler.wfile.flush()
-        time.sleep(0.1)
     handler.close_connection = True
 
 
-@pytest.mark.parametrize("slow", [lambda handler: time.sleep(3), drip], ids=["silence", "drip"])
+def silence(handler):
+    handler.server.service.ended.wait(60)
+
+
+@pytest.mark.parametrize("slow", [silence, drip])
 def test_a_try_has_its_time_and_is_not_repeated(world, models, tmp_path, slow):
     weather(world)
     models.play(slow, slow)
     with Server(FORAGE_DATA_DIR=tmp_path, **settings(world, models, FORAGE_ANSWER_TIMEOUT="600ms")) as server:
-        before = time.monotonic()
         error = error_of(server, 502, "PROVIDER")
     assert "FORAGE_ANSWER_TIMEOUT" in error["message"] and "0.6 seconds" in error["message"]
-    assert time.monotonic() - before < 2.5 and len(models.requests) == 1
+    assert len(models.requests) == 1
 
 
 def test_a_model_that_fails_rests(world, models, tmp_path):
@@ -548,7 +550,7 @@ def test_the_same_question_is_answered_from_the_cache(world, models, tmp_path):
 
 
 def test_cancelled_while_the_model_thinks(forage, models):
-    models.play(lambda handler: models.ended.wait(5))
+    models.play(silence)
     with Connection(forage.port) as connection:
         connection.send(request("POST", "/api/v1/tools/search_web", None, {"query": QUESTION}))
         wait_until(lambda: models.requests)
@@ -556,7 +558,7 @@ def test_cancelled_while_the_model_thinks(forage, models):
 
 
 def test_cancelled_while_a_page_is_read(forage, world, models):
-    world.web.answers["/rain"] = lambda handler: models.ended.wait(5)
+    world.web.answers["/rain"] = lambda handler: models.ended.wait(60)
     with Connection(forage.port) as connection:
         connection.send(request("POST", "/api/v1/tools/search_web", None, {"query": QUESTION}))
         wait_until(lambda: world.web.seen("/rain"))
@@ -566,11 +568,10 @@ def test_cancelled_while_a_page_is_read(forage, world, models):
 
 def test_the_whole_call_has_a_deadline(world, models, tmp_path):
     weather(world)
-    models.play(lambda handler: models.ended.wait(5))
+    models.play(silence)
     with Server(FORAGE_DATA_DIR=tmp_path, **settings(world, models, FORAGE_CALL_TIMEOUT="2s")) as server:
-        before = time.monotonic()
         answer = ask(server)
-    assert answer.status != 200 and time.monotonic() - before < 4
+    assert answer.status != 200
     assert answer.json()["error"]["code"] == "TIMEOUT"
 
 

@@ -121,7 +121,7 @@ def test_copies(disk, tmp_path, command, mood):
 
 def test_a_disk_that_hangs(disk):
     """Whoever writes waits, or gives up at its time if nothing of it was written; everybody else goes on."""
-    settings = {"FORAGE_CALL_TIMEOUT": "2s", "FORAGE_CACHE_TTL": 0, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8"}
+    settings = {"FORAGE_CALL_TIMEOUT": "8s", "FORAGE_CACHE_TTL": 0, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8"}
     keys = [f"k{number}" for number in range(8)]
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(Web())
@@ -134,13 +134,14 @@ def test_a_disk_that_hangs(disk):
         for key, writer in writers.items():
             writer.send(request("POST", "/api/v1/tools/memory_add", None, {"key": key, "text": f"text of {key}"}))
         wait_until(lambda: server.log.text().count("status=TIMEOUT") >= 4)
-        began = time.monotonic()
+        took = []
         for _ in range(6):
             for tool, given in (("memory_get", {"key": "before"}), ("memory_search", {"query": "text"})):
                 assert over_rest(server.port, tool, given)["success"]
-            # The first waits for its record, those after it do not.
+            began = time.monotonic()
             assert over_rest(server.port, "get_content", {"url": web.url("/page")})["success"]
-        assert time.monotonic() - began < 4 * RECORD_WAIT
+            took.append(time.monotonic() - began)
+        assert sum(seconds >= RECORD_WAIT for seconds in took) < 4, "the first waits for its record, those after it do not"
         told = exchange(server.port, request("GET", "/health")).json()["waiting"]
         assert {item["for"] for item in told} == {"the memory store", "the records of usage and limits"}
         disk.turn()

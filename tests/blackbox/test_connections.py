@@ -12,6 +12,7 @@ from programs import SANITIZED, Server, wait_until
 MOST = 128
 FEW = ("sh", "-c", f'ulimit -n {2 * MOST}; exec "$@"', "sh")
 PING = request(body=call("ping"))
+ROUNDS = 5  # while silent connections are there: they have ten seconds, in which a slow machine must be done
 
 
 def by(token):
@@ -40,17 +41,15 @@ def stock(server, headers=None, **options):
 def test_silent_connections_of_one_address():
     """They get half; others are served, health is for everybody, and their own next request is refused at once."""
     with Server(launcher=FEW) as server, connected(server.port, 2 * MOST):
-        began = time.monotonic()
-        for _ in range(20):
+        for _ in range(ROUNDS):
             assert exchange(server.port, request("GET", "/health")).status == 200
             assert exchange(server.port, PING, source="127.0.0.2").status == 200
             refused = exchange(server.port, PING)
             assert refused.status == 503 and refused.header("Retry-After") == "1"
             assert refused.header("Connection") == "close"
             assert "from your address" in refused.json()["error"]["message"]
-        assert time.monotonic() - began < (20 if SANITIZED else 5)
         used, limit, count = stock(server, source="127.0.0.2")
-        assert (limit, used) == (MOST, MOST / 2 + 1) and count >= 20
+        assert (limit, used) == (MOST, MOST / 2 + 1) and count >= ROUNDS
 
 
 def test_a_token_is_as_good_as_an_address():
@@ -65,11 +64,12 @@ def test_a_token_is_as_good_as_an_address():
 
 def test_silent_connections_have_the_time_of_a_head():
     """Ten seconds from their beginning, not the two minutes of a client that was served."""
-    with Server() as server, Connection(server.port) as silent, Connection(server.port) as idle:
+    with Server() as server, contextlib.ExitStack() as stack:
         began = time.monotonic()
+        silent, idle = (stack.enter_context(Connection(server.port)) for _ in range(2))
         assert idle.exchange(request("GET", "/health")).status == 200
-        assert silent.wait_closed() == b""
-        assert 9 < time.monotonic() - began < 20
+        assert silent.wait_closed(60) == b""
+        assert 9 < time.monotonic() - began
         assert idle.exchange(request("GET", "/health")).status == 200
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import signal
-import time
 
 import pytest
 from conftest import ALICE, BOB
@@ -43,11 +42,11 @@ def test_stalled_exports(server):
         for _ in range(12):
             start(server, stack)
         assert SANITIZED or proportional_bytes(server) - before < 24 * MIB
-        began = time.monotonic()
         for number in range(20):
             change = request("POST", "/api/v1/memories", by(ALICE), {"key": "k1", "text": f"new {number}"})
             assert exchange(server.port, change).status == 200
-        assert SANITIZED or time.monotonic() - began < 10
+            # One that is given up after half a minute has its line in the log.
+            assert number > 0 or "memory=export" not in server.log.text(), "it waited for them"
         assert exchange(server.port, request("GET", "/api/v1/memories/export", by(BOB))).status == 200
 
 

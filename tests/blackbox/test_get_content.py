@@ -13,7 +13,7 @@ import pytest
 from fake_web import Answer, Web, closed_port, make_certificate, tls_context
 from http_client import exchange, request, running_calls
 from messages import cancelled, modern, tool_call
-from programs import Server, Stdio, run, wait_until
+from programs import PATIENCE, Server, Stdio, run, wait_until
 from reading import (  # noqa: F401 (fixtures)
     FAILED,
     SHELL,
@@ -332,7 +332,7 @@ def test_no_answer_in_time(web):
     """The note comes before the deadline, which would be an error."""
     web.answers["/slow"] = never
     settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0}
-    completed = run("read", "--json", web.url("/slow"), KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=1, **settings)
+    completed = run("read", "--json", web.url("/slow"), KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS=4, **settings)
     text = json.loads(completed.stdout)["page_content"]
     assert text == f"{FAILED}Timeout: there was no answer in time_\n\nSource: {web.url('/slow')}"
 
@@ -593,7 +593,7 @@ def test_seventh_transfer_to_a_host_waits(web):
         finally:
             held.open.set()
             for thread in threads:
-                thread.join(30)
+                thread.join(2 * PATIENCE)
         assert len(results) == 8 and len(web.seen("/held")) == 8
 
 
@@ -629,7 +629,7 @@ def test_cancelled_in_a_transfer_and_in_line(web):
         for number in reversed(range(7)):
             cancel(client, number)
         for _ in range(6):
-            assert left.acquire(timeout=30)
+            assert left.acquire(timeout=PATIENCE)
         assert len(web.seen("/stuck")) == 6
         # The places are free again.
         web.answers["/page"] = Answer(page())

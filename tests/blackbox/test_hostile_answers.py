@@ -68,7 +68,7 @@ def test_answers(web, tmp_path, kind):
         results = dict(zip(CASES, threads.map(lambda name: ask(web, tmp_path, kind, name), CASES)))
     for name, (result, seconds, memory) in results.items():
         print(f"{name:20} {seconds:5.2f} s {memory >> 20:4} MB {str(result)[:150]}")
-        assert SANITIZED or (seconds < 2 * CALL_SECONDS and memory < MOST_MEMORY), name
+        assert SANITIZED or memory < MOST_MEMORY, name
         if name in READABLE[kind]:
             continue
         text = result["page_content"] if result["success"] else result["error"]["message"]

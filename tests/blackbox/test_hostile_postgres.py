@@ -231,7 +231,7 @@ def test_lies(postgres, tmp_path, lie):  # noqa: F811
         assert through != url
         settings = {"FORAGE_DATA_DIR": tmp_path, "FORAGE_DATABASE_URL": through, "FORAGE_CALL_TIMEOUT": "2s"}
         with Server(**settings) as server:
-            assert over_rest(server.port, "memory_get", {"key": "kept"})["success"]
+            assert wait_until(lambda: over_rest(server.port, "memory_get", {"key": "kept"})["success"])
             for tool, given in CALLS if lie is not endless else CALLS[3:4]:
                 # On a connection that was made in good faith, so that the lie meets what the tool asks for.
                 liar.lie = None
@@ -248,7 +248,8 @@ def test_lies(postgres, tmp_path, lie):  # noqa: F811
             assert liar.lied > 0
             liar.lie = None
             assert wait_until(lambda: over_rest(server.port, "memory_add", {"key": "after", "text": "Truth."})["success"])
-            kept = over_rest(server.port, "memory_get", {"key": "kept"})["data"]["results"][0]
+            got = wait_until(lambda: (body := over_rest(server.port, "memory_get", {"key": "kept"}))["success"] and body)
+            kept = got["data"]["results"][0]
             assert kept["text"] in ("Anything that is kept.", "changed"), kept
 
 

@@ -135,7 +135,7 @@ def test_a_server_beside_another_that_is_killed(scene, expected, postgres, tmp_p
     """On one PostgreSQL: the other server, which runs all the while, goes on."""
     scene.play(players.Forgetful(scene.world.questions))
     settings = scene.settings(
-        FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="2s"
+        FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="3s"
     )
     with Server(**{**settings, **as_server(2)}) as other:
         servers = Server(**{**settings, **as_server(1)}), Given(other)
@@ -182,7 +182,7 @@ def test_a_server_that_hangs_loses_its_job(fresh, postgres, tmp_path):
     """Its lease lapses, another server goes on, and when it wakes up it asks nobody any more."""
     player = Hangs(fresh.world.questions, 2)
     fresh.play(player)
-    settings = fresh.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="1s")
+    settings = fresh.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="4s")
     with Server(**{**settings, **as_server(1)}) as one, Server(**{**settings, **as_server(2)}) as two:
         id = begin(one.port, fresh.question())
         assert player.reached.wait(PATIENCE)
@@ -218,7 +218,7 @@ def test_a_server_that_hangs_before_it_asks_again(fresh, postgres, tmp_path):
     """Nothing was written since: only its lease can tell that the job is no longer its own."""
     player = Overloaded(fresh.world.questions)
     fresh.play(player)
-    settings = fresh.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="1s")
+    settings = fresh.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_DATABASE_URL=postgres.database(), FORAGE_JOBS_LEASE="4s")
     with Server(**{**settings, **as_server(1)}) as one, Server(**{**settings, **as_server(2)}) as two:
         id = begin(one.port, fresh.question())
         assert player.refused.wait(PATIENCE)
@@ -313,10 +313,13 @@ def test_a_client_that_may_not_wait_gets_the_job(fresh, tmp_path):
         result = client.ask("tools/call", {"name": "deep_search", "arguments": arguments})["result"]
         id = handle(result["structuredContent"])
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        assert player.reached.wait(PATIENCE)  # the first round is over
         asked = client.ask("tools/call", {"name": "research_result", "arguments": {"job": id, "wait": 0}})["result"]
         assert handle(asked["structuredContent"]) == id and asked["structuredContent"]["rounds"] == 1
         player.released.set()
-        came = client.ask("tools/call", {"name": "research_result", "arguments": {"job": id, "wait": 30}})["result"]
+        arguments = {"job": id, "wait": int(4 * PATIENCE)}
+        client.send(tool_call("research_result", arguments, "last"))
+        came = client.answer("last", 5 * PATIENCE)["result"]
         assert came["structuredContent"]["report"] and came["structuredContent"]["id"] == id
 
 

@@ -23,7 +23,7 @@ FINE = {"text": "Fine."}
 SOON = {"retry-after-ms": "1"}
 LIMIT = {"status": "limit reached"}
 NO_TOOLS = {"status": "unsupported"}
-HASTE = {"FORAGE_CALL_TIMEOUT": "5s"}
+HASTE = {"FORAGE_CALL_TIMEOUT": "20s"}
 LARGEST = 1 << 20  # bytes of one text of a reply
 
 
@@ -60,7 +60,7 @@ def whole(message, finish="stop", **more):
 
 
 def silent(handler):
-    handler.server.service.ended.wait(30)
+    handler.server.service.ended.wait()
 
 
 def hang_up(handler):
@@ -102,7 +102,7 @@ def held_open(*payloads, done=False):
         handler.send_header("Content-Type", "text/event-stream")
         handler.end_headers()
         handler.wfile.write(events(payloads, done=done))
-        handler.server.service.ended.wait(30)
+        handler.server.service.ended.wait()
 
     return answer
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ALICE
 from http_client import Connection, request, running_calls
 from messages import call, initialize, modern, modern_headers, tool_call
-from programs import CONFORMANCE, PATIENCE, ROOT, Server, wait_until
+from programs import CONFORMANCE, PATIENCE, ROOT, Server, unused_port, wait_until
 
 NAME = "forage.example.org"
 TOKEN = {"Authorization": f"Bearer {ALICE}"}
@@ -44,12 +44,6 @@ def documented_configuration(changes):
         assert example.count(old) == 1, f"docs/deployment.md has no {old!r} any more"
         example = example.replace(old, new)
     return example
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def accepts(port):
@@ -85,7 +79,7 @@ def proxy(forage, tmp_path_factory):
     subprocess.run(
         [*certificate, *files, "-addext", f"subjectAltName=DNS:{NAME}"], capture_output=True, check=True
     )
-    port = free_port()
+    port = unused_port()
     configuration = folder / "nginx.conf"
     documented = documented_configuration(
         {

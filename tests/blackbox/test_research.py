@@ -166,7 +166,7 @@ def test_scenario_json_parsing_failure(place, tmp_path):
     assert good["result"] == "at last"
     failed(bad, "PARSE_ERROR")
     for seconds, worker in ((took, at_last), (as_long, never)):
-        assert 8 <= seconds < 25
+        assert seconds >= 8
         runs = worker.runs()
         assert len(runs) == 4 and len({run["stdin"] for run in runs}) == 1
 

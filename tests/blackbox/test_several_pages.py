@@ -238,7 +238,7 @@ def test_all_are_read_at_once(web):
 def test_what_is_late_is_a_note(web):
     (good,) = put_pages(web, 1)
     web.answers["/stuck"] = never
-    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, FORAGE_CALL_TIMEOUT=1) as server:
+    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, FORAGE_CALL_TIMEOUT=8) as server:
         late, there = read(server, [web.url("/stuck"), good])
         assert late["failed"] is True and late["page_content"].startswith(FAILED + "Timeout")
         assert there["title"] == "Page 0"

@@ -9,8 +9,12 @@ import pytest
 from conftest import start_early
 from http_client import Closed, Connection, exchange, request, running_calls
 from messages import initialize, tool_call
-from programs import CONFORMANCE, FORAGE, Server, Stdio, group_lives, wait_until
+from programs import CONFORMANCE, FORAGE, Server, Stdio, group_lives, unused_port, wait_until
 from traps import InHandshake
+
+
+# Long enough to be seen while it runs, and over before the five seconds are.
+SHORT = {"ms": 3000}
 
 
 def start(server, tool, arguments, **headers):
@@ -31,7 +35,7 @@ def test_idle(program, number):
 
 
 def test_running_call_finishes():
-    with Server(CONFORMANCE) as server, start(server, "test_sleep", {"ms": 700}) as connection:
+    with Server(CONFORMANCE) as server, start(server, "test_sleep", SHORT) as connection:
         server.signal(signal.SIGTERM)
         answer = connection.response()
         assert "isError" not in answer.json()["result"]
@@ -41,7 +45,7 @@ def test_running_call_finishes():
 
 def test_running_call_over_rest_finishes():
     with Server(CONFORMANCE) as server, Connection(server.port) as connection:
-        connection.send(request("POST", "/api/v1/tools/test_sleep", body={"ms": 700}))
+        connection.send(request("POST", "/api/v1/tools/test_sleep", body=SHORT))
         wait_until(lambda: running_calls(server, "test_sleep") == 1)
         server.signal(signal.SIGTERM)
         assert connection.response().status == 200
@@ -79,7 +83,7 @@ def test_many_answers_arrive():
     with Server(CONFORMANCE) as server:
         connections = [Connection(server.port) for _ in range(60)]
         for connection in connections:
-            connection.send(request(body=tool_call("test_sleep", {"ms": 1000})))
+            connection.send(request(body=tool_call("test_sleep", {"ms": 4000})))
         wait_until(lambda: running_calls(server, "test_sleep") == 60)
         server.signal(signal.SIGTERM)
         assert {connection.response().status for connection in connections} == {200}
@@ -93,7 +97,7 @@ def test_new_connections_are_refused():
     with (
         Server(CONFORMANCE) as server,
         Connection(server.port) as idle,
-        start(server, "test_sleep", {"ms": 700}) as connection,
+        start(server, "test_sleep", SHORT) as connection,
     ):
         assert idle.exchange(request("GET", "/health")).status == 200
         server.signal(signal.SIGTERM)
@@ -115,13 +119,12 @@ def test_new_connections_are_refused():
 def test_half_a_request_holds_nothing_up():
     with Server(CONFORMANCE) as server, Connection(server.port) as connection:
         connection.send(request(body=initialize())[:-10])
-        began = time.monotonic()
         server.end()
-        assert time.monotonic() - began < 10
+        assert b"408" not in connection.wait_closed(), "it was not waited for until its time was over"
 
 
 def test_second_signal_changes_nothing():
-    with Server(CONFORMANCE) as server, start(server, "test_sleep", {"ms": 700}) as connection:
+    with Server(CONFORMANCE) as server, start(server, "test_sleep", SHORT) as connection:
         server.signal(signal.SIGTERM)
         server.wait_log("ending")
         server.signal(signal.SIGTERM)
@@ -147,10 +150,11 @@ def test_right_after_transfers():
 
 
 def test_port_is_free_again():
-    with Server() as first:
-        port = first.port
-    with Server(MCP_SERVER_PORT=port) as second:
-        assert second.port == port
+    port = unused_port()
+    for _ in range(2):
+        with Server(MCP_SERVER_PORT=port) as server:
+            assert server.port == port
+            assert exchange(port, request("GET", "/health")).status == 200
 
 
 # ---- calls that do not end by themselves ----

@@ -10,12 +10,11 @@ import pytest
 from conftest import ALICE, BOB
 from http_client import Connection, exchange, request, running_calls
 from messages import initialize, tool_call
-from programs import CONFORMANCE, SANITIZED, Server, environment, wait_until
+from programs import CONFORMANCE, PATIENCE, SANITIZED, Server, environment, wait_until
 from test_bodies import MIB, by, proportional_bytes, stock
 
 QUICK = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 SLOW = tool_call("test_big", {"chars": 200_000})
-MOST_SECONDS = 12 if SANITIZED else 5.5
 
 
 @contextlib.contextmanager
@@ -53,20 +52,16 @@ def test_closed_and_unread(message, count):
     with started() as process:
         ask(process, message, count)
         time.sleep(0.5)  # for the pipe to fill
-        began = time.monotonic()
         process.stdin.close()
-        assert process.wait(30) == 0
-        assert time.monotonic() - began < MOST_SECONDS
+        assert process.wait(PATIENCE) == 0
 
 
 def test_closed_and_unread_while_a_call_runs():
     with started() as process:
         ask(process, QUICK, 40)
-        ask(process, tool_call("test_sleep", {"ms": 60_000}), 1)
-        began = time.monotonic()
+        ask(process, tool_call("test_sleep", {"ms": 600_000}), 1)
         process.stdin.close()
-        assert process.wait(30) == 0
-        assert time.monotonic() - began < MOST_SECONDS
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.parametrize("message, count", [(QUICK, 40), (SLOW, 3)], ids=["quick", "slow"])
@@ -81,7 +76,7 @@ def test_closed_and_read_slowly(message, count):
             text += os.read(process.stdout.fileno(), 16384)
         text += process.stdout.read()
         assert sorted(json.loads(line)["id"] for line in text.splitlines()) == list(range(count))
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_open_and_unread():
@@ -93,7 +88,7 @@ def test_open_and_unread():
         for _ in range(40):
             assert b'"tools"' in process.stdout.readline()
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 def test_events_that_nobody_reads():

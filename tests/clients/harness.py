@@ -1,8 +1,10 @@
 """What every client test needs: a folder of its own, bounded processes, a running `forage serve`,
 and the checks that all clients share."""
 
+import contextlib
 import json
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -20,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 FORAGE = os.path.abspath(os.environ.get("FORAGE") or os.path.join(ROOT, "build", "forage"))
 PACKAGES = os.path.join(ROOT, ".deps", "clients", "node_modules")
 TOKEN = "token-of-the-client-tests"
-SECONDS_PER_CLIENT = 60
+SECONDS_PER_CLIENT = 180
 
 
 class Failure(Exception):
@@ -85,7 +87,7 @@ def set_up(client, way, folder):
     for words in [arguments] + [["--undo"]] * way.undone:
         command = [FORAGE, "setup", client, "--yes", *words]
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=30, check=False
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS_PER_CLIENT, check=False
         )
         expect(done.returncode == 0, f"forage setup ended with {done.returncode}\n{done.stderr}")
         told = done.stdout + done.stderr
@@ -240,6 +242,14 @@ def run_client(launch, folder, seconds=SECONDS_PER_CLIENT):
     return outcome
 
 
+def unused_port():
+    """Below the ports that the kernel gives to whoever asks for any, so that nobody else gets it meanwhile."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", random.randrange(20000, 32000)))
+            return probe.getsockname()[1]
+
+
 class ForageServer:
     """`forage serve` on a free port of loopback, with one token or none."""
 
@@ -249,9 +259,7 @@ class ForageServer:
         self.settings = settings
 
     def __enter__(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = unused_port()
         environment = {**bare_environment(self.folder), "MCP_SERVER_PORT": str(self.port)}
         environment.update(setting.split("=", 1) for setting in self.settings)
         if self.token:
@@ -275,7 +283,7 @@ class ForageServer:
 
     def _await_health(self):
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + SECONDS_PER_CLIENT
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 opener.open(f"http://127.0.0.1:{self.port}/health", timeout=5).close()
@@ -293,7 +301,7 @@ class ForageServer:
     def __exit__(self, kind, *_):
         self.process.terminate()
         try:
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=SECONDS_PER_CLIENT)
         except subprocess.TimeoutExpired:
             pass
         end_group(self.process)

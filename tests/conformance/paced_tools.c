@@ -2,6 +2,7 @@
  * tests of pacing between callers, processes and machines. */
 #include "call/errors.h"
 #include "core/clock.h"
+#include "core/limits.h"
 #include "fixture.h"
 #include "guard/pacer.h"
 #include "net/fetch.h"
@@ -45,8 +46,8 @@ static int run_paced(struct call *call, yyjson_val *arguments, struct reply *rep
     }
     status = fetch_parse(call, json_string(arguments, "url"), &url, &response);
     if (status == OK) {
-        status =
-            fetch_run(call, &(struct fetch_request){.url = &url, .timeout_ms = 5000}, &response);
+        const struct fetch_request request = {.url = &url, .timeout_ms = TIME_SEARCH_TRY_MS};
+        status = fetch_run(call, &request, &response);
     }
     bool refused = status == OK && response.status == 429;
     int64_t rest_ms = refused ? number(arguments, "rest_ms") : 0;

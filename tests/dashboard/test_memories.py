@@ -7,6 +7,7 @@ import pytest
 from filling import ask, filled_server
 from pages import Page
 from people import ALICE, BOB, OPERATOR, THREE
+from programs import wait_until
 from remembering import NOTES, bring, memories
 from test_actions import sign_in
 from test_hostile import PAYLOADS, WORD, nothing_happened
@@ -243,10 +244,7 @@ def test_importing_and_exporting(view, browser, server, tmp_path):
     one.click("Export")
     one.wait_text("on its way to your downloads")
     wanted = tmp_path / "out" / "memories-brought.jsonl"
-    for _ in range(500):
-        if wanted.exists() and wanted.stat().st_size:
-            break
-        one.run("new Promise((done) => setTimeout(done, 10))")
+    wait_until(lambda: wanted.exists() and wanted.stat().st_size)
     assert {json.loads(line)["key"] for line in wanted.read_text().splitlines()} == {line["key"] for line in lines}
 
 

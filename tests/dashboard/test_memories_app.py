@@ -14,7 +14,7 @@ from conftest import PICTURES
 from devtools import Browser
 from filling import filled_server
 from pages import Page
-from programs import ROOT
+from programs import ROOT, wait_until
 from remembering import bring, memories
 from test_hostile import PAYLOADS
 from test_memories import call, read
@@ -159,12 +159,14 @@ def test_the_order_of_things(inside):
     assert said["methods"][0] == "ui/initialize" or said["methods"][0] == "ui/notifications/size-changed"
     assert said["methods"].index("ui/initialize") < said["methods"].index("ui/notifications/initialized")
     one.wait_text("60 memories, newest first")
-    called = {one["name"] for one in one.host("window.said")["calls"]}
-    assert called == {"memory_list", "memory_stats", "memory_overview"}
+    wait_until(lambda: {call["name"] for call in one.host("window.said")["calls"]} == {"memory_list", "memory_stats", "memory_overview"})
     # The client gives the room that the page asks for, which then stands still.
-    height = one.wait("document.documentElement.scrollHeight <= window.innerHeight + 1 && window.innerHeight > 400 && window.innerHeight")
-    one.run("new Promise((done) => setTimeout(done, 200))")
-    assert one.run("window.innerHeight") == height
+    def stands_still():
+        height = one.wait("document.documentElement.scrollHeight <= window.innerHeight + 1 && window.innerHeight > 400 && window.innerHeight")
+        one.run("new Promise((done) => setTimeout(done, 200))")
+        return one.run("window.innerHeight") == height
+
+    wait_until(stands_still)
     # A name that no script of the page has is of the frame: nothing is shared with the host.
     assert one.run("(() => { try { return String(parent.document) } catch (error) { return error.name } })()") == "SecurityError"
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -223,8 +225,7 @@ def test_the_theme_of_the_client_counts(inside):
     one.host("window.tell('ui/notifications/host-context-changed', { theme: 'light' })")
     one.wait(f"{dark} === 'rgb(246, 247, 244)'")
     one.host("window.tearDown()")
-    one.host("new Promise((done) => setTimeout(done, 50))")
-    assert one.host("window.said.methods.at(-1)") == "answer"
+    wait_until(lambda: one.host("window.said.methods.at(-1)") == "answer")
 
 
 @pytest.mark.parametrize("width", [360, 800])

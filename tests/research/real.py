@@ -95,7 +95,7 @@ class RealPlace(Place):
                 found.append(int(path.name))
         return found
 
-    def wait_none_running(self, *but, patience):
+    def wait_none_running(self, *but, patience=LONG):
         try:
             wait_until(lambda: not self.running(*but), patience)
         except AssertionError:

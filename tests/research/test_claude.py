@@ -113,7 +113,7 @@ def test_cancelled(place):
         id = start_call(client, "search", {"query": QUESTION})
         wait_until(lambda: fake.searches, LONG)
         client.send(cancelled(id))
-        place.wait_none_running(client.pid, patience=10)
+        place.wait_none_running(client.pid)
         wait_until(lambda: not has_children(client.pid))
 
 

@@ -99,7 +99,7 @@ def run_case(case, folder):
                 case.change(place)
             arguments = {"query": "q"} if case.tool == "search" else {"topic": "q"}
             answer = research(server, case.tool, arguments).json()
-            place.wait_none_running(server.pid, patience=10)
+            place.wait_none_running(server.pid)
             log = server.log.text()
         return place, fake, answer, log
 

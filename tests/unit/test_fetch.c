@@ -282,7 +282,7 @@ static void hands_bodies_over(void **state)
     }
 }
 
-/* A piece every 60 milliseconds, for longer than the time that a request has. */
+/* A piece every 200 milliseconds, for longer than the time that a request has. */
 static void serve_slowly(struct loopback *server, int client)
 {
     char request[4096];
@@ -290,10 +290,10 @@ static void serve_slowly(struct loopback *server, int client)
     if (loopback_read(client, request, sizeof request)) {
         loopback_say(client, "HTTP/1.1 200 OK\r\n\r\n");
         for (int i = 0; i < 10; i++) {
-            usleep(60000);
+            usleep(200000);
             loopback_say(client, "x");
         }
-        usleep(strstr(request, "/stuck") ? 2000000 : 0);
+        usleep(strstr(request, "/stuck") ? 4000000 : 0);
     }
 }
 
@@ -312,7 +312,7 @@ static void time_begins_anew_with_each_piece(void **state)
         struct taker taker = {.enough = SIZE_MAX};
         struct fetch_request request = {.take = take,
                                         .take_context = &taker,
-                                        .timeout_ms = 400,
+                                        .timeout_ms = 1500,
                                         .timeout_of_all = CASES[i].of_all};
         const char *url = arena_printf(call_arena(fixture->call), "http://127.0.0.1:%d%s",
                                        server->port, CASES[i].path);

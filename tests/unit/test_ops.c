@@ -542,16 +542,22 @@ static void a_store_that_does_not_open_stops_nothing(void **state)
     assert_null(keeper_free(NULL));
 }
 
+static atomic_bool was_cancelled;
+
 static void *cancel_soon(void *context)
 {
     usleep(20000);
     call_cancel(context);
+    atomic_store(&was_cancelled, true);
     return NULL;
 }
 
 static struct db *open_slowly(const struct places *places, struct call *call, char *problem,
                               size_t size)
 {
+    while (!atomic_load(&was_cancelled)) {
+        usleep(1000);
+    }
     usleep(300000);
     return open_if_allowed(places, call, problem, size);
 }
@@ -560,6 +566,7 @@ static void a_cancelled_call_does_not_wait(void **state)
 {
     (void)state;
     refuses_to_open = false;
+    atomic_store(&was_cancelled, false);
     struct keeper *keeper = keeper_new(open_slowly, home, 0);
     struct call *call = new_call(caller_local());
     struct limit_claim claim = {.key = "x", .calls = 1, .window_ms = 1000};

@@ -243,6 +243,9 @@ static void many_calls_of_one_caller_keep_nobody_waiting(void **state)
     for (size_t i = 0; i < COUNT(alice); i++) {
         start(&alice[i], &ALICE);
     }
+    while (served == 0) {
+        pause_ms(1);
+    }
     pause_ms(50); /* all of hers wait, and one is served */
     start(&bob[0], &BOB);
     start(&bob[1], &BOB);
@@ -253,7 +256,7 @@ static void many_calls_of_one_caller_keep_nobody_waiting(void **state)
     for (size_t i = 0; i < COUNT(bob); i++) {
         finish(&bob[i]);
         assert_int_equal(bob[i].status, OK);
-        assert_in_range(bob[i].place, 2, 7);
+        assert_in_range(bob[i].place, 2, 11); /* on a busy machine; behind all of hers: 13 and 14 */
     }
 }
 
@@ -261,11 +264,13 @@ static void a_cancelled_call_gives_its_time_back(void **state)
 {
     (void)state;
     struct call *call = new_call(NULL, 0);
-    struct visitor second = {.pace = &SLOW}, third = {.pace = &SLOW};
+    static const struct pace SLOWEST = {.windows = {{1, 6000}}};
+    int64_t span_ms = pace_span_ms(6000); /* a busy machine may lose as much */
+    struct visitor second = {.pace = &SLOWEST}, third = {.pace = &SLOWEST};
     struct pace_turn first;
     served = 0;
     int64_t began = clock_now_ms();
-    assert_int_equal(pace_take(call, "a", &SLOW, 0, &first), OK);
+    assert_int_equal(pace_take(call, "a", &SLOWEST, 0, &first), OK);
     pace_leave(&first, 0);
     start(&second, NULL); /* has a time, and waits for it */
     pause_ms(20);
@@ -276,7 +281,7 @@ static void a_cancelled_call_gives_its_time_back(void **state)
     assert_int_equal(second.status, ERR_CANCELLED);
     finish(&third);
     assert_int_equal(third.status, OK);
-    assert_in_range(clock_now_ms() - began, SLOW_SPAN_MS, 2 * SLOW_SPAN_MS - 1);
+    assert_in_range(clock_now_ms() - began, span_ms, 2 * span_ms - 1);
     call_free(call);
 }
 
@@ -290,7 +295,10 @@ static void who_is_far_behind_knows_it_at_once(void **state)
     for (size_t i = 0; i < COUNT(visitors); i++) {
         start(&visitors[i], NULL);
     }
-    pause_ms(100); /* one is served, one has a time, one waits */
+    while (served == 0) {
+        pause_ms(1);
+    }
+    pause_ms(300); /* one is served, one has a time, one waits */
     assert_int_equal(pace_take(call, "a", &SLOW, 2 * SLOW_SPAN_MS, &turn), ERR_BUSY);
     assert_in_range(turn.wait_ms, 2 * SLOW_SPAN_MS + 1, 3 * SLOW_SPAN_MS);
     assert_true(served < 3);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SOON_MS 2000 /* under a sanitizer, on a busy machine */
+#define SOON_MS 30000 /* half of what a piece sleeps that nobody ends */
 
 struct piece {
     int64_t sleep_ms; /* negative: until it is cancelled */
@@ -151,7 +151,7 @@ static void no_more_than_wanted_run_at_once(void **state)
 static void at_the_deadline_the_rest_is_left_behind(void **state)
 {
     (void)state;
-    struct call *call = new_call(300);
+    struct call *call = new_call(3000);
     /* In the parent's memory: it has to stay until the last piece has ended. */
     struct piece *pieces = arena_zalloc(call_arena(call), 3 * sizeof *pieces);
     pieces[0].sleep_ms = 1;
@@ -160,7 +160,7 @@ static void at_the_deadline_the_rest_is_left_behind(void **state)
     struct side *side = new_side(call, pieces, 3, 3);
     int64_t began = clock_now_ms();
     assert_int_equal(side_run(side, 100, NULL, NULL), ERR_DEADLINE);
-    assert_in_range(clock_now_ms() - began, 150, 300 + SOON_MS);
+    assert_in_range(clock_now_ms() - began, 2000, SOON_MS);
     assert_true(side_finished(side, 0));
     assert_false(side_finished(side, 1));
     assert_true(side_finished(side, 2));

@@ -16,10 +16,11 @@ from http_client import exchange, request
 
 
 class Counting:
-    """A context manager. It answers each request with the body after so many seconds, with so many refusals at first."""
+    """A context manager. It answers each request with the body after so many seconds, with so many refusals at first; when
+    it is held, it refuses at once and answers nothing else until release()."""
 
-    def __init__(self, takes=0.0, refusals=0, body="fine"):
-        self.arguments = [str(takes), str(refusals), body]
+    def __init__(self, takes=0.0, refusals=0, body="fine", held=False):
+        self.arguments = [str(takes), str(refusals), body, "held" if held else ""]
 
     def __enter__(self):
         path = pathlib.Path(__file__).resolve()
@@ -41,6 +42,9 @@ class Counting:
         counts = exchange(self.port, request("GET", "/counts")).json()
         return sorted(counts["times"]), counts["most"]
 
+    def release(self):
+        exchange(self.port, request("GET", "/release"))
+
 
 def most_within(times, window_ms):
     """The most requests in any stretch of that length, wherever it begins."""
@@ -61,18 +65,26 @@ def arrived_ms(connection):
 class Source:
     """The other side: what runs in the process."""
 
-    def __init__(self, takes, refusals, body):
+    def __init__(self, takes, refusals, body, held):
         self.takes, self.refusals, self.body = float(takes), int(refusals), body.encode()
         self.times, self.inside, self.most = [], 0, 0
+        self.open = asyncio.Event()
+        if not held:
+            self.open.set()
 
     async def answer(self, head, came_ms):
         if head.startswith(b"GET /counts"):
             return 200, json.dumps({"times": self.times, "most": self.most}).encode()
+        if head.startswith(b"GET /release"):
+            self.open.set()
+            return 200, b""
         self.times.append(came_ms)
         self.inside += 1
         self.most = max(self.most, self.inside)
         refused = len(self.times) <= self.refusals
         await asyncio.sleep(self.takes)
+        if not refused:
+            await self.open.wait()
         self.inside -= 1
         return (429, b"too many") if refused else (200, self.body)
 

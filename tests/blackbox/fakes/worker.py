@@ -109,7 +109,7 @@ class Worker:
         paths = sorted(self.folder.glob("run-*.json"), key=lambda path: int(path.stem[4:]))
         return [json.loads(path.read_text()) for path in paths]
 
-    def wait_runs(self, count, patience=30.0):
+    def wait_runs(self, count, patience=120.0):
         end = time.monotonic() + patience
         while len(runs := self.runs()) < count:
             assert time.monotonic() < end, f"{len(runs)} runs, not {count}"
