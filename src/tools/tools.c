@@ -22,8 +22,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SEARCH_RETRIES 3 /* of search, after answers without usable JSON */
-
 /* ---- web_search ---- */
 
 static void log_search(struct call *call, const struct search_request *request,
@@ -237,7 +235,7 @@ static int run_search(struct call *call, yyjson_val *arguments, struct reply *re
         .question = json_string(arguments, "query"),
         .depth = "",
         .max_rounds = 1,
-        .max_retries = SEARCH_RETRIES,
+        .max_retries = (int)config_int("FORAGE_RESEARCH_RETRIES"),
     };
     struct follow *follow;
     int status = read_follow(call, arguments, &follow);

@@ -171,6 +171,13 @@ def test_scenario_json_parsing_failure(place, tmp_path):
         assert len(runs) == 4 and len({run["stdin"] for run in runs}) == 1
 
 
+def test_search_obeys_the_number_of_retries(place, tmp_path):
+    worker = Worker(tmp_path / "worker", RUBBISH)
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, JSON_MAX_RETRIES=0)) as server:
+        failed(search(server), "PARSE_ERROR")
+    assert len(worker.runs()) == 1
+
+
 def test_other_failures_are_not_retried(forage, worker):
     worker.play([play.leave(3)])
     failed(search(forage), "EXECUTION_ERROR")
