@@ -112,13 +112,17 @@ static int fail_limit(const struct task *task, const struct sightings *sightings
 {
     int most = task->request->max_rounds;
     const char *title = task->worker->title;
-    if (sightings->rounds > most) {
+    if (sightings->is_one_search && sightings_are_too_many(sightings)) {
         return call_fail(task->call, CODE_TURN_LIMIT,
-                         "%s went on searching after %d round%s and was ended; %s", title, most,
-                         most == 1 ? "" : "s",
-                         most == 1 ? "ask deep_search, which may search more often"
-                                   : "allow more with maxIterations or FORAGE_RESEARCH_ROUNDS, "
-                                     "or narrow the topic");
+                         "%s went on searching after one search, which is all here, and was ended; "
+                         "ask deep_search, which may search more often",
+                         title);
+    }
+    if (sightings_are_too_many(sightings)) {
+        return call_fail(task->call, CODE_TURN_LIMIT,
+                         "%s went on searching after %d round%s and was ended; allow more with "
+                         "maxIterations or FORAGE_RESEARCH_ROUNDS, or narrow the topic",
+                         title, most, most == 1 ? "" : "s");
     }
     if (sightings->turns > LIMIT_RESEARCH_TURNS) {
         return call_fail(
@@ -327,6 +331,7 @@ static int try_all(struct task *task, struct research_report *report)
         struct sightings sightings;
         int why = OK;
         int status = sightings_init(&sightings, task->call, task->request->max_rounds);
+        sightings.is_one_search = task->job.is_one_search;
         if (status == OK && journal_run(task->call) > 1 &&
             !sightings_add(&sightings, &sightings.warnings, BEGUN_AGAIN)) {
             status = ERR_NOMEM;
@@ -518,6 +523,7 @@ int research_run(struct call *call, const struct research_request *request,
         .folder = task->folder,
         .model = model_of(task->worker),
         .question = request->question,
+        .is_one_search = request->kind == &RESEARCH_ONE_ROUND,
         .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),
     };
     report->model = task->job.model;

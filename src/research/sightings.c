@@ -36,6 +36,9 @@ static const struct tool_use {
     {"WebFetch", USE_READ, "url", READER_WORKER},
 };
 
+static const char SECOND_SEARCH[] =
+    "the worker asked for a second search; one search is all here, and deep_search makes more";
+
 struct use {
     struct use *next;
     const char *id;
@@ -164,14 +167,23 @@ static bool remember_use(struct sightings *sightings, const struct worker_event 
     return use->id != NULL;
 }
 
+bool sightings_are_too_many(const struct sightings *sightings)
+{
+    return sightings->is_one_search ? sightings->searches > 2
+                                    : sightings->rounds > sightings->max_rounds;
+}
+
 static int see_search(struct sightings *sightings, const char *query)
 {
-    if (!sightings->counted) {
-        sightings->rounds++;
-        sightings->counted = true;
-        if (sightings->rounds > sightings->max_rounds) {
-            return ERR_LIMIT;
-        }
+    sightings->searches++;
+    sightings->rounds += !sightings->counted;
+    sightings->counted = true;
+    if (sightings_are_too_many(sightings)) {
+        return ERR_LIMIT;
+    }
+    if (sightings->is_one_search && sightings->searches > 1 &&
+        !sightings_add(sightings, &sightings->warnings, SECOND_SEARCH)) {
+        return ERR_NOMEM;
     }
     progress_say(sightings->call, "searching: %s (round %d)", query, sightings->rounds);
     return sightings_add(sightings, &sightings->queries, query) ? OK : ERR_NOMEM;

@@ -20,10 +20,12 @@ struct sightings_list {
 struct sightings {
     struct call *call;
     int max_rounds;
+    bool is_one_search; /* a further one is told, and the next ends the worker */
     struct sightings_list queries;
     struct sightings_list sources; /* URLs of pages that were read */
     struct evidence *evidence;     /* the same pages, with their texts where they are known */
     struct sightings_list warnings;
+    int searches;
     int rounds;            /* turns in which it searched */
     int turns;             /* in which it used tools */
     bool in_turn;          /* tools are asked for, and none has answered yet */
@@ -39,6 +41,8 @@ struct sightings {
 
 /* OK or ERR_NOMEM. */
 MUST_CHECK int sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
+/* Whether the worker began a round too many, or a search too many where one is all. */
+bool sightings_are_too_many(const struct sightings *sightings);
 /* Where a worker's events go. ERR_LIMIT when it begins one round or one turn too many. */
 struct worker_sink sightings_sink(struct sightings *sightings);
 /* Adds `text` to a list unless it is there or the list is full. False without memory. */

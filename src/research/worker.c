@@ -199,6 +199,9 @@ static void collect(struct environment *environment, const struct worker *worker
     for (const char *const *setting = worker->settings; *setting; setting++) {
         add(environment, *setting);
     }
+    if (job->is_one_search) {
+        add(environment, "FORAGE_ONE_SEARCH=1");
+    }
     for (size_t i = 0; i < sizeof FOR_READING / sizeof *FOR_READING; i++) {
         add(environment, FOR_READING[i]);
     }

@@ -23,6 +23,7 @@ struct worker_job {
     const char *prompt;
     size_t prompt_length;
     bool with_firecrawl;
+    bool is_one_search; /* its settings deny it a second one */
 };
 
 enum worker_event_kind {

@@ -7,6 +7,7 @@ import datetime
 import json
 import re
 import stat
+import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -414,6 +415,37 @@ def test_rounds_are_bounded(place, tmp_path):
         failed(deep_search(server, maxIterations=2), "TURN_LIMIT")
         wait_gone({run["group"] for run in worker.runs()}, PATIENCE)
     assert "at most 3" in worker.runs()[0]["stdin"] and "at most 2" in worker.runs()[1]["stdin"]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["one by one", "in one turn"])
+def test_a_second_search_is_told_and_a_third_ends_the_worker(forage, worker, together):
+    def searches(count):
+        pairs = [play.search(number, f"query {number}") for number in range(count)]
+        asked, came = [pair[:1] for pair in pairs], [pair[1:] for pair in pairs]
+        return [*asked, *came] if together else pairs
+
+    worker.play(play.answer(play.result(), *searches(2)))
+    result = search(forage)
+    assert result["success"] is True
+    assert "one search is all" in result["metadata"]["warnings"][0]
+    worker.play(play.answer(play.result(), *searches(3)))
+    assert "deep_search" in failed(search(forage), "TURN_LIMIT")["message"]
+
+
+def test_a_second_search_is_denied(forage, worker, place):
+    """By a hook in the settings that the worker gets: it is carried out here as the Gemini CLI does."""
+    worker.play(play.answer(play.result(report="# A report")))
+    assert search(forage)["success"] and deep_search(forage)["success"]
+    hooks = json.loads((place.config / ".gemini" / "settings.json").read_text())["hooks"]["BeforeTool"]
+    (hook,) = [hook for entry in hooks if re.fullmatch(entry["matcher"], "google_web_search") for hook in entry["hooks"]]
+    for run, denies in zip(worker.runs(), [True, False], strict=True):
+        folder = place.folder / f"hook-{denies}"
+        folder.mkdir()
+        given = {**run["env"], "TMPDIR": str(folder)}
+        shell = ["sh", "-c", hook["command"]]
+        calls = [subprocess.run(shell, env=given, capture_output=True, text=True, check=False) for _ in range(2)]
+        assert [call.returncode for call in calls] == ([0, 2] if denies else [0, 0])
+        assert ("One search only" in calls[1].stderr) == denies and not calls[0].stdout + calls[1].stdout
 
 
 def test_system_prompt_of_the_user(place, tmp_path):

@@ -107,7 +107,7 @@ def run_case(case, folder):
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory, request):
     """Only those that were chosen are run."""
-    chosen = {item.callspec.params["name"] for item in request.session.items if item.module is request.module}
+    chosen = {item.callspec.params["name"] for item in request.session.items if getattr(item, "originalname", "") == "test_failure"}
     folder = tmp_path_factory.mktemp("failures")
     with ThreadPoolExecutor(3) as pool:
         runs = {}
@@ -131,3 +131,12 @@ def test_failure(outcomes, name):
     assert gemini.KEY not in json.dumps(answer) + log
     left = [path for path in place.temporary.rglob("*") if path.is_file()]
     assert left == [], "the CLI writes whole conversations there when it fails"
+
+
+def test_a_second_search_is_denied(tmp_path):
+    """By the hook in its settings; the CLI goes on, and the answer comes."""
+    asked = [Ask("google_web_search", query="first"), Ask("google_web_search", query="second"), GOOD]
+    _, fake, answer, _ = run_case(Case("second search", asked, None), tmp_path)
+    assert answer["success"] is True and fake.searches == ["first"], answer
+    assert "one search is all" in answer["metadata"]["warnings"][0]
+    assert "One search only" in json.dumps(fake.conversations[-1].results)
