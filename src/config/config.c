@@ -590,6 +590,12 @@ const char *config_name_used(const char *name)
     return setting->name ? setting->name->text : NULL;
 }
 
+const char *config_name_told(const char *name)
+{
+    const char *used = config_name_used(name);
+    return used ? used : name;
+}
+
 bool config_passed_over(const char *name)
 {
     return require(name)->passed_over != NULL;

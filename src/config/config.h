@@ -64,6 +64,8 @@ MUST_CHECK int config_overlay_add(struct overlay *overlay, const char *name, con
 const char *config_origin(const char *name);
 /* The name under which it was set, which may be its second one; NULL: it was not set. */
 const char *config_name_used(const char *name);
+/* The same for a message about it: its first name where it was not set. */
+const char *config_name_told(const char *name);
 /* Whether the same source set it under its second name too, which does not count. */
 bool config_passed_over(const char *name);
 /* Whether it was set to something, whatever its default; here, or for the call of this thread. */

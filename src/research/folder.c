@@ -87,9 +87,9 @@ int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size)
 static int explain(const char *path, char *problem, size_t size)
 {
     snprintf(problem, size,
-             "the research worker's folder cannot be made: %s: %s; set FORAGE_RESEARCH_DIR to "
-             "a folder that can be written, or switch the tools off with FORAGE_TOOLS=-research",
-             path, strerror(errno));
+             "the research worker's folder cannot be made: %s: %s; set %s to a folder that can be "
+             "written, or switch the tools off with FORAGE_TOOLS=-research",
+             path, strerror(errno), config_name_told("FORAGE_RESEARCH_DIR"));
     return ERR_IO;
 }
 

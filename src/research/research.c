@@ -55,9 +55,15 @@ struct task {
     struct buf prompt;
 };
 
+static const char *model_variable(const struct worker *worker)
+{
+    static const char ANY[] = "FORAGE_RESEARCH_MODEL";
+    return config_text(ANY) ? ANY : worker->model_variable;
+}
+
 /* ---- failing ---- */
 
-/* Adds the worker's own words to the call's error. */
+/* Adds words to the call's error, the worker's own or ours. */
 static void add_details(struct call *call, const char *words)
 {
     struct arena *arena = call_arena(call);
@@ -81,7 +87,7 @@ static int fail_as(const struct task *task, const struct failure *failure, const
                   worker->sign_in);
     } else if (strcmp(failure->code, CODE_MODEL_NOT_FOUND) == 0) {
         call_fail(task->call, failure->code, "%s failed: %s (%s, now %s)", worker->title,
-                  failure->message, worker->model_variable, task->job.model);
+                  failure->message, config_name_told(model_variable(worker)), task->job.model);
     } else {
         call_fail(task->call, failure->code, "%s failed: %s", worker->title, failure->message);
     }
@@ -121,8 +127,9 @@ static int fail_limit(const struct task *task, const struct sightings *sightings
     if (sightings_are_too_many(sightings)) {
         return call_fail(task->call, CODE_TURN_LIMIT,
                          "%s went on searching after %d round%s and was ended; allow more with "
-                         "maxIterations or FORAGE_RESEARCH_ROUNDS, or narrow the topic",
-                         title, most, most == 1 ? "" : "s");
+                         "maxIterations or %s, or narrow the topic",
+                         title, most, most == 1 ? "" : "s",
+                         config_name_told("FORAGE_RESEARCH_ROUNDS"));
     }
     if (sightings->turns > LIMIT_RESEARCH_TURNS) {
         return call_fail(
@@ -136,10 +143,15 @@ static int fail_limit(const struct task *task, const struct sightings *sightings
 
 static int fail_late(struct call *call, const struct research_kind *kind)
 {
-    return call_fail(call, kind->timeout_code,
-                     "the research took longer than %lld ms and was ended; raise "
-                     "FORAGE_RESEARCH_TIMEOUT or narrow the question",
-                     (long long)config_duration_ms("FORAGE_RESEARCH_TIMEOUT"));
+    static const char VARIABLE[] = "FORAGE_RESEARCH_TIMEOUT";
+    struct arena *arena = call_arena(call);
+    const char *advice = arena_printf(arena, "Consider increasing %s", config_name_told(VARIABLE));
+    call_fail(call, kind->timeout_code,
+              "the research exceeded timeout of %lld ms and was ended; allow more time, or narrow "
+              "the question",
+              (long long)config_duration_ms(VARIABLE));
+    add_details(call, advice);
+    return ERR_FAILED;
 }
 
 /* A status of a run that is not the worker's own end. */
@@ -152,7 +164,7 @@ static int fail_run(const struct task *task, const struct sightings *sightings, 
         return call_fail(task->call, CODE_CLI_NOT_FOUND,
                          "%s cannot be run (%s); %s, or name it in %s", title,
                          call_without_paths(task->call, task->job.program, true),
-                         task->worker->install, task->worker->path_variable);
+                         task->worker->install, config_name_told(task->worker->path_variable));
     case ERR_LIMIT:
         return fail_limit(task, sightings);
     case ERR_DEADLINE:
@@ -356,12 +368,6 @@ static int try_all(struct task *task, struct research_report *report)
 
 /* ---- preparing ---- */
 
-static const char *model_of(const struct worker *worker)
-{
-    const char *model = config_text("FORAGE_RESEARCH_MODEL");
-    return model ? model : config_text(worker->model_variable);
-}
-
 static int find_worker(struct task *task)
 {
     char problem[1024];
@@ -521,7 +527,7 @@ int research_run(struct call *call, const struct research_request *request,
     task->job = (struct worker_job){
         .program = task->program,
         .folder = task->folder,
-        .model = model_of(task->worker),
+        .model = config_text(model_variable(task->worker)),
         .question = request->question,
         .is_one_search = request->kind == &RESEARCH_ONE_ROUND,
         .with_firecrawl = config_text("FIRECRAWL_API_KEY") || config_text("FIRECRAWL_API_URL"),

@@ -84,7 +84,8 @@ def test_scenario_search_timeout(place, tmp_path):
         began = time.monotonic()
         error = failed(search(server), "EXECUTION_ERROR")
         assert time.monotonic() - began >= 1.4
-        assert "FORAGE_RESEARCH_TIMEOUT" in error["message"] + error.get("details", "")
+        assert "exceeded timeout of 1500 ms" in error["message"]
+        assert error["details"] == "Consider increasing GEMINI_SEARCH_TIMEOUT"
         failed(deep_search(server), "CLI_TIMEOUT")
         wait_gone({run["group"] for run in worker.runs()}, PATIENCE)
 
@@ -448,6 +449,18 @@ def test_a_second_search_is_denied(forage, worker, place):
         assert ("One search only" in calls[1].stderr) == denies and not calls[0].stdout + calls[1].stdout
 
 
+def test_messages_name_the_variable_that_is_set(place, tmp_path):
+    steps = [action for number in range(3) for action in play.search(number, f"query {number}")]
+    worker = Worker(tmp_path / "worker", [*play.begin(), *steps, play.hang()])
+    for name in ("GEMINI_CLI_MAX_ITERATIONS", "FORAGE_RESEARCH_ROUNDS"):
+        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, **{name: 2})) as server:
+            assert f"maxIterations or {name}," in failed(deep_search(server), "TURN_LIMIT")["message"]
+    worker.play(play.refused("models/m is not found for API version v1beta", 1))
+    for name in ("GEMINI_MODEL", "FORAGE_RESEARCH_MODEL"):
+        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, **{name: "m"})) as server:
+            assert f"({name}, now m)" in failed(search(server), "MODEL_NOT_FOUND")["message"]
+
+
 def test_system_prompt_of_the_user(place, tmp_path):
     worker = Worker(tmp_path / "worker", play.answer(play.report()))
     own = "Study {topic} ({depth}, by {model})."
@@ -557,7 +570,7 @@ def test_folder_that_cannot_be_made_ends_the_program(tmp_path):
     for command in ("serve", "mcp"):
         ended = run(command, HOME=tmp_path, GEMINI_SEARCH_CONFIG_DIR=tmp_path / "file" / "config", MCP_SERVER_PORT=0)
         assert ended.returncode == 1, ended
-        assert "FORAGE_RESEARCH_DIR" in ended.stderr and ended.stdout == ""
+        assert "set GEMINI_SEARCH_CONFIG_DIR" in ended.stderr and ended.stdout == ""
 
 
 def test_folder_is_not_wanted_when_the_tools_are_off(tmp_path):

@@ -561,9 +561,10 @@ static void a_folder_that_cannot_be_made_is_told(void **state)
     (void)state;
     char path[FOLDER_PATH_SIZE];
     char problem[512] = "";
+    load_config("GEMINI_SEARCH_CONFIG_DIR=/dev/null/x");
     assert_int_not_equal(folder_make("/dev/null/x", "gemini", problem, sizeof problem), OK);
     assert_non_null(strstr(problem, "/dev/null/x"));
-    assert_non_null(strstr(problem, "FORAGE_RESEARCH_DIR"));
+    assert_non_null(strstr(problem, "set GEMINI_SEARCH_CONFIG_DIR to a folder"));
     load_config("FORAGE_RESEARCH_DIR=relative");
     assert_int_not_equal(folder_find(path, problem, sizeof problem), OK);
     load_config("FORAGE_RESEARCH_DIR=/some/where");
