@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "core/redact.h"
 #include "proc/scratch.h"
 #include "text/text.h"
 
@@ -61,6 +62,20 @@ static int lose_server(struct watching *watching)
                                                                                      : ERR_NOMEM;
 }
 
+/* It may hold the question. Keys go before it is cut: half a key would not be found. */
+static void log_errors(const struct watching *watching, const char *line)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_CHILD_OUTPUT_BYTES);
+    if (buf_puts(&text, line) == OK) {
+        redact_buf(&text, 0, WORDS_OURS);
+        log_debug(call_request_id(watching->call), "%s wrote to stderr: %.*s",
+                  watching->worker->title,
+                  (int)text_prefix(text.data, text.length, LIMIT_ERROR_CHARS), text.data);
+    }
+    buf_done(&text);
+}
+
 static int take_error_line(struct watching *watching, const struct proc_event *event)
 {
     keep_errors(watching, event->line, event->length);
@@ -68,6 +83,9 @@ static int take_error_line(struct watching *watching, const struct proc_event *e
     const char *line = arena_strndup(watching->scratch, event->line, event->length);
     if (!line) {
         return ERR_NOMEM;
+    }
+    if (config_bool("FORAGE_DEBUG")) {
+        log_errors(watching, line);
     }
     /* Later on its lines hold words of pages too, which are to decide nothing. */
     const struct worker *worker = watching->worker;

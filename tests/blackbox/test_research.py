@@ -635,6 +635,19 @@ def test_progress_lines_on_stderr(place, tmp_path):
         assert "Baikal" not in client.log.text(), "the topic is logged under DEBUG only"
 
 
+def test_what_the_worker_complains_of_is_logged_for_debugging(place, tmp_path):
+    key = "gemini-key-of-the-test-0123456789"
+    long = "x" * 1990 + key + "x" * 20_000
+    worker = Worker(tmp_path / "worker", [play.err(f"odd: {QUESTION} {key}\n{long}\n"), *play.answer(play.result())])
+    for debug in (True, False):
+        with Server(**place.settings(GEMINI_CLI_PATH=worker.path, GEMINI_API_KEY=key, DEBUG=debug, FORAGE_LOG_LEVEL="debug")) as server:
+            assert search(server)["success"]
+            log = server.log.text()
+        assert (f"the Gemini CLI wrote to stderr: odd: {QUESTION} [redacted]" in log) == debug
+        assert ("wrote to stderr: xxx" in log) == debug
+        assert key[:8] not in log and ("Baikal" in log) == debug
+
+
 def test_workers_take_turns(place, tmp_path):
     """Two at once by default; the third waits, and says so."""
     gated = [*play.begin(), ["gate", "gate-1"], *play.say(play.result()), *play.finish(), play.leave(0)]
