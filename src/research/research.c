@@ -233,8 +233,43 @@ static int take_quotes(struct evidence *evidence, yyjson_val *answer)
     return OK;
 }
 
-static int take_answer(const struct task *task, const struct sightings *sightings,
-                       yyjson_val *answer, struct research_report *report)
+/* The report of a worker whose work was seen: its quotes and links are looked for in the pages that
+ * it read. `answer` is NULL where it wrote prose. */
+static int grade_report(const struct sightings *sightings, yyjson_val *answer, const char *text,
+                        struct research_report *report)
+{
+    int status = take_quotes(sightings->evidence, answer);
+    evidence_limit_footnotes(sightings->evidence, budget_chars() / 8);
+    report->evidence = sightings->evidence;
+    return status == OK ? evidence_render_links(sightings->evidence, text, &report->text) : status;
+}
+
+/* The report of a worker that only prints it: nobody can say what it stands on. */
+static int take_unseen(struct sightings *sightings, const char *text,
+                       struct research_report *report)
+{
+    static const char NOTHING_SEEN[] =
+        "the worker printed its answer and showed nothing of its work, so forage cannot tell which "
+        "pages it read; its claims are not checked";
+    report->text = text;
+    return sightings_add(sightings, &sightings->warnings, NOTHING_SEEN) ? OK : ERR_NOMEM;
+}
+
+static int take_report(const struct task *task, struct sightings *sightings, yyjson_val *answer,
+                       const char *text, struct research_report *report)
+{
+    const char *fitting = report_fit(task->call, text);
+    int status = ERR_NOMEM;
+    if (fitting) {
+        status = sightings->shows_events ? grade_report(sightings, answer, fitting, report)
+                                         : take_unseen(sightings, fitting, report);
+    }
+    report_sightings(sightings, report);
+    return status;
+}
+
+static int take_answer(const struct task *task, struct sightings *sightings, yyjson_val *answer,
+                       struct research_report *report)
 {
     const char *text = json_string(answer, task->request->kind->answer);
     if (!yyjson_get_bool(yyjson_obj_get(answer, "success"))) {
@@ -243,13 +278,6 @@ static int take_answer(const struct task *task, const struct sightings *sighting
         add_details(task->call, text);
         return ERR_FAILED;
     }
-    const char *fitting = report_fit(task->call, text);
-    int status = fitting ? take_quotes(sightings->evidence, answer) : ERR_NOMEM;
-    evidence_limit_footnotes(sightings->evidence, budget_chars() / 8);
-    if (status == OK) {
-        status = evidence_render_links(sightings->evidence, fitting, &report->text);
-    }
-    report->evidence = sightings->evidence;
     if (task->request->follow) {
         const char *said = json_string(answer, "understood_as");
         struct arena *arena = call_arena(task->call);
@@ -257,22 +285,25 @@ static int take_answer(const struct task *task, const struct sightings *sighting
             said && *said ? arena_strndup(arena, said, text_prefix(said, strlen(said), 800))
                           : task->request->question;
     }
-    report_sightings(sightings, report);
-    return status;
+    return take_report(task, sightings, answer, text, report);
 }
 
-/* Looks for the answer in what the worker said after its last use of a tool: before that it may
- * have quoted a page that holds a perfect one. As extract_json. */
+/* What the worker said after its last use of a tool: before that it may have quoted a page that
+ * holds a perfect answer. */
+static const char *last_words(const struct sightings *sightings)
+{
+    return sightings->said.data ? sightings->said.data + sightings->answer_start : "";
+}
+
+/* As extract_json. */
 static int find_answer(const struct task *task, const struct sightings *sightings,
                        yyjson_val **answer)
 {
     const struct extract_member wanted[] = {{"success", YYJSON_TYPE_BOOL},
                                             {task->request->kind->answer, YYJSON_TYPE_STR},
                                             {NULL, YYJSON_TYPE_NONE}};
-    const char *said = sightings->said.data ? sightings->said.data : "";
-    size_t start = sightings->answer_start;
-    return extract_json(call_arena(task->call), said + start, sightings->said.length - start,
-                        wanted, answer);
+    return extract_json(call_arena(task->call), last_words(sightings),
+                        sightings->said.length - sightings->answer_start, wanted, answer);
 }
 
 /* ---- trying ---- */
@@ -556,7 +587,9 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
     yyjson_mut_obj_add_sint(doc, metadata, "duration_ms", clock_now_ms() - call_started_ms(call));
     yyjson_mut_obj_add_str(doc, metadata, "model", report->model);
     yyjson_mut_obj_add_strcpy(doc, metadata, "timestamp", clock_stamp(stamp));
-    json_add_strings(doc, metadata, "sources_visited", report->sources, report->source_count);
+    if (report->evidence) {
+        json_add_strings(doc, metadata, "sources_visited", report->sources, report->source_count);
+    }
     if (report->warning_count) {
         json_add_strings(doc, metadata, "warnings", report->warnings, report->warning_count);
     }

@@ -45,7 +45,7 @@ struct research_request {
 /* What came of it; everything lives in the call's arena. */
 struct research_report {
     const char *text;          /* Markdown, cut to the budget of results */
-    struct evidence *evidence; /* what it stands on */
+    struct evidence *evidence; /* what it stands on; NULL: nothing of the work was seen */
     const char *model;
     const char *const *sources;
     size_t source_count;

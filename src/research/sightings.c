@@ -398,10 +398,32 @@ static const char *copy_words(struct sightings *sightings, const struct worker_e
     return arena_strndup(call_arena(sightings->call), event->text, length);
 }
 
+static void keep_printed(struct sightings *sightings, const struct worker_event *event)
+{
+    if (!sightings->shows_events && !memchr(event->text, '\0', event->length)) {
+        buf_append(&sightings->said, event->text, event->length);
+        buf_putc(&sightings->said, '\n');
+    }
+}
+
+/* What came before the first event is no part of the answer. */
+static void begin_events(struct sightings *sightings)
+{
+    sightings->shows_events = true;
+    buf_done(&sightings->said);
+    buf_init(&sightings->said, LIMIT_CHILD_OUTPUT_BYTES);
+}
+
 static int take(void *context, const struct worker_event *event)
 {
     struct sightings *sightings = context;
+    if (event->kind != WORKER_PRINTS && !sightings->shows_events) {
+        begin_events(sightings);
+    }
     switch (event->kind) {
+    case WORKER_PRINTS:
+        keep_printed(sightings, event);
+        return OK;
     case WORKER_USES:
     case WORKER_GOT: {
         int status =

@@ -31,7 +31,8 @@ struct sightings {
     bool in_turn;          /* tools are asked for, and none has answered yet */
     bool counted;          /* this turn is a round already */
     struct use *pending;   /* uses without their result */
-    struct buf said;       /* everything */
+    bool shows_events;     /* else it is a program that only prints its answer */
+    struct buf said;       /* everything; of a worker without events, all that it printed */
     size_t answer_start;   /* what comes after its last use of a tool */
     bool is_done;          /* it came to its end in order */
     int http_status;       /* that the service behind it failed with, or 0 */

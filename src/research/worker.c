@@ -263,7 +263,8 @@ int worker_feed(const struct worker *worker, struct arena *scratch, const char *
 {
     yyjson_val *root = yyjson_doc_get_root(json_parse(scratch, line, length, NULL));
     const char *type = json_string(root, "type");
-    return type ? worker->read(root, type, sink) : OK;
+    struct worker_event printed = {.kind = WORKER_PRINTS, .text = line, .length = length};
+    return type ? worker->read(root, type, sink) : sink->take(sink->context, &printed);
 }
 
 enum worker_trouble worker_trouble_in(const struct worker *worker, const char *line)

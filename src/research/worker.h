@@ -30,6 +30,7 @@ enum worker_event_kind {
     WORKER_USES,   /* a tool: `tool`, `id` and `parameters` */
     WORKER_GOT,    /* what the use `id` came to: `ok` and `text` */
     WORKER_SAYS,   /* a piece of its answer, in `text` */
+    WORKER_PRINTS, /* a line that is no event, in `text` */
     WORKER_WARNS,  /* something went wrong and it goes on: `text` */
     WORKER_FAILS,  /* something went wrong that ends it: `text` */
     WORKER_IS_DONE /* it came to its end in order */

@@ -196,13 +196,17 @@ static void describe_research(struct call *call, const struct research_request *
     json_add_string(doc, reply->structured, "understood_as", report->understood_as);
     if (deep) {
         yyjson_mut_obj_add_strcpy(doc, metadata, "depth", request->depth);
-        json_add_strings(doc, metadata, "search_queries_used", report->queries,
-                         report->query_count);
+        if (report->evidence) {
+            json_add_strings(doc, metadata, "search_queries_used", report->queries,
+                             report->query_count);
+        }
         yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
     }
     yyjson_mut_obj_add_bool(doc, reply->structured, "verified",
-                            evidence_verified(report->evidence));
-    evidence_describe(report->evidence, doc, reply->structured);
+                            report->evidence && evidence_verified(report->evidence));
+    if (report->evidence) {
+        evidence_describe(report->evidence, doc, reply->structured);
+    }
     if (report->own) {
         own_describe(report->own, doc, reply->structured, metadata);
     }
