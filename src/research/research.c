@@ -42,6 +42,10 @@ static const int64_t WAITS_MS[] = {1000, 2000, 5000};
 
 /* A worker cannot go on where it was: it begins anew, once. */
 #define MOST_RUNS 2
+
+/* Prose that is no longer is a remark and no report. */
+#define PROSE_LEAST_CHARS 200
+
 static const char BEGUN_AGAIN[] =
     "forage was ended while this research ran, so its worker was begun anew";
 
@@ -295,6 +299,26 @@ static const char *last_words(const struct sightings *sightings)
     return sightings->said.data ? sightings->said.data + sightings->answer_start : "";
 }
 
+/* Takes prose for the report that it is where the worker was seen to read a page that it names. OK
+ * with the report, ERR_NOTFOUND, or ERR_NOMEM. */
+static int take_prose(const struct task *task, struct sightings *sightings,
+                      struct research_report *report)
+{
+    const char *said = last_words(sightings);
+    char *text = arena_strdup(call_arena(task->call), said);
+    if (!text) {
+        return ERR_NOMEM;
+    }
+    text_repair(text);
+    if (!task->request->kind->keeps_raw_output ||
+        text_count(text, strlen(text)) <= PROSE_LEAST_CHARS ||
+        !sightings_have_page_of(sightings, text)) {
+        return ERR_NOTFOUND;
+    }
+    report->is_prose = true;
+    return take_report(task, sightings, NULL, text, report);
+}
+
 /* As extract_json. */
 static int find_answer(const struct task *task, const struct sightings *sightings,
                        yyjson_val **answer)
@@ -383,7 +407,13 @@ static int try_all(struct task *task, struct research_report *report)
             status = try_once(task, &sightings, report, &why);
         }
         bool finished = status != OK || why == OK;
-        if (!finished && retry == task->request->max_retries) {
+        bool is_last = retry == task->request->max_retries;
+        if (!finished && why == ERR_NOTFOUND && (retry > 0 || is_last)) {
+            int found = take_prose(task, &sightings, report);
+            finished = found != ERR_NOTFOUND;
+            status = finished ? found : OK;
+        }
+        if (!finished && is_last) {
             status = fail_parse(task, &sightings, retry + 1, why, report);
             finished = true;
         }

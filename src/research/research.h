@@ -46,6 +46,7 @@ struct research_request {
 struct research_report {
     const char *text;          /* Markdown, cut to the budget of results */
     struct evidence *evidence; /* what it stands on; NULL: nothing of the work was seen */
+    bool is_prose;             /* there was no JSON around it */
     const char *model;
     const char *const *sources;
     size_t source_count;

@@ -144,6 +144,18 @@ static bool add_urls(struct sightings *sightings, struct sightings_list *urls, c
     return true;
 }
 
+bool sightings_have_page_of(struct sightings *sightings, const char *text)
+{
+    struct sightings_list urls = {0};
+    bool found = false;
+    if (add_urls(sightings, &urls, text)) {
+        for (size_t i = 0; i < urls.count && !found; i++) {
+            found = evidence_page_of(sightings->evidence, urls.items[i]) != 0;
+        }
+    }
+    return found;
+}
+
 static const char *host_of(struct sightings *sightings, const char *text)
 {
     struct url url;

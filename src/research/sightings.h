@@ -44,6 +44,8 @@ struct sightings {
 MUST_CHECK int sightings_init(struct sightings *sightings, struct call *call, int max_rounds);
 /* Whether the worker began a round too many, or a search too many where one is all. */
 bool sightings_are_too_many(const struct sightings *sightings);
+/* Whether a text names a page that was read. */
+bool sightings_have_page_of(struct sightings *sightings, const char *text);
 /* Where a worker's events go. ERR_LIMIT when it begins one round or one turn too many. */
 struct worker_sink sightings_sink(struct sightings *sightings);
 /* Adds `text` to a list unless it is there or the list is full. False without memory. */

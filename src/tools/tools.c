@@ -202,6 +202,9 @@ static void describe_research(struct call *call, const struct research_request *
         }
         yyjson_mut_obj_add_int(doc, metadata, "iterations", report->rounds);
     }
+    if (report->is_prose) {
+        yyjson_mut_obj_add_bool(doc, reply->structured, "parse_warning", true);
+    }
     yyjson_mut_obj_add_bool(doc, reply->structured, "verified",
                             report->evidence && evidence_verified(report->evidence));
     if (report->evidence) {

@@ -184,6 +184,41 @@ def test_lines_beside_events_are_no_answer(scene):
     failed(deep_search(server), "PARSE_ERROR")
 
 
+# ---- a report in prose ----
+
+PROSE = f"# Baikal\n\nThe lake is 1,642 m deep ([survey]({SURVEY})). " + "More about its water, its shores and its seals. " * 5
+
+
+@pytest.mark.parametrize("retries, runs", [(0, 1), (3, 2)])
+def test_a_finished_report_in_prose(scene, tmp_path, retries, runs):
+    _, _, place = scene
+    worker = Worker(tmp_path / "worker", play.answer(PROSE, play.search(1, "q"), play.read(1, SURVEY)))
+    with Server(**place.settings(GEMINI_CLI_PATH=worker.path, JSON_MAX_RETRIES=retries)) as server:
+        result = deep_search(server)
+    assert result["success"] is True and result["parse_warning"] is True and result["verified"] is False
+    assert result["report"].startswith("# Baikal") and "seals" in result["report"]
+    assert result["metadata"]["sources_visited"] == [SURVEY]
+    assert len(worker.runs()) == runs
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        PROSE[:190],
+        PROSE.replace(SURVEY, "https://survey.example.net/other"),
+        PROSE + '```json\n{"success": true, "rep',
+        PROSE + '\n{"findings": 3}',
+    ],
+    ids=["short", "of a page that nobody read", "broken", "another object"],
+)
+def test_prose_that_is_no_report(scene, words):
+    server, worker, _ = scene
+    worker.play(play.answer(words, play.read(1, SURVEY)))
+    result = deep_search(server)
+    failed(result, "PARSE_ERROR")
+    assert result["raw_output"].startswith("# Baikal")
+
+
 # ---- what pages say is data ----
 
 
