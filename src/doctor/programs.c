@@ -379,7 +379,8 @@ void look_at_node(struct look *look)
 void look_at_worker_folder(struct look *look)
 {
     char path[FOLDER_PATH_SIZE];
-    char problem[512];
+    char file[FOLDER_FILE_SIZE];
+    char problem[1024];
     char program[WORKER_PATH_SIZE];
     if (is_own(look)) {
         return;
@@ -389,6 +390,9 @@ void look_at_worker_folder(struct look *look)
     } else if (folder_find(path, problem, sizeof problem) != OK) {
         report(look, FINDING_BROKEN, "%s", problem);
         suggest_setting(look, "FORAGE_RESEARCH_DIR", "~/.config/gemini-search-mcp");
+    } else if (folder_has_dead_reader(path, worker_chosen()->name, file, problem, sizeof problem)) {
+        report(look, FINDING_WARNING, "%s", problem);
+        suggest_on(look, DOCTOR_EDITOR, file);
     } else {
         look_at_folder(look, &(struct folder){path, PATH_PARTS, "FORAGE_RESEARCH_DIR", false});
     }

@@ -399,9 +399,12 @@ static int try_all(struct task *task, struct research_report *report)
         int why = OK;
         int status = sightings_init(&sightings, task->call, task->request->max_rounds);
         sightings.is_one_search = task->job.is_one_search;
-        if (status == OK && journal_run(task->call) > 1 &&
-            !sightings_add(&sightings, &sightings.warnings, BEGUN_AGAIN)) {
-            status = ERR_NOMEM;
+        const char *warnings[] = {journal_run(task->call) > 1 ? BEGUN_AGAIN : NULL,
+                                  task->job.reader_trouble};
+        for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++) {
+            if (warnings[i] && !sightings_add(&sightings, &sightings.warnings, warnings[i])) {
+                status = ERR_NOMEM;
+            }
         }
         if (status == OK) {
             status = try_once(task, &sightings, report, &why);
@@ -432,6 +435,7 @@ static int try_all(struct task *task, struct research_report *report)
 static int find_worker(struct task *task)
 {
     char problem[1024];
+    char file[FOLDER_FILE_SIZE];
     if (worker_find(task->worker, task->program, problem, sizeof problem) != OK) {
         return call_fail(task->call, CODE_CLI_NOT_FOUND, "%s",
                          call_without_paths(task->call, problem, true));
@@ -440,6 +444,10 @@ static int find_worker(struct task *task)
         folder_make(task->folder, task->worker->name, problem, sizeof problem) != OK) {
         return call_fail(task->call, CODE_CONFIG_ERROR, "%s",
                          call_without_paths(task->call, problem, true));
+    }
+    if (folder_has_dead_reader(task->folder, task->worker->name, file, problem, sizeof problem)) {
+        const char *told = call_without_paths(task->call, problem, true);
+        task->job.reader_trouble = arena_strdup(call_arena(task->call), told);
     }
     return OK;
 }
@@ -661,5 +669,19 @@ int research_prepare(char *problem, size_t size)
         return OK; /* nobody would use it */
     }
     int status = folder_find(path, problem, size);
-    return status == OK ? folder_make(path, worker->name, problem, size) : status;
+    if (status == OK) {
+        status = folder_make(path, worker->name, problem, size);
+    }
+    if (status == OK && research_reads_in_vain(words, sizeof words)) {
+        log_warn(NULL, "%s", words);
+    }
+    return status;
+}
+
+bool research_reads_in_vain(char *words, size_t size)
+{
+    char path[FOLDER_PATH_SIZE];
+    char file[FOLDER_FILE_SIZE];
+    return !worker_is_own() && folder_find(path, words, size) == OK &&
+           folder_has_dead_reader(path, worker_chosen()->name, file, words, size);
 }

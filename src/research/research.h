@@ -70,6 +70,9 @@ yyjson_mut_val *research_metadata(struct call *call, yyjson_mut_doc *doc,
 
 /* Whether a worker is there; words for what to do if not. */
 bool research_is_ready(char *lacks, size_t size);
+/* Whether the worker's settings start a reader of pages that is no longer there; words for how to
+ * mend them, with paths. */
+bool research_reads_in_vain(char *words, size_t size);
 /* First run: makes the configuration folder, when it is named or there is a worker to use it.
  * Warns when there is no worker. A status with words in `problem`. */
 MUST_CHECK int research_prepare(char *problem, size_t size);

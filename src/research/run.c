@@ -49,6 +49,9 @@ static void keep_errors(struct watching *watching, const char *line, size_t leng
 
 static int lose_server(struct watching *watching)
 {
+    if (watching->job->reader_trouble && !watching->job->with_firecrawl) {
+        return OK; /* it is told already */
+    }
     const char *words =
         watching->job->with_firecrawl
             ? "Firecrawl could not take part (its server, or forage's own reader of "

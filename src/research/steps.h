@@ -12,16 +12,24 @@
 /* ---- the configuration folder of the worker (folder.c) ---- */
 
 /* Where the worker runs, with the settings that make it the worker that it is. Made on first run,
- * never changed afterwards: it is the user's to edit. No secret is in it: keys are referred to by
- * the name of their variable. */
+ * and the user's to edit: a file that the user changed is never written again. One that is still as
+ * forage made it is made anew when the program that it names is gone, or when an older forage made
+ * it. No secret is in it: keys are referred to by the name of their variable. */
 
 #define FOLDER_PATH_SIZE 4096
+/* The folder, and the longest name of what is in it. */
+#define FOLDER_FILE_SIZE (FOLDER_PATH_SIZE + 64)
 
 /* Where it is: FORAGE_RESEARCH_DIR, or the platform's place for configuration. A status, with
  * words in `problem`. */
 MUST_CHECK int folder_find(char path[FOLDER_PATH_SIZE], char *problem, size_t size);
-/* Makes what is missing of it for this worker ("gemini"). The same. */
+/* Makes what is missing of it for this worker ("gemini"), and mends what nobody edited. The same.
+ */
 MUST_CHECK int folder_make(const char *path, const char *worker, char *problem, size_t size);
+/* Whether its settings start a reader of pages that is not there, and folder_make() may not mend
+ * them: the file, and words for which command that is and what to write in its place. */
+bool folder_has_dead_reader(const char *path, const char *worker, char file[FOLDER_FILE_SIZE],
+                            char *words, size_t size);
 
 /* ---- the prompt (prompt.c) ---- */
 

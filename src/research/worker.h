@@ -23,7 +23,8 @@ struct worker_job {
     const char *prompt;
     size_t prompt_length;
     bool with_firecrawl;
-    bool is_one_search; /* its settings deny it a second one */
+    const char *reader_trouble; /* why it cannot start its reader of pages, where that is known */
+    bool is_one_search;         /* its settings deny it a second one */
 };
 
 enum worker_event_kind {

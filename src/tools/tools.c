@@ -363,6 +363,14 @@ static int run_status(struct call *call, yyjson_val *arguments, struct reply *re
                                 "tool: there is no tool \"%s\" here; leave it out to see all", only)
                     : ERR_NOMEM;
     }
+    char words[1024];
+    const struct registry *registry = call_parts(call)->status->registry;
+    bool researches = registry_tool(registry, "search") || registry_tool(registry, "deep_search");
+    if (!only && researches && research_reads_in_vain(words, sizeof words)) {
+        const char *told = call_without_paths(call, words, false);
+        yyjson_mut_val *list = yyjson_mut_obj_add_arr(reply->doc, reply->structured, "warnings");
+        yyjson_mut_arr_add_strcpy(reply->doc, list, told);
+    }
     return OK;
 }
 

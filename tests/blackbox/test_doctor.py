@@ -364,6 +364,13 @@ def a_browser(text):
     return breaks
 
 
+def worker_with_an_old_path(machine, _tmp):
+    path = machine.home / ".config" / "gemini-search-mcp" / ".gemini" / "settings.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"mcpServers": {"forage": {"command": "/proc/nonexistent/forage"}}}))
+    return {}
+
+
 def signed_in(machine, _tmp):
     (machine.home / ".gemini").mkdir()
     (machine.home / ".gemini" / "oauth_creds.json").write_text("{}")
@@ -493,6 +500,9 @@ BROKEN = {
                   {"research.sign-in": ("ok", "Vertex AI", None)}),
     "worker's folder is a file": (a_file("GEMINI_SEARCH_CONFIG_DIR"),
                                   {"research.folder": ("broken", "is no folder", "unset GEMINI_SEARCH_CONFIG_DIR && (umask 077 && mkdir -p ~/.config/forage && echo FORAGE_RESEARCH_DIR=")}),
+    "a worker's settings with an old path": (
+        worker_with_an_old_path,
+        {"research.folder": ("warning", "/proc/nonexistent/forage, which is no program; write \"command\": \"", "${EDITOR:-vi} ")}),
     "no Firecrawl": (without("FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"),
                      {"research.firecrawl": ("missing", "not set up", put("FIRECRAWL_API_KEY=YOUR-KEY"))}),
     "a Firecrawl of one's own": (without("FIRECRAWL_API_KEY"),
