@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,14 +49,29 @@ int usage_error(const char *format, ...)
 /* Settings of the command line, which win over the environment. */
 static char *const *overrides;
 
+/* Whether the program has a name whose clients know no jobs. */
+static bool waits_for_end;
+
 char *const *command_settings(void)
 {
     return overrides;
 }
 
+/* As config_load(); where nobody said how long a client waits, it waits for the end. */
+static int load_all(struct buf *problem)
+{
+    static const char PATIENCE[] = "FORAGE_CALL_PATIENCE";
+    int status = config_load(environ, overrides, problem);
+    if (status == OK && waits_for_end && !config_is_set(PATIENCE) &&
+        setenv(PATIENCE, "1h", 1) == 0) {
+        status = config_load(environ, overrides, problem);
+    }
+    return status;
+}
+
 int read_configuration(struct buf *problem)
 {
-    int status = config_load(environ, overrides, problem);
+    int status = load_all(problem);
     if (status != OK && !problem->length) {
         buf_puts(problem, status_name(status));
     }
@@ -219,11 +235,12 @@ static const struct {
     const char *command;
     const char *first_word; /* which must come first, and is dropped */
     bool alone;             /* only without arguments; with them it is forage itself */
+    bool waits;             /* research answers with its result, however long it takes */
 } OTHER_NAMES[] = {
-    {"forage-mcp", "mcp", NULL, true}, /* the package: npx and uvx start what is named like it */
-    {"gemini-search-mcp", "mcp", NULL, false},
-    {"gemini-search-mcp-http", "serve", NULL, false},
-    {"kindly-web-search-mcp-server", "mcp", "start-mcp-server", false},
+    {"forage-mcp", "mcp", NULL, true, false}, /* the package: npx and uvx start what has its name */
+    {"gemini-search-mcp", "mcp", NULL, false, true},
+    {"gemini-search-mcp-http", "serve", NULL, false, true},
+    {"kindly-web-search-mcp-server", "mcp", "start-mcp-server", false, false},
 };
 
 /* Runs the command that was understood, or explains it. */
@@ -272,6 +289,7 @@ static int drop_separator(int count, char **values)
 static int run_other_name(size_t which, int count, char **values)
 {
     const char *first_word = OTHER_NAMES[which].first_word;
+    waits_for_end = OTHER_NAMES[which].waits;
     if (first_word && !(count && strcmp(values[0], "--help") == 0)) {
         if (!count || strcmp(values[0], first_word) != 0) {
             return usage_error("%s wants `%s` first", OTHER_NAMES[which].program, first_word);

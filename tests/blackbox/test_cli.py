@@ -615,6 +615,17 @@ def test_gemini_search_mcp_http(tmp_path):
         assert exchange(int(match[1]), request(body=call("ping"))).json()["result"] == {}
 
 
+@pytest.mark.parametrize("given, said", [({}, 3600), ({"FORAGE_CALL_PATIENCE": "20s"}, 20)])
+def test_gemini_search_mcp_waits_for_the_end(tmp_path, given, said):
+    """Its clients know no jobs, so research answers with its result; a setting wins."""
+    path = write_file(tmp_path / "forage.env", "".join(f"{name}={value}\n" for name, value in given.items()))
+    with Program([], named(tmp_path, "gemini-search-mcp-http"), MCP_SERVER_PORT=0, FORAGE_CONFIG=path) as server:
+        _, match = server.wait_log(r"serves http://127\.0\.0\.1:(\d+) ")
+        told = exchange(int(match[1]), request("GET", "/api/v1/setup")).json()["settings"]["variables"]
+    (patience,) = [setting for setting in told if setting["name"] == "FORAGE_CALL_PATIENCE"]
+    assert patience["value"] == said, patience
+
+
 @pytest.mark.parametrize(
     "arguments, context, chars",
     [
