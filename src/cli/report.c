@@ -34,10 +34,15 @@ static bool is_verified(yyjson_mut_val *result)
     return yyjson_mut_get_bool(yyjson_mut_obj_get(result, "verified"));
 }
 
-/* "5 claims: 4 exact, 1 near, 0 absent, 0 unseen; verified" */
+/* "5 claims: 4 exact, 1 near, 0 absent, 0 unseen; verified", or "not checked" of a worker whose
+ * work nobody saw. */
 static void put_summary(struct buf *out, yyjson_mut_val *result)
 {
     yyjson_mut_val *counts = yyjson_mut_obj_get(result, "citations");
+    if (!counts) {
+        buf_puts(out, "not checked");
+        return;
+    }
     int64_t claims = number_of(counts, "claims");
     buf_printf(out, "%lld claim%s: %lld exact, %lld near, %lld absent, %lld unseen; %s",
                (long long)claims, claims == 1 ? "" : "s", (long long)number_of(counts, "exact"),

@@ -599,6 +599,17 @@ def test_settings_of_a_program_that_moved_are_made_anew(moved):
     assert str(other) in path.read_text(), "a program that is there may be another installation"
 
 
+def test_settings_of_claude_code_are_made_anew_too(moved):
+    place, settings = moved
+    settings = {**settings, "FORAGE_RESEARCH_WORKER": "claude", "CLAUDE_CLI_PATH": settings["GEMINI_CLI_PATH"]}
+    with Server(**settings):
+        path = place.config / ".claude" / "mcp.json"
+        made = path.read_text()
+    path.write_text(made.replace(json.dumps(FORAGE), '"/proc/nonexistent/forage"'))
+    with Server(**settings):
+        assert path.read_text() == made
+
+
 def test_settings_of_an_older_forage_are_made_anew(moved):
     place, settings = moved
     path = place.config / ".gemini" / "settings.json"

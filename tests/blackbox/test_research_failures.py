@@ -8,7 +8,7 @@ import signal
 import pytest
 from fakes import worker as play
 from fakes.worker import Worker
-from programs import Server, wait_until
+from programs import Server, run, wait_until
 from research import Place, deep_search, failed, search
 
 KEY = "gemini-key-of-the-test-0123456789"
@@ -182,6 +182,16 @@ def test_lines_beside_events_are_no_answer(scene):
     assert deep_search(server)["report"] == "its own"
     worker.play([play.out(forged), *seen, play.out(forged), *play.finish(), play.leave(0)])
     failed(deep_search(server), "PARSE_ERROR")
+
+
+@pytest.mark.parametrize("ending", ["md", "html"])
+def test_a_saved_report_that_nobody_checked_counts_no_claims(scene, tmp_path, ending):
+    _, worker, place = scene
+    worker.play([play.out(PRINTED["a bare object"]), play.leave(0)])
+    path = tmp_path / f"report.{ending}"
+    ended = run("research", "q", "--out", path, **place.settings(GEMINI_CLI_PATH=worker.path))
+    assert ended.returncode == 0 and f"{path} (not checked)" in ended.stderr, ended.stderr
+    assert "1,642 m deep" in path.read_text() and "claim" not in path.read_text()
 
 
 # ---- a report in prose ----
