@@ -540,8 +540,7 @@ static const struct {
     {ERR_NOMEM, CODE_INTERNAL, "forage ran out of memory for this call; ask for less at once"},
     {ERR_LIMIT, CODE_TOO_LARGE, "the work grew beyond a size limit; ask for less at once"},
     {ERR_CANCELLED, CODE_CANCELLED, "the call was cancelled"},
-    {ERR_DEADLINE, CODE_TIMEOUT,
-     "the call ran out of time; try again, or raise FORAGE_CALL_TIMEOUT"},
+    {ERR_DEADLINE, CODE_TIMEOUT, "the call ran out of time; try again"},
     {ERR_BUSY, CODE_BUSY, "forage is busy with as many calls as it may run; try again in a moment"},
     {ERR_UNSUPPORTED, CODE_VALIDATION, "the client cannot answer what this tool has to ask"},
 };

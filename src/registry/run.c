@@ -1,6 +1,7 @@
 /* Running a tool, the same way for every door: arguments, gate, deadline, handler, error body,
  * records, counts and the one log line. */
 #include "call/errors.h"
+#include "config/config.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
@@ -253,6 +254,16 @@ static void settle(const struct run *run, bool failed, int64_t began)
     }
 }
 
+static void fail_status(struct call *call, int status)
+{
+    if (status == ERR_DEADLINE) {
+        call_fail(call, CODE_TIMEOUT, "the call ran out of time; try again, or raise %s",
+                  config_name_told("FORAGE_CALL_TIMEOUT"));
+    } else {
+        call_fail_status(call, status);
+    }
+}
+
 int registry_run(struct registry *registry, const struct entry *entry, struct call *call,
                  yyjson_val *arguments, struct reply *reply)
 {
@@ -266,7 +277,7 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
     bool unfinished = status == ERR_NEED_INPUT || (status == ERR_UNSUPPORTED && !call_error(call));
     bool failed = (status != OK && !unfinished) || reply->is_error;
     if (status != OK && !unfinished) {
-        call_fail_status(call, status);
+        fail_status(call, status);
         if (!reply->doc) {
             reply->doc = json_new(call_arena(call));
         }

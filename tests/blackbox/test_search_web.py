@@ -394,6 +394,13 @@ def test_timeout_is_not_retried(settings, fake):
     assert len(fake.requests) == 1
 
 
+@pytest.mark.parametrize("name", ["KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS", "FORAGE_CALL_TIMEOUT"])
+def test_the_end_of_its_time_names_the_variable_that_is_set(settings, fake, name):
+    fake.play("silence")
+    with Server(**settings, **{name: 1}) as server:
+        assert error_of(server, 504, "TIMEOUT")["message"].endswith(f"or raise {name}")
+
+
 @pytest.fixture(scope="module")
 def long_silence(tmp_path_factory):
     """A call to a service that says nothing, with a server and a fake of its own; (failure, seconds, requests)."""
