@@ -151,6 +151,21 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
     return ERR_FAILED;
 }
 
+/* Refuses what a special server is there for. On the command line everything passes, and what does
+ * is not kept: an agent may ask the same. */
+static int guard(struct call *call, const char *question)
+{
+    struct guardrail_refusal refusal;
+    if (!guardrails_refuse(call_parts(call)->answerer->guardrails, question, &refusal)) {
+        return OK;
+    }
+    if (call_is_on_command_line(call)) {
+        call_forbid_keeping(call);
+        return OK;
+    }
+    return refuse(call, &refusal);
+}
+
 /* The region as two capital letters, and the name of the country. */
 static int find_region(struct call *call, const char *region, const char **code,
                        const char **country)
@@ -473,14 +488,10 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
 {
     struct openai_question question = {0};
     struct response response;
-    struct guardrail_refusal refusal;
     const char *country;
     *answer = (struct answer){0};
     int status = clean_query(call, request->query, &question.input);
-    if (status == OK &&
-        guardrails_refuse(call_parts(call)->answerer->guardrails, question.input, &refusal)) {
-        status = refuse(call, &refusal);
-    }
+    status = status == OK ? guard(call, question.input) : status;
     if (status == OK) {
         status = find_region(call, request->region, &question.country, &country);
     }
@@ -491,10 +502,7 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
         status = understand(call, request->follow, question.input, &question.input);
         answer->understood_as = question.input;
     }
-    if (status == OK && request->follow &&
-        guardrails_refuse(call_parts(call)->answerer->guardrails, question.input, &refusal)) {
-        status = refuse(call, &refusal);
-    }
+    status = status == OK && request->follow ? guard(call, question.input) : status;
     if (status != OK) {
         return status;
     }

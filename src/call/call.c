@@ -53,6 +53,7 @@ struct call {
     bool asks_anew;
     bool takes_text;
     bool for_operator;
+    bool on_command_line;
     atomic_uint references;
     atomic_bool cancelled;
     pthread_mutex_t cancel_lock; /* guards cancel_event against a cancel while it is made */
@@ -77,6 +78,7 @@ struct call *call_new(const struct call_options *options)
     call->asks_anew = options->asks_anew;
     call->takes_text = options->takes_text;
     call->for_operator = options->for_operator;
+    call->on_command_line = options->on_command_line;
     call->session = options->session ? arena_strdup(arena, options->session) : NULL;
     call->started_ms = clock_now_ms();
     call->said_ms = call->said_first_ms = call->started_ms;
@@ -157,6 +159,11 @@ bool call_asks_anew(const struct call *call)
 bool call_is_for_operator(const struct call *call)
 {
     return call->for_operator;
+}
+
+bool call_is_on_command_line(const struct call *call)
+{
+    return call->on_command_line;
 }
 
 bool call_takes_text(const struct call *call)

@@ -67,6 +67,7 @@ struct call_options {
     bool asks_anew;            /* see call_asks_anew() */
     bool takes_text;           /* see call_takes_text() */
     bool for_operator;         /* see call_is_for_operator() */
+    bool on_command_line;      /* see call_is_on_command_line() */
     struct call_hooks hooks;
 };
 
@@ -91,6 +92,8 @@ bool call_asks_anew(const struct call *call);
 bool call_takes_text(const struct call *call);
 /* Whether whoever runs forage asks, over stdio or on the command line, and may know its machine. */
 bool call_is_for_operator(const struct call *call);
+/* Whether a person asks on the command line, who has no other server to ask. */
+bool call_is_on_command_line(const struct call *call);
 /* What tells one conversation of its caller from others; NULL where nobody said so. */
 const char *call_session(const struct call *call);
 /* What is tried with it (registry/trying.h), in words between blanks; NULL: nothing. */

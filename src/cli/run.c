@@ -80,8 +80,10 @@ static int64_t wait_for_ever(void *context)
 
 struct call_options run_options(run_progress progress)
 {
-    struct call_options options = {
-        .caller = caller_local(), .for_operator = true, .hooks = {.patience = wait_for_ever}};
+    struct call_options options = {.caller = caller_local(),
+                                   .for_operator = true,
+                                   .on_command_line = true,
+                                   .hooks = {.patience = wait_for_ever}};
     if (terminal_has_progress()) {
         options.hooks.progress = progress ? progress : show_progress;
         options.hooks.shows_time = true;

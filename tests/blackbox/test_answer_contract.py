@@ -23,7 +23,7 @@ from conftest import ALICE, BOB
 from fakes.responses import RAIN, SCENARIOS, SNOW, UNITS, Link, cited, message, reply, search
 from http_client import exchange, request
 from messages import tool_call
-from programs import Server, Stdio, run
+from programs import ROOT, Server, Stdio, run
 
 
 # ---- what is asked for is done ----
@@ -182,12 +182,49 @@ def test_polymarket_queries_are_rejected(forage, fake, query):
     assert fake.requests == []
 
 
-@pytest.mark.parametrize("query", ["google news rss", "bbc rss feed", "subscribe to a news feed about climate"])
+@pytest.mark.parametrize(
+    "query", ["google news rss", "google news rss feed for climate", "bbc rss feed", "subscribe to a news feed about climate"]
+)
 def test_rss_queries_are_rejected(forage, fake, query):
     failure = error_of(forage, 400, "VALIDATION", query)
     assert "google-news-rss MCP server" in failure["message"] and "FORAGE_GUARDRAILS" in failure["message"]
     assert failure["details"]["server"] == "google-news-rss" and failure["details"]["rule"]
     assert fake.requests == []
+
+
+@pytest.mark.parametrize(
+    "query", ["javascript event loop", "stock market history", "latest google news on storm", "find an RSS feed for quill"]
+)
+def test_what_no_special_server_is_for_passes(forage, fake, query):
+    result_of(forage, query)
+    assert len(fake.requests) == 1
+
+
+def test_the_command_line_is_not_guarded(settings, fake):
+    query = "polymarket odds"
+    for setting in ("balanced", "strict"):
+        stored = {**settings, "FORAGE_GUARDRAILS": setting, "FORAGE_HISTORY": "on"}
+        assert run("answer", query, **stored).returncode == 0
+        assert run("call", "search_web", f"query={query}", **stored).returncode == 0
+        asked = len(fake.requests)
+        # What a person was answered is no way around them for an agent.
+        with Stdio(**stored) as agent:
+            agent.handshake()
+            refused = agent.ask("tools/call", {"name": "search_web", "arguments": {"query": query}})["result"]
+            assert refused["isError"] and "polymarket MCP server" in refused["content"][0]["text"]
+        assert len(fake.requests) == asked
+
+
+def test_no_description_names_a_server_that_a_user_may_not_have(forage):
+    rules = (ROOT / "data").glob("guardrails-*.json")
+    servers = {rule["server"] for file in rules for rule in json.loads(file.read_text())["rules"]}
+    with Stdio() as agent:
+        agent.handshake()
+        tools = json.dumps(agent.ask("tools/list")["result"]["tools"]).lower()
+    longer = exchange(forage.port, request("GET", "/api/v1/tools")).body.decode().lower()
+    assert len(servers) == 2 and "search_web" in tools and "search_web" in longer
+    for name in servers | {"google news"}:
+        assert name not in tools and name not in longer
 
 
 def test_guardrails_strict_off_and_a_file(settings, fake, tmp_path):
@@ -365,8 +402,6 @@ def test_answer_that_fails(settings, fake):
     assert completed.returncode == 1 and completed.stdout == "" and "refused to answer" in completed.stderr
     completed = run("answer", QUESTION, "--json", **settings)
     assert completed.returncode == 1 and json.loads(completed.stdout)["error"]["code"] == "PARSE"
-    completed = run("answer", "polymarket odds", **settings)
-    assert completed.returncode == 1 and "polymarket MCP server" in completed.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["two", "words"], ["x y z", "--max", "many"], ["x y z", "--region"]])

@@ -133,8 +133,10 @@ def test_rules_that_came_later_hold(stored, fake, tmp_path):  # noqa: F811
         answer(**stored, FORAGE_GUARDRAILS=rules)
         assert len(fake.requests) == count
     rules.write_text(json.dumps({"rules": [snow, rain]}))
-    refused = run("answer", QUESTION, **stored, FORAGE_GUARDRAILS=rules)
-    assert refused.returncode == 1 and refused.stdout == "" and "weather MCP server" in refused.stderr
+    with Stdio(**stored, FORAGE_GUARDRAILS=rules) as agent:
+        agent.handshake()
+        refused = agent.ask("tools/call", {"name": "search_web", "arguments": {"query": QUESTION}})["result"]
+        assert refused["isError"] and "weather MCP server" in refused["content"][0]["text"]
 
 
 def test_after_a_wipe_there_is_none(stored, fake):  # noqa: F811
