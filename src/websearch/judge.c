@@ -115,14 +115,17 @@ static int64_t rest_after_wall(const struct source_terms *terms,
 
 /* ---- quotas ---- */
 
-/* Whether an open source refuses because nothing is left of its quota. */
-static bool is_spent(const struct source_terms *terms, const struct fetch_response *response)
+/* Whether a provider refuses because nothing is left of its quota. One with a key says so with
+ * 400: what comes with 401 or 403 is about the key. */
+static bool is_spent(const struct provider *provider, const struct fetch_response *response)
 {
-    const char *left = terms->left_header && response->status == 403
+    const struct source_terms *terms = provider->open;
+    const char *left = terms && terms->left_header && response->status == 403
                            ? fetch_header_value(response, terms->left_header)
                            : NULL;
-    return (left && strcmp(left, "0") == 0) ||
-           (terms->spent && response->body && strstr(response->body, terms->spent));
+    bool may_say = terms ? response->status / 100 == 4 : response->status == 400;
+    return (left && strcmp(left, "0") == 0) || (may_say && provider->spent && response->body &&
+                                                strcasestr(response->body, provider->spent));
 }
 
 /* How long until an open source's quota is full again; -1: it does not say. */
@@ -160,8 +163,8 @@ static enum route_outcome outcome_of(const struct provider *provider,
         strstr(response->body, provider->key_refused)) {
         return ROUTE_NO_ACCESS;
     }
-    if (response->status / 100 == 4 && provider->open && is_spent(provider->open, response)) {
-        return ROUTE_RATE_LIMITED;
+    if (is_spent(provider, response)) {
+        return provider->open ? ROUTE_RATE_LIMITED : ROUTE_OUT_OF_QUOTA;
     }
     for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
         if (response->status >= STATUSES[i].first && response->status <= STATUSES[i].last) {

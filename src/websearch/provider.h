@@ -79,7 +79,6 @@ struct source_terms {
         shared; /* its quota is shared with strangers: a refusal does not mean that we were quick */
     enum { CONTACT_UNASKED, CONTACT_WELCOME, CONTACT_NEEDED } contact; /* FORAGE_CONTACT */
     bool no_address;          /* it has no default: it is used only where its variable is set */
-    const char *spent;        /* what a refusal says that is about its quota, or NULL */
     const char *left_header;  /* when this is 0, a refusal is about its quota; or NULL */
     const char *reset_header; /* then: until when, in seconds since 1970; or NULL */
     const char *index;        /* whose results it shows, where they are not its own: "bing" */
@@ -97,6 +96,7 @@ struct provider {
     bool one_at_a_time;        /* the queries of one call are asked one after the other */
     const char *wait_header;   /* beside Retry-After: its first number is seconds; or NULL */
     const char *key_refused;   /* what an answer to a wrong key says, where it is no 401; or NULL */
+    const char *spent;         /* what a refusal says that is about its quota; or NULL */
     const char *json_refused;  /* what HTTP 403 means here, where it is not about a key; or NULL */
     bool posts;                /* parameters are members of a JSON body */
     bool form;                 /* they are the body, as a form of HTML sends them */

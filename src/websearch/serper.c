@@ -41,6 +41,7 @@ const struct provider PROVIDER_SERPER = {
     .key_variable = "SERPER_API_KEY",
     .base_variable = "SERPER_BASE_URL",
     .key_header = "X-API-KEY",
+    .spent = "Not enough credits", /* with 400 */
     .posts = true,
     .paths = {"/search", "/news", "/scholar", "/images", "/search"},
     .lacks = {[SEARCH_CODE] = true},

@@ -168,7 +168,7 @@ def test_a_result_without_a_snippet_is_a_result(world, name):
 
 # ---- the fallback table ----
 
-TRANSIENT = [500, 502, 503, 429, "timeout", "reset", "cut", "garbage", "truncated", "wrong shape"]
+TRANSIENT = [500, 502, 503, 429, "spent", "timeout", "reset", "cut", "garbage", "truncated", "wrong shape"]
 PERMANENT = {400: "PROVIDER", 401: "AUTH", 403: "AUTH"}
 FOLLOWING = dict(zip(NAMES, NAMES[1:] + NAMES[:1]))
 

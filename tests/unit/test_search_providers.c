@@ -340,6 +340,32 @@ static void what_counts_as_transient(void **state)
     assert_int_equal(route_judge(&PROVIDER_EXA, &wrong_key).outcome, ROUTE_REFUSED);
 }
 
+static void only_words_about_credits_make_a_refusal_a_spent_quota(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *body;
+        enum route_outcome outcome;
+    } CASES[] = {
+        {400, "{\"message\":\"Not enough credits\",\"statusCode\":400}", ROUTE_OUT_OF_QUOTA},
+        {400, "{\"message\":\"not enough credits.\"}", ROUTE_OUT_OF_QUOTA},
+        {402, "{\"message\":\"Not enough credits\"}", ROUTE_OUT_OF_QUOTA},
+        {402, NULL, ROUTE_OUT_OF_QUOTA},
+        {400, "{\"message\":\"Missing query parameter\"}", ROUTE_REFUSED},
+        {400, NULL, ROUTE_REFUSED},
+        {401, "{\"message\":\"Not enough credits\"}", ROUTE_NO_ACCESS},
+        {403, "{\"message\":\"Not enough credits\"}", ROUTE_NO_ACCESS},
+        {422, "{\"message\":\"Not enough credits\"}", ROUTE_REFUSED},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct fetch_response response = {.status = CASES[i].status, .body = CASES[i].body};
+        assert_int_equal(route_judge(&PROVIDER_SERPER, &response).outcome, CASES[i].outcome);
+    }
+    struct fetch_response echo = {.status = 400, .body = CASES[0].body};
+    assert_int_equal(route_judge(&PROVIDER_TAVILY, &echo).outcome, ROUTE_REFUSED);
+}
+
 static int64_t wait_of(const struct provider *provider, const char *name, const char *value)
 {
     struct fetch_header header = {.name = name, .value = value};
@@ -385,6 +411,7 @@ UNIT_TEST(search_providers)
         cmocka_unit_test(searxng_tells_of_engines_that_did_not_answer),
         cmocka_unit_test(there_is_a_ceiling_for_hits),
         cmocka_unit_test(what_counts_as_transient),
+        cmocka_unit_test(only_words_about_credits_make_a_refusal_a_spent_quota),
         cmocka_unit_test(providers_say_how_long_to_wait),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

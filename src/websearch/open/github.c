@@ -129,7 +129,6 @@ static int parse_issues(struct arena *arena, yyjson_val *answer, const struct se
 static const struct source_terms TERMS = {
     .pace = {.windows = {{5, 60000}}, .at_once = 1},
     .known = {.windows = {{15, 60000}}, .at_once = 1},
-    .spent = "secondary rate limit",
     .left_header = "x-ratelimit-remaining",
     .reset_header = "x-ratelimit-reset",
 };
@@ -140,6 +139,7 @@ const struct provider SOURCE_GITHUB = {
     .key_variable = "GITHUB_TOKEN",
     .base_variable = "GITHUB_BASE_URL",
     .key_header = "Authorization",
+    .spent = "secondary rate limit",
     .accept = "application/vnd.github+json",
     .open = &TERMS,
     .paths = {[SEARCH_CODE] = "/search/repositories"},
@@ -153,6 +153,7 @@ const struct provider SOURCE_GITHUB_ISSUES = {
     .key_variable = "GITHUB_TOKEN",
     .base_variable = "GITHUB_BASE_URL",
     .key_header = "Authorization",
+    .spent = "secondary rate limit",
     .accept = "application/vnd.github+json",
     .open = &TERMS,
     .paths = {[SEARCH_CODE] = "/search/issues"},

@@ -156,7 +156,6 @@ static int parse(struct arena *arena, yyjson_val *answer, const struct search_qu
 static const struct source_terms TERMS = {
     .pace = {.windows = {{1, 1000}, {300, A_DAY * 1000}}, .at_once = 1},
     .known = {.windows = {{1, 1000}, {10000, A_DAY * 1000}}, .at_once = 1},
-    .spent = "throttle_violation",
     .attribution = "Stack Exchange: questions and answers under CC BY-SA 4.0",
 };
 
@@ -165,6 +164,7 @@ const struct provider SOURCE_STACKEXCHANGE = {
     .title = "Stack Exchange",
     .key_variable = "STACKEXCHANGE_KEY",
     .base_variable = "STACKEXCHANGE_BASE_URL",
+    .spent = "throttle_violation",
     .open = &TERMS,
     .paths = {[SEARCH_CODE] = "/2.3/search/advanced"},
     .build = build,

@@ -81,6 +81,10 @@ class SearchService(Service):
             reply.headers["Retry-After"] = self.retry_after
         return reply
 
+    def spent(self):
+        """The key's credits are used up."""
+        return self.failure(402)
+
     def packed(self, asked, body, **headers):
         """JSON, compressed for who understands that."""
         text = json.dumps(body, ensure_ascii=False).encode()
@@ -163,6 +167,10 @@ def garbage(_service, _asked):
     return Reply(b"<html><body>A friendly page instead of an answer \xff\xfe</body></html>", kind="text/html")
 
 
+def spent(service, _asked):
+    return service.spent()
+
+
 def wrong_shape(_service, _asked):
     return Reply({"status": "fine", "data": [1, 2, 3]})
 
@@ -173,5 +181,6 @@ MISHAPS = {
     "cut": cut,
     "truncated": truncated,
     "garbage": garbage,
+    "spent": spent,
     "wrong shape": wrong_shape,
 }

@@ -82,9 +82,12 @@ class Serper(SearchService):
         return {"SERPER_API_KEY": self.key, "SERPER_BASE_URL": self.url}
 
     def error(self, status):
-        """Every error: message and statusCode. A wrong key is 403 "Unauthorized.", no credits 400."""
-        words = {400: "Not enough credits", 401: "Unauthorized.", 403: "Unauthorized.", 429: "Too many requests."}
+        """Every error: message and statusCode. A wrong key is 403 "Unauthorized."."""
+        words = {400: "Missing query parameter", 401: "Unauthorized.", 403: "Unauthorized.", 429: "Too many requests."}
         return Reply({"message": words.get(status, "Something went wrong"), "statusCode": status}, status)
+
+    def spent(self):
+        return self.refuse("Not enough credits")
 
     def refuse(self, why):
         return Reply({"message": why, "statusCode": 400}, 400)
