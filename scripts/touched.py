@@ -20,7 +20,7 @@ ROOMS = {
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal dashboard offer completions interrupts",
     "config": "cli trust forms profile",
-    "core": "log clocks protocol_stdio rest secrets surroundings",
+    "core": "log log_lines clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres",
     "doctor": "doctor health",
     "doors": "rest origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
@@ -35,13 +35,13 @@ ROOMS = {
     "memory_callers "
     "memory_files clocks memory_servers memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
     "model": "models model_faults model_fakes doctor",
-    "net": "names way_out hostile_answers descriptors get_content ssrf trust",
+    "net": "names way_out log_lines hostile_answers descriptors get_content ssrf trust",
     "ops": "usage overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown documents pdf hostile_documents omitted get_content page_words encodings generators reviews page_parts focus several_pages quality "
     "page_cache "
     "loaders threads youtube confined browser rendering ssrf",
     "proc": "children confined research loaders shutdown",
-    "registry": "tool_list rest openapi protocol_stdio forms",
+    "registry": "tool_list rest openapi protocol_stdio forms log_lines",
     "research": "children research research_failures research_end own_research",
     "setup": "setup links offer client_pages old_data",
     "text": "get_content page_parts cli",

@@ -58,6 +58,7 @@ static int send_request(struct exchange *exchange)
         .header_count = settings->key ? 4 : 3,
         .max_body_bytes = LIMIT_ANSWER_BYTES,
         .timeout_ms = settings->timeout_ms,
+        .upstream = "openai",
     };
     request.body = openai_body(arena, settings, exchange->question, exchange->choices,
                                exchange->max_tokens, &request.body_length);

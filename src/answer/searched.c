@@ -88,7 +88,7 @@ static int search(struct searched *searched)
     struct search_request *request = arena_zalloc(arena, sizeof *request);
     yyjson_mut_doc *doc = json_new(arena);
     yyjson_mut_val *object = NULL;
-    struct search_counts counts;
+    const char *provider;
     int hours = question->wishes.freshness_hours;
     if (!request || !doc) {
         return ERR_NOMEM;
@@ -106,7 +106,7 @@ static int search(struct searched *searched)
         .budget = LIMIT_CALL_ARENA_BYTES,
         .links = true,
     };
-    int status = search_run(searched->call, request, doc, &object, &counts);
+    int status = search_run(searched->call, request, doc, &object, &provider);
     if (status != OK) {
         return fail_as_answer(searched, status);
     }

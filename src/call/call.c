@@ -48,6 +48,7 @@ struct call {
     struct call_usage usages[LIMIT_CALL_USAGES];
     size_t usage_count;
     char provider[LIMIT_PROVIDER_CHARS + 1];
+    atomic_int http;
     bool keeping_forbidden;
     bool takes_any_size;
     bool asks_anew;
@@ -498,6 +499,18 @@ void call_name_provider(struct call *call, const char *name)
 const char *call_provider(const struct call *call)
 {
     return call->provider;
+}
+
+void call_note_http(struct call *call, int status)
+{
+    if (status > 0 || (status < 0 && atomic_load(&call->http) <= 0)) {
+        atomic_store(&call->http, status);
+    }
+}
+
+int call_http(const struct call *call)
+{
+    return atomic_load(&call->http);
 }
 
 void call_forbid_keeping(struct call *call)

@@ -183,6 +183,11 @@ const struct call_usage *call_usages(const struct call *call, size_t *count);
 void call_name_provider(struct call *call, const char *name);
 /* "" where nobody was named. */
 const char *call_provider(const struct call *call);
+/* Notes the HTTP status of an answer from outside, for the log; that of a page is negative, and
+ * never takes the place of a service's. 0: none came. */
+void call_note_http(struct call *call, int status);
+/* The last one noted. */
+MUST_CHECK int call_http(const struct call *call);
 /* The result must not be given again to the same question, as it otherwise may (definitions with
  * "cached"). */
 void call_forbid_keeping(struct call *call);

@@ -127,6 +127,9 @@ static void run_piece(void *context)
     side->work(call, piece->item, piece->keep);
     pthread_mutex_lock(&side->lock);
     piece->call = NULL;
+    if (!side->closed) {
+        call_note_http(side->parent, call_http(call));
+    }
     piece->finished = !side->closed;
     event_signal(side->event);
     pthread_mutex_unlock(&side->lock);

@@ -99,6 +99,7 @@ int load_configuration(void)
     if (config_bool("FORAGE_DEBUG") && !config_is_set("FORAGE_LOG_LEVEL")) {
         level = LOG_LEVEL_DEBUG;
     }
+    log_allow_private(config_bool("FORAGE_DEBUG"));
     log_set_level(level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
     for (size_t i = 0; i < config_warning_count(); i++) {
         log_warn(NULL, "%s", config_warning(i));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static _Atomic int current_level = LOG_LEVEL_INFO;
+static atomic_bool private_allowed;
 static _Atomic(const char *) line_start = "";
 
 static const struct {
@@ -34,6 +35,16 @@ void log_set_level(enum log_level level)
 enum log_level log_level(void)
 {
     return (enum log_level)atomic_load(&current_level);
+}
+
+void log_allow_private(bool allowed)
+{
+    atomic_store(&private_allowed, allowed);
+}
+
+bool log_takes_private(void)
+{
+    return atomic_load(&private_allowed) && log_level() >= LOG_LEVEL_DEBUG;
 }
 
 int log_level_parse(const char *name)
@@ -113,6 +124,17 @@ DEFINE_LOG(log_error, LOG_LEVEL_ERROR)
 DEFINE_LOG(log_warn, LOG_LEVEL_WARN)
 DEFINE_LOG(log_info, LOG_LEVEL_INFO)
 DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)
+
+void log_private(const char *request_id, const char *format, ...)
+{
+    va_list args;
+    if (!log_takes_private()) {
+        return;
+    }
+    va_start(args, format);
+    emit(LOG_LEVEL_DEBUG, request_id, format, args);
+    va_end(args);
+}
 
 void log_never_wait(void)
 {

@@ -13,6 +13,8 @@
 
 #include "core/status.h"
 
+#include <stdbool.h>
+
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
 void log_set_level(enum log_level level);
@@ -24,6 +26,11 @@ MUST_CHECK int log_level_parse(const char *name);
  * there is one. "": nothing. */
 void log_set_line_start(const char *text);
 
+/* Whether the log may hold what is private (FORAGE_DEBUG); from now on. */
+void log_allow_private(bool allowed);
+/* Whether a private line would go out now, for who has to prepare one. */
+bool log_takes_private(void);
+
 /* `request_id` may be NULL for what belongs to no request. */
 void log_error(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -32,6 +39,10 @@ void log_warn(const char *request_id, const char *format, ...)
 void log_info(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void log_debug(const char *request_id, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* At the level debug, and only where the log may hold what is private: queries, whole addresses. */
+void log_private(const char *request_id, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* From here on no line waits for whoever reads stderr. To be called before threads log. */

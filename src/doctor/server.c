@@ -24,6 +24,7 @@ static int ask(struct call *call, const char *address, const char *path,
         .timeout_ms = TIME_HEALTH_MS,
         .max_body_bytes = KIB(64),
         .direct = true,
+        .upstream = "forage",
     };
     int status = text ? fetch_parse(call, text, &url, response) : ERR_NOMEM;
     return status == OK ? fetch_run(call, &request, response) : status;

@@ -48,6 +48,7 @@ static int ask(struct look *look, const char *url, struct fetch_request request,
     int status = fetch_parse(look->call, url, &parsed, response);
     if (status == OK) {
         request.url = &parsed;
+        request.upstream = "service";
         status = fetch_run(look->call, &request, response);
     }
     if (status == ERR_DEADLINE) {

@@ -183,6 +183,7 @@ static int send_texts(struct call *call, const char *model, const struct slice *
         .header_count = key ? 4 : 3,
         .max_body_bytes = LIMIT_MEANING_ANSWER_BYTES,
         .timeout_ms = timeout_ms,
+        .upstream = "embeddings",
     };
     struct slice *cut = arena_alloc(arena, count * sizeof *cut);
     for (size_t i = 0; cut && i < count; i++) {

@@ -144,6 +144,7 @@ static int send_request(struct exchange *exchange)
         .until_ms = exchange->request->until_ms,
         .take = on_bytes,
         .take_context = exchange,
+        .upstream = exchange->model->provider->name,
     };
     request.body = write_body(exchange, dialect, &request.body_length);
     if (!exchange->stream || !path || !text || !request.body || arena_failed(exchange->work)) {

@@ -6,6 +6,7 @@
 #include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "core/log.h"
 #include "net/lanes.h"
 #include "net/resolve.h"
 #include "net/surroundings.h"
@@ -717,6 +718,21 @@ static int run(struct transfer *transfer)
     return status;
 }
 
+/* Says to whoever looks for a mistake what was asked, and what came of it. */
+static void tell(const struct transfer *transfer, int64_t began_us)
+{
+    const struct fetch_request *request = transfer->request;
+    const struct fetch_response *response = transfer->response;
+    const char *upstream = request->upstream ? request->upstream : "page";
+    long long took_us = (long long)(clock_now_us() - began_us);
+    call_note_http(transfer->call, request->upstream ? response->status : -response->status);
+    log_private(call_request_id(transfer->call),
+                "request=%s upstream=%s address=%s http=%d bytes=%zu ms=%lld.%03lld%s%s",
+                request->body ? "POST" : "GET", upstream, request->url->text, response->status,
+                response->body_length + transfer->taken_bytes, took_us / 1000, took_us % 1000,
+                response->error ? " error=" : "", response->error ? response->error : "");
+}
+
 /* Ends a request that was never sent. */
 static int refuse(struct fetch_response *response, const char *url, enum fetch_failure failure,
                   const char *words)
@@ -729,6 +745,7 @@ int fetch_run(struct call *call, const struct fetch_request *request,
               struct fetch_response *response)
 {
     const char *problem;
+    int64_t began_us = clock_now_us();
     struct transfer transfer = {
         .call = call,
         .request = request,
@@ -760,6 +777,7 @@ int fetch_run(struct call *call, const struct fetch_request *request,
         fail(&transfer, FETCH_TIMEOUT,
              status == ERR_DEADLINE ? "the call ran out of time" : "the call was cancelled");
     }
+    tell(&transfer, began_us);
     if (!request->lane) {
         lane_return(transfer.lane);
     }

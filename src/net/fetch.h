@@ -54,7 +54,8 @@ struct fetch_request {
      * timeout_of_all: a stream may take long as long as it flows. */
     bool (*take)(void *context, const char *data, size_t length);
     void *take_context;
-    bool direct;       /* never through a proxy: a server of this machine */
+    const char *upstream; /* the service that it is, in a word, for the log; NULL: a page */
+    bool direct;          /* never through a proxy: a server of this machine */
     struct lane *lane; /* whose connections and cookies it shares with other requests of its call,
                           one after another; NULL: it has no cookies */
 };

@@ -13,7 +13,10 @@
 #include "text/text.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MOST_INPUT_CHARS 2000 /* of a call's input in the log */
 
 static bool lacks_a_default(yyjson_val *schema, yyjson_val *arguments)
 {
@@ -178,10 +181,11 @@ static void count(const struct entry *entry, bool failed, int64_t took_us)
     }
 }
 
-/* " provider=gpt-5-nano requests=1 tokens=1200+340", or nothing. */
-static void describe_usage(const struct call *call, struct text_out *out)
+/* " provider=gpt-5-nano requests=1 tokens=1200+340 http=200", or what is known of it. */
+static void describe_upstream(const struct call *call, struct text_out *out)
 {
     size_t count;
+    const char *provider = call_provider(call);
     struct call_usage sum = {0};
     const struct call_usage *usages = call_usages(call, &count);
     for (size_t i = 0; i < count; i++) {
@@ -191,12 +195,50 @@ static void describe_usage(const struct call *call, struct text_out *out)
         sum.input_tokens += usages[i].input_tokens;
         sum.output_tokens += usages[i].output_tokens;
     }
-    const char *provider = sum.model ? sum.model : sum.service;
-    if (provider) {
-        text_putf(out, " provider=%s requests=%lld tokens=%lld+%lld", provider,
-                  (long long)sum.requests, (long long)sum.input_tokens,
-                  (long long)sum.output_tokens);
+    const char *paid = sum.model ? sum.model : sum.service;
+    if (*provider || paid) {
+        text_putf(out, " provider=%s", *provider ? provider : paid);
     }
+    if (paid) {
+        text_putf(out, " requests=%lld tokens=%lld+%lld", (long long)sum.requests,
+                  (long long)sum.input_tokens, (long long)sum.output_tokens);
+    }
+    if (call_http(call)) {
+        text_putf(out, " http=%d", abs(call_http(call)));
+    }
+}
+
+/* " results=5"; of a call that failed 0; nothing where the tool has none. */
+static void describe_results(const struct run *run, bool failed, struct text_out *out)
+{
+    static const char *const LISTS[] = {"/results", "/citations", "/data/results"};
+    static const char *const TYPES[] = {"/properties/results/type", "/properties/citations/type",
+                                        "/properties/data/properties/results/type"};
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        yyjson_mut_val *list = yyjson_mut_ptr_get(run->reply->structured, LISTS[i]);
+        yyjson_val *type = yyjson_ptr_get(run->entry->output_schema, TYPES[i]);
+        if (yyjson_mut_is_arr(list) || (failed && yyjson_equals_str(type, "array"))) {
+            text_putf(out, " results=%zu", yyjson_mut_arr_size(list));
+            return;
+        }
+    }
+}
+
+/* What the call was given, as it came, for whoever looks for a mistake. */
+static void log_input(const struct run *run)
+{
+    struct buf text;
+    if (!log_takes_private()) {
+        return;
+    }
+    buf_init(&text, LIMIT_CALL_ARENA_BYTES);
+    if (run->arguments &&
+        json_write_immutable(&text, call_arena(run->call), run->arguments) == OK) {
+        redact_buf(&text, 0, WORDS_OURS); /* before it is cut: half of a secret is one too */
+        log_private(call_request_id(run->call), "tool=%s input=%.*s", run->entry->name,
+                    (int)text_prefix(text.data, text.length, MOST_INPUT_CHARS), text.data);
+    }
+    buf_done(&text);
 }
 
 /* Private words stay out of the log: what was asked for is there as a keyed hash. */
@@ -215,12 +257,15 @@ static void log_call(const struct run *run, int status, bool failed, int64_t too
     char hash[FINGERPRINT_SIZE];
     struct text_out more;
     const char *asked = registry_query_of(run->arguments);
+    asked = asked ? asked
+                  : json_text_of(call_arena(run->call), yyjson_obj_get(run->arguments, "queries"));
     const char *tried = call_tried(run->call);
     text_start(&more, words, sizeof words);
     if (asked) {
         text_putf(&more, " query=%s", fingerprint(asked, strlen(asked), hash));
     }
-    describe_usage(run->call, &more);
+    describe_upstream(run->call, &more);
+    describe_results(run, failed, &more);
     text_put(&more, run->recalled ? " kept=yes" : "");
     if (tried) {
         text_putf(&more, " experiment=%.*s", (int)tried_length(tried, 1), tried);
@@ -272,6 +317,7 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
     struct run run = {registry, entry, call, arguments, reply, false, false, false};
     *reply = (struct reply){0};
     atomic_fetch_add(&entry->counts->running, 1);
+    log_input(&run);
     int status = check_and_run(&run);
     atomic_fetch_sub(&entry->counts->running, 1);
     bool unfinished = status == ERR_NEED_INPUT || (status == ERR_UNSUPPORTED && !call_error(call));

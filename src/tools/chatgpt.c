@@ -127,7 +127,7 @@ static int find_memories(struct finding *finding)
 static int find_pages(const struct finding *finding)
 {
     struct search_request *request = arena_zalloc(call_arena(finding->call), sizeof *request);
-    struct search_counts counts;
+    const char *provider;
     yyjson_mut_val *object = NULL;
     if (!request) {
         return ERR_NOMEM;
@@ -139,8 +139,8 @@ static int find_pages(const struct finding *finding)
         .budget = LIMIT_CALL_ARENA_BYTES,
         .links = true,
     };
-    int status = search_run(finding->call, request, finding->doc, &object, &counts);
-    call_name_provider(finding->call, counts.provider);
+    int status = search_run(finding->call, request, finding->doc, &object, &provider);
+    call_name_provider(finding->call, provider);
     size_t index, most;
     yyjson_mut_val *item;
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(object, "results"), index, most, item)

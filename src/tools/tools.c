@@ -9,7 +9,6 @@
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/limits.h"
-#include "core/log.h"
 #include "embedded.h"
 #include "jobs/jobs.h"
 #include "ops/status.h"
@@ -24,33 +23,18 @@
 
 /* ---- web_search ---- */
 
-static void log_search(struct call *call, const struct search_request *request,
-                       const struct search_counts *counts)
-{
-    log_info(call_request_id(call), "search=%08x provider=%s results=%zu pages_failed=%zu",
-             counts->mark, counts->provider, counts->results, counts->pages_failed);
-    if (config_bool("FORAGE_DEBUG")) {
-        char quoted[400];
-        struct text_out out;
-        text_start(&out, quoted, sizeof quoted);
-        text_put_quoted(&out, request->texts[0], strlen(request->texts[0]), 100);
-        log_debug(call_request_id(call), "query=%s", quoted);
-    }
-}
-
 static int run_web_search(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct search_request *request = arena_zalloc(call_arena(call), sizeof *request);
-    struct search_counts counts;
+    const char *provider;
     int status = request ? search_read_arguments(call, arguments, request) : ERR_NOMEM;
     if (status == OK) {
-        status = search_run(call, request, reply->doc, &reply->structured, &counts);
-        call_name_provider(call, counts.provider);
+        status = search_run(call, request, reply->doc, &reply->structured, &provider);
+        call_name_provider(call, provider);
     }
     if (status == OK) {
         yyjson_mut_val *names = yyjson_mut_obj_get(reply->structured, "provider");
         call_name_provider(call, yyjson_mut_get_str(names));
-        log_search(call, request, &counts);
     }
     return status;
 }

@@ -211,6 +211,7 @@ static int try_provider(struct track *track, struct attempt *attempt, bool other
         .body_length = request.body ? strlen(request.body) : 0,
         .max_body_bytes = LIMIT_SEARCH_ANSWER_BYTES,
         .timeout_ms = time_for(track->route, provider, others),
+        .upstream = provider->name,
     };
     status = fetch_parse(track->call, request.url, &url, &response);
     if (status == OK) {

@@ -5,8 +5,6 @@
 #include "call/parts.h"
 #include "call/side.h"
 #include "core/clock.h"
-#include "core/id.h"
-#include "core/sha256.h"
 #include "page/focus.h"
 #include "websearch/order.h"
 #include "websearch/plan.h"
@@ -21,17 +19,12 @@
 
 struct websearch {
     struct breakers *breakers; /* which providers rest */
-    unsigned char key[32];     /* of the marks in the log */
 };
 
 struct websearch *websearch_new(struct upstreams *upstreams)
 {
     struct websearch *websearch = calloc(1, sizeof *websearch);
     if (websearch) {
-        if (id_random(websearch->key, sizeof websearch->key) != OK) {
-            id_make(
-                (char *)websearch->key); /* easier to guess, and still another in each program */
-        }
         websearch->breakers =
             breakers_new(upstreams, "search", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     }
@@ -415,45 +408,28 @@ static int run_in(struct searching *searching, struct search_result *result, yyj
     return status;
 }
 
-/* Tells two searches for the same from two for different things, within this program, and no more
- * than that. */
-static uint32_t mark_of(const struct websearch *websearch, const struct search_request *request)
-{
-    unsigned char digest[SHA256_SIZE];
-    struct sha256 hash;
-    sha256_init(&hash);
-    sha256_add(&hash, websearch->key, sizeof websearch->key);
-    for (size_t i = 0; i < request->text_count; i++) {
-        sha256_add(&hash, request->texts[i], strlen(request->texts[i]) + 1);
-    }
-    sha256_end(&hash, digest);
-    return (uint32_t)digest[0] << 24 | (uint32_t)digest[1] << 16 | (uint32_t)digest[2] << 8 |
-           digest[3];
-}
-
 int search_run(struct call *call, const struct search_request *request, yyjson_mut_doc *doc,
-               yyjson_mut_val **object, struct search_counts *counts)
+               yyjson_mut_val **object, const char **provider)
 {
     struct searching searching = {.call = call, .request = request};
     struct search_result *result = arena_zalloc(call_arena(call), sizeof *result);
-    *counts = (struct search_counts){0};
+    size_t pages_failed = 0;
+    *provider = NULL;
     if (!result) {
         return ERR_NOMEM;
     }
     int status = run_in(&searching, result, doc, object);
     if (status == OK) {
-        *counts = (struct search_counts){.provider = result->providers.items[0],
-                                         .mark = mark_of(call_parts(call)->websearch, request),
-                                         .results = result->count};
+        *provider = result->providers.items[0];
         for (size_t i = 0; result->pages && i < result->count; i++) {
-            counts->pages_failed += pages_text(result->pages, i)->failed;
+            pages_failed += pages_text(result->pages, i)->failed;
         }
-        if (counts->pages_failed && counts->pages_failed == result->count) {
+        if (pages_failed && pages_failed == result->count) {
             call_forbid_keeping(call);
         }
     }
     if (status != OK && searching.routes[0]) {
-        counts->provider = route_first(searching.routes[0]);
+        *provider = route_first(searching.routes[0]);
     }
     pages_free(result->pages);
     return status;

@@ -27,21 +27,13 @@ struct search_request {
 struct websearch *websearch_new(struct upstreams *upstreams);
 struct websearch *websearch_free(struct websearch *websearch);
 
-/* What happened, for a log. */
-struct search_counts {
-    uint32_t mark; /* the same for the same queries, within one program; says nothing of them */
-    const char *provider; /* the first that answered or, after a failure, was asked; or NULL */
-    size_t results, pages_failed;
-};
-
 /* From arguments that have passed the schema of web_search. OK, or ERR_FAILED after call_fail(). */
 MUST_CHECK int search_read_arguments(struct call *call, yyjson_val *arguments,
                                      struct search_request *request);
 /* OK with the object that web_search answers with; ERR_FAILED after call_fail(); otherwise a status
- * of the call. After a failure only the provider is among the counts. */
+ * of the call. `provider` is the first that answered or, after a failure, was asked; or NULL. */
 MUST_CHECK int search_run(struct call *call, const struct search_request *request,
-                          yyjson_mut_doc *doc, yyjson_mut_val **result,
-                          struct search_counts *counts);
+                          yyjson_mut_doc *doc, yyjson_mut_val **result, const char **provider);
 /* OK, or ERR_INVALID with what is wrong about the settings of searching. */
 MUST_CHECK int search_check(char *problem, size_t size);
 /* Whether there is a provider; what to set when there is none. */

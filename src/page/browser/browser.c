@@ -468,6 +468,7 @@ static int render_once(struct call *call, const char *url, size_t most_chars,
     struct browser *browser = call_parts(call)->browser;
     struct place place = {.call = call, .report = report_wait};
     struct tab tab;
+    int64_t began_ms = clock_now_ms();
     memset(page, 0, sizeof *page);
     int status = take_tab(browser, &place, &tab, &page->error);
     if (status == OK) {
@@ -475,6 +476,10 @@ static int render_once(struct call *call, const char *url, size_t most_chars,
         status = page_render(call, &tab, url, most_chars, page);
         give_tab(browser, &place, &tab);
     }
+    log_private(call_request_id(call),
+                "request=GET upstream=browser address=%s http=%d bytes=%zu ms=%lld%s%s", url,
+                page->status, page->length, (long long)(clock_now_ms() - began_ms),
+                page->error ? " error=" : "", page->error ? page->error : "");
     return status;
 }
 

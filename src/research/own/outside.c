@@ -190,10 +190,10 @@ int outside_search(struct call *call, struct search_request *request, yyjson_mut
         *results = json_copy(doc, yyjson_obj_get(taken, "results"));
         return end_of_step(call, taken);
     }
-    struct search_counts counts;
+    const char *provider;
     yyjson_mut_val *object = NULL;
     int status = journal_may_act(call);
-    status = status == OK ? search_run(call, request, doc, &object, &counts) : status;
+    status = status == OK ? search_run(call, request, doc, &object, &provider) : status;
     *results = yyjson_mut_obj_get(object, "results");
     yyjson_mut_val *step = begin_step(call, doc, status);
     if (!step) {
