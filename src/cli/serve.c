@@ -10,6 +10,7 @@
 #include "jobs/jobs.h"
 #include "memory/memory.h"
 #include "ops/meter.h"
+#include "page/browser/browser.h"
 #include "research/research.h"
 
 #include <unistd.h>
@@ -93,6 +94,7 @@ static yyjson_mut_val *examine(struct call *call, yyjson_mut_doc *doc)
 static int door_of_all(struct app *app, int signals)
 {
     app->examine = examine;
+    browser_serve(app->parts.browser);
     return door_http(app, signals);
 }
 

@@ -45,7 +45,7 @@ static const struct check CHECKS[] = {
      "which of them are asked, and which are not; online: one search of one of them (free)", NULL},
 
     {"pages.browser", DOCTOR_PAGES, "pages with JavaScript", EXTRA, look_at_browser,
-     "a browser is found, is no Snap, and starts", NULL},
+     "a browser is found, nobody else can reach it, and it starts", NULL},
     {"pages.pdf", DOCTOR_PAGES, "PDFs", EXTRA, look_at_pdf, "Poppler's pdftotext runs", NULL},
     {"pages.cache", DOCTOR_PAGES, "cache", EXTRA, look_at_cache,
      "its folder can be written to and is private", NULL},

@@ -1,5 +1,6 @@
 /* Checks of programs: forage itself (its settings, the library that it fetches with, certificates),
  * and those that it starts (the browser, pdftotext, the research worker and what that needs). */
+#include "call/parts.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
@@ -220,16 +221,12 @@ void look_at_browser(struct look *look)
 {
     char lacks[512];
     const char *problem = NULL;
-    if (!browser_found(lacks, sizeof lacks)) {
+    bool reached;
+    if (!browser_found(call_parts(look->call)->browser, &reached, lacks, sizeof lacks)) {
         bool named = config_text("FORAGE_BROWSER_PATH") || config_text("CHROME_BIN");
-        bool snap = strstr(lacks, "is a Snap") != NULL;
         report(look, named ? FINDING_BROKEN : FINDING_MISSING, "%.*s", (int)strcspn(lacks, ";:"),
                lacks);
-        if (snap) {
-            report(look, named ? FINDING_BROKEN : FINDING_MISSING,
-                   "the browser here is a Snap, which cannot be used");
-        }
-        if (named && !snap) {
+        if (named) {
             suggest_unset(look, config_text("FORAGE_BROWSER_PATH") ? "FORAGE_BROWSER_PATH"
                                                                    : "CHROME_BIN");
         } else {
@@ -238,6 +235,14 @@ void look_at_browser(struct look *look)
         return;
     }
     int status = browser_try(look->call, lacks, sizeof lacks, &problem);
+    if (status == OK && reached) {
+        report(look, FINDING_WARNING,
+               "%s starts, but is a Snap: other users of this machine can reach its port, and "
+               "`forage serve` uses it only where FORAGE_BROWSER_PATH names it",
+               lacks);
+        suggest(look, "apt-get install chromium-headless-shell");
+        return;
+    }
     if (status == OK) {
         report(look, FINDING_OK, "%s starts", lacks);
         return;

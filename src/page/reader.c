@@ -431,7 +431,7 @@ static bool wants_browser(const struct reading *reading, bool shell, const char 
         *lacks = WHY;
         return false;
     }
-    if (browser_found(words, sizeof words)) {
+    if (browser_found(call_parts(reading->call)->browser, NULL, words, sizeof words)) {
         return true;
     }
     const char *said = arena_printf(call_arena(reading->call),

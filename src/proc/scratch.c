@@ -132,9 +132,10 @@ static int try_to_make(struct proc_scratch *scratch, const char *parent, const c
     return scratch->lock >= 0 ? OK : ERR_IO;
 }
 
-int scratch_make(struct proc_scratch *scratch, const char *kind, uid_t user, gid_t group)
+int scratch_make(struct proc_scratch *scratch, const char *parent, const char *kind, uid_t user,
+                 gid_t group)
 {
-    const char *parent = parent_folder(user);
+    parent = parent ? parent : parent_folder(user);
     int status = ERR_IO;
     scratch->lock = -1;
     sweep(parent);

@@ -9,9 +9,10 @@
 
 #include <sys/types.h>
 
-/* Makes "forage-KIND-..." for this user alone, in $TMPDIR or /tmp. OK or ERR_IO. */
-MUST_CHECK int scratch_make(struct proc_scratch *scratch, const char *kind, uid_t user,
-                            gid_t group);
+/* Makes "forage-KIND-..." for this user alone, in `parent`; NULL: in $TMPDIR or /tmp. OK or ERR_IO.
+ */
+MUST_CHECK int scratch_make(struct proc_scratch *scratch, const char *parent, const char *kind,
+                            uid_t user, gid_t group);
 /* Removes it, unless a child has it. */
 void scratch_remove(struct proc_scratch *scratch);
 

@@ -239,8 +239,8 @@ int run_worker(struct call *call, const struct worker *worker, const struct work
     own_job.temporary = &temporary;
     *end = (struct run_end){.errors = ""};
     buf_init(&watching.errors, LIMIT_RESEARCH_ERRORS_BYTES * 2);
-    int status =
-        watching.scratch ? scratch_make(&temporary, "research", geteuid(), getegid()) : ERR_NOMEM;
+    int status = watching.scratch ? scratch_make(&temporary, NULL, "research", geteuid(), getegid())
+                                  : ERR_NOMEM;
     if (status == OK) {
         status = run_in(&watching, &own_job, end);
         scratch_remove(&temporary); /* where it did not start */

@@ -12,14 +12,16 @@ import re
 import shutil
 import signal
 import stat
+import sys
 import tempfile
 import threading
 import time
 
 import pytest
 from conftest import report
+from http_client import exchange, request
 from messages import cancelled, tool_call
-from programs import PATIENCE, Stdio, run, wait_until
+from programs import PATIENCE, Server, Stdio, run, wait_until
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "google-chrome"))), None
@@ -262,6 +264,13 @@ def test_address_without_end(site, shared):
     assert len(read(shared, site.url("/long-address"))["url"]) <= 8192
 
 
+def test_debug_tells_what_was_rendered(site):
+    with start(site, DEBUG="true") as client:
+        assert_filled(read(client, site.url("/fetched")))
+        address = re.escape(site.url("/fetched"))
+        client.wait_log(rf"DEBUG req=\S+ request=GET upstream=browser address={address} http=200 bytes=[1-9]\d* ms=\d+$")
+
+
 def test_only_when_it_is_needed(site, shared):
     """A page that is an empty shell is rendered by itself; never means never."""
     assert_filled(read(shared, site.url("/fetched"), "auto"))
@@ -411,18 +420,125 @@ def test_stand_in_that_never_starts(site, open_folder):
         assert_filled(read(client, site.url("/fetched")))
 
 
+def test_browser_that_cannot_be_used(site, open_folder):
+    with start(site, CHROME_BIN=open_folder / "missing") as client:
+        assert "is no program" in str(read(client, site.url("/fetched")))
+
+
+# With so long a pause before a second try, one would end the call by its deadline, which says something else.
+FOR_EVER = {"KINDLY_NODRIVER_RETRY_ATTEMPTS": 10, "KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS": 60, "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS": 30}
+
+
 @pytest.mark.parametrize(
-    "text, words",
-    [
-        (None, "is no program"),
-        ("#!/bin/sh\nexec /snap/bin/chromium\n", "Snap"),
-    ],
-    ids=["missing", "Snap"],
+    "text",
+    ["some words\n", "#!/etc/hostname\n", "#!/proc/nonexistent\n", "#!/bin/sh\necho x >> {tries}\n"],
+    ids=["ENOEXEC", "EACCES", "ENOENT", "exit code 0"],
 )
-def test_browser_that_cannot_be_used(site, open_folder, text, words):
-    program = write_program(open_folder, text) if text else open_folder / "missing"
-    with start(site, CHROME_BIN=program) as client:
-        assert words in str(read(client, site.url("/fetched")))
+def test_browser_that_can_never_start(site, open_folder, text):
+    """It is tried once."""
+    tries = open_folder / "tries"
+    tries.touch()
+    tries.chmod(0o666)
+    program = write_program(open_folder, text.format(tries=tries))
+    with start(site, KINDLY_BROWSER_EXECUTABLE_PATH=program, **FOR_EVER) as client:
+        assert "does not start" in str(read(client, site.url("/fetched")))
+    assert tries.read_text() == ("x\n" if "tries" in text else "")
+
+
+# ---- a Snap ----
+
+# What `snap run` and its confinement make of a browser: no descriptors but three, a home of its own, no hidden folders in
+# the real one, and another /tmp. The first start names a port at which nobody is.
+SNAP = """#!{python}
+import os, signal, sys
+
+os.closerange(3, 4096)
+home = os.environ["HOME"]
+own = home + "/snap/" + os.path.basename(sys.argv[0])
+os.makedirs(own + "/common", exist_ok=True)
+with open(home + "/starts", "a") as starts:
+    starts.write("x\\n")
+with open(home + "/starts") as starts:
+    if len(starts.read().split()) == 1:
+        sys.stderr.write("\\nDevTools listening on ws://127.0.0.1:1/devtools/browser/x\\n")
+        sys.stderr.flush()
+        signal.pause()
+words = []
+for word in sys.argv[1:]:
+    name, _, folder = word.partition("=")
+    if name == "--user-data-dir":
+        inside = folder.startswith(home + "/")
+        if inside and "/." in folder[len(home):]:
+            sys.exit("cannot open " + folder + ": Permission denied")
+        word = word if inside else name + "=" + own + "/tmp" + folder
+    words.append(word)
+environment = dict(os.environ, HOME=own + "/current", TMPDIR="/tmp")
+os.execve({browser!r}, [{browser!r}, *words], environment)
+"""
+
+
+@pytest.fixture
+def snap(open_folder):
+    """The settings of a machine whose only browser is a Snap, as Ubuntu's: a link to a program called snap."""
+    folder, home = open_folder / "bin", open_folder / "home"
+    folder.mkdir()
+    home.mkdir()
+    program = folder / "snap"
+    program.write_text(SNAP.format(python=sys.executable, browser=BROWSER))
+    program.chmod(0o755)
+    (folder / "chromium").symlink_to("snap")
+    return {"PATH": folder, "HOME": home, "KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS": 0}
+
+
+def starts_of(snap):
+    path = snap["HOME"] / "starts"
+    return len(path.read_text().split()) if path.exists() else 0
+
+
+def test_a_snap(site, snap):
+    """The second start is spoken to, at the port that it has chosen, and keeps its things where it may."""
+    common = snap["HOME"] / "snap" / "chromium" / "common"
+    with start(site, **snap) as client:
+        for path in ("/fetched", "/frames", "/dialog", "/long-address"):
+            assert_filled(read(client, site.url(path)))
+        words = next(process.words for process in processes() if process.pid == browser_of(client))
+        assert b"--remote-debugging-port=0" in words and b"--remote-debugging-pipe" not in words
+        (folder,) = [path for path in common.glob("forage-browser-*") if path.is_dir()]
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700 and (folder / "Default").is_dir()
+        first = browser_of(client)
+        os.kill(first, signal.SIGKILL)
+        assert_filled(read(client, site.url("/fetched")))
+        assert browser_of(client) not in (None, first)
+    assert starts_of(snap) == 3
+    wait_until(lambda: not list(common.glob("forage-browser-*")))
+
+
+def test_a_snap_whose_starts_all_fail(site, snap):
+    with start(site, KINDLY_NODRIVER_RETRY_ATTEMPTS=1, **snap) as client:
+        assert "no connection could be made to its port" in str(read(client, site.url("/fetched")))
+        assert_filled(read(client, site.url("/fetched")))
+    assert starts_of(snap) == 2
+
+
+def test_a_snap_only_where_there_is_no_other(site, snap):
+    (snap["PATH"] / "google-chrome").symlink_to(BROWSER)
+    with start(site, **snap) as client:
+        assert_filled(read(client, site.url("/fetched")))
+    assert starts_of(snap) == 0
+
+
+def test_a_server_uses_a_snap_only_where_it_is_named(site, snap):
+    """Other users of the machine can reach its port."""
+    program = snap["PATH"] / "chromium"
+    for more, starts in (({}, 0), ({"CHROME_BIN": program}, 0), ({"KINDLY_BROWSER_EXECUTABLE_PATH": program}, 2)):
+        with Server(**settings_for(site, **snap, **more)) as server:
+            body = {"url": site.url("/fetched"), "render": "always"}
+            answer = exchange(server.port, request("POST", "/api/v1/tools/get_content", None, body)).json()
+        if starts:
+            assert_filled(answer)
+        else:
+            assert "FORAGE_BROWSER_PATH" in answer["page_content"], answer
+        assert starts_of(snap) == starts
 
 
 # ---- ending ----

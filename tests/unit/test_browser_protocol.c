@@ -3,6 +3,7 @@
 #include "page/browser/protocol.h"
 
 #include "core/limits.h"
+#include "page/browser/frames.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -286,6 +287,148 @@ static void browser_that_does_not_read(void **state)
     assert_int_equal(channel_send(world->channel, TO_BROWSER, "C.d", "{}", false), OK);
 }
 
+/* ---- a browser without a pipe ---- */
+
+static void where_a_browser_listens(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *errors;
+        int port; /* 0: it has not said so */
+        const char *path;
+    } CASES[] = {
+        {"\nDevTools listening on ws://127.0.0.1:4711/devtools/browser/a-b\n", 4711,
+         "/devtools/browser/a-b"},
+        {"Gtk: no display\nDevTools listening on ws://127.0.0.1:65535/x\r\nmore", 65535, "/x"},
+        {"DevTools listening on ws://127.0.0.1:4711/devtools/bro", 0, NULL},
+        {"DevTools listening on ws://127.0.0.1:0/x\n", 0, NULL},
+        {"DevTools listening on ws://127.0.0.1:17\n", 0, NULL},
+        {"DevTools listening on ws://192.0.2.1:17/x\n", 0, NULL},
+        {"", 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct frames_address address = {0};
+        assert_int_equal(frames_find_address(CASES[i].errors, &address), CASES[i].port != 0);
+        if (CASES[i].port) {
+            assert_int_equal(address.port, CASES[i].port);
+            assert_string_equal(address.path, CASES[i].path);
+        }
+    }
+}
+
+/* A frame of the text as a browser takes it; its length has as few bytes as it needs. */
+static void frames_of_every_length(void **state)
+{
+    (void)state;
+    static const size_t LENGTHS[] = {0, 1, 125, 126, 127, 65535, 65536, 200000};
+    static const size_t HEADS[] = {6, 6, 6, 8, 8, 8, 14, 14};
+    static char text[200000];
+    memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < COUNT(LENGTHS); i++) {
+        struct buf out;
+        buf_init(&out, MIB(1));
+        assert_int_equal(buf_puts(&out, "before"), OK);
+        assert_int_equal(buf_append(&out, text, LENGTHS[i]), OK);
+        assert_int_equal(frames_wrap(&out, strlen("before")), OK);
+        const unsigned char *frame = (const unsigned char *)out.data + strlen("before");
+        size_t bytes = HEADS[i] - 6;
+        size_t length = bytes ? 0 : frame[1] & 0x7F;
+        for (size_t j = 0; j < bytes; j++) {
+            length = length << 8 | frame[2 + j];
+        }
+        assert_int_equal(out.length, strlen("before") + HEADS[i] + LENGTHS[i]);
+        assert_int_equal(frame[0], 0x81);
+        assert_true(frame[1] & 0x80);
+        assert_int_equal(length, LENGTHS[i]);
+        assert_memory_equal(frame + HEADS[i] - 4, "\0\0\0\0", 4);
+        assert_memory_equal(frame + HEADS[i], text, LENGTHS[i]);
+        buf_done(&out);
+    }
+}
+
+#define GOOD_ANSWER "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+
+/* Frames come in any pieces: whole messages, one in two parts with a sign of life between, and a
+ * long one. */
+static void messages_in_frames(void **state)
+{
+    static const struct frames_address ADDRESS = {4711, "/devtools/browser/x"};
+    struct world *world = *state;
+    struct buf said;
+    char padding[300];
+    memset(padding, ' ', sizeof padding);
+    buf_init(&said, KIB(8));
+    buf_puts(&said, GOOD_ANSWER "\x81\x1E{\"method\":\"A\",\"sessionId\":\"S\"}");
+    buf_puts(&said, "\x01\x0A{\"method\":\x89\x02hi\x80\x14\"B\",\"sessionId\":\"S\"}\x8A");
+    buf_append(&said, "\0\x81\x7E\x01\x4A", 5);
+    buf_append(&said, padding, sizeof padding);
+    buf_puts(&said, "{\"method\":\"C\",\"sessionId\":\"S\"}");
+    assert_int_equal(buf_error(&said), OK);
+    assert_int_equal(protocol_use_frames(world->protocol, &ADDRESS), OK);
+    assert_non_null(strstr(heard(world), "GET /devtools/browser/x HTTP/1.1\r\n"
+                                         "Host: 127.0.0.1:4711\r\nUpgrade: websocket\r\n"));
+    channel_set_session(world->channel, "S");
+    for (size_t size = 1; size <= said.length; size += 5) {
+        size_t skipped = size == 1 ? 0 : strlen(GOOD_ANSWER); /* it is said once */
+        for (size_t at = skipped; at < said.length; at += size) {
+            size_t left = said.length - at;
+            assert_int_equal(
+                protocol_take(world->protocol, said.data + at, left < size ? left : size), OK);
+        }
+        for (const char *wanted = "ABC"; *wanted; wanted++) {
+            struct message message;
+            assert_int_equal(channel_poll(world->channel, &message), OK);
+            assert_non_null(message.doc);
+            assert_int_equal(message.method[0], *wanted);
+            message_free(&message);
+        }
+    }
+    buf_done(&said);
+}
+
+static void commands_in_frames(void **state)
+{
+    static const struct frames_address ADDRESS = {4711, "/x"};
+    struct world *world = *state;
+    assert_int_equal(protocol_use_frames(world->protocol, &ADDRESS), OK);
+    heard(world);
+    assert_false(protocol_is_open(world->protocol));
+    assert_int_equal(protocol_take(world->protocol, GOOD_ANSWER, strlen(GOOD_ANSWER)), OK);
+    assert_true(protocol_is_open(world->protocol));
+    assert_int_equal(channel_send(world->channel, TO_BROWSER, "A.b", NULL, false), OK);
+    /* As heard() has it, where the mask's zeros are line breaks; there is no NUL behind it. */
+    assert_string_equal(heard(world),
+                        "\x81\xA3\n\n\n\n{\"id\":1,\"method\":\"A.b\",\"params\":{}}");
+}
+
+static void what_ends_a_web_socket(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *said;
+        size_t length;
+    } CASES[] = {
+        {"HTTP/1.1 404 Not Found\r\n\r\n", 26},
+        {"\r\n\r\n", 4},
+        {GOOD_ANSWER "\x88\x00", sizeof GOOD_ANSWER - 1 + 2},
+        {GOOD_ANSWER "\x81\x81\0\0\0\0x", sizeof GOOD_ANSWER - 1 + 7},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct frames frames = {0};
+        struct slice data = {CASES[i].said, CASES[i].length};
+        struct slice text;
+        bool ends = false;
+        assert_int_equal(frames_take(&frames, &data, &text, &ends), ERR_CLOSED);
+    }
+    static char endless[2000];
+    struct frames frames = {0};
+    struct slice data = {endless, sizeof endless};
+    struct slice text;
+    bool ends;
+    memset(endless, 'x', sizeof endless);
+    assert_int_equal(frames_take(&frames, &data, &text, &ends), ERR_CLOSED);
+}
+
 UNIT_TEST(browser_protocol)
 {
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, end_world)
@@ -300,6 +443,11 @@ UNIT_TEST(browser_protocol)
         IN_WORLD(browser_that_leaves),
         IN_WORLD(cancelled_call),
         IN_WORLD(browser_that_does_not_read),
+        cmocka_unit_test(where_a_browser_listens),
+        cmocka_unit_test(frames_of_every_length),
+        IN_WORLD(messages_in_frames),
+        IN_WORLD(commands_in_frames),
+        cmocka_unit_test(what_ends_a_web_socket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

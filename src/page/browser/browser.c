@@ -14,6 +14,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "guard/policy.h"
+#include "page/browser/frames.h"
 #include "page/browser/launch.h"
 #include "page/browser/page.h"
 
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 #define READ_BYTES      KIB(64)
-#define ERRORS_BYTES    KIB(4) /* of what it writes to stderr, for the words of a failure */
+#define ERRORS_BYTES    KIB(16) /* of what it writes to stderr: why it fails, or its port */
 #define PROBLEM_SIZE    1024
 #define MOST_BACKOFF_MS 10000
 #define RENDER_TRIES    2 /* a Chromium that dies under a page is often not that page's doing */
@@ -35,6 +36,7 @@ struct browser {
     struct line tabs;
     struct policy *policy; /* asked about every address that a page wants to reach */
     struct resolver *resolver;
+    bool serves;
     pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
     enum state state;
     int settled; /* an event: readable unless Chromium is starting or stopping */
@@ -95,9 +97,9 @@ static int take_output(struct run *run)
     char data[READ_BYTES];
     ssize_t got = read(run->launched.pipes.output, data, sizeof data);
     if (got > 0) {
-        protocol_take(run->protocol, data, (size_t)got);
+        return protocol_take(run->protocol, data, (size_t)got);
     }
-    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)) ? OK : ERR_CLOSED;
+    return (got < 0 && (errno == EAGAIN || errno == EINTR)) ? OK : ERR_CLOSED;
 }
 
 /* Waits for something to happen, at most `timeout_ms` (negative: no limit), and carries messages.
@@ -129,19 +131,45 @@ static int pump(struct run *run, int64_t timeout_ms)
 
 /* ---- starting ---- */
 
+/* Lets a Chromium that starts go on, until `end`. */
+static int pump_until(struct run *run, int64_t end)
+{
+    int64_t left = end - clock_now_ms();
+    return left <= 0 ? ERR_DEADLINE : is_stopped(run->browser) ? ERR_CANCELLED : pump(run, left);
+}
+
+/* A Snap says at which port it listens; it takes no message before it has opened a WebSocket there.
+ */
+static int await_port(struct run *run, int64_t end)
+{
+    struct frames_address address;
+    int status = OK;
+    while (status == OK && !frames_find_address(run->errors, &address)) {
+        status = pump_until(run, end);
+    }
+    status = status == OK ? launch_connect(&run->launched, address.port) : status;
+    status = status == OK ? protocol_use_frames(run->protocol, &address) : status;
+    while (status == OK && !protocol_is_open(run->protocol)) {
+        status = pump_until(run, end);
+    }
+    return status;
+}
+
 /* Chromium runs when it has answered for the first time. */
-static int await_answer(struct run *run)
+static int await_answer(struct run *run, bool at_port)
 {
     struct channel *channel = channel_open(run->protocol);
     struct message answer = {.doc = NULL};
     int64_t end = clock_now_ms() + TIME_BROWSER_START_MS;
-    int status =
-        channel ? channel_send(channel, TO_BROWSER, "Browser.getVersion", NULL, true) : ERR_NOMEM;
+    int status = channel ? OK : ERR_NOMEM;
+    if (status == OK && at_port) {
+        status = await_port(run, end);
+    }
+    if (status == OK) {
+        status = channel_send(channel, TO_BROWSER, "Browser.getVersion", NULL, true);
+    }
     while (status == OK && !answer.doc) {
-        int64_t left = end - clock_now_ms();
-        status = left <= 0                  ? ERR_DEADLINE
-                 : is_stopped(run->browser) ? ERR_CANCELLED
-                                            : pump(run, left);
+        status = pump_until(run, end);
         if (status == OK) {
             status = channel_poll(channel, &answer);
         }
@@ -177,6 +205,8 @@ static void describe_failure(struct run *run, int status, const struct proc_exit
     if (status == ERR_DEADLINE) {
         snprintf(problem, size, "it did not answer within %d seconds",
                  TIME_BROWSER_START_MS / 1000);
+    } else if (status == ERR_IO) {
+        snprintf(problem, size, "no connection could be made to its port");
     } else if (status != ERR_CLOSED) {
         snprintf(problem, size, "it was given up: %s", status_name(status));
     } else if (exit->signal) {
@@ -194,8 +224,9 @@ static void end_run(struct run *run)
 }
 
 /* Starts it as confined as it lets itself be: each try that fails by its confinement is followed by
- * one with less. */
-static int try_once(struct run *run, const char *program, uint16_t port,
+ * one with less. ERR_NOTFOUND and ERR_INVALID: it never will start, as it cannot be run, or has
+ * nothing more to do. */
+static int try_once(struct run *run, const struct browser_program *program, uint16_t port,
                     enum confinement *confinement, char *problem, size_t size)
 {
     struct browser *browser = run->browser;
@@ -208,7 +239,7 @@ static int try_once(struct run *run, const char *program, uint16_t port,
             run->protocol = protocol_free(run->protocol);
             return status;
         }
-        status = await_answer(run);
+        status = await_answer(run, *program->snap != '\0');
         if (status == OK) {
             return OK;
         }
@@ -221,7 +252,7 @@ static int try_once(struct run *run, const char *program, uint16_t port,
         describe_failure(run, status, &exit, problem, size);
         end_run(run);
         if (next == *confinement) {
-            return status;
+            return exit.code == 0 ? ERR_INVALID : status;
         }
         *confinement = next;
     }
@@ -251,28 +282,28 @@ static void note_confinement(struct browser *browser, enum confinement confineme
 static int start_chromium(struct run *run, struct proxy *proxy, char *problem, size_t size)
 {
     struct browser *browser = run->browser;
-    char program[LAUNCH_PATH_SIZE];
+    struct browser_program program;
     char reason[PROBLEM_SIZE / 2] = "";
     int64_t attempts = config_int("FORAGE_BROWSER_ATTEMPTS");
     int64_t wait_ms = config_duration_ms("FORAGE_BROWSER_BACKOFF");
-    enum confinement confinement =
-        browser->knows_confinement ? browser->confinement : launch_best();
-    if (launch_find(program, problem, size) != OK) {
+    if (launch_find(browser->serves, &program, problem, size) != OK) {
         return ERR_NOTFOUND;
     }
+    enum confinement confinement =
+        browser->knows_confinement ? browser->confinement : launch_best(&program);
     int status = ERR_FAILED;
-    for (int64_t i = 0; i < attempts; i++) {
+    for (int64_t i = 0; i < attempts && status != ERR_INVALID && status != ERR_NOTFOUND; i++) {
         if (i > 0 && !pause_before_retry(browser, wait_ms)) {
             break;
         }
         wait_ms = i > 0 && wait_ms < MOST_BACKOFF_MS ? wait_ms * 2 : wait_ms;
-        status = try_once(run, program, proxy_port(proxy), &confinement, reason, sizeof reason);
+        status = try_once(run, &program, proxy_port(proxy), &confinement, reason, sizeof reason);
         if (status == OK) {
             note_confinement(browser, confinement);
             return OK;
         }
     }
-    snprintf(problem, size, "the browser %.400s does not start: %.500s", program, reason);
+    snprintf(problem, size, "the browser %.400s does not start: %.500s", program.path, reason);
     return status;
 }
 
@@ -501,10 +532,14 @@ int browser_render(struct call *call, const char *url, size_t most_chars, struct
     return status;
 }
 
-bool browser_found(char *lacks, size_t size)
+bool browser_found(const struct browser *browser, bool *reached, char *lacks, size_t size)
 {
-    char path[LAUNCH_PATH_SIZE];
-    return launch_find(path, lacks, size) == OK;
+    struct browser_program program;
+    bool found = launch_find(browser && browser->serves, &program, lacks, size) == OK;
+    if (reached) {
+        *reached = found && *program.snap;
+    }
+    return found;
 }
 
 int browser_try(struct call *call, char *program, size_t size, const char **problem)
@@ -512,12 +547,12 @@ int browser_try(struct call *call, char *program, size_t size, const char **prob
     struct browser *browser = call_parts(call)->browser;
     struct place place = {.call = call, .report = report_wait};
     struct tab tab;
-    char path[LAUNCH_PATH_SIZE];
-    int status = launch_find(path, program, size);
+    struct browser_program found;
+    int status = launch_find(browser && browser->serves, &found, program, size);
     if (status != OK) {
         return status;
     }
-    snprintf(program, size, "%s", path);
+    snprintf(program, size, "%s", found.path);
     status = take_tab(browser, &place, &tab, problem);
     if (status == OK) {
         give_tab(browser, &place, &tab);
@@ -537,6 +572,11 @@ struct browser *browser_new(struct policy *policy, struct resolver *resolver, st
                   (size_t)config_int("FORAGE_BROWSER_PAGES"));
     }
     return browser;
+}
+
+void browser_serve(struct browser *browser)
+{
+    browser->serves = true;
 }
 
 void browser_stop(struct browser *browser)

@@ -18,6 +18,8 @@ struct resolver; /* net/resolve.h */
 /* Starts nothing yet. `policy` and `resolver`, which may be NULL, outlive it. NULL without memory.
  */
 struct browser *browser_new(struct policy *policy, struct resolver *resolver, struct turns *turns);
+/* From now on it shows pages for users of a network; before it shows the first. */
+void browser_serve(struct browser *browser);
 /* Ends Chromium; from then on no page is rendered. Calls may still hold tabs. */
 void browser_stop(struct browser *browser);
 /* Also stops it. No call may be using it any more. */
@@ -39,8 +41,10 @@ struct browser_page {
  * until it has about so many characters; 0: it is not. */
 MUST_CHECK int browser_render(struct call *call, const char *url, size_t most_chars,
                               struct browser_page *page);
-/* Whether there is a browser to start; otherwise what to install, in `lacks`. */
-bool browser_found(char *lacks, size_t size);
+/* Whether there is a browser to start; otherwise what to install, in `lacks`. `reached` (may be
+ * NULL) becomes true where other users of the machine can reach it, as they can the port of a Snap.
+ * `browser` may be NULL. */
+bool browser_found(const struct browser *browser, bool *reached, char *lacks, size_t size);
 /* Starts it, or finds that it runs. `program` receives what is started. As browser_render(), with
  * the reason in the call's arena. */
 MUST_CHECK int browser_try(struct call *call, char *program, size_t size, const char **problem);

@@ -7,13 +7,17 @@
 #include "core/limits.h"
 #include "core/status.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define INSTALL                                                                                    \
@@ -44,25 +48,36 @@ static const struct {
     {"google-chrome-stable", "/usr/bin/google-chrome-stable", "/opt/google/chrome/chrome"},
 };
 
-/* A Snap keeps its programs behind one that is called snap; Ubuntu's chromium-browser is a script
- * that starts it. */
-static bool is_snap(const char *path)
+#define SNAPS "/snap/bin/"
+
+/* A Snap keeps its programs behind one that is called snap, which looks at the name that it was
+ * called by; Ubuntu's chromium-browser is a script that starts it. Writes what the Snap is called;
+ * "" where it is none. */
+static void name_snap(const char *path, char *name, size_t size)
 {
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     char real[PATH_MAX];
-    char text[4096];
+    char text[4096] = "";
+    const char *found = NULL;
+    *name = '\0';
     if (!realpath(path, real)) {
-        return false;
-    }
-    const char *name = strrchr(real, '/');
-    if (strncmp(real, "/snap/", 6) == 0 || strcmp(name, "/snap") == 0) {
-        return true;
+        return;
     }
     int fd = open(real, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
     if (fd >= 0) {
         close(fd);
     }
-    return got > 2 && memcmp(text, "#!", 2) == 0 && memmem(text, (size_t)got, "/snap/bin/", 10);
+    if (strncmp(real, "/snap/", strlen("/snap/")) == 0) {
+        found = real + strlen("/snap/");
+    } else if (strcmp(strrchr(real, '/'), "/snap") == 0) {
+        found = strrchr(path, '/') + 1;
+    } else if (got > 2 && memcmp(text, "#!", 2) == 0 && strstr(text, SNAPS)) {
+        found = strstr(text, SNAPS) + strlen(SNAPS);
+    }
+    if (found) {
+        snprintf(name, size, "%.*s", (int)strspn(found, LETTERS), found);
+    }
 }
 
 /* The program behind a packaged script, else the path itself. */
@@ -76,42 +91,70 @@ static const char *behind_script(const char *path)
     return path;
 }
 
-static int use(const char *path, char out[LAUNCH_PATH_SIZE], char *problem, size_t size)
+static int use(const char *path, struct browser_program *program, char *problem, size_t size)
 {
-    if (is_snap(path)) {
-        snprintf(problem, size,
-                 "%s is a Snap, which cannot be spoken to over a pipe nor use a folder of ours: "
-                 "%s",
-                 path, INSTALL);
-        return ERR_NOTFOUND;
-    }
-    if (snprintf(out, LAUNCH_PATH_SIZE, "%s", behind_script(path)) >= LAUNCH_PATH_SIZE) {
+    name_snap(path, program->snap, sizeof program->snap);
+    if (snprintf(program->path, sizeof program->path, "%s", behind_script(path)) >=
+        (int)sizeof program->path) {
         snprintf(problem, size, "the path of the browser is too long");
         return ERR_NOTFOUND;
     }
     return OK;
 }
 
-int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size)
+/* What a variable names; ERR_NOTFOUND with an empty `problem` where none does. */
+static int find_named(struct browser_program *program, bool *by_us, char *problem, size_t size)
 {
-    char candidate[LAUNCH_PATH_SIZE];
-    int status = ERR_NOTFOUND;
+    *problem = '\0';
     for (size_t i = 0; i < COUNT(VARIABLES); i++) {
         const char *named = config_text(VARIABLES[i]);
         if (named && *named) {
+            *by_us = i == 0;
             if (is_program(named)) {
-                return use(named, path, problem, size);
+                return use(named, program, problem, size);
             }
             snprintf(problem, size, "%s names %s, which is no program",
                      config_name_used(VARIABLES[i]), named);
             return ERR_NOTFOUND;
         }
     }
+    return ERR_NOTFOUND;
+}
+
+static int find_on_machine(struct browser_program *program, char *problem, size_t size)
+{
+    char candidate[LAUNCH_PATH_SIZE];
+    struct browser_program snap = {.path = ""};
     snprintf(problem, size, "there is no browser: %s", INSTALL);
-    for (size_t i = 0; i < COUNT(BROWSERS) && status != OK; i++) {
-        if (find_on_path(BROWSERS[i].name, candidate, sizeof candidate)) {
-            status = use(candidate, path, problem, size);
+    for (size_t i = 0; i < COUNT(BROWSERS); i++) {
+        if (find_on_path(BROWSERS[i].name, candidate, sizeof candidate) &&
+            use(candidate, program, problem, size) == OK) {
+            if (!*program->snap) {
+                return OK;
+            }
+            snap = *snap.path ? snap : *program;
         }
+    }
+    if (!*snap.path && is_program(SNAPS "chromium")) { /* services have no such folder on PATH */
+        return use(SNAPS "chromium", program, problem, size);
+    }
+    *program = snap;
+    return *snap.path ? OK : ERR_NOTFOUND;
+}
+
+int launch_find(bool serves, struct browser_program *program, char *problem, size_t size)
+{
+    bool by_us = false;
+    int status = find_named(program, &by_us, problem, size);
+    if (status != OK && !*problem) {
+        status = find_on_machine(program, problem, size);
+    }
+    if (status == OK && *program->snap && serves && !by_us) {
+        snprintf(problem, size,
+                 "%s is a Snap, whose port other users of this machine can reach: `forage serve` "
+                 "uses it only where FORAGE_BROWSER_PATH names it; or %s",
+                 program->path, INSTALL);
+        return ERR_NOTFOUND;
     }
     return status;
 }
@@ -125,7 +168,6 @@ int launch_find(char path[LAUNCH_PATH_SIZE], char *problem, size_t size)
 /* What every browser is started with. */
 static const char *const ARGUMENTS[] = {
     "--headless",
-    "--remote-debugging-pipe",
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-gpu",
@@ -192,12 +234,15 @@ static bool find_other_user(uid_t *user, gid_t *group)
     return true;
 }
 
-enum confinement launch_best(void)
+enum confinement launch_best(const struct browser_program *program)
 {
     uid_t user;
     gid_t group;
     if (geteuid() != 0) {
         return SANDBOX;
+    }
+    if (*program->snap) { /* for another user without a home it does not start */
+        return UNCONFINED;
     }
     return access(SETPRIV, X_OK) == 0 && find_other_user(&user, &group) ? OTHER_USER_AND_SANDBOX
                                                                         : UNCONFINED;
@@ -230,18 +275,31 @@ static size_t add(const char **arguments, size_t count, const char *const *more,
     return count + more_count;
 }
 
-static int start(struct launched *launched, const char *program, uint16_t proxy_port,
-                 enum confinement confinement, uid_t user, gid_t group)
+/* Of our environment, what a Snap does not start without: its home is below ours, and it asks
+ * systemd for a scope. */
+static void add_for_snap(const char **environment, size_t count)
+{
+    static const char *const NAMES[] = {"HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"};
+    for (size_t i = 0; i < COUNT(NAMES); i++) {
+        const char *value = getenv(NAMES[i]);
+        if (value) {
+            environment[count++] = value - strlen(NAMES[i]) - 1; /* "NAME=value" */
+        }
+    }
+}
+
+static int start(struct launched *launched, const struct browser_program *program,
+                 uint16_t proxy_port, enum confinement confinement, uid_t user, gid_t group)
 {
     char as_user[TEXT_SIZE], as_group[TEXT_SIZE], proxy[TEXT_SIZE];
     char folder[TEXT_SIZE], home[TEXT_SIZE], scratch[TEXT_SIZE];
+    bool snap = *program->snap != '\0';
     const char *const change_user[] = {
         SETPRIV, as_user, as_group, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
         "--"};
     const char *const last[] = {"--no-sandbox", proxy, folder, "about:blank", NULL};
-    const char *const environment[] = {home, scratch, "PATH=/usr/local/bin:/usr/bin:/bin",
-                                       "LANG=C.UTF-8", NULL};
-    const char *arguments[COUNT(change_user) + 1 + COUNT(ARGUMENTS) + COUNT(last)];
+    const char *environment[8] = {scratch, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
+    const char *arguments[COUNT(change_user) + 2 + COUNT(ARGUMENTS) + COUNT(last)];
     size_t count = 0;
     snprintf(as_user, sizeof as_user, "--reuid=%u", user);
     snprintf(as_group, sizeof as_group, "--regid=%u", group);
@@ -249,10 +307,16 @@ static int start(struct launched *launched, const char *program, uint16_t proxy_
     snprintf(folder, sizeof folder, "--user-data-dir=%s", launched->profile.path);
     snprintf(home, sizeof home, "HOME=%s", launched->profile.path);
     snprintf(scratch, sizeof scratch, "TMPDIR=%s", launched->profile.path);
+    if (snap) {
+        add_for_snap(environment, 3);
+    } else {
+        environment[3] = home;
+    }
     if (CONFINEMENTS[confinement].other_user) {
         count = add(arguments, count, change_user, COUNT(change_user));
     }
-    arguments[count++] = program;
+    arguments[count++] = program->path;
+    arguments[count++] = snap ? "--remote-debugging-port=0" : "--remote-debugging-pipe";
     count = add(arguments, count, ARGUMENTS, COUNT(ARGUMENTS));
     size_t skipped = CONFINEMENTS[confinement].sandbox ? 1 : 0;
     add(arguments, count, last + skipped, COUNT(last) - skipped);
@@ -270,23 +334,73 @@ static int start(struct launched *launched, const char *program, uint16_t proxy_
     return child_start(&options, &launched->child, &launched->pipes, &confinement_by_us);
 }
 
-int launch_browser(struct launched *launched, const char *program, uint16_t proxy_port,
-                   enum confinement confinement)
+/* Closes what messages go through. */
+static void close_messages(struct child_pipes *pipes)
+{
+    if (pipes->input >= 0) {
+        close(pipes->input);
+    }
+    if (pipes->output >= 0) {
+        close(pipes->output);
+    }
+    pipes->input = pipes->output = -1;
+}
+
+/* The folder of a Snap's own that all its versions share, made where it never ran:
+ * ~/snap/NAME/common. OK or ERR_IO. */
+static int home_of_snap(const char *name, char path[PROC_SCRATCH_SIZE])
+{
+    const char *const parts[] = {"snap", name, "common"};
+    const char *home = getenv("HOME");
+    int length = snprintf(path, PROC_SCRATCH_SIZE, "%s", home ? home : "");
+    for (size_t i = 0; i < COUNT(parts) && length > 0 && length < PROC_SCRATCH_SIZE; i++) {
+        length += snprintf(path + length, PROC_SCRATCH_SIZE - (size_t)length, "/%s", parts[i]);
+        if (length < PROC_SCRATCH_SIZE && mkdir(path, 0700) != 0 && errno != EEXIST) {
+            return ERR_IO;
+        }
+    }
+    return *path == '/' && length < PROC_SCRATCH_SIZE ? OK : ERR_IO;
+}
+
+int launch_browser(struct launched *launched, const struct browser_program *program,
+                   uint16_t proxy_port, enum confinement confinement)
 {
     uid_t user = geteuid();
     gid_t group = getegid();
+    char parent[PROC_SCRATCH_SIZE];
+    bool snap = *program->snap != '\0';
     memset(launched, 0, sizeof *launched);
+    launched->profile.lock = -1;
     if (CONFINEMENTS[confinement].other_user && !find_other_user(&user, &group)) {
         return ERR_IO;
     }
-    int status = scratch_make(&launched->profile, "browser", user, group);
+    int status = snap ? home_of_snap(program->snap, parent) : OK;
+    if (status == OK) {
+        status = scratch_make(&launched->profile, snap ? parent : NULL, "browser", user, group);
+    }
     if (status == OK) {
         status = start(launched, program, proxy_port, confinement, user, group);
     }
     if (status != OK) {
         scratch_remove(&launched->profile);
+    } else if (snap) {
+        close_messages(&launched->pipes); /* it does not hear us there */
     }
     return status;
+}
+
+int launch_connect(struct launched *launched, uint16_t port)
+{
+    struct child_pipes *pipes = &launched->pipes;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    pipes->output = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool connected =
+        pipes->output >= 0 &&
+        connect(pipes->output, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        fcntl(pipes->output, F_SETFL, O_NONBLOCK) == 0;
+    pipes->input = connected ? fcntl(pipes->output, F_DUPFD_CLOEXEC, 0) : -1;
+    return pipes->input >= 0 ? OK : ERR_IO;
 }
 
 void launch_end(struct launched *launched)
@@ -295,11 +409,9 @@ void launch_end(struct launched *launched)
         return;
     }
     child_signal(launched->child, SIGKILL); /* its folder goes too: there is nothing to save */
-    const int pipes[] = {launched->pipes.input, launched->pipes.output, launched->pipes.errors};
-    for (size_t i = 0; i < COUNT(pipes); i++) {
-        if (pipes[i] >= 0) {
-            close(pipes[i]);
-        }
+    close_messages(&launched->pipes);
+    if (launched->pipes.errors >= 0) {
+        close(launched->pipes.errors);
     }
     launched->child = child_release(launched->child);
 }

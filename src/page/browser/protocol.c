@@ -1,9 +1,10 @@
-/* The messages between us and the browser: cutting what it writes at each NUL, finding the channel
- * that an answer or an event is for, and queueing commands until its pipe takes them. */
+/* The messages between us and the browser: cutting what it writes at each NUL or frame, finding the
+ * channel that an answer or an event is for, and queueing commands until its pipe takes them. */
 #include "page/browser/protocol.h"
 
 #include "core/event.h"
 #include "core/limits.h"
+#include "page/browser/frames.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -29,15 +30,17 @@ struct channel {
 };
 
 struct protocol {
-    pthread_mutex_t lock; /* guards everything but `incoming` and `dropping` */
+    pthread_mutex_t lock; /* guards everything but what is the owner's */
     size_t references;
     struct channel *channels;
     int64_t last_id;
     struct buf unsent;
     int wake;
     bool closed;
-    struct buf incoming; /* the owner's: a message that is not complete */
-    bool dropping;       /* it is too long */
+    bool framed;          /* set by the owner */
+    struct frames frames; /* the owner's */
+    struct buf incoming;  /* the owner's: a message that is not complete */
+    bool dropping;        /* the owner's: it is too long */
 };
 
 /* ---- its life ---- */
@@ -106,8 +109,8 @@ static int queue_command(struct protocol *protocol, const char *session, const c
     if (session) {
         buf_printf(out, ",\"sessionId\":\"%s\"", session);
     }
-    buf_append(out, "}", sizeof "}");
-    int status = buf_error(out);
+    buf_append(out, "}", protocol->framed ? strlen("}") : sizeof "}");
+    int status = protocol->framed ? frames_wrap(out, before) : buf_error(out);
     if (status != OK) {
         /* The next command may be a shorter one. */
         out->length = before;
@@ -254,7 +257,7 @@ static void finish_message(struct protocol *protocol)
     protocol->dropping = false;
 }
 
-void protocol_take(struct protocol *protocol, const char *data, size_t length)
+static void take_texts(struct protocol *protocol, const char *data, size_t length)
 {
     while (length) {
         const char *end = memchr(data, '\0', length);
@@ -271,6 +274,40 @@ void protocol_take(struct protocol *protocol, const char *data, size_t length)
         data += piece;
         length -= piece;
     }
+}
+
+int protocol_take(struct protocol *protocol, const char *data, size_t length)
+{
+    struct slice rest = {data, length};
+    int status = OK;
+    if (!protocol->framed) {
+        take_texts(protocol, data, length);
+    }
+    while (protocol->framed && status == OK && rest.length) {
+        struct slice text;
+        bool ends;
+        status = frames_take(&protocol->frames, &rest, &text, &ends);
+        take_texts(protocol, text.data, text.length);
+        if (ends) {
+            take_texts(protocol, "", 1);
+        }
+    }
+    return status;
+}
+
+int protocol_use_frames(struct protocol *protocol, const struct frames_address *address)
+{
+    pthread_mutex_lock(&protocol->lock);
+    protocol->framed = true;
+    int status = frames_ask(&protocol->unsent, address);
+    event_signal(protocol->wake);
+    pthread_mutex_unlock(&protocol->lock);
+    return status;
+}
+
+bool protocol_is_open(const struct protocol *protocol)
+{
+    return protocol->frames.open;
 }
 
 /* ---- channels ---- */

@@ -1,6 +1,7 @@
-/* The messages between us and the browser: JSON texts that end in a NUL, over its pipe. One thread,
- * the owner, moves the bytes; each page has a channel, which is how its thread sends commands and
- * gets, in order, the answers it waits for and the events of its session.
+/* The messages between us and the browser: JSON texts that end in a NUL, over its pipe, or frames
+ * of a WebSocket (frames.h). One thread, the owner, moves the bytes; each page has a channel, which
+ * is how its thread sends commands and gets, in order, the answers it waits for and the events of
+ * its session.
  *
  * Everything but the owner's part may be used by any thread; a channel belongs to one. */
 #ifndef FORAGE_PAGE_BROWSER_PROTOCOL_H
@@ -15,6 +16,7 @@
 
 struct protocol;
 struct channel;
+struct frames_address; /* page/browser/frames.h */
 
 /* ---- for the owner ---- */
 
@@ -22,8 +24,13 @@ struct protocol *protocol_new(void);
 /* Drops one reference; channels hold one each. */
 struct protocol *protocol_free(struct protocol *protocol);
 /* Takes what the browser has written. A message that is too long or no JSON is dropped: a page must
- * not be able to end the browser of the others. */
-void protocol_take(struct protocol *protocol, const char *data, size_t length);
+ * not be able to end the browser of the others. OK; ERR_CLOSED when it leaves a WebSocket. */
+int protocol_take(struct protocol *protocol, const char *data, size_t length);
+/* What is said and taken from now on are frames: asks for the WebSocket at this address. A status.
+ */
+int protocol_use_frames(struct protocol *protocol, const struct frames_address *address);
+/* Whether the browser has opened that WebSocket. */
+bool protocol_is_open(const struct protocol *protocol);
 /* Readable when there is something new to write. */
 int protocol_wake_fd(const struct protocol *protocol);
 /* Writes what the pipe takes; SIGPIPE must be blocked or ignored. OK; ERR_BUSY when the pipe is
