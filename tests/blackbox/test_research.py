@@ -17,6 +17,7 @@ from fakes.worker import Worker
 from messages import cancelled
 from programs import FORAGE, PATIENCE, ROOT, Server, Stdio, run, run_on_terminal, screen, wait_until
 from research import Place, deep_search, failed, outcome, progress, research, search, start_call, wait_gone
+from storage import Clock
 
 QUESTION = "How deep is Lake Baikal?"
 PAGES = ["https://lakes.example.org/baikal", "https://survey.example.net/2002"]
@@ -171,6 +172,16 @@ def test_scenario_json_parsing_failure(place, tmp_path):
         assert seconds >= 8
         runs = worker.runs()
         assert len(runs) == 4 and len({run["stdin"] for run in runs}) == 1
+        began = [(worker.folder / f"begun-{number}").stat().st_mtime for number in range(4)]
+        assert all(after - before > wait - 0.1 for before, after, wait in zip(began, began[1:], (1, 2, 5))), began
+
+
+def test_an_object_without_a_report_is_asked_for_again(forage, worker):
+    worker.play(play.answer(play.fenced({"success": True, "reprot": "R"})), play.answer(play.report("# At last")))
+    assert deep_search(forage)["report"] == "# At last"
+    worker.play(play.answer(play.fenced({"report": "R"})), play.answer(play.report("# At last")))
+    assert deep_search(forage)["report"] == "# At last"
+    assert len(worker.runs()) == 2
 
 
 def test_search_obeys_the_number_of_retries(place, tmp_path):
@@ -209,6 +220,24 @@ def test_depth_is_in_the_prompt(forage, worker):
     assert deep_search(forage, depth="concise")["success"]
     detailed, concise = (run["stdin"] for run in worker.runs())
     assert "Depth: detailed" in detailed and "Depth: concise" in concise
+    for prompt in (detailed, concise):
+        assert re.search(r'^Depth "concise": a short answer', prompt, re.M) and re.search(r'^Depth "detailed": sections', prompt, re.M)
+
+
+def test_the_prompt_says_who_how_and_in_which_form(forage, worker):
+    """A role, rounds of work, what not to do, JSON and nothing else, and two examples that are what they ask for."""
+    worker.play(play.answer(play.report()))
+    assert deep_search(forage, QUESTION)["success"]
+    prompt = worker.runs()[0]["stdin"]
+    assert prompt.startswith("You are a careful researcher.") and QUESTION in prompt
+    assert "A round is: search, read, take stock." in prompt and "Do not ask for anything" in prompt
+    assert "A page that cannot be read is passed over." in prompt
+    assert "one JSON object in a json fence and nothing else" in prompt
+    examples = re.findall(r"^### Example: (\w+).*?^```json\n(.*?)^```", prompt, re.M | re.S)
+    assert [depth for depth, _ in examples] == ["concise", "detailed"]
+    for _, text in examples:
+        example = json.loads(text)
+        assert example["success"] is True and example["report"] and example["evidence"]
 
 
 def test_verified_needs_two_hosts_that_were_really_read(forage, worker):
@@ -396,7 +425,8 @@ def test_no_json_gives_the_raw_output(forage, worker):
     failed(result, "PARSE_ERROR")
     assert result["parse_warning"] is True
     assert "All that I know, without braces." in result["raw_output"]
-    assert len(worker.runs()) == 2
+    assert len(worker.runs()) == 2 and len({run["stdin"] for run in worker.runs()}) == 1
+    forage.wait_log(r" WARN .*no usable JSON in the worker's answer; try 2 of 2")
 
 
 def test_the_worker_says_that_it_failed(forage, worker):
@@ -523,7 +553,14 @@ def test_worker_runs_apart(forage, worker, place):
     assert run["descriptors"] == [0, 1, 2]
     argv = run["argv"]
     assert argv[argv.index("--output-format") + 1] == "stream-json"
+    assert argv[argv.index("--model") + 1] == "gemini-2.5-flash"
     assert "--policy" in argv and "--skip-trust" not in argv
+
+
+def test_a_long_question_arrives_whole(forage, worker):
+    question = " ".join(f"漢字{number:03}" for number in range(600))
+    assert search(forage, question)["success"]
+    assert question in worker.runs()[0]["stdin"]
 
 
 def test_firecrawl_takes_part_only_when_it_is_set(place, tmp_path):
@@ -561,6 +598,10 @@ def test_first_run_makes_the_folder_and_never_touches_it_again(tmp_path):
     with Server(**settings) as server:
         assert search(server)["success"]
     assert path.read_text() == "{}"
+    path.unlink()
+    with Server(**settings) as server:
+        assert search(server)["success"]
+    assert path.read_text() == text, "deleted, it is made again"
     names = {str(found.relative_to(place.config)) for found in place.config.rglob("*") if found.is_file()}
     assert not [name for name in names if name.endswith(("~", ".new", ".tmp"))]
 
@@ -651,6 +692,17 @@ def test_edited_settings_with_a_dead_command_are_told(moved):
     assert path.is_symlink() and path.read_text() == text
 
 
+@pytest.mark.parametrize("xdg", [None, "elsewhere"])
+def test_the_folder_is_in_the_configuration_of_the_user(tmp_path, xdg):
+    """Where GEMINI_SEARCH_CONFIG_DIR names no other."""
+    worker = Worker(tmp_path / "worker", play.answer(play.result()))
+    home = {"HOME": tmp_path, "XDG_CONFIG_HOME": xdg and tmp_path / xdg}
+    with Server(GEMINI_CLI_PATH=worker.path, **home) as server:
+        assert search(server)["success"]
+    expected = tmp_path / (xdg or ".config") / "gemini-search-mcp"
+    assert worker.runs()[0]["cwd"] == str(expected) and (expected / ".gemini" / "settings.json").exists()
+
+
 def test_folder_that_cannot_be_made_ends_the_program(tmp_path):
     (tmp_path / "file").write_text("in the way")
     for command in ("serve", "mcp"):
@@ -719,6 +771,24 @@ def test_progress_lines_on_stderr(place, tmp_path):
         worker.open_gate("gate-1")
         assert outcome(client, id)["success"]
         assert "Baikal" not in client.log.text(), "the topic is logged under DEBUG only"
+        lines = client.log.text().count("Research in progress")
+        time.sleep(0.3)
+        assert client.log.text().count("Research in progress") == lines, "none after its end"
+
+
+def test_a_long_research_warns(place, tmp_path):
+    """After two minutes, of a clock that the test moves."""
+    clock = Clock(tmp_path)
+    worker = Worker(tmp_path / "worker", [*play.begin(), ["gate", "gate-1"], *play.answer(play.report())])
+    settings = place.settings(GEMINI_CLI_PATH=worker.path, PROGRESS_LOG_INTERVAL=100)
+    with Server(**settings, **clock.settings(FORAGE)) as server, ThreadPoolExecutor(1) as pool:
+        call = pool.submit(deep_search, server)
+        server.wait_log(r"\[INFO\] Research in progress")
+        assert "[WARN]" not in server.log.text()
+        clock.pass_time(121)
+        server.wait_log(r"\[WARN\] Research taking longer than expected... \(elapsed: 12\d+s\)")
+        worker.open_gate("gate-1")
+        assert call.result()["success"]
 
 
 def test_what_the_worker_complains_of_is_logged_for_debugging(place, tmp_path):

@@ -112,8 +112,12 @@ def test_a_call_over_http_that_is_left(place):
         wait_until(lambda: not has_children(server.pid))
 
 
-@pytest.mark.parametrize("actions", [POLITE, DEAF], ids=["polite", "deaf"])
-def test_the_end_of_the_server_ends_four_workers(place, actions):
+@pytest.mark.parametrize(
+    "actions, number",
+    [(POLITE, signal.SIGTERM), (POLITE, signal.SIGINT), (DEAF, signal.SIGTERM)],
+    ids=["polite", "interrupted", "deaf"],
+)
+def test_the_end_of_the_server_ends_four_workers(place, actions, number):
     """Nobody waits for what workers might still find: they would never end by themselves."""
     worker = Worker(place.folder / "worker", actions)
     settings = place.settings(GEMINI_CLI_PATH=worker.path, FORAGE_RESEARCH_CONCURRENCY=4)
@@ -123,6 +127,6 @@ def test_the_end_of_the_server_ends_four_workers(place, actions):
             start_call(client, "deep_search", {"topic": "anything"})
         worker.wait_runs(4)
         wait_until(lambda: alive_in(groups(worker)) == 8)
-        client.signal(signal.SIGTERM)
+        client.signal(number)
         assert client.wait() == 0
         wait_gone(groups(worker), PATIENCE)
