@@ -403,6 +403,23 @@ def test_stand_in_that_fails_twice(site, open_folder):
     assert tries.read_text() == "x\n" * 3
 
 
+def test_each_wait_is_twice_the_one_before(site, open_folder):
+    tries = open_folder / "tries"
+    tries.touch()
+    tries.chmod(0o666)
+    program = write_program(open_folder, f"#!/bin/sh\ndate +%s.%N >>{tries}\nexit 1\n")
+    with start(
+        site,
+        KINDLY_BROWSER_EXECUTABLE_PATH=program,
+        KINDLY_NODRIVER_RETRY_ATTEMPTS=4,
+        KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS=0.2,
+    ) as client:
+        assert read(client, site.url("/fetched"))["page_content"].startswith("_")
+    times = [float(line) for line in tries.read_text().split()]
+    waits = [after - before for before, after in zip(times, times[1:])]
+    assert len(waits) == 3 and all(wait > least for wait, least in zip(waits, (0.2, 0.4, 0.8))), waits
+
+
 def test_stand_in_that_never_starts(site, open_folder):
     """The note tells what the browser said; the next call tries again."""
     tries = open_folder / "tries"

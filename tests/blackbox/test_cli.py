@@ -234,6 +234,8 @@ WRONG_SETTINGS = [
     ("FORAGE_HISTORY", "perhaps", "true or false"),
     ("FORAGE_REACTORS", "17", "16"),
     ("KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS", "soon", ""),
+    ("KINDLY_NODRIVER_RETRY_ATTEMPTS", "0", ""),
+    ("KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS", "-1", ""),
     ("FORAGE_CALLS_PER_MINUTE", "-5", ""),
     ("FORAGE_TOOLS", "no_such_tool", "no_such_tool"),
     ("FORAGE_TOKENS", "nonsense", "name:token"),
@@ -410,6 +412,49 @@ def test_config_defaults():
     assert variables["FORAGE_WORKERS"]["value"] == 128
     text = run("config").stdout
     assert all(name in text for name in variables)
+
+
+# Names that users of earlier servers have in their files: what each is without being set, and one value of it.
+OLDER_NAMES = {
+    "GEMINI_MODEL": ("gemini-2.5-flash", "some/model"),
+    "FIRECRAWL_API_KEY": (None, "fc-0123456789"),
+    "FIRECRAWL_API_URL": (None, "http://127.0.0.1:9"),
+    "GEMINI_SEARCH_TIMEOUT": (300, "2000"),
+    "GEMINI_SYSTEM_PROMPT": (None, "Study {topic}."),
+    "GEMINI_SEARCH_CONFIG_DIR": (None, "/some/where"),
+    "DEBUG": (False, "true"),
+    "MCP_SERVER_PORT": (3000, "3001"),
+    "MCP_SERVER_HOST": ("127.0.0.1", "127.0.0.2"),
+    "PROGRESS_LOG_INTERVAL": (30, "1000"),
+    "JSON_MAX_RETRIES": (3, "5"),
+    "GEMINI_CLI_MAX_ITERATIONS": (10, "7"),
+    "KINDLY_NODRIVER_RETRY_ATTEMPTS": (3, "4"),
+    "KINDLY_NODRIVER_RETRY_BACKOFF_SECONDS": (0.5, "0.2"),
+    "KINDLY_BROWSER_EXECUTABLE_PATH": (None, "/bin/true"),
+    "KINDLY_TOOL_TOTAL_TIMEOUT_SECONDS": (50, "20"),
+}
+
+
+@pytest.mark.parametrize("name", OLDER_NAMES)
+def test_older_names_and_what_holds_without_them(name):
+    default, value = OLDER_NAMES[name]
+    unset, _ = settings(**{name: None})
+    given, _ = settings(**{name: value})
+    (ours,) = [one for one, about in given.items() if name in (one, about.get("name_used"))]
+    assert given[ours]["origin"] == "environment" and unset[ours]["value"] == default
+    example = (ROOT / ".env.example").read_text()
+    assert re.search(rf"^(#{name}=|# Also (.* )?{name}\b)", example, re.M)
+
+
+def test_a_file_in_the_working_directory_is_not_read(tmp_path):
+    """A client starts the program wherever it happens to be."""
+    write_file(tmp_path / ".env", "MCP_SERVER_PORT=4711\n")
+    assert "4711" not in run("config", "--json", cwd=tmp_path).stdout
+
+
+def test_papers_of_the_repository():
+    assert (ROOT / "LICENSE").read_text().startswith("MIT License\n")
+    assert "`make test`" in (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def test_config_shows_which_of_two_names_counts():
