@@ -160,6 +160,7 @@ WRONG = [
     ({"query": 7}, "query"),
     ({"query": "with a \x07 bell"}, "query"),
     ({"question": "x"}, "question"),
+    ({"token": "a-token-of-somebody-0123"}, "token"),
 ]
 
 
@@ -225,6 +226,22 @@ def test_no_description_names_a_server_that_a_user_may_not_have(forage):
     assert len(servers) == 2 and "search_web" in tools and "search_web" in longer
     for name in servers | {"google news"}:
         assert name not in tools and name not in longer
+
+
+def test_twenty_calls_in_ten_minutes(settings, fake):
+    """Of each caller, without any setting; over a restart."""
+    del settings["FORAGE_LIMITS"]
+    with_tokens = {**settings, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}"}
+    alice, bob = ({"Authorization": f"Bearer {token}"} for token in (ALICE, BOB))
+    with Server(**with_tokens) as server:
+        assert [ask(server, headers=alice).status for _ in range(20)] == [200] * 20
+        refused = ask(server, headers=alice)
+        assert refused.status == 429 and refused.json()["error"]["code"] == "RATE_LIMIT"
+        assert 500 < int(refused.header("Retry-After")) <= 600
+        assert ask(server, headers=bob).status == 200
+    with Server(**with_tokens) as server:
+        assert ask(server, headers=alice).status == 429
+    assert len(fake.requests) == 21
 
 
 def test_guardrails_strict_off_and_a_file(settings, fake, tmp_path):

@@ -555,6 +555,39 @@ def test_search_ranks_and_pages(space):
     assert [result["key"] for result in over_rest["results"]] == everything
 
 
+def test_searches_answer_in_one_form(space):
+    """That of every other call about memories."""
+    space.load({"key": key, "text": text} for key, text in FRUIT.items())
+    bodies = {
+        "add": space.ask("add", text="Pears.", key="pear"),
+        "get": space.ask("get", key="pie"),
+        "list": space.ask("list", limit=2, offset=1),
+        "search": space.ask("search", query="apple sugar", limit=2, offset=1),
+        "fulltext_search": space.ask("fulltext_search", keywords="apple sugar", limit=2, offset=1),
+    }
+    for tool, body in bodies.items():
+        assert set(body) == {"success", "data"} and body["success"] is True, tool
+    for tool, member, value in (("search", "query", 5), ("fulltext_search", "keywords", 5), ("get", "key", 5)):
+        body = space.ask(tool, **{member: value})
+        assert set(body) == {"success", "error"} and {"code", "message"} <= set(body["error"]), tool
+    for tool in ("list", "search", "fulltext_search"):
+        pagination = bodies[tool]["data"]["pagination"]
+        assert (pagination["limit"], pagination["offset"]) == (2, 1) and pagination["total"] >= 4
+        assert len(bodies[tool]["data"]["results"]) == 2
+    for tool in ("search", "fulltext_search"):
+        for result in bodies[tool]["data"]["results"]:
+            assert {"key", "summary", "excerpt"} <= set(result) and result["summary"] == FRUIT[result["key"]].split(".")[0] + "."
+    assert all(0 <= result["relevance"] <= 1 for result in bodies["search"]["data"]["results"])
+
+
+@pytest.mark.parametrize("keywords", ["apple plum", "apple, plum", "apple,plum", ["apple", "plum"]], ids=str)
+def test_keywords_in_any_form(space, keywords):
+    """Any of them, unless all are asked for."""
+    space.load({"key": key, "text": text} for key, text in FRUIT.items())
+    assert set(space.keys("fulltext_search", keywords=keywords)) == {"pie", "cake", "cider", "jam"}
+    assert space.keys("fulltext_search", keywords=keywords, operator="AND") == []
+
+
 def test_a_relevance_means_something(space):
     space.load({"key": key, "text": text} for key, text in FRUIT.items())
     space.load({"key": f"filler {number}", "text": f"Nothing of interest, number {number}."} for number in range(30))

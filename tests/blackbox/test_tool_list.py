@@ -93,6 +93,22 @@ def test_every_parameter_is_described_and_shown():
             assert parameter["type"] and not [key for key in parameter if key.startswith("x-")], (tool["name"], name)
 
 
+def test_searches_of_memory_are_there_when_memory_is(tmp_path):
+    searches = {"memory_search", "memory_fulltext_search"}
+    for selection, expected in (
+        ("all", searches),
+        ("memory", searches),
+        ("-memory", set()),
+        ("web", set()),
+        ("memory,-memory_search", {"memory_fulltext_search"}),
+    ):
+        with Stdio(FORAGE_TOOLS=selection, FORAGE_DATA_DIR=tmp_path) as stdio:
+            assert searches & set(names_of(tools_of(stdio))) == expected, selection
+            for name, arguments in (("memory_search", {"query": "x"}), ("memory_fulltext_search", {"keywords": "x"})):
+                answer = stdio.ask("tools/call", {"name": name, "arguments": arguments})
+                assert ("result" in answer) == (name in expected), (selection, name)
+
+
 # ---- what is not listed ----
 
 

@@ -30,6 +30,13 @@ def test_criterion_1_only_tavily(world):
     assert world.searches() == {"tavily": 1}
 
 
+def test_three_results_unless_another_number_is_asked_for(world):
+    world.find(8)
+    with world.server("serper") as forage:
+        assert len(search(forage)["results"]) == 3
+        assert len(search(forage, num_results=5)["results"]) == 5
+
+
 def test_criterion_2_serper_is_the_default(world):
     world.find(3)
     with world.server("serper", "tavily") as forage:
