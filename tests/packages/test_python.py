@@ -167,6 +167,24 @@ def call_backend(hook, *arguments, path=None):
     return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+def test_a_wheel_of_the_source(tree, tmp_path):
+    """What `pip wheel` and `uvx --from git+...` call, with stand-ins for Meson and Ninja: other tests compile."""
+    stand_ins = tmp_path / "stand-ins"
+    stand_ins.mkdir()
+    put = f'for stage; do :; done; mkdir -p "$stage/usr" && cp -a {tree}/. "$stage/usr"'
+    for name, words in (("meson", f'[ "$1" != install ] || {{ {put}; }}'), ("ninja", "true")):
+        (stand_ins / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{tmp_path}/steps\n{words}\n')
+        (stand_ins / name).chmod(0o755)
+    completed = call_backend("build_wheel", tmp_path / "out", path=f"{stand_ins}:{os.environ['PATH']}")
+    assert completed.returncode == 0, completed.stderr
+    steps = [line.split()[:2] for line in (tmp_path / "steps").read_text().splitlines() if "--version" not in line]
+    assert steps == [["meson", "setup"], ["ninja", "-C"], ["meson", "install"]]
+    made = tmp_path / "out" / completed.stdout.strip().splitlines()[-1]
+    execute([sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", "--prefix", tmp_path / "prefix", made])
+    assert sorted(os.listdir(tmp_path / "prefix/bin")) == sorted(NAMES)
+    every_name_works(tmp_path / "prefix/bin")
+
+
 def test_metadata_without_a_build(tmp_path):
     assert call_backend("prepare_metadata_for_build_wheel", tmp_path).stdout.strip() == f"{STEM}.dist-info"
     assert f"Version: {VERSION}" in (tmp_path / f"{STEM}.dist-info/METADATA").read_text()
