@@ -132,6 +132,7 @@ def all_stages():
         # make test. The rows are begun in the order in which they are first named; two run at once.
         pytest_stage("blackbox", quick_tests(), 6, minutes=40),
         *stages_on("release"),
+        Stage("requirements", [sys.executable, "-B", "scripts/requirements"], "cases", build=(), steady=True),
         Stage("docs", [sys.executable, "-B", "scripts/docs", "--check"], "cases", steady=True, row="words"),
         Stage("lint", ["scripts/lint"], "cases", build=(), steady=True, row="words"),
         # make gate.
