@@ -42,7 +42,7 @@ ROOMS = {
     "loaders threads youtube confined browser rendering ssrf",
     "proc": "children confined research loaders shutdown",
     "registry": "tool_list rest openapi protocol_stdio forms log_lines",
-    "research": "children research research_failures research_end own_research",
+    "research": "children research research_settings research_failures research_end own_research",
     "setup": "setup links offer client_pages old_data",
     "text": "get_content page_parts cli",
     "tools": "tool_list profile tool_choice openapi rest protocol_stdio cli",
