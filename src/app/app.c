@@ -53,7 +53,7 @@ static const char INSTRUCTIONS[] = "forage://guide says more. " UNTRUSTED;
 static int add_everything(struct registry *registry)
 {
     int status = tools_register(registry);
-    return status == OK && !profile_name() ? offers_register(registry) : status;
+    return status == OK && !profile_tools() ? offers_register(registry) : status;
 }
 
 /* What follows on what each tool is for; in the arena of the registry where it has to say more.
@@ -196,7 +196,7 @@ static int make_tools(struct app *app, const struct app_options *options, char *
     }
     status = registry_select(app->registry, config_text("FORAGE_TOOLS"), problem, size);
     if (status == OK && !options->add_everything) {
-        status = tools_register_profile(app->registry, profile_name());
+        status = tools_register_profile(app->registry, profile_tools());
     }
     if (status != OK) {
         return status;

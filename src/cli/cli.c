@@ -230,12 +230,13 @@ int command_version(const struct arguments *arguments)
 
 /* ---- which program, which command ---- */
 
-/* The names of programs that forage stands in for, and the command that each means. */
+/* The other names of forage, and the command that each means. Whoever starts it by the name of
+ * another server has that server's contract, which is JSON whatever `--context` says. */
 static const struct {
     const char *program;
     const char *command;
     const char *first_word; /* which must come first, and is dropped */
-    bool alone;             /* only without arguments; with them it is forage itself */
+    bool is_ours;           /* only without arguments; with them it is forage itself */
     bool waits;             /* research answers with its result, however long it takes */
 } OTHER_NAMES[] = {
     {"forage-mcp", "mcp", NULL, true, false}, /* the package: npx and uvx start what has its name */
@@ -299,6 +300,10 @@ static int run_other_name(size_t which, int count, char **values)
         values++;
         count = drop_separator(count, values);
     }
+    if (!OTHER_NAMES[which].is_ours && setenv("FORAGE_PROFILE", "json", 0) != 0) {
+        perror("forage");
+        return EXIT_FAILED;
+    }
     return run_command(command_part(&COMMAND_ROOT, OTHER_NAMES[which].command), count, values);
 }
 
@@ -311,7 +316,7 @@ int cli_main(int argc, char **argv)
     int count = argc > 1 ? argc - 1 : 0;
     char **values = argv + 1;
     for (size_t i = 0; i < sizeof OTHER_NAMES / sizeof *OTHER_NAMES; i++) {
-        bool meant = !OTHER_NAMES[i].alone || count == 0;
+        bool meant = !OTHER_NAMES[i].is_ours || count == 0;
         if (meant && strcmp(program, OTHER_NAMES[i].program) == 0) {
             return end_output(run_other_name(i, count, values));
         }

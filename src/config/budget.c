@@ -2,10 +2,8 @@
 #include "config/budget.h"
 
 #include "config/config.h"
-#include "text/text.h"
 
 #include <stdint.h>
-#include <string.h>
 #include <strings.h>
 
 #define SECONDS  INT64_C(1000)
@@ -14,32 +12,36 @@
 /* Where a client cuts a result, or puts it into a file and shows its beginning, the budget stays
  * somewhat below. 0 is for a client that is known and has no limit below the default. Some count
  * bytes: 0 bytes is for all others. Some are known to wait so long for a call, less a margin: 0 is
- * for all others. */
+ * for all others. Of a result that has a text and, beside it, the structured result, some hand
+ * their model the structured one alone; the others the text, or both (docs/clients/README.md). */
 static const struct {
     const char *context;
+    bool structured;
     size_t chars;
     size_t bytes;
     int64_t patience_ms;
 } CLIENTS[] = {
-    {"antigravity", 0, 0, 0},
-    {"chatgpt", 0, 0, 0},
-    {"claude", 45000, 0, 200 * SECONDS},
-    {"claude-code", 45000, 0,
+    {"antigravity", false, 0, 0, 0},
+    {"chatgpt", false, 0, 0, 0},
+    {"claude", false, 45000, 0, 200 * SECONDS},
+    {"claude-code", true, 45000, 0,
      FOR_EVER}, /* 50,000 characters, 25,000 tokens (MAX_MCP_OUTPUT_TOKENS) */
-    {"claude-desktop", 0, 0, 200 * SECONDS}, /* 100,000 characters */
-    {"cline", 0, 0, 0},
-    {"codex", 32000, 40000, 270 * SECONDS}, /* 10,000 tokens of four bytes; the middle is cut out */
-    {"copilot-cli", 0, 0, 0},
-    {"cursor", 0, 0, 0},
-    {"gemini", 36000, 0, 570 * SECONDS},
-    {"gemini-cli", 36000, 0, 570 * SECONDS}, /* 40,000 characters (truncateToolOutputThreshold) */
-    {"intellij", 0, 0, 0},
-    {"open-webui", 0, 0, 0},
-    {"opencode", 45000, 51200, 0},
-    {"qwen-code", 22000, 0, 570 * SECONDS}, /* 25,000 characters */
-    {"vscode", 0, 0, 0},
-    {"windsurf", 0, 0, 0},
-    {"zed", 0, 0, 0},
+    {"claude-desktop", false, 0, 0, 200 * SECONDS}, /* 100,000 characters */
+    {"cline", false, 0, 0, 0},
+    {"codex", true, 32000, 40000,
+     270 * SECONDS}, /* 10,000 tokens of four bytes; the middle is cut out */
+    {"copilot-cli", false, 0, 0, 0},
+    {"cursor", false, 0, 0, 0},
+    {"gemini", false, 36000, 0, 570 * SECONDS},
+    {"gemini-cli", false, 36000, 0,
+     570 * SECONDS}, /* 40,000 characters (truncateToolOutputThreshold) */
+    {"intellij", false, 0, 0, 0},
+    {"open-webui", false, 0, 0, 0},
+    {"opencode", false, 45000, 51200, 0},
+    {"qwen-code", false, 22000, 0, 570 * SECONDS}, /* 25,000 characters */
+    {"vscode", false, 0, 0, 0},
+    {"windsurf", false, 0, 0, 0},
+    {"zed", false, 0, 0, 0},
 };
 
 struct budget budget_find(void)
@@ -55,6 +57,7 @@ struct budget budget_find(void)
     for (size_t i = 0; budget.context && i < sizeof CLIENTS / sizeof *CLIENTS; i++) {
         if (strcasecmp(CLIENTS[i].context, context) == 0) {
             budget.known = true;
+            budget.as_text = !CLIENTS[i].structured;
             suited = CLIENTS[i].chars;
             bytes = CLIENTS[i].bytes;
         }
@@ -87,12 +90,10 @@ size_t budget_chars(void)
     return budget_find().chars;
 }
 
-size_t budget_taken(const char *text)
+size_t budget_taken(size_t chars, size_t bytes)
 {
     struct budget budget = budget_find();
-    size_t length = strlen(text);
-    size_t chars = text_count(text, length);
-    size_t by_bytes = budget.bytes ? length * budget.chars / budget.bytes + 1 : 0;
+    size_t by_bytes = budget.bytes ? bytes * budget.chars / budget.bytes + 1 : 0;
     return by_bytes > chars ? by_bytes : chars;
 }
 

@@ -14,6 +14,8 @@ struct budget {
     const char *reason;  /* why so many, for people */
     const char *context; /* that was told, or NULL */
     bool known;          /* the context names a client of the table */
+    bool as_text; /* and its model would not get the structured result, or would get it beside the
+                     text */
 };
 
 struct budget budget_find(void);
@@ -21,9 +23,9 @@ size_t budget_chars(void);
 /* How long that client waits for the result of a call, somewhat less: INT64_MAX for as long as it
  * takes, 0 where nobody knows. */
 int64_t budget_patience_ms(void);
-/* The characters of the budget that a text takes as it is: its own, or more where the client counts
- * bytes and the text has many for a character, as Japanese has. */
-size_t budget_taken(const char *text);
+/* The characters of the budget that a text of so many characters and bytes takes: its own, or more
+ * where the client counts bytes and the text has many for a character, as Japanese has. */
+size_t budget_taken(size_t chars, size_t bytes);
 /* Shares `room` fairly: the most that each may have so that all together fit, where what the short
  * ones leave goes to the long ones. SIZE_MAX when all fit whole. */
 size_t budget_share(const size_t *needs, size_t count, size_t room);

@@ -3,21 +3,24 @@
 
 #include "config/config.h"
 
-#include <string.h>
 #include <strings.h>
 
-/* A context that is named as one of these asks for it, so that whoever writes `--context` for every
+/* A context that is named as a profile asks for it, so that whoever writes `--context` for every
  * client need not know that this one wants more. */
-static const char *const PROFILES[] = {"chatgpt"};
-
-const char *profile_name(void)
+static bool is_wanted(const char *profile)
 {
     const char *wanted =
         config_text(config_is_set("FORAGE_PROFILE") ? "FORAGE_PROFILE" : "FORAGE_CONTEXT");
-    for (size_t i = 0; wanted && i < sizeof PROFILES / sizeof *PROFILES; i++) {
-        if (strcasecmp(wanted, PROFILES[i]) == 0) {
-            return PROFILES[i];
-        }
-    }
-    return NULL;
+    return wanted && strcasecmp(wanted, profile) == 0;
+}
+
+const char *profile_tools(void)
+{
+    static const char CHATGPT[] = "chatgpt";
+    return is_wanted(CHATGPT) ? CHATGPT : NULL;
+}
+
+bool profile_promises_json(void)
+{
+    return profile_tools() || is_wanted("json");
 }

@@ -3,7 +3,11 @@
 #ifndef FORAGE_CONFIG_PROFILE_H
 #define FORAGE_CONFIG_PROFILE_H
 
-/* The profile's name, a constant; NULL: forage's own tools. */
-const char *profile_name(void);
+#include <stdbool.h>
+
+/* The profile that has tools of its own, a constant; NULL: clients see forage's tools. */
+const char *profile_tools(void);
+/* Whether results are JSON whichever client the context names. */
+bool profile_promises_json(void);
 
 #endif

@@ -266,7 +266,10 @@ static const char *part_text(struct arena *arena, const struct paging_part *part
 
 size_t content_chars(const char *text, bool as_text)
 {
-    return as_text ? budget_taken(text) : json_chars(text);
+    size_t bytes = strlen(text);
+    size_t chars = text_count(text, bytes);
+    size_t escapes = as_text ? 0 : json_chars(text) - chars;
+    return budget_taken(chars + escapes, bytes + escapes);
 }
 
 int content_fit(struct arena *arena, const struct paging_request *request, size_t room,

@@ -13,7 +13,7 @@
 
 bool form_is_text(void)
 {
-    return budget_find().known && !profile_name();
+    return budget_find().as_text && !profile_promises_json();
 }
 
 /* ---- definitions ---- */

@@ -1,7 +1,7 @@
 /* The form in which a client of MCP gets the results of tools: one text for a client that is known
- * (FORAGE_CONTEXT), and JSON twice, as text and structured, for all others. This is the one place
- * that decides it. A handler makes one object either way; the text is made of that, so what the
- * object tells, the text tells too.
+ * (FORAGE_CONTEXT) and does not hand its model the structured result alone, and JSON twice, as text
+ * and structured, for all others. This is the one place that decides it. A handler makes one object
+ * either way; the text is made of that, so what the object tells, the text tells too.
  *
  * A result without a long text in it is JSON in either form: lines would take more tokens. A page
  * or a report becomes lines "name: value", then the items of lists, each under a line that numbers
@@ -13,7 +13,7 @@
 
 #include "registry/registry.h"
 
-/* Whether results are one text: not for a profile, whose contract says what they look like. */
+/* Whether results are one text: never where a profile promises JSON. */
 bool form_is_text(void);
 
 /* The definition of a tool for clients of MCP: without an output schema where results are one

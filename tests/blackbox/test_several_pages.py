@@ -169,7 +169,7 @@ def test_passages_are_shared_too(forage, web):
     assert lengths[1] > 500 and lengths[2] > 500, lengths
 
 
-@pytest.mark.parametrize("context", [None, "codex", "claude-code"])
+@pytest.mark.parametrize("context", [None, "codex", "opencode"])
 @pytest.mark.parametrize("most", [4_000, 20_000, 60_000])
 def test_the_whole_result_fits(web, most, context, tmp_path):
     count = 10 if most > 4_000 else 2
@@ -312,7 +312,7 @@ def test_more_than_a_limit_ever_has(web, settings, tmp_path):
 
 def test_as_text(web):
     urls = put_pages(web, 2)
-    with Stdio(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, FORAGE_CONTEXT="claude-code") as client:
+    with Stdio(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=0, FORAGE_CONTEXT="gemini-cli") as client:
         client.handshake()
         client.send(tool_call("get_content", {"urls": [*urls, "http://10.0.0.1/"]}, id=1))
         text = client.answer(1)["result"]["content"][0]["text"]

@@ -8,6 +8,8 @@ from harness import expect
 from loopback import LoopbackHandler, LoopbackServer
 
 TOOL = "get_content"
+# The contexts of clients whose models read texts; all others get JSON.
+TEXTS = ("gemini-cli",)
 PARAGRAPHS = {
     "tides": '## Part {0}\n\nThe "harbour" of Ærø empties twice a day, and fills again.\n\n```c\nputs("{0}\\n");\n```\n\n',
     "潮": '## 第{0}部\n\n港の水は一日に二度引いて、また満ちてくる。「満潮」と「干潮」の間はおよそ六時間である。\n\n',
@@ -48,7 +50,8 @@ def strings(value):
 
 
 def expect_read(seen, context, page, least):
-    """The model has forage's result, every character of it; with a context it is Markdown, told once."""
+    """The model has forage's result, every character of it; where its client reads texts, it is Markdown, told once."""
+    as_text = context in TEXTS
     results = [result for result in seen.recording.results("tools/call") if not result.get("isError")]
     expect(results, "forage answered no tools/call with a result: " + seen.recording.story())
     text = results[-1]["content"][0]["text"]
@@ -57,9 +60,9 @@ def expect_read(seen, context, page, least):
     told = strings(json.loads(seen.model.results[-1]))
     expect(any(text in one for one in told), f"the model did not get the whole result, but {told[0][:300]!r}")
     listed = [tool for result in seen.recording.results("tools/list") for tool in result["tools"]]
-    expect(any("outputSchema" in tool for tool in listed) == (not context), "wrong output schemas")
-    expect(("structuredContent" in results[-1]) == (not context), "wrong structure")
-    if context:
+    expect(any("outputSchema" in tool for tool in listed) != as_text, "wrong output schemas")
+    expect(("structuredContent" in results[-1]) != as_text, "wrong structure")
+    if as_text:
         shown = PARAGRAPHS[page].format(7)
         expect(sum(one.count(shown) for one in told) == 1, "the model did not get Markdown, once")
         expect("\nnext_start: " in text and "\nread_on: " in text, "where to read on is not told")
