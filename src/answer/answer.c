@@ -341,6 +341,7 @@ static int finish(struct call *call, const struct answer_request *request, int64
         .most = (size_t)request->max_results,
         .now = now,
         .freshness_hours = request->freshness_hours,
+        .start_date = request->start_date,
     };
     int status = citations_make(call_arena(call), response->parts, response->part_count, &wishes,
                                 &answer->cited);
@@ -509,6 +510,8 @@ int answer_ask(struct call *call, const struct answer_request *request, struct a
     struct prompt_wishes wishes = {
         .max_results = request->max_results,
         .freshness_hours = request->freshness_hours,
+        .start_date = request->start_date,
+        .end_date = request->end_date,
         .country = country,
         .now = time(NULL),
         .follow = request->follow,
@@ -554,7 +557,7 @@ static void add_notes(const struct answer *answer, yyjson_mut_doc *doc, yyjson_m
         {answer->unsupported, "Sentences of the model are left out: their quotes are not in the "
                               "pages that were found."},
         {cited->count == 0, "The answer names no sources: treat it with care."},
-        {outdated, "Sources marked outdated are older than freshnessHours."},
+        {outdated, "Sources marked outdated are older than wished for."},
         {cited->left_out, "The text cites more sources than maxResults or the size of a result "
                           "allow here."},
     };

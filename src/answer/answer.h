@@ -15,6 +15,8 @@ struct answer_request {
     const char *query;
     int max_results;
     int freshness_hours;         /* 0: any age */
+    const char *start_date;      /* the first day of what is wanted, YYYY-MM-DD; NULL: any */
+    const char *end_date;        /* and the last */
     const char *region;          /* an ISO country code; NULL: anywhere */
     bool include_answer;         /* the text too, not only its sources */
     size_t budget;               /* characters that the whole result may have */

@@ -190,6 +190,14 @@ static int collect(struct work *work)
 
 /* ---- dates and order ---- */
 
+static bool is_outdated(const struct date *date, const struct citation_wishes *wishes)
+{
+    if (wishes->start_date) {
+        return strncmp(date->text, wishes->start_date, strlen(wishes->start_date)) < 0;
+    }
+    return wishes->freshness_hours > 0 && date_older(date, wishes->now, wishes->freshness_hours);
+}
+
 static void date_sources(struct work *work, const struct citation_wishes *wishes)
 {
     for (size_t i = 0; i < work->source_count; i++) {
@@ -200,8 +208,7 @@ static void date_sources(struct work *work, const struct citation_wishes *wishes
         source->dated = date_published(behind, work->length - source->span.end, &source->date) ||
                         (said && date_published(said, strlen(said), &source->date)) ||
                         date_in_url(source->url, &source->date);
-        source->outdated = source->dated && wishes->freshness_hours > 0 &&
-                           date_older(&source->date, wishes->now, wishes->freshness_hours);
+        source->outdated = source->dated && is_outdated(&source->date, wishes);
     }
 }
 

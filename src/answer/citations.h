@@ -30,9 +30,10 @@ struct cited_text {
 };
 
 struct citation_wishes {
-    size_t most;         /* citations */
-    int64_t now;         /* seconds since 1970 */
-    int freshness_hours; /* 0: any age */
+    size_t most;            /* citations */
+    int64_t now;            /* seconds since 1970 */
+    int freshness_hours;    /* 0: any age */
+    const char *start_date; /* the first day of what is wanted; NULL: any */
 };
 
 /* OK or ERR_NOMEM. Sources that are known to be older than wished come last and are marked. */

@@ -19,10 +19,27 @@ static const char *moment(struct arena *arena, int64_t seconds)
     return arena_strdup(arena, text);
 }
 
+static const char *dates(struct arena *arena, const struct prompt_wishes *wishes)
+{
+    const char *start = wishes->start_date;
+    const char *end = wishes->end_date;
+    const char *days = start && end
+                           ? arena_printf(arena, "from %s to %s, both days included", start, end)
+                       : start ? arena_printf(arena, "on %s or later", start)
+                       : end   ? arena_printf(arena, "on %s or earlier", end)
+                               : NULL;
+    return days ? arena_printf(arena,
+                               "\nUse only sources that were published %s. Where there is none, "
+                               "say so.\n",
+                               days)
+                : "";
+}
+
+/* The two wishes for an age never come together. */
 static const char *freshness(struct arena *arena, const struct prompt_wishes *wishes)
 {
     if (wishes->freshness_hours <= 0) {
-        return "";
+        return dates(arena, wishes);
     }
     const char *since = moment(arena, wishes->now - (int64_t)wishes->freshness_hours * 3600);
     return since ? arena_printf(arena,

@@ -56,6 +56,8 @@ bool guardrails_refuse(const struct guardrails *guardrails, const char *query,
 struct prompt_wishes {
     int max_results;
     int freshness_hours;         /* 0: any age */
+    const char *start_date;      /* the first day of what is wanted; NULL: any */
+    const char *end_date;        /* and the last */
     const char *country;         /* its name; NULL: anywhere */
     int64_t now;                 /* seconds since 1970 */
     const struct follow *follow; /* what the question follows on; or NULL */

@@ -102,6 +102,8 @@ static int search(struct searched *searched)
                   .freshness = hours <= 0              ? FRESH_ANY
                                : hours <= HOURS_OF_DAY ? FRESH_DAY
                                                        : FRESH_WEEK,
+                  .start_date = question->wishes.start_date,
+                  .end_date = question->wishes.end_date,
                   .region = question->country},
         .budget = LIMIT_CALL_ARENA_BYTES,
         .links = true,

@@ -447,8 +447,11 @@ static void add_answer_parameters(struct tool_run *run)
 
 int command_answer(const struct arguments *arguments)
 {
-    static const char *const RENAMED[][2] = {
-        {"--max", "maxResults"}, {"--fresh", "freshnessHours"}, {NULL}};
+    static const char *const RENAMED[][2] = {{"--max", "maxResults"},
+                                             {"--fresh", "freshnessHours"},
+                                             {"--from", "start_date"},
+                                             {"--to", "end_date"},
+                                             {NULL}};
     static const struct tool_command COMMAND = {.tool = "search_web",
                                                 .word = "query",
                                                 .renamed = RENAMED,

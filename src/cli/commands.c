@@ -307,6 +307,8 @@ static const struct command COMMANDS[] = {
         .run = command_answer,
         .options = {NUMBER("--max", 0, 0, "at most so many sources"),
                     NUMBER("--fresh", 0, 0, "prefer sources of the last N hours"),
+                    TEXT("--from", "DATE", "only sources published on this day or later"),
+                    TEXT("--to", "DATE", "only sources published on this day or earlier"),
                     TEXT("--region", "CC", "the country to search from, as in DE or US"),
                     FLAG("--sources-only", "leave the answer out"),
                     FLAG("--follow", "the question follows on the last one"),

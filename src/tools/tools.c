@@ -311,7 +311,7 @@ static int keep_answer(struct call *call, yyjson_val *arguments, const struct an
 static int run_search_web(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct answer answer = {0};
-    struct follow *follow;
+    struct follow *follow = NULL;
     struct answer_request request = {
         .query = json_string(arguments, "query"),
         .max_results = (int)yyjson_get_num(yyjson_obj_get(arguments, "maxResults")),
@@ -320,7 +320,9 @@ static int run_search_web(struct call *call, yyjson_val *arguments, struct reply
         .include_answer = yyjson_get_bool(yyjson_obj_get(arguments, "includeAnswers")),
         .budget = budget_chars(),
     };
-    int status = read_follow(call, arguments, &follow);
+    int status = search_read_dates(call, arguments, "freshnessHours", &request.start_date,
+                                   &request.end_date);
+    status = status == OK ? read_follow(call, arguments, &follow) : status;
     request.follow = follow;
     status = status == OK ? answer_ask(call, &request, &answer) : status;
     call_name_provider(call, answer.provider);

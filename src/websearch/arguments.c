@@ -96,25 +96,26 @@ static unsigned place_of(const char *word, const char *const *words, unsigned co
     return 0;
 }
 
-static int read_dates(struct call *call, yyjson_val *arguments, struct search_query *query)
+int search_read_dates(struct call *call, yyjson_val *arguments, const char *freshness,
+                      const char **start, const char **end)
 {
     const struct {
         const char *name;
         const char **place;
-    } dates[] = {{"start_date", &query->start_date}, {"end_date", &query->end_date}};
+    } dates[] = {{"start_date", start}, {"end_date", end}};
     for (size_t i = 0; i < 2; i++) {
         *dates[i].place = json_string(arguments, dates[i].name);
         if (*dates[i].place && !query_is_date(*dates[i].place)) {
             return wrong(call, dates[i].name, *dates[i].place, "is no date; write YYYY-MM-DD");
         }
     }
-    if (query->start_date && query->end_date && strcmp(query->start_date, query->end_date) > 0) {
-        return wrong(call, "end_date", query->end_date, "is before start_date");
+    if (*start && *end && strcmp(*start, *end) > 0) {
+        return wrong(call, "end_date", *end, "is before start_date");
     }
-    if (query->freshness != FRESH_ANY && (query->start_date || query->end_date)) {
+    if (yyjson_obj_get(arguments, freshness) && (*start || *end)) {
         return call_fail(call, CODE_VALIDATION,
-                         "freshness: it came together with start_date or end_date; give one of "
-                         "them");
+                         "%s: it came together with start_date or end_date; give one of them",
+                         freshness);
     }
     return OK;
 }
@@ -189,7 +190,8 @@ int search_read_arguments(struct call *call, yyjson_val *arguments, struct searc
     struct search_query *query = &request->query;
     int status = read_texts(call, arguments, request);
     if (status == OK) {
-        status = read_dates(call, arguments, query);
+        status =
+            search_read_dates(call, arguments, "freshness", &query->start_date, &query->end_date);
     }
     if (status == OK) {
         status = read_region(call, arguments, query);

@@ -30,6 +30,10 @@ struct websearch *websearch_free(struct websearch *websearch);
 /* From arguments that have passed the schema of web_search. OK, or ERR_FAILED after call_fail(). */
 MUST_CHECK int search_read_arguments(struct call *call, yyjson_val *arguments,
                                      struct search_request *request);
+/* The arguments start_date and end_date, each a day or NULL: not both and `freshness`, which names
+ * the argument that wants what is new. OK, or ERR_FAILED after call_fail(). */
+MUST_CHECK int search_read_dates(struct call *call, yyjson_val *arguments, const char *freshness,
+                                 const char **start, const char **end);
 /* OK with the object that web_search answers with; ERR_FAILED after call_fail(); otherwise a status
  * of the call. `provider` is the first that answered or, after a failure, was asked; or NULL. */
 MUST_CHECK int search_run(struct call *call, const struct search_request *request,

@@ -70,6 +70,18 @@ def test_freshness_is_acted_upon(forage, fake):
     assert not any("outdated" in c for c in result["citations"])
 
 
+def test_dates_are_acted_upon(forage, fake):
+    old = Link("https://old.example/2019/03/04/rain", "Old")
+    fake.play(reply(search(), message(cited("It rained. ", old, " It rains. ", RAIN, " (published 2026-02-01)"))))
+    result = result_of(forage, start_date="2026-01-31", end_date="2026-02-28")
+    (body,) = fake.bodies()
+    assert "published from 2026-01-31 to 2026-02-28, both days included" in body["instructions"]
+    assert [(c["title"], c.get("outdated")) for c in result["citations"]] == [("Rain today", None), ("Old", True)]
+    assert any("outdated" in note for note in result["notes"])
+    result_of(forage, end_date="2026-02-28")
+    assert "published on 2026-02-28 or earlier" in fake.bodies()[1]["instructions"]
+
+
 @pytest.mark.parametrize("most", [1, 3, 8])
 def test_max_results_is_acted_upon(forage, fake, most):
     pieces = [(f"Claim {i}. ", Link(f"https://s{i}.example/", f"S{i}")) for i in range(10)]
@@ -151,6 +163,10 @@ WRONG = [
     ({"maxResults": "many"}, "maxResults"),
     ({"freshnessHours": 0}, "freshnessHours"),
     ({"freshnessHours": 169}, "freshnessHours"),
+    ({"start_date": "2026-02-30"}, "start_date"),
+    ({"end_date": "yesterday"}, "end_date"),
+    ({"start_date": "2026-02-02", "end_date": "2026-02-01"}, "end_date"),
+    ({"start_date": "2026-02-02", "freshnessHours": 24}, "freshnessHours"),
     ({"region": "D"}, "region"),
     ({"region": "Germany"}, "region"),
     ({"region": "XX"}, "region"),

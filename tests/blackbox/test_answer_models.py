@@ -164,6 +164,12 @@ def test_freshness_and_region_reach_the_search(forage, world, hours, span_of_tim
     assert asked.get("tbs") == span_of_time and asked["gl"] == "de"
 
 
+def test_dates_reach_the_search_and_the_prompt(forage, world, models):
+    result_of(forage, start_date="2026-01-31", end_date="2026-02-28")
+    assert json.loads(world["serper"].requests[-1].body)["tbs"] == "cdr:1,cd_min:01/31/2026,cd_max:02/28/2026"
+    assert "published from 2026-01-31 to 2026-02-28" in models.turns[0].system
+
+
 def test_freshness_and_region_reach_the_prompt(forage, models):
     result_of(forage, region="DE", freshnessHours=48)
     assert "Germany" in models.turns[0].system and "last 48 hours" in models.turns[0].system

@@ -55,6 +55,26 @@ static void prompt_includes_freshness(void **state)
     assert_null(strstr(prompt_write(*state, &wishes), "hours"));
 }
 
+static void prompt_includes_dates(void **state)
+{
+    static const struct {
+        const char *start, *end, *words;
+    } CASES[] = {
+        {"2026-01-31", "2026-02-28",
+         "published from 2026-01-31 to 2026-02-28, both days included."},
+        {"2026-01-31", NULL, "published on 2026-01-31 or later."},
+        {NULL, "2026-02-28", "published on 2026-02-28 or earlier."},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct prompt_wishes wishes = {
+            .max_results = 5, .now = NOW, .start_date = CASES[i].start, .end_date = CASES[i].end};
+        assert_non_null(strstr(prompt_write(*state, &wishes), CASES[i].words));
+        assert_non_null(strstr(prompt_write_sources(*state, &wishes, "7", false), CASES[i].words));
+    }
+    struct prompt_wishes wishes = {.max_results = 5, .now = NOW};
+    assert_null(strstr(prompt_write(*state, &wishes), "Use only sources"));
+}
+
 static void prompt_handles_region(void **state)
 {
     struct prompt_wishes wishes = {.max_results = 5, .now = NOW, .country = "Germany"};
@@ -369,6 +389,7 @@ UNIT_TEST(answer)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(prompt_generation_is_deterministic, set_up, tear_down),
         cmocka_unit_test_setup_teardown(prompt_includes_freshness, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(prompt_includes_dates, set_up, tear_down),
         cmocka_unit_test_setup_teardown(prompt_handles_region, set_up, tear_down),
         cmocka_unit_test_setup_teardown(regions_are_country_codes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_request_is_what_the_service_wants, set_up, tear_down),

@@ -414,6 +414,13 @@ static void outdated_sources_come_last_and_are_marked(void **state)
     assert_int_equal(citations_make(*state, &part, 1, &wishes, &cited), OK);
     assert_string_equal(cited.citations[0].url, "https://a.example/x");
     assert_false(cited.citations[0].outdated);
+    wishes.start_date = "2026-11-02";
+    assert_int_equal(citations_make(*state, &part, 1, &wishes, &cited), OK);
+    assert_string_equal(cited.citations[1].url, "https://a.example/x");
+    assert_true(cited.citations[1].outdated);
+    wishes.start_date = "2026-11-01";
+    assert_int_equal(citations_make(*state, &part, 1, &wishes, &cited), OK);
+    assert_false(cited.citations[0].outdated || cited.citations[1].outdated);
 }
 
 static void dates_are_read_where_they_stand(void **state)
