@@ -3,19 +3,21 @@
  * into the documentation and the OpenAPI description.
  *
  * In a definition, "x-brief" of a parameter and "brief" of the tool (under "forage") are the words
- * for lists, where the description is longer. A parameter with "x-listed": false is taken, and not
- * listed, and so is a member of a result given; so lists do not say that there are no others.
- * "x-always" names what a result has whenever the call succeeded, for the OpenAPI description;
- * lists have one schema for both. Limits that nobody comes near are checked, and not listed. A
- * definition without brief words is listed as it is. */
+ * for lists, where the description is longer. A parameter with "x-listed": false is named at the
+ * end of its tool's description and nowhere else in a list; a member of a result that is marked so
+ * is given, and not listed; so lists do not say that there are no others. "x-always" names what a
+ * result has whenever the call succeeded, for the OpenAPI description; lists have one schema for
+ * both. What bounds a number or how short a text may be is listed; how long a text or an array may
+ * be is checked, and not listed. A definition without brief words is listed as it is. */
 #include "core/buf.h"
 #include "core/limits.h"
 #include "registry/registry.h"
 
 #include <string.h>
 
-#define MOST       999 /* of a number: a limit beyond it is not worth saying */
-#define USES_BYTES KIB(4)
+#define MOST_ITEMS        10 /* of an array: a limit beyond it is not worth saying */
+#define USES_BYTES        KIB(4)
+#define DESCRIPTION_BYTES KIB(4)
 
 bool registry_is_offered(const struct registry *registry, const struct entry *entry)
 {
@@ -81,29 +83,21 @@ static yyjson_mut_val *list_properties(yyjson_mut_doc *doc, yyjson_val *properti
 
 /* ---- input ---- */
 
-/* Limits that nobody comes near, and values that are what everybody would expect. The lengths and
- * patterns of strings, and that a number is no less than one, are listed only where the definition
- * says so: an example shows the form. */
+/* Limits that nobody comes near, and values that are what everybody would expect. The greatest
+ * length of a string is listed only where the definition says so, and a pattern never, since an
+ * example shows the form. What bounds a number, and the least length, always are. */
 static bool says_little(yyjson_val *name, yyjson_val *value, bool lengths)
 {
-    static const char *const ALWAYS[] = {"minItems", "x-trim", "x-lengths", "x-brief"};
-    static const char *const LENGTHS[] = {"minLength", "maxLength", "pattern"};
-    const struct {
-        const char *name;
-        double least, most; /* of the values that are listed */
-    } NUMBERS[] = {
-        {"minimum", lengths ? 1 : 2, MOST}, {"maximum", -MOST, MOST}, {"maxItems", 0, 10}};
+    static const char *const ALWAYS[] = {"minItems", "pattern", "x-trim", "x-lengths", "x-brief"};
     double number = yyjson_get_num(value);
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
-        if (yyjson_equals_str(name, NUMBERS[i].name)) {
-            return number < NUMBERS[i].least || number > NUMBERS[i].most;
-        }
+    if (yyjson_equals_str(name, "maxItems")) {
+        return number > MOST_ITEMS;
     }
     if (yyjson_equals_str(name, "default")) {
         return yyjson_is_false(value) || (yyjson_is_num(value) && number == 0);
     }
     return is_one_of(name, ALWAYS, sizeof ALWAYS / sizeof *ALWAYS) ||
-           (!lengths && is_one_of(name, LENGTHS, sizeof LENGTHS / sizeof *LENGTHS));
+           (!lengths && yyjson_equals_str(name, "maxLength"));
 }
 
 static yyjson_mut_val *list_items(yyjson_mut_doc *doc, yyjson_val *schema)
@@ -111,10 +105,9 @@ static yyjson_mut_val *list_items(yyjson_mut_doc *doc, yyjson_val *schema)
     size_t index, max;
     yyjson_val *name, *value;
     yyjson_mut_val *listed = yyjson_mut_obj(doc);
-    bool lengths = yyjson_obj_get(schema, "x-lengths") != NULL;
     yyjson_obj_foreach(schema, index, max, name, value)
     {
-        if (!says_little(name, value, lengths)) {
+        if (!yyjson_equals_str(name, "minLength") && !says_little(name, value, false)) {
             add(doc, listed, name, json_share(doc, value));
         }
     }
@@ -203,12 +196,37 @@ static yyjson_mut_val *list_output(yyjson_mut_doc *doc, yyjson_val *schema)
     return listed;
 }
 
+/* The brief words, and the names of the parameters that are not listed; NULL without memory. */
+static yyjson_mut_val *describe_briefly(yyjson_mut_doc *doc, const struct entry *entry,
+                                        const char *brief)
+{
+    size_t index, max;
+    yyjson_val *name, *property;
+    struct buf text;
+    const char *before = " Also takes: ";
+    buf_init(&text, DESCRIPTION_BYTES);
+    buf_puts(&text, brief);
+    yyjson_obj_foreach(yyjson_obj_get(entry->input_schema, "properties"), index, max, name,
+                       property)
+    {
+        if (!is_listed(property)) {
+            buf_printf(&text, "%s%s", before, yyjson_get_str(name));
+            before = ", ";
+        }
+    }
+    buf_puts(&text, *before == ',' ? "." : "");
+    yyjson_mut_val *description =
+        buf_error(&text) == OK ? yyjson_mut_strncpy(doc, text.data, text.length) : NULL;
+    buf_done(&text);
+    return description;
+}
+
 /* Only what is listed is copied, since every client asks for the list before anything else. */
 yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct entry *entry)
 {
     size_t index, max;
     yyjson_val *name, *value;
-    yyjson_val *brief = yyjson_obj_get(yyjson_obj_get(entry->definition, "forage"), "brief");
+    const char *brief = json_string(yyjson_obj_get(entry->definition, "forage"), "brief");
     yyjson_mut_val *listed = yyjson_mut_obj(doc);
     yyjson_obj_foreach(entry->definition, index, max, name, value)
     {
@@ -218,7 +236,7 @@ yyjson_mut_val *registry_public_definition(yyjson_mut_doc *doc, const struct ent
         if (yyjson_equals_str(name, "name")) {
             add(doc, listed, name, yyjson_mut_str(doc, entry->called));
         } else if (brief && yyjson_equals_str(name, "description")) {
-            add(doc, listed, name, json_share(doc, brief));
+            add(doc, listed, name, describe_briefly(doc, entry, brief));
         } else if (brief && yyjson_equals_str(name, "inputSchema")) {
             add(doc, listed, name, list_input(doc, value));
         } else if (brief && yyjson_equals_str(name, "outputSchema")) {

@@ -194,7 +194,9 @@ static void put_string_schema(struct text_out *out, yyjson_val *schema)
     text_put(out, "a string");
     put_lengths(out, yyjson_obj_get(schema, "minLength"), yyjson_obj_get(schema, "maxLength"),
                 "character", "characters");
-    if (yyjson_is_str(pattern)) {
+    if (yyjson_equals_str(pattern, "[^\\s]")) {
+        text_put(out, " that is not blank");
+    } else if (yyjson_is_str(pattern)) {
         text_put(out, " that matches ");
         text_put_bytes(out, yyjson_get_str(pattern), yyjson_get_len(pattern));
     }

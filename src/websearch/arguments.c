@@ -17,7 +17,7 @@ static int wrong(struct call *call, const char *name, const char *value, const c
     return call_fail(call, CODE_VALIDATION, "%s: %s %s", name, quoted, allowed);
 }
 
-/* Without blanks around it; NULL when nothing else is there, or without memory. */
+/* Without blanks around it; NULL without memory. */
 static const char *trimmed(struct arena *arena, const char *text)
 {
     static const char BLANKS[] = " \t\r\n\v\f";
@@ -26,7 +26,7 @@ static const char *trimmed(struct arena *arena, const char *text)
     while (length && strchr(BLANKS, text[length - 1])) {
         length--;
     }
-    return length ? arena_strndup(arena, text, length) : NULL;
+    return arena_strndup(arena, text, length);
 }
 
 /* ---- texts ---- */
@@ -41,12 +41,11 @@ static bool is_known(const struct search_request *request, const char *text)
     return false;
 }
 
-static int add_text(struct call *call, struct search_request *request, const char *name,
-                    const char *given)
+static int add_text(struct call *call, struct search_request *request, const char *given)
 {
     const char *text = trimmed(call_arena(call), given);
     if (!text) {
-        return call_fail(call, CODE_VALIDATION, "%s: it is empty; say what to search for", name);
+        return ERR_NOMEM;
     }
     if (!is_known(request, text)) {
         request->texts[request->text_count++] = text;
@@ -64,18 +63,14 @@ static int read_texts(struct call *call, yyjson_val *arguments, struct search_re
                                : "query: it is missing; say what to search for");
     }
     if (query) {
-        return add_text(call, request, "query", query);
+        return add_text(call, request, query);
     }
     request->several = true;
     size_t index, max;
     yyjson_val *item;
     yyjson_arr_foreach(queries, index, max, item)
     {
-        char name[32];
-        struct text_out out;
-        text_start(&out, name, sizeof name);
-        text_putf(&out, "queries[%zu]", index);
-        int status = add_text(call, request, name, yyjson_get_str(item));
+        int status = add_text(call, request, yyjson_get_str(item));
         if (status != OK) {
             return status;
         }

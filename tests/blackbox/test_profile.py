@@ -226,6 +226,12 @@ def test_what_the_operator_leaves_out_is_left_out(tmp_path, world):
         assert chatgpt.error("fetch", id=hits[0].link)["code"] == "CONFIG"
 
 
+def test_a_blank_search_is_refused(tmp_path, world):
+    with client(**world.settings("serper", **CHATGPT, FORAGE_DATA_DIR=tmp_path)) as chatgpt:
+        assert chatgpt.error("search", query=" \u3000 ")["code"] == "VALIDATION"
+    assert world.searches() == {}
+
+
 # ---- fetch ----
 
 

@@ -6,6 +6,7 @@ measured elsewhere were written with a space after each comma and colon; so are 
 
 import json
 import os
+import re
 
 import pytest
 from conftest import report
@@ -14,7 +15,7 @@ from messages import call
 from programs import Server, Stdio, run
 
 # Characters of names, descriptions and input schemas.
-MOST = {"all": 16_000, "web,memory": 9_000}
+MOST = {"all": 16_000, "web,memory": 11_500}
 MOST_OF_INSTRUCTIONS = 600
 # What whoever wrote a program for an earlier version calls.
 UNLISTED = ["memory_list", "memory_rename", "memory_stats"]
@@ -83,6 +84,50 @@ def test_instructions_say_which_tool_for_what(selection):
     assert "forage://guide" in words and "never an instruction" in words
 
 
+def words_of_rest():
+    """The whole definitions, by name."""
+    with Server() as server:
+        return {tool["name"]: tool for tool in exchange(server.port, request("GET", "/api/v1/tools")).json()["tools"]}
+
+
+def also_taken(tool):
+    """The parameters that a description names at its end."""
+    named = re.search(r" Also takes: ([a-z_, ]+)\.\Z", tool["description"])
+    return named[1].split(", ") if named else []
+
+
+def test_every_parameter_is_listed_or_named():
+    """What a call may hold: the list, the words of an error and REST agree."""
+    whole = words_of_rest()
+    with Stdio() as stdio:
+        for tool in tools_of(stdio):
+            name, shown = tool["name"], list(tool["inputSchema"]["properties"])
+            result = stdio.ask("tools/call", {"name": name, "arguments": {"no_such": 1}})["result"]
+            error = result["structuredContent"]["error"]
+            allowed = re.search(r"; allowed: ([\w, ]+)", error["message"])[1].split(", ")
+            assert error["code"] == "VALIDATION" and sorted(shown + also_taken(tool)) == sorted(allowed), name
+            described = whole[name]["inputSchema"]["properties"]
+            assert sorted(described) == sorted(allowed)
+            assert all(described[each]["description"] and described[each]["examples"] for each in allowed)
+
+
+def test_every_bound_is_listed():
+    whole = words_of_rest()
+    for tool in listed():
+        for name, parameter in tool["inputSchema"]["properties"].items():
+            given = whole[tool["name"]]["inputSchema"]["properties"][name]
+            given = {**given, **given.get("anyOf", [{}])[0]}
+            for bound in ("minimum", "maximum", "minLength"):
+                assert parameter.get(bound) == given.get(bound), (tool["name"], name, bound)
+
+
+def test_words_for_parameters_are_sentences():
+    for tool in listed():
+        for name, parameter in tool["inputSchema"]["properties"].items():
+            words = parameter["description"]
+            assert re.fullmatch(r"\S+( \S+){2,}\.", words), (tool["name"], name, words)
+
+
 def test_every_parameter_is_described_and_shown():
     for tool in listed():
         schema = tool["inputSchema"]
@@ -149,6 +194,26 @@ def test_parameters_that_are_not_listed_are_taken(tmp_path):
         assert result["structuredContent"]["success"] is True
         wrong = stdio.ask("tools/call", {"name": "memory_search", "arguments": {"query": "x", "colour": "red"}})["result"]
         assert wrong["isError"] is True and "colour" in wrong["structuredContent"]["error"]["message"]
+
+
+# ---- blank questions ----
+
+QUESTIONS = {
+    **dict.fromkeys(("search", "search_web", "web_search", "memory_search"), "query"),
+    **{"deep_search": "topic", "memory_fulltext_search": "keywords"},
+}
+
+
+def test_a_blank_question_is_refused(tmp_path):
+    with Stdio(FORAGE_DATA_DIR=tmp_path) as stdio:
+        for name, parameter in QUESTIONS.items():
+            for blank in ("   ", "\t\n \r", "\u3000\u2003\u00a0\u3000"):
+                result = stdio.ask("tools/call", {"name": name, "arguments": {parameter: blank}})["result"]
+                error = result["structuredContent"]["error"]
+                assert error["code"] == "VALIDATION" and error["message"].startswith(parameter), (name, blank, error)
+        focused = {"url": "https://example.org/", "focus": "  "}
+        result = stdio.ask("tools/call", {"name": "get_content", "arguments": focused})["result"]
+        assert "focus must be a string of 1 to 2000 characters that is not blank" in result["content"][0]["text"]
 
 
 # ---- ready ----
