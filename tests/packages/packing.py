@@ -88,5 +88,5 @@ class Npm:
             "npm_config_fetch_retries": "0",
         }
 
-    def run(self, *arguments):
-        return execute(["npm", *arguments], self.environment)
+    def run(self, *arguments, **options):
+        return execute(["npm", *arguments], self.environment, **options)

@@ -1,5 +1,5 @@
-"""The npm packages with the real npm: what an installation leaves on PATH, and what the launcher does where install
-scripts did not run."""
+"""The npm packages with the real npm: what an installation leaves on PATH, what npm builds of the source, and what the
+launcher does where install scripts did not run."""
 
 import hashlib
 import json
@@ -12,11 +12,12 @@ import tarfile
 
 import pytest
 from npm_registry import Registry
-from packing import MACHINE, NAMES, SERVERS, VERSION, Npm, execute, listing, serves
+from packing import MACHINE, NAMES, ROOT, SERVERS, VERSION, Npm, execute, listing, serves
 from programs import PATIENCE, Stdio, wait_until
 
 CPU = {"x86_64": "x64", "aarch64": "arm64"}[MACHINE]
 PLATFORM = f"forage-mcp-linux-{CPU}"
+SOURCE_PATIENCE = 1200  # it compiles what is not yet built
 
 
 def is_program(path):
@@ -80,10 +81,86 @@ def test_again_newer_and_gone(npm, packed, newer):
 
 
 def test_npx_serves(npm):
+    """Not in the clone: there npx starts what the clone builds."""
     npx = shutil.which("npx")
-    with Stdio(npx, arguments=["--yes", "forage-mcp"], **npm.environment) as client:
+    with Stdio(npx, launcher=["env", "-C", npm.home], arguments=["--yes", "forage-mcp"], **npm.environment) as client:
         assert client.handshake()["serverInfo"]["version"]
     assert [path for path in (npm.home / "cache/_npx").rglob("bin/forage-mcp") if is_program(path)]
+
+
+# ---- from its source ----
+
+
+def expect_every_name(npm):
+    assert sorted(os.listdir(npm.bin)) == sorted(NAMES)
+    for name, arguments in SERVERS.items():
+        assert is_program(npm.bin / name)
+        serves(npm.bin / name, arguments, PATH="/proc/nonexistent")  # no Node anywhere
+
+
+@pytest.mark.parametrize("command", [["install", "-g", "."], ["link"]], ids=" ".join)
+def test_a_clone_is_built_and_installed(npm, command):
+    npm.run(*command, cwd=ROOT, patience=SOURCE_PATIENCE)
+    expect_every_name(npm)
+
+
+def test_a_pack_of_the_clone_has_all(npm, tmp_path):
+    npm.run("pack", "--pack-destination", tmp_path, cwd=ROOT, patience=SOURCE_PATIENCE)
+    npm.run("install", "-g", tmp_path / f"forage-mcp-{VERSION}.tgz")
+    expect_every_name(npm)
+
+
+@pytest.fixture
+def address(npm, tree, tmp_path):
+    """The address of a repository whose build takes no time: it brings the program that there is."""
+    folder = tmp_path / "repository"
+    for name in ("package.json", "packaging/npm/prepare", ".gitignore"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    installs = f'for folder; do :; done\nmkdir -p "$folder/usr"\ncp -a {tree} "$folder/usr/local"\n'
+    for path, text in {folder / "scripts/setup": "", folder / "scripts/build": "", tmp_path / "tools/meson": installs}.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/sh\n" + text)
+        path.chmod(0o755)
+    npm.environment["PATH"] = f"{tmp_path / 'tools'}:{npm.environment['PATH']}"
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "All"]):
+        execute(["git", "-C", folder, *words])
+    return f"git+file://{folder}"
+
+
+def test_a_git_address_is_installed_for_everybody(npm, address):
+    """Twice: the second installation finds the first one in its place."""
+    for _ in range(2):
+        npm.run("install", "-g", address)
+        expect_every_name(npm)
+        assert not npm.package.is_symlink(), "npm's temporary copy is gone by now"
+    npm.run("uninstall", "-g", "forage-mcp")
+    assert not os.listdir(npm.bin)
+
+
+def test_a_git_address_in_a_project_and_by_npx(npm, address, tmp_path):
+    (tmp_path / "package.json").write_text("{}")
+    npm.run("install", "--prefix", tmp_path, address)
+    npm.bin = tmp_path / "node_modules/.bin"
+    expect_every_name(npm)
+    with Stdio(shutil.which("npx"), arguments=["--yes", address], **npm.environment) as client:
+        assert client.handshake()["serverInfo"]["version"]
+
+
+def test_a_clone_without_a_compiler(npm, tmp_path):
+    """One message, with the one command that installs what is missing; npm shows it, since the script failed."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ["bash", "sh", "env", "awk", "sort", "xargs", "dirname", "uname", "cat", "echo", "python3", "node", "npm"]:
+        (tools / name).symlink_to(shutil.which(name))
+    (tools / "apt-get").write_text("#!/bin/sh\n")
+    (tools / "apt-get").chmod(0o755)
+    environment = {**npm.environment, "PATH": str(tools)}
+    command = ["npm", "install", "-g", "."]
+    completed = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert completed.returncode != 0 and not npm.bin.exists()
+    assert completed.stderr.count("forage is a native program") == 1, completed.stderr
+    assert "sudo apt install gcc libc-ares-dev libc6-dev " in completed.stderr
 
 
 # ---- what the install script will not do ----

@@ -24,6 +24,7 @@ EXCUSES = (
     "needs a language model",
     "it comes from the package registry",
     "it installs packages of the system",
+    "it builds the sources",
     "writes to /var/lib",
 )
 # Pages that the program makes, whose words are tested where they are made.
@@ -128,6 +129,21 @@ def test_rules_of_providers_are_those_of_the_program():
         row = re.search(rf"^\| {words}[^|]*\| (yes|no) \| (yes|no) \| `(\w+)` \|$", page, re.M)
         assert row and (row[1] == "yes", row[2] == "yes", row[3]) == theirs[name], words
     assert set(theirs) - set(OUTCOMES.values()) == {"NO_REQUEST"}  # our own fault: it has no place there
+
+
+def test_the_readme_shows_the_ways_in():
+    """Seeds 001 and 002: what whoever comes from those servers looks for, ready to paste."""
+    shown = (ROOT / "README.md").read_text()
+    for words in (
+        "uvx --from git+https://github.com/forage-mcp/forage kindly-web-search-mcp-server start-mcp-server --context codex",
+        "npx -y git+https://github.com/forage-mcp/forage",
+        "npm install -g @google/gemini-cli",
+        "(docs/install.md#from-gemini-search-mcp)",
+        "(docs/install.md#from-kindly-web-search)",
+    ):
+        assert words in shown, words
+    rules = re.findall(r"^[1-5]\. .+$", shown, re.M)
+    assert len(rules) == 5 and "SERPER_API_KEY" in rules[0] and "TAVILY_API_KEY" in rules[1]
 
 
 def pieces(line):
