@@ -61,7 +61,7 @@ def test_settings_of_an_older_forage_are_made_anew(moved):
     place, settings = moved
     path = place.config / ".gemini" / "settings.json"
     made = path.read_text()
-    older = (ROOT / "tests" / "fixtures" / "0.8.0" / "gemini-settings.json").read_text()
+    older = (ROOT / "tests" / "fixtures" / "0.8.0" / "gemini-settings.json.template").read_text()
     for edit, kept in ((lambda text: text, False), (lambda text: text.replace("100", "50"), True)):
         text = edit(older.replace("{{program}}", json.dumps(FORAGE)))
         path.write_text(text)
