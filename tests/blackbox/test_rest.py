@@ -46,7 +46,7 @@ UNLISTED = {
     "search_web": {"understood_as"},
     "get_content": {"age_s", "encoding", "encoding_guessed", "same_as"},
     "web_search": {"attribution", "cached", "read_on"},
-    "forage_status": {"meaning"},
+    "forage_status": {"meaning", "warnings"},
 }
 
 

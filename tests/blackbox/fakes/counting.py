@@ -14,6 +14,8 @@ import time
 
 from http_client import exchange, request
 
+JIFFIES_MS = 20  # the kernel tells its times in steps
+
 
 class Counting:
     """A context manager. It answers each request with the body after so many seconds, with so many refusals at first; when
@@ -46,14 +48,10 @@ class Counting:
         exchange(self.port, request("GET", "/release"))
 
 
-def most_within(times, window_ms):
-    """The most requests in any stretch of that length, wherever it begins."""
-    most = first = 0
-    for last, at in enumerate(times):
-        while at - times[first] >= window_ms:
-            first += 1
-        most = max(most, last - first + 1)
-    return most
+def too_early(times, began_ms, calls, window_ms):
+    """The requests that came before their turn, where so many may be made in any window of that length and the first turn was
+    given after began_ms. A busy machine makes a request later than its turn, and never earlier."""
+    return [at - began_ms for index, at in enumerate(times) if at < began_ms + index // calls * window_ms - JIFFIES_MS]
 
 
 def arrived_ms(connection):
