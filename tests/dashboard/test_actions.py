@@ -8,6 +8,7 @@ import pytest
 from filling import add_history, ask, filled_server
 from pages import Page
 from people import ALICE, BOB, OPERATOR, THREE
+from programs import wait_until
 
 KEPT = """
 window.files = [];
@@ -184,14 +185,19 @@ def test_an_hour_of_news_leaves_no_trace(page, browser):
         "if (n % 50 === 0) await new Promise((done) => setTimeout(done)); } })()"
     )
 
-    def weigh(count):
+    def tell(count):
         one.run(news.replace("COUNT", str(count)))
         one.settle()
+
+    def weigh():
         browser.ask("HeapProfiler.collectGarbage")
         return browser.ask("Memory.getDOMCounters")
 
-    before, after = weigh(20), weigh(600)
-    assert after["nodes"] <= before["nodes"] * 1.1 and after["jsEventListeners"] <= before["jsEventListeners"] * 1.1, (before, after)
+    tell(20)
+    before = weigh()
+    tell(600)
+    # What a view that is still being drawn holds goes with one of the next collections; what leaks never does.
+    wait_until(lambda: all(weigh()[name] <= before[name] * 1.1 for name in ("nodes", "jsEventListeners")))
 
 
 def test_a_hidden_page_watches_nothing(page, servers):
