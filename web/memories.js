@@ -628,7 +628,7 @@ export function browser(main, store, context) {
     const words = { duplicate: "That text is remembered already.", replaced: "Replaced the memory of that key.", unchanged: "That memory is there already." };
     Object.assign(state, { namespace: outcome.namespace, q: "", tags: [], from: "", until: "", time: "", session: "", base: 0 });
     search.value = when.value = "";
-    await changed(words[outcome.outcome] || "Added.", outcome.key);
+    await changed(outcome.merged ? "That text is remembered already; what was new with it was added." : words[outcome.outcome] || "Added.", outcome.key);
   }
 
   async function openImport() {
@@ -638,7 +638,7 @@ export function browser(main, store, context) {
     const done = await form("Import memories", [field("File", file, { note: "All of it is checked first; where a line is wrong, nothing is imported." }), h("div", { class: "columns" }, field("Format", format), field("Into namespace", into))], "Import", () => store.importFile(file.files[0], given({ format: format.value, into: into.value.trim() })));
     if (!done) return;
     if (into.value.trim()) state.namespace = into.value.trim();
-    await changed(`${count(done.added)} added, ${count(done.replaced)} replaced, ${count(done.unchanged)} unchanged${done.expired ? `, ${count(done.expired)} expired` : ""}.`, "");
+    await changed(`${count(done.added)} added, ${count(done.replaced)} replaced, ${count(done.unchanged)} unchanged${done.expired ? `, ${count(done.expired)} expired` : ""}${done.blank ? `, ${count(done.blank)} blank` : ""}.`, "");
   }
 
   async function openExport() {

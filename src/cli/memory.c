@@ -48,6 +48,12 @@ static void print_changed(struct buf *out, yyjson_mut_val *data)
     const char *outcome = text_of(data, "outcome");
     buf_printf(out, strcmp(outcome, "renamed") == 0 ? "%s to " : "%s ", outcome);
     put_words(out, text_of(data, "key"));
+    size_t index, most;
+    yyjson_mut_val *part;
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(data, "merged"), index, most, part)
+    {
+        buf_printf(out, "%s%s", index ? ", " : ": merged its ", yyjson_mut_get_str(part));
+    }
     yyjson_mut_val *replaced = yyjson_mut_obj_get(data, "replaced");
     if (replaced) {
         buf_printf(out, " (version %lld in place of version %lld, written %s)",

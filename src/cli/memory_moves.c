@@ -186,36 +186,39 @@ static int import_pass(struct moving *moving, struct source *source, struct line
     return status;
 }
 
+static void print_blank(const struct lines_counts *counts)
+{
+    size_t named =
+        counts->blank < LIMIT_MEMORY_WRONG_LINES ? counts->blank : LIMIT_MEMORY_WRONG_LINES;
+    for (size_t i = 0; i < named; i++) {
+        printf("%s %zu was left out: its text is blank\n", counts->is_item ? "item" : "line",
+               counts->blank_numbers[i]);
+    }
+    if (counts->blank > named) {
+        printf("%zu more were left out: their text is blank\n", counts->blank - named);
+    }
+}
+
 static int print_counts(struct moving *moving, const struct lines_counts *counts)
 {
-    const struct {
-        const char *name;
-        size_t count;
-    } COUNTS[] = {
-        {"imported", counts->lines},    {"added", counts->added},
-        {"replaced", counts->replaced}, {"unchanged", counts->unchanged},
-        {"expired", counts->expired},   {"others", counts->others},
-    };
     if (option_given(moving->arguments, "--json")) {
         struct arena *arena = call_arena(moving->call);
         yyjson_mut_doc *doc = json_new(arena);
         yyjson_mut_val *root = doc ? yyjson_mut_obj(doc) : NULL;
         yyjson_mut_obj_add_bool(doc, root, "success", true);
-        yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, root, "data");
-        for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
-            yyjson_mut_obj_add_uint(doc, data, COUNTS[i].name, COUNTS[i].count);
-        }
+        lines_describe(counts, doc, yyjson_mut_obj_add_obj(doc, root, "data"));
         return print_json(arena, root, WORDS_OF_CALLER);
     }
     printf("%zu of %zu memories: %zu added, %zu replaced, %zu unchanged\n", counts->lines,
-           counts->lines + counts->expired + counts->others, counts->added, counts->replaced,
-           counts->unchanged);
+           counts->lines + counts->expired + counts->others + counts->blank, counts->added,
+           counts->replaced, counts->unchanged);
     if (counts->others > 0) {
         printf("%zu more were left out: they are of other namespaces\n", counts->others);
     }
     if (counts->expired > 0) {
         printf("%zu more were left out: they have expired\n", counts->expired);
     }
+    print_blank(counts);
     return EXIT_OK;
 }
 

@@ -225,12 +225,7 @@ static yyjson_mut_val *describe_counts(struct rest_call *rest, const struct memo
     yyjson_mut_obj_add_bool(doc, body, "success", true);
     yyjson_mut_val *data = yyjson_mut_obj_add_obj(doc, body, "data");
     yyjson_mut_obj_add_str(doc, data, "namespace", space->name);
-    yyjson_mut_obj_add_uint(doc, data, "imported", counts.lines);
-    yyjson_mut_obj_add_uint(doc, data, "added", counts.added);
-    yyjson_mut_obj_add_uint(doc, data, "replaced", counts.replaced);
-    yyjson_mut_obj_add_uint(doc, data, "unchanged", counts.unchanged);
-    yyjson_mut_obj_add_uint(doc, data, "expired", counts.expired);
-    yyjson_mut_obj_add_uint(doc, data, "others", counts.others);
+    lines_describe(&counts, doc, data);
     return body;
 }
 

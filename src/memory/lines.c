@@ -8,6 +8,7 @@
 #include "memory/memories.h"
 #include "memory/rules.h"
 #include "memory/values.h"
+#include "text/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,28 @@ struct lines_counts lines_count(const struct lines *lines)
 const char *lines_report(const struct lines *lines)
 {
     return lines->report.data ? lines->report.data : "";
+}
+
+void lines_describe(const struct lines_counts *counts, yyjson_mut_doc *doc, yyjson_mut_val *object)
+{
+    const struct {
+        const char *name;
+        size_t count;
+    } COUNTS[] = {
+        {"imported", counts->lines},    {"added", counts->added},
+        {"replaced", counts->replaced}, {"unchanged", counts->unchanged},
+        {"expired", counts->expired},   {"others", counts->others},
+    };
+    for (size_t i = 0; i < sizeof COUNTS / sizeof *COUNTS; i++) {
+        yyjson_mut_obj_add_uint(doc, object, COUNTS[i].name, COUNTS[i].count);
+    }
+    if (counts->blank > 0) {
+        yyjson_mut_obj_add_uint(doc, object, "blank", counts->blank);
+        yyjson_mut_val *numbers = yyjson_mut_obj_add_arr(doc, object, "blank_lines");
+        for (size_t i = 0; i < counts->blank && i < LIMIT_MEMORY_WRONG_LINES; i++) {
+            yyjson_mut_arr_add_uint(doc, numbers, counts->blank_numbers[i]);
+        }
+    }
 }
 
 /* ---- what is wrong ---- */
@@ -190,6 +213,17 @@ static int flush(struct lines *lines)
 
 /* ---- reading ---- */
 
+/* A memory without words, which no door takes any more: an export of an older version may hold it.
+ */
+static void leave_out_blank(struct lines *lines)
+{
+    if (lines->counts.blank < LIMIT_MEMORY_WRONG_LINES) {
+        lines->counts.blank_numbers[lines->counts.blank] = lines->number;
+    }
+    lines->counts.blank++;
+    lines->counts.is_item = lines->is_item;
+}
+
 /* Where a memory goes. Whether it is wanted. */
 static int choose_space(struct lines *lines, const struct formats_memory *memory,
                         struct memory_space *space, bool *wanted)
@@ -219,6 +253,10 @@ static int take_memory(void *context, const struct formats_memory *memory)
     int status = choose_space(lines, memory, &one->space, &wanted);
     if (status == OK && !wanted) {
         lines->counts.others++;
+        return OK;
+    }
+    if (status == OK && one->change.text && text_is_blank(one->change.text)) {
+        leave_out_blank(lines);
         return OK;
     }
     if (status == OK && lines->options.only_checks) {

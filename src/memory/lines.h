@@ -8,6 +8,7 @@
 #define FORAGE_MEMORY_LINES_H
 
 #include "memory/memory.h"
+#include "text/json.h"
 
 struct lines;
 
@@ -27,7 +28,10 @@ struct lines_counts {
     size_t unchanged; /* the same was there, under its key or (without one) under another */
     size_t expired;   /* left out, since their time is over; not among the lines */
     size_t others;    /* left out, since they are of other namespaces; not among the lines */
+    size_t blank;     /* left out, since their text is blank, as older versions took it; the same */
     size_t wrong;     /* found by a check */
+    size_t blank_numbers[LIMIT_MEMORY_WRONG_LINES]; /* of the first values with a blank text */
+    bool is_item;                                   /* which are items of an array, not lines */
 };
 
 /* Imports for the call, which must outlive it, as must the texts of the options. NULL after
@@ -41,6 +45,8 @@ int lines_feed(struct lines *lines, const char *data, size_t length);
 int lines_end(struct lines *lines);
 /* What is committed so far. */
 struct lines_counts lines_count(const struct lines *lines);
+/* Adds them to an object, those of blank texts with their numbers and only where there are some. */
+void lines_describe(const struct lines_counts *counts, yyjson_mut_doc *doc, yyjson_mut_val *object);
 /* The wrong lines of a check after the first one, which is the call's error: a line of text for
  * each, as many as are named. */
 const char *lines_report(const struct lines *lines);

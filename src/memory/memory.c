@@ -151,7 +151,8 @@ static int apply_import(const struct rules_work *work, void *context)
         *import->wrong = i;
         status = rules_add(&one, change, &result);
         import->counts->added += status == OK && result.outcome == MEMORY_ADDED;
-        import->counts->replaced += status == OK && result.outcome == MEMORY_REPLACED;
+        import->counts->replaced +=
+            status == OK && (result.outcome == MEMORY_REPLACED || result.merged != 0);
         arena_reset(one.arena);
     }
     arena_free(one.arena);

@@ -92,14 +92,19 @@ enum memory_outcome {
     MEMORY_ADDED,
     MEMORY_REPLACED,  /* there was one of that key */
     MEMORY_UNCHANGED, /* the same was there already */
-    MEMORY_DUPLICATE, /* no key was given, and another key holds the same text: `key` says which */
+    MEMORY_DUPLICATE, /* no key was given, and another key holds the same text: `key` says which,
+                         and `merged` what of the change was new to it */
     MEMORY_UPDATED,
     MEMORY_RENAMED,
     MEMORY_DELETED,
 };
 
+/* What a duplicate brings into the memory that is there. */
+enum memory_merged { MEMORY_MERGED_TAGS = 1, MEMORY_MERGED_METADATA = 2, MEMORY_MERGED_EXPIRY = 4 };
+
 struct memory_result {
     enum memory_outcome outcome;
+    unsigned merged; /* enum memory_merged; 0: nothing, or it is no duplicate */
     const char *key;
     const char *summary;
     int64_t version;

@@ -118,6 +118,11 @@ int rules_check(struct call *call, const struct memory_change *change, bool adds
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS && status == OK; i++) {
         status = check_text(call, TEXTS[i].name, TEXTS[i].text, TEXTS[i].most);
     }
+    if (status == OK && change->text && text_is_blank(change->text)) {
+        return call_fail(call, CODE_VALIDATION,
+                         "text is blank: it holds nothing but white space, and could never be "
+                         "found");
+    }
     if (status == OK) {
         status = check_tags(call, change);
     }
@@ -387,6 +392,12 @@ static int check_expiry(const struct rules_work *work, int64_t expires_ms)
                : OK;
 }
 
+/* One that was not given stays as it is. */
+static int64_t expiry_after(const struct memory_change *change, int64_t before_ms)
+{
+    return change->expires_ms > 0 ? change->expires_ms : change->expires_ms < 0 ? 0 : before_ms;
+}
+
 /* ---- adding ---- */
 
 /* A key that nobody has, from the summary. */
@@ -411,21 +422,110 @@ static int choose_key(const struct rules_work *work, struct memory *memory)
 
 /* Without a key the same text is not stored twice. */
 static int find_duplicate(const struct rules_work *work, const struct memory_change *change,
-                          struct memory_result *result, bool *duplicate)
+                          struct store_row *row, bool *duplicate)
 {
     unsigned char digest[SHA256_SIZE];
-    struct store_row row;
     store_digest(change->text, digest);
-    int status =
-        store_by_digest(work->db, work->arena, work->space->id, digest, work->now_ms, &row);
+    int status = store_by_digest(work->db, work->arena, work->space->id, digest, work->now_ms, row);
     if (status == OK) {
-        store_mark(work->arena, &row);
+        store_mark(work->arena, row);
     }
-    *duplicate = status == OK && !row.memory.damage; /* the text that a damaged one had is lost */
-    if (*duplicate) {
-        answer(result, MEMORY_DUPLICATE, &row.memory);
-    }
+    *duplicate = status == OK && !row->memory.damage; /* the text that a damaged one had is lost */
     return status == ERR_NOTFOUND ? OK : status;
+}
+
+static bool has_tag(const struct memory *memory, const char *tag)
+{
+    bool has = false;
+    for (size_t i = 0; i < memory->tag_count; i++) {
+        has = has || strcmp(memory->tags[i], tag) == 0;
+    }
+    return has;
+}
+
+/* The tags that are there, then the new ones. */
+static int merge_tags(const struct rules_work *work, const struct memory_change *change,
+                      struct memory *memory)
+{
+    const char **tags =
+        arena_alloc(work->arena, (memory->tag_count + change->tag_count + 1) * sizeof *tags);
+    size_t count = memory->tag_count;
+    if (!tags) {
+        return ERR_NOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tags[i] = memory->tags[i];
+    }
+    for (size_t i = 0; i < change->tag_count; i++) {
+        if (!has_tag(memory, change->tags[i])) {
+            tags[count++] = change->tags[i];
+        }
+    }
+    memory->tags = tags;
+    memory->tag_count = count;
+    return OK;
+}
+
+/* The members that are there, with the new ones in the place of those of their names. */
+static int merge_metadata(const struct rules_work *work, const char *given, struct memory *memory)
+{
+    struct arena *arena = work->arena;
+    size_t index, max, length;
+    yyjson_val *key, *value;
+    if (!given || !memory->metadata) {
+        memory->metadata = given ? given : memory->metadata;
+        return OK;
+    }
+    yyjson_val *old =
+        yyjson_doc_get_root(json_parse(arena, memory->metadata, strlen(memory->metadata), NULL));
+    yyjson_val *fresh = yyjson_doc_get_root(json_parse(arena, given, strlen(given), NULL));
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *merged = json_copy(doc, old);
+    bool differs = false;
+    yyjson_obj_foreach(fresh, index, max, key, value)
+    {
+        yyjson_val *there = yyjson_obj_getn(old, yyjson_get_str(key), yyjson_get_len(key));
+        if (there && yyjson_equals(there, value)) {
+            continue;
+        }
+        differs = true;
+        if (there) {
+            yyjson_mut_obj_replace(merged, json_copy(doc, key), json_copy(doc, value));
+        } else {
+            yyjson_mut_obj_add(merged, json_copy(doc, key), json_copy(doc, value));
+        }
+    }
+    memory->metadata = differs ? json_text(arena, merged, &length) : memory->metadata;
+    return memory->metadata && !arena_failed(arena) ? OK : ERR_NOMEM;
+}
+
+/* Nothing that came with a text that is there already is lost: its tags, metadata and expiry go to
+ * the memory that has the text. */
+static int merge(const struct rules_work *work, const struct memory_change *change,
+                 const struct store_row *old, struct memory_result *result)
+{
+    struct store_row row = *old;
+    struct memory *memory = &row.memory;
+    int status = merge_tags(work, change, memory);
+    status = status == OK ? merge_metadata(work, change->metadata, memory) : status;
+    if (status != OK) {
+        return status;
+    }
+    memory->expires_ms = expiry_after(change, memory->expires_ms);
+    const struct memory_change whole = {
+        .tags = memory->tags, .tag_count = memory->tag_count, .metadata = memory->metadata};
+    unsigned merged =
+        (memory->tag_count != old->memory.tag_count ? MEMORY_MERGED_TAGS : 0u) |
+        (same_text(memory->metadata, old->memory.metadata) ? 0u : MEMORY_MERGED_METADATA) |
+        (memory->expires_ms != old->memory.expires_ms ? MEMORY_MERGED_EXPIRY : 0u);
+    if (merged == 0) {
+        answer(result, MEMORY_DUPLICATE, &old->memory);
+        return OK;
+    }
+    status = rules_check(work->call, &whole, false); /* both together may be too much */
+    status = status == OK ? write(work, &row, old, MEMORY_DUPLICATE, result) : status;
+    result->merged = merged;
+    return status;
 }
 
 int rules_add(const struct rules_work *work, const struct memory_change *change,
@@ -444,13 +544,13 @@ int rules_add(const struct rules_work *work, const struct memory_change *change,
         there = status == OK;
         status = status == ERR_NOTFOUND ? OK : status;
     } else {
-        status = find_duplicate(work, change, result, &duplicate);
+        status = find_duplicate(work, change, &old, &duplicate);
     }
     if (status == OK && change->if_version != 0) {
         status = check_version(work, change, there && !dead ? old.memory.version : 0);
     }
     if (status != OK || duplicate) {
-        return status;
+        return status == OK ? merge(work, change, &old, result) : status;
     }
     bool replaces = there && !dead;
     struct arena *arena = work->arena;
@@ -572,9 +672,7 @@ int rules_update(const struct rules_work *work, const struct memory_change *chan
     memory->session = change->session ? change->session : memory->session;
     memory->role = change->role ? change->role : memory->role;
     memory->created_ms = change->created_ms != 0 ? change->created_ms : memory->created_ms;
-    memory->expires_ms = change->expires_ms > 0   ? change->expires_ms
-                         : change->expires_ms < 0 ? 0
-                                                  : memory->expires_ms;
+    memory->expires_ms = expiry_after(change, memory->expires_ms);
     if (!memory->summary) {
         return ERR_NOMEM;
     }

@@ -94,6 +94,25 @@ size_t text_prefix(const char *text, size_t length, size_t count)
     return (size_t)(at - text);
 }
 
+bool text_is_blank(const char *text)
+{
+    static const struct {
+        uint32_t first, last;
+    } BLANKS[] = {{0, 0x20},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x1680, 0x1680},
+                  {0x180E, 0x180E}, {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F},
+                  {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164}, {0xFEFF, 0xFEFF}};
+    const char *end = text + strlen(text);
+    bool blank = true;
+    while (blank && text < end) {
+        uint32_t point = text_next(&text, end);
+        blank = false;
+        for (size_t i = 0; i < sizeof BLANKS / sizeof *BLANKS; i++) {
+            blank = blank || (point >= BLANKS[i].first && point <= BLANKS[i].last);
+        }
+    }
+    return blank;
+}
+
 /* ---- messages ---- */
 
 void text_repair(char *text)

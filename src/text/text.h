@@ -24,6 +24,8 @@ bool text_is_utf8(const char *text, size_t length);
 size_t text_count(const char *text, size_t length);
 /* How many bytes the first `count` code points take. */
 size_t text_prefix(const char *text, size_t length, size_t count);
+/* Whether there is nothing to be seen in it: white space, control characters, marks of no width. */
+bool text_is_blank(const char *text);
 /* Makes it valid UTF-8 in place: each byte that is none becomes a question mark. Words of others,
  * and words that were cut to fit, pass this before they go into JSON. */
 void text_repair(char *text);

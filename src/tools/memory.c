@@ -161,6 +161,23 @@ static const char *const OUTCOMES[] = {
     [MEMORY_DELETED] = "deleted",
 };
 
+/* What a duplicate brought into the memory that has its text. */
+static void add_merged(yyjson_mut_doc *doc, yyjson_mut_val *data, unsigned merged)
+{
+    static const struct {
+        enum memory_merged part;
+        const char *name;
+    } PARTS[] = {{MEMORY_MERGED_TAGS, "tags"},
+                 {MEMORY_MERGED_METADATA, "metadata"},
+                 {MEMORY_MERGED_EXPIRY, "expires_at"}};
+    yyjson_mut_val *list = merged ? yyjson_mut_obj_add_arr(doc, data, "merged") : NULL;
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        if (merged & PARTS[i].part) {
+            yyjson_mut_arr_add_str(doc, list, PARTS[i].name);
+        }
+    }
+}
+
 /* The whole of a tool that changes one memory: `apply` is memory_add or one like it. */
 static int change_one(struct call *call, yyjson_val *arguments, struct reply *reply,
                       int (*apply)(struct call *call, const struct memory_space *space,
@@ -185,6 +202,7 @@ static int change_one(struct call *call, yyjson_val *arguments, struct reply *re
     yyjson_mut_obj_add_str(doc, data, "key", result.key);
     yyjson_mut_obj_add_str(doc, data, "namespace", space.name);
     yyjson_mut_obj_add_str(doc, data, "outcome", OUTCOMES[result.outcome]);
+    add_merged(doc, data, result.merged);
     yyjson_mut_obj_add_str(doc, data, "summary", result.summary);
     yyjson_mut_obj_add_sint(doc, data, "version", result.version);
     fields_write_time(doc, data, "created_at", result.created_ms);

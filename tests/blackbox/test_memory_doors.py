@@ -48,6 +48,44 @@ def test_an_import_leaves_out_what_has_expired(space):
     assert done.returncode == 0 and "3 more were left out: they have expired" in done.stdout, done
 
 
+BLANKS = [" ", "\n\n", "\t\r\n ", "\u00a0", "\u3000\u200b"]
+
+
+@pytest.mark.parametrize("text", BLANKS)
+def test_a_blank_text_is_refused(space, text):
+    """A memory without words could never be found, and an export that holds one could not be imported."""
+    space.add("there already", "k")
+    refusals = [
+        space.fail("VALIDATION", "add", text=text),
+        space.fail("VALIDATION", "add", text=text, key="k"),
+        space.fail("VALIDATION", "update", key="k", text=text),
+        space.rest("PUT", path_of("k"), body={"text": text}).json()["error"]["message"],
+        space.rest("PATCH", path_of("k"), body={"text": text}).json()["error"]["message"],
+    ]
+    assert all(words.startswith("text is blank") for words in refusals), refusals
+    done = space.world.command("add", text, "--namespace", space.name)
+    assert done.returncode == 1 and "blank" in done.stderr and not done.stdout, done
+    assert space.keys("list") == ["k"] and space.get("k")["version"] == 1
+
+
+def test_an_export_of_an_older_version_with_blank_memories(space):
+    """All its other memories are imported, and the lines of the blank ones are named."""
+    lines = [{"key": f"k{n}", "text": f"text {n}"} for n in range(5)]
+    lines[1] = {"namespace": space.name, "key": "memory", "summary": "", "text": "   ", "created_at": "2026-01-01T00:00:00Z"}
+    lines[3] = {"namespace": space.name, "key": "memory-2", "summary": "", "text": "\n\n", "created_at": "2026-01-01T00:00:00Z"}
+    data = space.load(lines)
+    assert data["imported"] == data["added"] == 3 and data["blank"] == 2 and data["blank_lines"] == [2, 4]
+    assert sorted(space.keys("list")) == ["k0", "k2", "k4"]
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    done = space.world.command("import", "--namespace", space.name, stdin=text)
+    assert done.returncode == 0 and done.stdout.startswith("3 of 5 memories: 0 added, 0 replaced, 3 unchanged\n"), done
+    assert done.stdout.endswith("line 2 was left out: its text is blank\nline 4 was left out: its text is blank\n"), done
+    array = space.world.command("import", "--namespace", space.name, "--json", stdin=json.dumps(lines * 6).encode())
+    counted = json.loads(array.stdout)["data"]
+    assert counted["blank"] == 12 and counted["blank_lines"][:3] == [2, 4, 7] and counted["unchanged"] == 18
+    assert space.world.command("import", stdin=space.dump().encode()).stdout.startswith("3 of 3 memories")
+
+
 def test_an_expiry_that_is_near_is_taken(space):
     for seconds in (1.5, 6, 24):  # longer where the machine is too busy to look in time
         added = space.ask("add", text="a moment", key="k", expires_at=stamp(seconds))

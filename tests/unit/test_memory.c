@@ -137,6 +137,64 @@ static void adds(void **state)
                         "added t 1");
 }
 
+/* What came of an add, and what was merged. */
+static const char *merge(const struct memory_change *change)
+{
+    static char line[256];
+    struct memory_result result;
+    struct memory found;
+    struct call *call = new_call();
+    if (memory_add(call, &SPACE, change, &result) != OK) {
+        return end(call);
+    }
+    unsigned merged = result.merged;
+    assert_int_equal(memory_get(call, &SPACE, &result.key, 1, 0, &found, NULL), OK);
+    snprintf(line, sizeof line, "%u v%lld %zu tags, %s, until %lld", merged,
+             (long long)result.version, found.tag_count, found.metadata ? found.metadata : "-",
+             (long long)found.expires_ms);
+    call_free(call);
+    return line;
+}
+
+static void duplicates_are_merged(void **state)
+{
+    (void)state;
+    enum { FAR = 4000000 }; /* seconds since 1970, in millions of milliseconds: the year 2096 */
+    const char *const tags[] = {"a", "b", "c"};
+    char large[LIMIT_MEMORY_METADATA_BYTES];
+    static const char TEXT[] = "The same words.";
+    add_text("k", TEXT);
+    assert_string_equal(merge(&(struct memory_change){.text = TEXT, .place = -1}),
+                        "0 v1 0 tags, -, until 0");
+    assert_string_equal(merge(&(struct memory_change){.text = TEXT,
+                                                      .tags = tags,
+                                                      .tag_count = 2,
+                                                      .metadata = "{\"x\":1,\"y\":[2]}",
+                                                      .expires_ms = FAR * INT64_C(1000000),
+                                                      .place = -1}),
+                        "7 v2 2 tags, {\"x\":1,\"y\":[2]}, until 4000000000000");
+    assert_string_equal(merge(&(struct memory_change){.text = TEXT,
+                                                      .tags = tags + 1,
+                                                      .tag_count = 2,
+                                                      .metadata = "{\"y\":3,\"z\":null}",
+                                                      .place = -1}),
+                        "3 v3 3 tags, {\"x\":1,\"y\":3,\"z\":null}, until 4000000000000");
+    assert_string_equal(
+        merge(&(struct memory_change){
+            .text = TEXT, .tags = tags, .tag_count = 1, .metadata = "{\"z\":null}", .place = -1}),
+        "0 v3 3 tags, {\"x\":1,\"y\":3,\"z\":null}, until 4000000000000");
+    assert_string_equal(merge(&(struct memory_change){.text = TEXT, .expires_ms = -1, .place = -1}),
+                        "4 v4 3 tags, {\"x\":1,\"y\":3,\"z\":null}, until 0");
+    memset(large, 'm', sizeof large);
+    memcpy(large, "{\"m\":\"", 6);
+    memcpy(large + sizeof large - 3, "\"}", 3);
+    assert_string_equal(
+        merge(&(struct memory_change){.text = TEXT, .metadata = large, .place = -1}),
+        CODE_VALIDATION);
+    assert_string_equal(merge(&(struct memory_change){.text = TEXT, .place = -1}),
+                        "0 v4 3 tags, {\"x\":1,\"y\":3,\"z\":null}, until 0");
+}
+
 static void refuses(void **state)
 {
     (void)state;
@@ -145,6 +203,8 @@ static void refuses(void **state)
     const struct memory_change WRONG[] = {
         {.key = "a"},
         {.text = ""},
+        {.text = " \r\n\t"},
+        {.text = "\xC2\xA0\xE2\x80\x8B\xE3\x80\x80"}, /* blanks and a mark of no width */
         {.text = "t", .key = ""},
         {.text = "t", .key = "search"},
         {.text = "t", .key = "export"},
@@ -681,6 +741,7 @@ UNIT_TEST(memory)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_holds_the_question_comes_first, start, finish),
         cmocka_unit_test_setup_teardown(adds, start, finish),
+        cmocka_unit_test_setup_teardown(duplicates_are_merged, start, finish),
         cmocka_unit_test_setup_teardown(refuses, start, finish),
         cmocka_unit_test_setup_teardown(changes, start, finish),
         cmocka_unit_test_setup_teardown(deletes_from_the_file_too, start, finish),
