@@ -76,16 +76,17 @@
 #define LIMIT_USAGE_COUNT INT64_C(1000000000) /* tokens or requests of one call */
 
 /* Callers */
-#define LIMIT_TOKENS            256
-#define LIMIT_TOKEN_CHARS       512
-#define LIMIT_CALLER_NAME_CHARS 64
-#define LIMIT_BREAKERS          64   /* upstreams that circuit breakers know */
-#define LIMIT_WINDOW_KEYS       4096 /* callers x tools that the rate limiter remembers */
-#define LIMIT_WINDOW_RULES      64   /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
-#define LIMIT_WINDOW_CLAIMS     8    /* that hold for one call */
-#define LIMIT_PACED_SOURCES     64   /* that calls take turns at */
-#define LIMIT_PACE_CALLS        1000 /* of a window of a pace; where more are allowed, as many */
-#define DEFAULT_LIMITS          "search_web=20/10m"
+#define LIMIT_TOKENS             256
+#define LIMIT_TOKEN_CHARS        512
+#define LIMIT_CALLER_NAME_CHARS  64
+#define LIMIT_BREAKERS           64   /* upstreams that circuit breakers know */
+#define LIMIT_WINDOW_KEYS        4096 /* callers x tools that the rate limiter remembers */
+#define LIMIT_WINDOW_RULES       64   /* of FORAGE_LIMITS and FORAGE_LIMITS_TOTAL together */
+#define LIMIT_WINDOW_RULE_CLAIMS 8    /* of them that hold for one call, */
+#define LIMIT_WINDOW_CLAIMS      9    /* and with the limit of a minute */
+#define LIMIT_PACED_SOURCES      64   /* that calls take turns at */
+#define LIMIT_PACE_CALLS         1000 /* of a window of a pace; where more are allowed, as many */
+#define DEFAULT_LIMITS           "search_web=20/10m"
 
 /* Configuration */
 #define LIMIT_CONFIG_FILE_BYTES  KIB(256)
@@ -329,6 +330,7 @@
 #define TIME_PAGE_RESERVE_MS        3000    /* but for what reading it takes */
 
 /* PostgreSQL */
+#define TIME_INDEX_UNUSED_S       86400 /* until what is kept of another database may go */
 #define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
 #define TIME_POSTGRES_RETRY_MS    3000  /* for a server that is just starting */
 #define TIME_POSTGRES_PAUSE_MS    50    /* between two tries */
@@ -345,8 +347,10 @@
 #define LIMIT_MEMORY_SUMMARY_BYTES    2048u
 #define LIMIT_MEMORY_METADATA_BYTES   KIB(64)
 #define LIMIT_MEMORY_TAGS             32u
-#define LIMIT_MEMORY_NAMESPACES       1000u   /* that the statistics name */
-#define LIMIT_MEMORY_EXACT_TOTAL      10000u  /* results beyond it are not counted */
+#define LIMIT_MEMORY_NAMESPACES       1000u  /* that the statistics name */
+#define LIMIT_MEMORY_EXACT_TOTAL      10000u /* results beyond it are not counted */
+#define LIMIT_INDEX_UNUSED            64u    /* folders of other databases that a process removes */
+#define LIMIT_MEMORY_LOST             1048576 /* changes that a server may take with it as it fails */
 #define LIMIT_MEMORY_REMOVALS         100000  /* that are told to indexes of other processes */
 #define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open */
 #define LIMIT_MEMORY_IDLE_READERS     4u      /* readers of words that are kept, of 512 KiB each */

@@ -30,6 +30,7 @@
 
 #define DB_PROBLEM_SIZE 512
 
+struct buf;
 struct db;
 struct db_rows; /* a statement that runs, and the row that it stands at */
 
@@ -61,6 +62,10 @@ struct db_options {
  * the reason in `problem`. The strings of the options are not needed afterwards. */
 struct db *db_open(const struct db_options *options, struct call *call, char *problem, size_t size);
 struct db *db_close(struct db *db);
+/* Appends what tells the database of a URL from others: where it is, its name, and whose tables are
+ * meant. The password is no part of it, nor is how to connect. OK; ERR_IO where nothing can be
+ * read from it. */
+MUST_CHECK int db_name_of(const char *url, struct buf *name);
 /* Whether a connection that nobody uses is still of use. Does not wait. */
 bool db_alive(struct db *db);
 /* Whether the file is no longer where it was opened: its folder was moved or deleted, or another

@@ -5,6 +5,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "db/db.h"
 #include "net/resolve.h"
 #include "text/text.h"
 
@@ -52,6 +53,47 @@ void postgres_words(const char *message, char *problem, size_t size)
 }
 
 /* ---- the address ---- */
+
+static void read_settings(const PQconninfoOption *options, struct settings *settings)
+{
+    for (const PQconninfoOption *option = options; option->keyword; option++) {
+        if (option->val) {
+            set(settings, option->keyword, option->val);
+        }
+    }
+}
+
+/* Of the options of a session only the schemas tell one set of tables from another. */
+static void name_schemas(const char *options, struct buf *name)
+{
+    const char *path = options ? strstr(options, "search_path") : NULL;
+    buf_printf(name, "%.*s", path ? (int)strcspn(path, " ") : 0, path ? path : "");
+}
+
+int db_name_of(const char *url, struct buf *name)
+{
+    static const char *const PARTS[] = {"service", "host", "hostaddr", "port", "dbname", "user"};
+    struct settings settings = {.count = 0};
+    const char *missing;
+    char *wrong = NULL;
+    const struct postgres_api *api = postgres_api_open(&missing);
+    PQconninfoOption *options = api ? api->conninfoParse(url, &wrong) : NULL;
+    if (!options) {
+        if (api) {
+            api->freemem(wrong); /* it repeats the URL */
+        }
+        return ERR_IO;
+    }
+    set(&settings, "port", "5432");
+    read_settings(options, &settings);
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        const char *value = get(&settings, PARTS[i]);
+        buf_printf(name, "%s=%s\n", PARTS[i], value ? value : "");
+    }
+    name_schemas(get(&settings, "options"), name);
+    api->conninfoFree(options);
+    return buf_error(name);
+}
 
 /* libpq would look the name up itself, and could not be interrupted. The name stays, for TLS. */
 static int look_up(struct call *call, struct settings *settings, struct buf *hosts,
@@ -147,9 +189,12 @@ static int connect_once(const struct postgres_api *api, const struct settings *s
 /* libpq tells no code of why it could not connect, only words. */
 static bool may_pass(const char *problem)
 {
-    static const char *const WORDS[] = {"refused",       "starting up",      "shutting down",
-                                        "recovery mode", "No such file",     "too many clients",
-                                        "terminating",   "closed the connec"};
+    static const char *const WORDS[] = {
+        "refused",          "starting up",           "shutting down",
+        "recovery mode",    "accepting connections", /* not yet, after a crash */
+        "hot standby mode",                          /* until it takes over */
+        "read-only",        "No such file",          "too many clients",
+        "terminating",      "closed the connec"};
     bool found = false;
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         found |= strstr(problem, WORDS[i]) != NULL;
@@ -187,11 +232,7 @@ int postgres_connect(const struct postgres_api *api, const char *url, struct cal
                  "(special characters in it must be percent-encoded)");
         return ERR_IO;
     }
-    for (const PQconninfoOption *option = options; option->keyword; option++) {
-        if (option->val) {
-            set(&settings, option->keyword, option->val);
-        }
-    }
+    read_settings(options, &settings);
     set(&settings, "client_encoding", "UTF8");
     set(&settings, "fallback_application_name", "forage");
     if (!get(&settings, "keepalives_idle")) {

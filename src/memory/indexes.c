@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define STEP_BYTES MIB(1) /* that an index grows by before it is counted again */
 
@@ -113,6 +114,13 @@ int indexes_count(struct space_index *one)
 
 /* ---- the list ---- */
 
+void indexes_use_files(struct indexes *indexes)
+{
+    if (indexes->in_use < 0 && !indexes->only_looks) {
+        indexes->in_use = shelves_use(indexes->places);
+    }
+}
+
 static struct space_index *make(struct indexes *indexes, const struct memory_space *space,
                                 int64_t id)
 {
@@ -128,6 +136,7 @@ static struct space_index *make(struct indexes *indexes, const struct memory_spa
     one->shelf = shelves_open(indexes->places, SHELVES_WORDS, space, id);
     one->vectors.shelf = shelves_open(indexes->places, SHELVES_VECTORS, space, id);
     atomic_store(&one->is_stale, true);
+    indexes_use_files(indexes);
     pthread_rwlock_init(&one->lock, NULL);
     pthread_mutex_init(&one->building, NULL);
     if (!one->owner || !one->name || !one->index) {
@@ -293,7 +302,7 @@ static int catch_up(struct db *db, struct space_index *one, const struct store_s
                     const struct embedding *wanted)
 {
     int status = OK;
-    if (atomic_load(&one->is_stale) || (one->seen > 0 && one->seen < space->horizon)) {
+    if (atomic_load(&one->is_stale)) {
         status = start_again(one, db, space);
     }
     status = status == OK ? building_plan(one, db, space) : status;
@@ -337,6 +346,36 @@ static bool is_behind(const struct space_index *one, const struct store_space *k
            !has_vectors(one, wanted, known->change);
 }
 
+/* Whether the store has lost what the index knows. With its lock: an index that knows more than
+ * what was read before was caught up meanwhile, so the store is asked again. */
+static int look_for_loss(const struct space_index *one, struct db *db,
+                         const struct memory_space *space, struct store_space *known, bool *lost)
+{
+    struct store_space now;
+    *lost = false;
+    if (!store_lost(known, one->seen)) {
+        return OK;
+    }
+    int status = store_space_of(db, space, false, &now);
+    if (status == OK && store_lost(&now, one->seen)) {
+        *lost = true;
+        *known = now;
+    }
+    return status;
+}
+
+/* Brings it up to date, with its lock. */
+static int catch_up_with(struct space_index *one, struct db *db, const struct memory_space *space,
+                         struct store_space *known, const struct embedding *wanted)
+{
+    bool lost;
+    int status = look_for_loss(one, db, space, known, &lost);
+    if (status == OK && lost) {
+        indexes_forget(one);
+    }
+    return status == OK ? catch_up(db, one, known, wanted) : status;
+}
+
 /* Fills a part of the gap, and says how far it is. */
 static int fill(struct space_index *one, struct db *db)
 {
@@ -368,13 +407,15 @@ static int acquire(struct indexes *indexes, struct db *db, const struct memory_s
     if (!one) {
         return ERR_NOMEM;
     }
+    bool lost;
     pthread_rwlock_rdlock(&one->lock);
-    while (status == OK && (is_behind(one, &known, &wanted) || (whole && one->missing > 0))) {
-        bool behind = is_behind(one, &known, &wanted);
+    while ((status = status == OK ? look_for_loss(one, db, space, &known, &lost) : status) == OK &&
+           (lost || is_behind(one, &known, &wanted) || (whole && one->missing > 0))) {
+        bool behind = lost || is_behind(one, &known, &wanted);
         pthread_rwlock_unlock(&one->lock);
         if (behind) {
             pthread_rwlock_wrlock(&one->lock);
-            status = catch_up(db, one, &known, &wanted);
+            status = catch_up_with(one, db, space, &known, &wanted);
             pthread_rwlock_unlock(&one->lock);
         } else {
             status = fill(one, db);
@@ -597,6 +638,7 @@ struct indexes *indexes_new(const struct indexes_options *options)
     pthread_cond_init(&indexes->work, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&indexes->lock, NULL);
+    indexes->in_use = -1;
     indexes->places = options->places;
     indexes->pool = options->pool;
     indexes->bytes = stock_new(options->stocks,
@@ -625,6 +667,9 @@ struct indexes *indexes_free(struct indexes *indexes)
         pthread_cond_destroy(&indexes->work);
         pthread_mutex_destroy(&indexes->lock);
         free(indexes->scrubs);
+        if (indexes->in_use >= 0) {
+            close(indexes->in_use);
+        }
         free(indexes);
     }
     return NULL;

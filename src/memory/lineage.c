@@ -32,11 +32,17 @@ static int confirms(struct db *db, int64_t space, const struct manifest_witness 
     return status < 0 ? status : OK;
 }
 
+bool store_lost(const struct store_space *space, int64_t seen)
+{
+    bool taken_along = seen > space->lost_after && seen < space->lost_until;
+    return seen > 0 && (seen > space->change || seen < space->horizon || taken_along);
+}
+
 int store_follows(struct db *db, const struct store_space *space, int64_t seen,
                   const struct manifest_witness *witness, bool *follows)
 {
     *follows = seen == 0;
-    if (*follows || seen > space->change || seen < space->horizon) {
+    if (*follows || store_lost(space, seen)) {
         return OK;
     }
     return confirms(db, space->id, witness, follows);

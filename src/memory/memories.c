@@ -282,7 +282,8 @@ static const struct writer_hooks HOOKS = {
 int memories_write(struct memories_job *job)
 {
     struct memories *memories = memories_of(job->call);
-    job->job.durable = !job->unhurried;
+    /* What a server loses as it crashes must not be changes that others have seen. */
+    job->job.durable = !job->unhurried || memories->alone;
     call_waits_for(job->call, STORE_NAME);
     int status = writer_run(memories->writer, job->call, &job->job, memories->alone);
     if (job->scrub) {

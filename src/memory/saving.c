@@ -483,6 +483,24 @@ static bool look_around(struct indexes *indexes)
     return true;
 }
 
+/* Removes what is kept of other databases that nothing uses any more, once, without the lock of the
+ * list meanwhile. Whether it looked. */
+static bool tidy(struct indexes *indexes)
+{
+    if (indexes->has_tidied || indexes->only_looks) {
+        return false;
+    }
+    indexes->has_tidied = true;
+    pthread_mutex_unlock(&indexes->lock);
+    size_t gone = shelves_tidy(indexes->places);
+    if (gone > 0) {
+        log_info(NULL, "the files of %zu memory indexes were removed: nothing uses their databases",
+                 gone);
+    }
+    pthread_mutex_lock(&indexes->lock);
+    return true;
+}
+
 void saving_changed(struct indexes *indexes)
 {
     if (!indexes->has_changed) {
@@ -664,6 +682,7 @@ static bool save_one(struct space_index *one)
     bool done = save(one, at_the_end);
     indexes_let_go(one);
     pthread_mutex_lock(&indexes->lock);
+    indexes_use_files(indexes);
     return done;
 }
 
@@ -679,6 +698,8 @@ static void *save_when_due(void *context)
         struct space_index *one = take_due(indexes, &wait_ms);
         if (one) {
             (void)save_one(one);
+        } else if (tidy(indexes)) {
+            continue;
         } else if (!take_beginning(indexes) && !take_gap(indexes)) {
             wait_for_work(indexes, wait_ms);
         }

@@ -91,6 +91,15 @@ static const char *const POSTGRES_VERSIONS[] = {
     " dimensions BIGINT NOT NULL, vectors BYTEA NOT NULL, PRIMARY KEY (id, embedding));"
     "CREATE UNIQUE INDEX forage_memory_vector_change ON forage_memory_vector (embedding, change);",
     "ALTER TABLE forage_space ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;" JOIN_OWNERS,
+    /* What tells this history of the database from another one: a standby that takes over gets a
+     * timeline of its own. A server that cannot say has an era without a name. */
+    "ALTER TABLE forage_space ADD COLUMN era TEXT COLLATE \"C\","
+    " ADD COLUMN lost_after BIGINT NOT NULL DEFAULT 0,"
+    " ADD COLUMN lost_until BIGINT NOT NULL DEFAULT 0;"
+    "CREATE FUNCTION forage_era() RETURNS TEXT LANGUAGE plpgsql AS $$ BEGIN"
+    " RETURN (SELECT system_identifier FROM pg_control_system()) || '/'"
+    " || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8);"
+    " EXCEPTION WHEN OTHERS THEN RETURN ''; END $$",
     NULL,
 };
 

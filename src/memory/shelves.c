@@ -3,13 +3,19 @@
  * it is thrown away. */
 #include "memory/shelves.h"
 
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/files.h"
 #include "db/db.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FOLDER     "index"
@@ -21,7 +27,8 @@ static void add_text(struct sha256 *sha, const char *text)
     sha256_add(sha, text, strlen(text) + 1);
 }
 
-/* What the store is, in the digest; and a name for it, which is that of its server. */
+/* What the store is, in the digest; and a name for it, which is that of its server's database: it
+ * stays when the password is another one. */
 static bool name_store(const struct places *places, struct sha256 *sha, char name[STORE_SIZE])
 {
     char problem[DB_PROBLEM_SIZE];
@@ -34,10 +41,17 @@ static bool name_store(const struct places *places, struct sha256 *sha, char nam
     }
     snprintf(name, STORE_SIZE, "memory");
     if (url) {
-        struct sha256 of_url;
-        sha256_init(&of_url);
-        add_text(&of_url, url);
-        sha256_end(&of_url, digest);
+        struct sha256 of_name;
+        struct buf words;
+        buf_init(&words, KIB(64));
+        bool named = db_name_of(url, &words) == OK;
+        sha256_init(&of_name);
+        add_text(&of_name, named ? words.data : "");
+        sha256_end(&of_name, digest);
+        buf_done(&words);
+        if (!named) {
+            return false;
+        }
         for (size_t i = 0; i < STORE_SIZE / 2; i++) {
             snprintf(name + 2 * i, 3, "%02x", digest[i]);
         }
@@ -149,4 +163,88 @@ size_t shelves_list(const struct places *places, int64_t *ids, size_t most)
     }
     free(folder);
     return count;
+}
+
+/* ---- stores that nothing uses any more ---- */
+
+int shelves_use(const struct places *places)
+{
+    struct sha256 sha;
+    sha256_init(&sha);
+    char *folder = folder_of_all(places, &sha);
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    free(folder);
+    if (fd >= 0) {
+        (void)flock(fd, LOCK_SH | LOCK_NB); /* without it, files that go are made anew */
+        (void)futimens(fd, NULL);
+    }
+    return fd;
+}
+
+/* When something of a store was last used, by the folders below it. */
+static time_t last_used(int store)
+{
+    struct stat about = {0};
+    time_t last = fstat(store, &about) == 0 ? about.st_mtime : 0;
+    int copy = openat(store, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = copy >= 0 ? fdopendir(copy) : NULL;
+    struct dirent *entry;
+    while (listing && (entry = readdir(listing))) {
+        bool below = *entry->d_name != '.' &&
+                     fstatat(store, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0;
+        last = below && about.st_mtime > last ? about.st_mtime : last;
+    }
+    if (listing) {
+        closedir(listing);
+    } else if (copy >= 0) {
+        close(copy);
+    }
+    return last;
+}
+
+/* Removes a store's folder, unless a process uses it or has used it lately. Whether it went. */
+static bool remove_unused(int all, const char *path, const char *name)
+{
+    char *whole = NULL;
+    bool gone = false;
+    int store = openat(all, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (store >= 0 && flock(store, LOCK_EX | LOCK_NB) == 0 &&
+        clock_wall_ms() / 1000 - last_used(store) > TIME_INDEX_UNUSED_S &&
+        asprintf(&whole, "%s/%s", path, name) >= 0) {
+        gone = remove_folder(whole, 1);
+        free(whole);
+    }
+    if (store >= 0) {
+        close(store);
+    }
+    return gone;
+}
+
+/* The names that servers' databases get. */
+static bool is_store(const char *name)
+{
+    return strlen(name) == STORE_SIZE - 1 && strspn(name, "0123456789abcdef") == STORE_SIZE - 1;
+}
+
+size_t shelves_tidy(const struct places *places)
+{
+    struct sha256 sha;
+    size_t gone = 0;
+    sha256_init(&sha);
+    char *own = folder_of_all(places, &sha);
+    char *slash = own ? strrchr(own, '/') : NULL;
+    if (slash) {
+        *slash = '\0';
+    }
+    DIR *listing = slash ? opendir(own) : NULL;
+    struct dirent *entry;
+    while (listing && gone < LIMIT_INDEX_UNUSED && (entry = readdir(listing))) {
+        gone += is_store(entry->d_name) && strcmp(entry->d_name, slash + 1) != 0 &&
+                remove_unused(dirfd(listing), own, entry->d_name);
+    }
+    if (listing) {
+        closedir(listing);
+    }
+    free(own);
+    return gone;
 }

@@ -22,4 +22,11 @@ bool shelves_none(const struct places *places);
 /* The spaces of which something is kept; how many, `most` of them at most. */
 size_t shelves_list(const struct places *places, int64_t *ids, size_t most);
 
+/* A descriptor that says, as long as it is open, that a process uses what is kept of the store; -1
+ * where nothing is kept. */
+int shelves_use(const struct places *places);
+/* Removes what is kept of servers' databases that nothing uses: no process now, and none for a day.
+ * How many there were. */
+size_t shelves_tidy(const struct places *places);
+
 #endif

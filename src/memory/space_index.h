@@ -25,6 +25,8 @@ struct indexes {
     bool has_changed; /* the store: by this process */
     bool wrote_much;  /* and more than a search waits for */
     bool has_looked;  /* for what others left to be scrubbed */
+    bool has_tidied;  /* what is kept of stores that nothing uses */
+    int in_use;       /* as of shelves_use() */
     pthread_cond_t work;
     bool started; /* the thread */
     bool stopping;
@@ -63,6 +65,9 @@ struct space_index {
 /* Counts what the index takes now, with its lock. OK; ERR_LIMIT when it finds no place, and another
  * one that found none is in use. */
 MUST_CHECK int indexes_count(struct space_index *one);
+/* Says to others that this process uses the files, once there are some. With the lock of the list.
+ */
+void indexes_use_files(struct indexes *indexes);
 /* Ends what was begun with a user more. */
 void indexes_let_go(struct space_index *one);
 

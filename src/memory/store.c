@@ -3,6 +3,7 @@
 #include "memory/store.h"
 
 #include "config/places.h"
+#include "core/clock.h"
 #include "core/limits.h"
 #include "memory/embeddings.h"
 #include "memory/schema.h"
@@ -65,14 +66,48 @@ char *store_file(const struct places *places)
 
 /* ---- spaces ---- */
 
+#define WITH_ERAS 6 /* the version of a server's tables from which on they have them */
+#define OF_NAME   " FROM {space} WHERE owner = ?1 AND name = ?2"
+
+/* Whether the tables tell one history of the database from another. */
+static bool has_eras(const struct db *db)
+{
+    return db_is_postgres(db) && db_version(db) >= WITH_ERAS;
+}
+
 static int find_space(struct db *db, const struct memory_space *space, struct store_space *found)
+{
+    int64_t numbers[5] = {0};
+    bool eras = has_eras(db);
+    int status =
+        db_numbers(db_ask(db,
+                          eras ? "SELECT id, change, horizon, lost_after, lost_until" OF_NAME
+                               : "SELECT id, change, horizon" OF_NAME,
+                          DB_TEXT(space->owner), DB_TEXT(space->name)),
+                   numbers, eras ? 5 : 3);
+    *found = (struct store_space){.id = numbers[0],
+                                  .change = numbers[1],
+                                  .horizon = numbers[2],
+                                  .lost_after = numbers[3],
+                                  .lost_until = numbers[4]};
+    return status < 0 ? status : OK;
+}
+
+/* The first to write in another era begins it: no number that may be lost is given again. The clock
+ * counts for a space that was lost as a whole and is made anew. */
+static int begin_era(struct db *db, struct store_space *space)
 {
     int64_t numbers[3];
     int status = db_numbers(
-        db_ask(db, "SELECT id, change, horizon FROM {space} WHERE owner = ?1 AND name = ?2",
-               DB_TEXT(space->owner), DB_TEXT(space->name)),
+        db_ask(db,
+               "UPDATE {space} SET era = forage_era(), horizon = greatest(horizon, lost_until), "
+               "lost_after = change, lost_until = greatest(change + ?2, ?3), change = "
+               "greatest(change + ?2, ?3) WHERE id = ?1 RETURNING horizon, lost_after, lost_until",
+               DB_INT(space->id), DB_INT(LIMIT_MEMORY_LOST), DB_INT(clock_wall_ms())),
         numbers, 3);
-    *found = (struct store_space){.id = numbers[0], .change = numbers[1], .horizon = numbers[2]};
+    space->horizon = numbers[0];
+    space->lost_after = numbers[1];
+    space->change = space->lost_until = numbers[2];
     return status < 0 ? status : OK;
 }
 
@@ -96,20 +131,24 @@ int store_space_of(struct db *db, const struct memory_space *space, bool make,
 int store_lock(struct db *db, struct store_space *space)
 {
     static const char LOCK[] =
-        "SELECT {space}.change, owned.bytes FROM {space} AS owned JOIN {space} ON {space}.owner = "
-        "owned.owner WHERE {space}.id = ?1 AND owned.name = ''{| FOR UPDATE}";
-    int64_t numbers[2];
-    int status = db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 2);
+        "SELECT {space}.change, owned.bytes, {1|coalesce({space}.era = forage_era(), false)} FROM "
+        "{space} AS owned JOIN {space} ON {space}.owner = owned.owner WHERE {space}.id = ?1 AND "
+        "owned.name = ''{| FOR UPDATE}";
+    int64_t numbers[3];
+    int status = db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 3);
     if (status == 0) { /* the owner's row is lost, which a check tells and repairs */
         status = db_do(db,
                        "INSERT INTO {space} (owner, name) SELECT owner, '' FROM {space} WHERE id = "
                        "?1 ON CONFLICT DO NOTHING",
                        DB_INT(space->id));
         status =
-            status == OK ? db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 2) : status;
+            status == OK ? db_numbers(db_ask(db, LOCK, DB_INT(space->id)), numbers, 3) : status;
     }
     space->change = numbers[0];
     space->bytes = numbers[1];
+    if (status > 0 && numbers[2] == 0) {
+        status = begin_era(db, space);
+    }
     return status < 0 ? status : OK;
 }
 

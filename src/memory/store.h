@@ -9,6 +9,10 @@
  * content. So whoever remembers a number can ask for everything that happened since
  * (store_changes).
  *
+ * A PostgreSQL server that fails may take its last changes with it, where the one that takes over
+ * had not got them yet. So that their numbers are not given again, whoever first writes to a space
+ * after that leaves a gap, and the space's row says which numbers are lost (store_lost).
+ *
  * Every page of a file that a change touches is written when it commits, so a new memory touches
  * few. The bytes that an owner's memories take are in the table of its spaces, in a row without a
  * name, mostly on the page on which the space's counter is. And in a file the id of a memory is
@@ -38,9 +42,12 @@ struct store_row {
 
 /* What is known of a space. */
 struct store_space {
-    int64_t id;        /* 0: there is none yet */
-    int64_t change;    /* the number of its last change */
-    int64_t horizon;   /* removals up to this number are no longer listed */
+    int64_t id;      /* 0: there is none yet */
+    int64_t change;  /* the number of its last change */
+    int64_t horizon; /* removals up to this number are no longer listed */
+    /* Numbers between these two belong to changes that a server took with it when another one took
+     * over (PostgreSQL). */
+    int64_t lost_after, lost_until;
     int64_t bytes;     /* that all spaces of its owner take; known once it is locked */
     int64_t uncounted; /* the store's own: of them, what the owner's row does not know of yet */
 };
@@ -87,6 +94,9 @@ int store_space_names(struct db *db, struct arena *arena, int64_t id, struct mem
 /* A memory that tells this store from another state of it: of those that are in the index at that
  * change the last changed; all 0 where there is none. */
 int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_witness *witness);
+/* Whether what is known up to a change cannot be brought up to date from there: removals since then
+ * are no longer listed, or the change itself is not in the store any more. */
+bool store_lost(const struct store_space *space, int64_t seen);
 /* Whether the store still goes on from a change: the witness of it is as it was, or was changed or
  * removed since. A store that was brought back to an earlier state gives the numbers of its changes
  * again, to others. */

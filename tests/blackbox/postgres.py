@@ -32,8 +32,10 @@ PASSWORD = "a-secret-of-the-test-server"
 # Who may connect: "forage" as it is, "guarded" with a password.
 ACCESS = """
 local all forage trust
+local replication forage trust
 local all guarded scram-sha-256
 host all forage 127.0.0.1/32 trust
+host replication forage 127.0.0.1/32 trust
 host all guarded 127.0.0.1/32 scram-sha-256
 """
 
@@ -57,6 +59,12 @@ def programs_folder():
 def reachable(path, user):
     """Whether a stranger may enter every folder down to the path."""
     return user is None or all(parent.stat().st_mode & 0o001 for parent in path.parents)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 class Connection:
@@ -158,9 +166,7 @@ class Postgres:
         """Starts it, the first time on a free port, later on the same one; waits until it answers."""
         assert self.process is None
         if not self.made:
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                self.port = free.getsockname()[1]
+            self.port = free_port()
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
@@ -246,6 +252,42 @@ class Postgres:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Standby(Postgres):
+    """A copy of a server, which follows it until it takes over."""
+
+    def __init__(self, primary, **settings):
+        self.primary = primary
+        super().__init__(careful=True, **{"application_name": "standby", **settings})
+
+    def _make(self):
+        self.programs = self.primary.programs
+        self.port = free_port()
+        self.made = 1  # what the server has, its copy has too
+        if self.user is not None:
+            os.chown(self.folder, self.user, -1)
+        words = ["-h", self.primary.folder, "-p", str(self.primary.port), "-U", "forage", "-D", self.folder / "data"]
+        self._run(self.programs / "pg_basebackup", *words, "--no-sync", "--checkpoint=fast", "--write-recovery-conf")
+        # The name by which the server knows it, for synchronous_standby_names.
+        conninfo = f"host={self.primary.folder} port={self.primary.port} user=forage application_name=standby"
+        with open(self.folder / "data" / "postgresql.auto.conf", "a") as file:
+            file.write(f"primary_conninfo = '{conninfo}'\n")
+
+    def has_all(self):
+        """Whether it has everything that its server has written."""
+        (written,) = self.primary.execute("SELECT pg_current_wal_flush_lsn()")[0]
+        return self.execute(f"SELECT pg_last_wal_replay_lsn() >= '{written}'") == [["t"]]
+
+    def take_over(self):
+        assert self.execute("SELECT pg_promote(true, 60)") == [["t"]], self.log_text()
+
+
+def either(primary, standby, url):
+    """The URL of a database on whichever of the two takes changes."""
+    name = urllib.parse.urlsplit(url).path[1:]
+    hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+    return f"postgresql://forage@{hosts}/{name}?target_session_attrs=read-write"
 
 
 class Cutter:

@@ -2,6 +2,7 @@
 damage, other users and a kill make of it."""
 
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -11,6 +12,7 @@ import stat
 
 import pytest
 from memory_world import over_rest
+from postgres import PASSWORD, postgres  # noqa: F401 (a fixture)
 from programs import Server, run, wait_until
 
 COUNT = 3000
@@ -73,6 +75,73 @@ def test_the_next_process_goes_on_from_the_files(folder):
     assert run("memory", "add", "note number9999 about thing7", "--key", "new", FORAGE_DATA_DIR=folder).returncode == 0
     assert search(folder, "number9999")[0] == ["new"]
     assert run("memory", "check", FORAGE_DATA_DIR=folder).returncode == 0
+
+
+# ---- with PostgreSQL ----
+
+
+@contextlib.contextmanager
+def over_a_server(url, folder):
+    """A search by a server, and what its log says."""
+    with Server(FORAGE_DATABASE_URL=url, FORAGE_DATA_DIR=folder) as server:
+        found = over_rest(server.port, "memory_search", {"query": "number17"})["data"]["results"]
+        assert found[0]["key"] == "k17"
+        wait_until(lambda: segments_of(folder), LEAVING)
+        yield server
+
+
+def test_another_password_is_no_other_store(postgres, tmp_path):  # noqa: F811
+    """Nothing is made anew when it is changed, or when the way to connect is."""
+    url = postgres.database(owner="guarded")
+    assert run("memory", "import", stdin=lines(COUNT), FORAGE_DATABASE_URL=url, FORAGE_DATA_DIR=tmp_path).returncode == 0
+    with over_a_server(url, tmp_path):
+        pass
+    before = {path: path.stat().st_ino for path in files_of(tmp_path)}
+    postgres.execute("ALTER ROLE guarded PASSWORD 'a-rotated-password'")
+    try:
+        rotated = url.replace(PASSWORD, "a-rotated-password") + "?connect_timeout=7&application_name=another"
+        with over_a_server(rotated, tmp_path):
+            assert {path: path.stat().st_ino for path in files_of(tmp_path)} == before
+    finally:
+        postgres.execute(f"ALTER ROLE guarded PASSWORD '{PASSWORD}'")
+    assert len(list((tmp_path / "index").iterdir())) == 1
+
+
+def is_used(folder):
+    """Whether a process says so."""
+    probe = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(probe, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(probe)
+    return False
+
+
+def test_what_is_kept_of_other_databases_goes(postgres, tmp_path):  # noqa: F811
+    """Once nothing has used it for a day; what a process uses stays."""
+    places = {name: tmp_path / "index" / (digit * 16) / "7" for name, digit in {"old": "a", "used": "b", "new": "c"}.items()}
+    for name, place in places.items():
+        place.mkdir(parents=True, mode=0o700)
+        (place / "segment").write_text("words of a memory that was deleted")
+        if name != "new":
+            for path in (place, place.parent):
+                os.utime(path, (0, 0))
+    user = os.open(places["used"].parent, os.O_RDONLY)
+    try:
+        fcntl.flock(user, fcntl.LOCK_SH)
+        url = postgres.database()
+        assert run("memory", "import", stdin=lines(COUNT), FORAGE_DATABASE_URL=url, FORAGE_DATA_DIR=tmp_path).returncode == 0
+        with over_a_server(url, tmp_path) as server:
+            wait_until(lambda: not places["old"].parent.exists(), LEAVING)
+            assert places["used"].exists() and places["new"].exists()
+            # What this server uses is not taken from it, however long ago it was made.
+            (own,) = [path for path in (tmp_path / "index").iterdir() if path.name not in ("b" * 16, "c" * 16)]
+            wait_until(lambda: is_used(own))
+            assert server.alive()
+    finally:
+        os.close(user)
 
 
 def test_deleted_words_leave_the_files(folder):

@@ -52,7 +52,7 @@ def test_servers_that_start_at_once_make_the_tables_once(postgres):  # noqa: F81
             with concurrent.futures.ThreadPoolExecutor(3 * SERVERS) as threads:
                 answers = list(threads.map(lambda i: add(servers[i % SERVERS], f"key {i}"), range(3 * SERVERS)))
         assert [answer.status for answer in answers] == [200] * len(answers), answers
-        assert postgres.query(url, "SELECT version FROM forage_schema WHERE part = 'memory'") == [["5"]]
+        assert postgres.query(url, "SELECT version FROM forage_schema WHERE part = 'memory'") == [["6"]]
         assert postgres.query(url, "SELECT count(*), count(DISTINCT change) FROM forage_memory") == [["12", "12"]]
         assert postgres.query(url, "SELECT name FROM forage_space ORDER BY name") == [[""], ["default"]]
 
