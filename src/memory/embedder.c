@@ -18,6 +18,7 @@
 #include "text/json.h"
 #include "text/text.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@
 #define LOOK_MS       10000 /* between two looks at what other processes wrote */
 #define FIRST_WAIT_MS 1000  /* after a failure; then twice that, and so on */
 #define LAST_WAIT_MS  60000
-#define LEASE_MS      120000  /* for a few memories */
+#define LEASE_MS      10000   /* of a namespace, after which others may go on with it */
+#define RENEW_MS      3000    /* while vectors of it are made */
 #define HEADING_CHARS 200     /* of key and tags */
 #define UNUSED_MS     3600000 /* after which vectors of another model may go */
 
@@ -51,6 +53,8 @@ struct batch {
 struct embedder {
     const struct parts *parts;
     char holder[ID_SECRET_SIZE];
+    int64_t free_ms;      /* until a lease of others ends, as it last looked; 0: there is none */
+    int64_t renewed_ms;   /* when its leases were, by the monotonic clock */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
     pthread_t thread;
@@ -58,6 +62,14 @@ struct embedder {
     bool woken;
     struct call *call; /* what it does now; NULL: nothing */
 };
+
+static void add_ms(struct timespec *moment, int64_t time_ms)
+{
+    moment->tv_sec += time_ms / 1000;
+    moment->tv_nsec += time_ms % 1000 * 1000000;
+    moment->tv_sec += moment->tv_nsec / 1000000000;
+    moment->tv_nsec %= 1000000000;
+}
 
 /* ---- calls of its own ---- */
 
@@ -86,6 +98,8 @@ static void end_call(struct embedder *embedder, struct call *call)
 
 /* Texts that one thread computes, at the lowest priority. */
 struct thinking {
+    struct embedder *embedder;
+    bool is_over; /* guarded by the embedder's lock */
     struct call *call;
     const struct slice *texts;
     size_t count;
@@ -102,7 +116,46 @@ static void *think(void *context)
     thinking->status =
         meaning_of_texts(thinking->call, thinking->texts, thinking->count, &thinking->vectors,
                          thinking->problem, sizeof thinking->problem);
+    pthread_mutex_lock(&thinking->embedder->lock);
+    thinking->is_over = true;
+    pthread_cond_signal(&thinking->embedder->changed);
+    pthread_mutex_unlock(&thinking->embedder->lock);
     return NULL;
+}
+
+/* Keeps what it works on from others for some more time. What fails is done twice at worst. */
+static void renew(struct embedder *embedder)
+{
+    struct db *db = NULL;
+    struct call *call =
+        call_new(&(struct call_options){.parts = embedder->parts, .timeout_ms = RENEW_MS});
+    if (call && memories_borrow(call, &db) == OK) {
+        int status = embeddings_renew(db, embedder->holder, clock_wall_ms() + LEASE_MS);
+        (void)memories_return(call, db, status);
+    }
+    call_free(call);
+    embedder->renewed_ms = clock_now_ms();
+}
+
+/* Waits until it is over, and renews the leases meanwhile. */
+static void wait_and_renew(const struct thinking *thinking)
+{
+    struct embedder *embedder = thinking->embedder;
+    struct timespec until;
+    pthread_mutex_lock(&embedder->lock);
+    while (!thinking->is_over) {
+        int64_t left_ms = embedder->renewed_ms + RENEW_MS - clock_now_ms();
+        if (left_ms > 0) {
+            clock_gettime(CLOCK_MONOTONIC, &until);
+            add_ms(&until, left_ms);
+            pthread_cond_timedwait(&embedder->changed, &embedder->lock, &until);
+        } else {
+            pthread_mutex_unlock(&embedder->lock);
+            renew(embedder);
+            pthread_mutex_lock(&embedder->lock);
+        }
+    }
+    pthread_mutex_unlock(&embedder->lock);
 }
 
 static void report_trouble(const char *problem)
@@ -136,14 +189,17 @@ static int pack(struct batch *batch, size_t which, const float *numbers, size_t 
 /* Makes the vectors of some passages. One that is refused has none. */
 static int make_some(struct embedder *embedder, struct batch *batch, size_t from, size_t count)
 {
-    struct thinking thinking = {
-        .call = begin_call(embedder), .texts = batch->texts + from, .count = count};
+    struct thinking thinking = {.embedder = embedder,
+                                .call = begin_call(embedder),
+                                .texts = batch->texts + from,
+                                .count = count};
     pthread_t thread;
     if (!thinking.call) {
         return ERR_CANCELLED;
     }
     int status = thread_start(&thread, 0, think, &thinking);
     if (status == OK) {
+        wait_and_renew(&thinking);
         pthread_join(thread, NULL);
         status = thinking.status;
     }
@@ -322,6 +378,7 @@ static int exchange_batches(struct embedder *embedder, const struct memory_space
     };
     int status = memories_write(&job);
     end_call(embedder, call);
+    embedder->renewed_ms = status == OK ? clock_now_ms() : embedder->renewed_ms;
     return status;
 }
 
@@ -358,7 +415,9 @@ static int look(struct embedder *embedder, struct arena *arena, const char *mode
     int64_t now_ms = clock_wall_ms();
     int status = memories_borrow(call, &db);
     if (status == OK) {
-        status = embeddings_find_work(db, arena, model, embedder->holder, now_ms, space, found);
+        status = embeddings_find_work(db, arena, model, embedder->holder, now_ms, space, found,
+                                      &embedder->free_ms);
+        embedder->free_ms -= embedder->free_ms > 0 ? now_ms : 0;
     }
     bool more = status == OK && !*found;
     while (status == OK && more) {
@@ -400,10 +459,7 @@ static bool wait_for_work(struct embedder *embedder, int64_t time_ms, bool may_w
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += time_ms / 1000;
-    until.tv_nsec += time_ms % 1000 * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    add_ms(&until, time_ms);
     int error = 0;
     pthread_mutex_lock(&embedder->lock);
     while (!embedder->stopping && !(may_wake && embedder->woken) && error == 0) {
@@ -439,7 +495,9 @@ static void *run(void *context)
         int status = work(embedder, batches);
         pause_ms = status == OK ? 0 : pause_ms ? 2 * pause_ms : FIRST_WAIT_MS;
         pause_ms = pause_ms > LAST_WAIT_MS ? LAST_WAIT_MS : pause_ms;
-        goes_on = wait_for_work(embedder, pause_ms ? pause_ms : LOOK_MS, pause_ms == 0);
+        int64_t look_ms =
+            embedder->free_ms > 0 && embedder->free_ms < LOOK_MS ? embedder->free_ms : LOOK_MS;
+        goes_on = wait_for_work(embedder, pause_ms ? pause_ms : look_ms, pause_ms == 0);
     }
     if (ready) {
         release(embedder);

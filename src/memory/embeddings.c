@@ -85,16 +85,19 @@ int embeddings_stats(struct db *db, const char *model, struct memory_namespace_s
 /* ---- for whoever makes vectors ---- */
 
 int embeddings_find_work(struct db *db, struct arena *arena, const char *model, const char *holder,
-                         int64_t now_ms, struct memory_space *space, bool *found)
+                         int64_t now_ms, struct memory_space *space, bool *found, int64_t *free_ms)
 {
+    /* What is leased to others comes last, the lease that ends first before the others. */
     struct db_rows *rows =
         db_ask(db,
-               "SELECT s.owner, s.name FROM {space} AS s LEFT JOIN {embedding} AS e ON e.space = "
-               "s.id AND e.model = ?1 WHERE s.change > coalesce(e.seen, 0) AND (e.until IS NULL OR "
-               "e.until <= ?2 OR e.holder = ?3) ORDER BY s.id LIMIT 1",
+               "SELECT s.owner, s.name, CASE WHEN e.until > ?2 AND e.holder <> ?3 THEN e.until "
+               "ELSE 0 END AS taken FROM {space} AS s LEFT JOIN {embedding} AS e ON e.space = s.id "
+               "AND e.model = ?1 WHERE s.change > coalesce(e.seen, 0) ORDER BY taken, s.id LIMIT 1",
                DB_TEXT(model), DB_INT(now_ms), DB_TEXT(holder));
     int status = db_step(rows);
-    *found = status > 0;
+    *free_ms = status > 0 ? db_int(rows, 2) : 0;
+    *found = status > 0 && *free_ms == 0;
+    status = status > 0 ? OK : status;
     if (*found) {
         *space = (struct memory_space){arena_strdup(arena, db_words(rows, 0)),
                                        arena_strdup(arena, db_words(rows, 1))};
@@ -121,6 +124,12 @@ int embeddings_claim(struct db *db, int64_t space, const char *model, const char
         embedding, 1);
     *ours = status > 0;
     return status < 0 ? status : OK;
+}
+
+int embeddings_renew(struct db *db, const char *holder, int64_t until_ms)
+{
+    return db_do(db, "UPDATE {embedding} SET until = ?2 WHERE holder = ?1 AND until > 0",
+                 DB_TEXT(holder), DB_INT(until_ms));
 }
 
 int embeddings_release(struct db *db, const char *holder)

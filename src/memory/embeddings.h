@@ -50,13 +50,16 @@ int embeddings_stats(struct db *db, const char *model, struct memory_namespace_s
 
 /* ---- for whoever makes vectors ---- */
 
-/* A space of which memories have no vectors of the model, and which nobody else works on. */
+/* A space of which memories have no vectors of the model, and which nobody else works on. Where
+ * others work on all of them, `free_ms` is when the first of their leases ends; 0 otherwise. */
 int embeddings_find_work(struct db *db, struct arena *arena, const char *model, const char *holder,
-                         int64_t now_ms, struct memory_space *space, bool *found);
+                         int64_t now_ms, struct memory_space *space, bool *found, int64_t *free_ms);
 /* Takes the space's embedding of the model for `holder` until then; it is made where there is none.
  * The space is locked. False in `ours`: somebody else has it. */
 MUST_CHECK int embeddings_claim(struct db *db, int64_t space, const char *model, const char *holder,
                                 int64_t now_ms, int64_t until_ms, int64_t *embedding, bool *ours);
+/* Makes the leases of the holder last until then. */
+MUST_CHECK int embeddings_renew(struct db *db, const char *holder, int64_t until_ms);
 /* Gives up the leases of the holder. */
 MUST_CHECK int embeddings_release(struct db *db, const char *holder);
 

@@ -1,11 +1,13 @@
 """Memories found by what they mean: vectors of an endpoint are made in the background, stored, searched and joined with
 words; what goes wrong with the endpoint is told and costs no result."""
 
+import contextlib
 import json
 import os
 import shutil
 import sqlite3
 import subprocess
+import time
 
 import pytest
 from fakes.embeddings import KEY, MODELS, Embeddings, error
@@ -342,6 +344,29 @@ def test_killed_in_between(settings, fake):
         settle(server)
         assert keys(tool(server, "search", query="automobile number 42", limit=1)) == ["k42"]
     check_store(settings)
+
+
+def lease_of(settings):
+    """How long others leave the namespace to its server, in seconds."""
+    with contextlib.closing(sqlite3.connect(f"file:{store_file(settings)}?mode=ro", uri=True)) as database:
+        (until,) = database.execute("SELECT coalesce(max(until), 0) FROM embedding").fetchone()
+    return until / 1000 - time.time()
+
+
+def test_a_killed_server_lets_go_soon(settings, fake):
+    """A server keeps what it works on as long as that takes; when it is killed, another one goes on 15 seconds later at most."""
+    fake.free.clear()  # its service takes its time
+    with Server(**settings) as other:
+        server = Server(**settings)
+        fill(server)
+        wait_until(lambda: fake.texts())
+        first = lease_of(settings) + time.time()
+        wait_until(lambda: lease_of(settings) + time.time() > first + 2)  # it is still there
+        assert lease_of(settings) < 15
+        server.kill()
+        fake.free.set()
+        settle(other)
+        assert keys(tool(other, "search", query="nut allergy", limit=1)) == ["mia"]
 
 
 def test_commands_embed_only_questions(settings, fake):
