@@ -71,7 +71,9 @@ static int refuse_claims(struct call *call, const char *tool, const struct limit
         worst = claims[i].retry_after_ms > worst->retry_after_ms ? &claims[i] : worst;
     }
     return refuse_claim(call, tool, worst,
-                        worst->for_all ? "FORAGE_LIMITS_TOTAL" : "FORAGE_LIMITS");
+                        !worst->tool     ? "FORAGE_CALLS_PER_MINUTE"
+                        : worst->for_all ? "FORAGE_LIMITS_TOTAL"
+                                         : "FORAGE_LIMITS");
 }
 
 static int refuse_budget(struct call *call, const char *tool, int64_t spent, int64_t budget,
@@ -99,15 +101,22 @@ static const char *caller_name(const struct call *call)
     return caller ? caller->name : "";
 }
 
+static struct limit_claim claim_minute(const struct gate_rules *rules, const struct call *call,
+                                       const char *where)
+{
+    struct limit_claim claim = {.calls = (unsigned)rules->calls_per_minute, .window_ms = MINUTE_MS};
+    snprintf(claim.key, sizeof claim.key, "%s all tools%s", caller_name(call), where);
+    return claim;
+}
+
+/* Of all tools, quick ones too, in this process. */
 static int check_minute(const struct gate_rules *rules, struct call *call,
                         const struct gate_tool *tool)
 {
-    struct limit_claim claim = {
-        .calls = (unsigned)rules->calls_per_minute, .more = tool->more, .window_ms = MINUTE_MS};
-    snprintf(claim.key, sizeof claim.key, "%s all tools", caller_name(call));
+    struct limit_claim claim = claim_minute(rules, call, "");
+    claim.more = tool->more;
     int status = limiter_take(rules->limiter, &claim, 1);
-    return status == ERR_LIMIT ? refuse_claim(call, tool->name, &claim, "FORAGE_CALLS_PER_MINUTE")
-                               : status;
+    return status == ERR_LIMIT ? refuse_claims(call, tool->name, &claim, 1) : status;
 }
 
 static int check_budget(const struct gate_rules *rules, struct call *call, const char *tool,
@@ -136,12 +145,21 @@ static int take(const struct gate_rules *rules, struct call *call, const struct 
     return decided ? status : limiter_take(rules->limiter, claims, count);
 }
 
+/* Whether the calls of a minute are counted over all processes too. */
+static bool shares_minute(const struct gate_rules *rules, const struct gate_tool *tool)
+{
+    return rules->calls_per_minute > 0 && !tool->quick && rules->shared.take;
+}
+
 static int check_counts(const struct gate_rules *rules, struct call *call,
                         const struct gate_tool *tool, bool budgeted)
 {
     struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
     struct spending spent = {0};
     size_t count = limit_rules_claims(rules->limits, caller_name(call), tool->name, claims);
+    if (shares_minute(rules, tool)) {
+        claims[count++] = claim_minute(rules, call, ", all servers");
+    }
     for (size_t i = 0; i < count; i++) {
         claims[i].more = tool->more;
     }
@@ -157,7 +175,8 @@ int gate_admit(const struct gate_rules *rules, struct call *call, const struct g
     int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool) : OK;
     bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
     /* Most calls have nothing to claim, and pay nothing for those that have. */
-    if (status != OK || !(budgeted || limit_rules_hold(rules->limits, tool->name))) {
+    if (status != OK ||
+        !(budgeted || shares_minute(rules, tool) || limit_rules_hold(rules->limits, tool->name))) {
         return status;
     }
     return check_counts(rules, call, tool, budgeted);

@@ -285,7 +285,7 @@ size_t limit_rules_claims(const struct limit_rules *rules, const char *caller, c
                           struct limit_claim *claims)
 {
     size_t count = 0;
-    for (size_t i = 0; i < rules->count && count < LIMIT_WINDOW_CLAIMS; i++) {
+    for (size_t i = 0; i < rules->count && count < LIMIT_WINDOW_RULE_CLAIMS; i++) {
         const struct rule *rule = &rules->rules[i];
         if (!holds(rule, tool)) {
             continue;

@@ -62,7 +62,8 @@ struct limit_rules *limit_rules_free(struct limit_rules *rules);
 const char *limit_rules_tool(const struct limit_rules *rules, size_t index);
 /* Whether there is a limit for that tool. */
 bool limit_rules_hold(const struct limit_rules *rules, const char *tool);
-/* Fills in what a call of the tool has to claim; how many claims, at most LIMIT_WINDOW_CLAIMS. */
+/* Fills in what a call of the tool has to claim; how many claims, at most LIMIT_WINDOW_RULE_CLAIMS.
+ */
 size_t limit_rules_claims(const struct limit_rules *rules, const char *caller, const char *tool,
                           struct limit_claim *claims);
 

@@ -41,6 +41,16 @@ def test_three_servers_share_the_windows(postgres, tmp_path):  # noqa: F811
     report(f"limits in PostgreSQL: {len(seen)} callers at once at three servers, 20 of 30 calls of each pass")
 
 
+def test_the_calls_of_a_minute_are_counted_over_all_servers(postgres, tmp_path):  # noqa: F811
+    url = postgres.database()
+    with servers(2, tmp_path, url, FORAGE_TOKENS=TWO, FORAGE_CALLS_PER_MINUTE=10) as (one, two):
+        answers = [spend((one, two)[number % 2].port, ALICE) for number in range(14)]
+        assert [answer.status for answer in answers] == [200] * 10 + [429] * 4
+        error = answers[-1].json()["error"]
+        assert "FORAGE_CALLS_PER_MINUTE" in error["message"] and error["details"]["left"] == 0
+        assert spend(two.port, BOB).status == 200
+
+
 def all_equal(seen, counts):
     return all(each == counts for each in seen.values())
 
