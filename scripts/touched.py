@@ -21,7 +21,7 @@ ROOMS = {
     "cli": "cli terminal dashboard offer completions interrupts",
     "config": "cli trust forms profile",
     "core": "log log_lines clocks protocol_stdio rest secrets surroundings",
-    "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres memory_failover",
+    "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres pooler memory_failover",
     "doctor": "doctor health",
     "doors": "rest origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
@@ -33,7 +33,7 @@ ROOMS = {
     "mcp": "protocol_stdio protocol_http skills apps profile forms cancel",
     "memory": "memory memory_overview memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
-    "memory_files clocks memory_servers memory_failover memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
+    "memory_files clocks memory_servers memory_failover memory_rounds memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
     "model": "models model_faults model_fakes doctor",
     "net": "names way_out log_lines hostile_answers descriptors get_content ssrf trust",
     "ops": "usage overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",

@@ -332,6 +332,7 @@
 /* PostgreSQL */
 #define TIME_INDEX_UNUSED_S       86400 /* until what is kept of another database may go */
 #define TIME_POSTGRES_CONNECT_MS  10000 /* until the server has let us in */
+#define TIME_POSTGRES_POOLER_MS   3000  /* for what a pooler is asked */
 #define TIME_POSTGRES_RETRY_MS    3000  /* for a server that is just starting */
 #define TIME_POSTGRES_PAUSE_MS    50    /* between two tries */
 #define TIME_POSTGRES_PATIENCE_MS 10000 /* for a statement without a call, and for every commit */
@@ -350,7 +351,7 @@
 #define LIMIT_MEMORY_NAMESPACES       1000u  /* that the statistics name */
 #define LIMIT_MEMORY_EXACT_TOTAL      10000u /* results beyond it are not counted */
 #define LIMIT_INDEX_UNUSED            64u    /* folders of other databases that a process removes */
-#define LIMIT_MEMORY_LOST             1048576 /* changes that a server may take with it as it fails */
+#define LIMIT_MEMORY_LOST             1048576 /* changes that a failing server may take along */
 #define LIMIT_MEMORY_REMOVALS         100000  /* that are told to indexes of other processes */
 #define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open */
 #define LIMIT_MEMORY_IDLE_READERS     4u      /* readers of words that are kept, of 512 KiB each */

@@ -3,6 +3,7 @@
  * ends its statement: the connection is then closed, and the server notices. Outside of a
  * transaction a connection that has died unnoticed is replaced. */
 #include "core/clock.h"
+#include "core/id.h"
 #include "db/engine.h"
 #include "db/postgres_connect.h"
 #include "text/text.h"
@@ -17,6 +18,8 @@ struct postgres {
     char *url;
     PGconn *handle;       /* NULL: lost */
     uint64_t connections; /* how many were made; the last one is `handle` */
+    bool pooled;          /* through a pooler */
+    uint64_t secret;      /* of the names of statements: nobody else prepares by them */
     int64_t until_ms;     /* how long the server is waited for, without a call */
     bool opening;         /* the connection is being made: nothing is repeated */
     bool in_transaction;
@@ -45,6 +48,7 @@ static const struct {
     {"25P03", ERR_CLOSED, NULL},
     {"25P04", ERR_CLOSED, NULL},
     {"22021", ERR_INVALID, "a text is not valid UTF-8"},
+    {"26000", ERR_IO, POSTGRES_POOLER_WORDS}, /* a statement that was prepared is unknown */
     {"53100", ERR_IO, "the database's disk is full"},
     {"25006", ERR_IO, "the database takes no changes: it is read-only"},
 };
@@ -202,8 +206,11 @@ static int connect_for(struct postgres *db, struct call *call)
 {
     db->opening = true;
     db->connections++;
-    int status = postgres_connect(db->api, db->url, call, &db->handle, db->base.problem,
-                                  sizeof db->base.problem);
+    int status = postgres_connect(db->api, db->url, call, &db->handle, &db->pooled,
+                                  db->base.problem, sizeof db->base.problem);
+    if (status == OK) {
+        status = id_random(&db->secret, sizeof db->secret);
+    }
     if (status == OK) {
         status = take_habits(db);
     }
@@ -264,13 +271,19 @@ static bool is_alive(struct db *base)
 
 /* ---- statements ---- */
 
-/* Makes the statement known to the server, by the number of its place. */
+/* Makes the statement known to the server, by the number of its place. A pooler knows no
+ * DEALLOCATE: there all statements get new names, and it forgets the old ones by itself. */
 static int prepare(struct postgres *db, struct db_rows *rows, char *name, size_t size)
 {
-    char sql[64];
+    char sql[96];
     int status = OK;
-    snprintf(name, size, "forage_%zu", rows->place);
-    if (rows->connection == db->connections) {
+    bool known = rows->connection == db->connections;
+    if (!known && db->pooled && db->known[rows->place] == db->connections) {
+        db->connections++;
+    }
+    snprintf(name, size, "forage_%016llx_%llu_%zu", (unsigned long long)db->secret,
+             (unsigned long long)db->connections, rows->place);
+    if (known) {
         return OK;
     }
     if (db->known[rows->place] == db->connections) { /* another one had the place */
@@ -291,7 +304,7 @@ static int prepare(struct postgres *db, struct db_rows *rows, char *name, size_t
 
 static int send_statement(struct postgres *db, struct db_rows *rows)
 {
-    char name[32];
+    char name[64];
     const char *values[LIMIT_DB_VALUES];
     int lengths[LIMIT_DB_VALUES];
     int formats[LIMIT_DB_VALUES]; /* 0: text, 1: bytes */

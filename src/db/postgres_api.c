@@ -19,6 +19,7 @@ static const struct library_function SYMBOLS[] = {
     SYMBOL(status),
     SYMBOL(setnonblocking),
     SYMBOL(socket),
+    SYMBOL(backendPID),
     SYMBOL(errorMessage),
     SYMBOL(parameterStatus),
     SYMBOL(setNoticeProcessor),

@@ -16,6 +16,7 @@ struct postgres_api {
     ConnStatusType (*status)(const PGconn *connection);
     int (*setnonblocking)(PGconn *connection, int wanted);
     int (*socket)(const PGconn *connection);
+    int (*backendPID)(const PGconn *connection);
     char *(*errorMessage)(const PGconn *connection);
     const char *(*parameterStatus)(const PGconn *connection, const char *name);
     PQnoticeProcessor (*setNoticeProcessor)(PGconn *connection, PQnoticeProcessor take,

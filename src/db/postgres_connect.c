@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "db/db.h"
+#include "db/postgres_pooler.h"
 #include "net/resolve.h"
 #include "text/text.h"
 
@@ -218,8 +219,33 @@ static int connect_patiently(const struct postgres_api *api, const struct settin
     }
 }
 
+/* Whether a pooler in between, if there is one, can be used. */
+static int check_pooler(const struct postgres_api *api, const struct settings *settings,
+                        struct call *call, PGconn *handle, bool *pooled, char *problem, size_t size)
+{
+    PGconn *second = NULL;
+    bool prepares = false;
+    bool shares = false;
+    int status = postgres_pooler_there(api, handle, call, pooled);
+    if (status == OK && *pooled) {
+        status = postgres_pooler_prepares(api, handle, call, &prepares);
+    }
+    if (status == OK && *pooled && !prepares &&
+        connect_once(api, settings, call, &second, problem, size) == OK) {
+        status = postgres_pooler_shares(api, handle, second, call, &shares);
+        api->finish(second);
+    }
+    bool silent = status == ERR_BUSY || status == ERR_IO;
+    if (silent || shares) {
+        snprintf(problem, size, "%s",
+                 silent ? "the database does not answer" : POSTGRES_POOLER_WORDS);
+        return ERR_IO;
+    }
+    return status;
+}
+
 int postgres_connect(const struct postgres_api *api, const char *url, struct call *call,
-                     PGconn **handle, char *problem, size_t size)
+                     PGconn **handle, bool *pooled, char *problem, size_t size)
 {
     struct settings settings = {.count = 0};
     struct buf hosts, addresses;
@@ -243,6 +269,13 @@ int postgres_connect(const struct postgres_api *api, const char *url, struct cal
     int status = look_up(call, &settings, &hosts, &addresses, problem, size);
     if (status == OK) {
         status = connect_patiently(api, &settings, call, handle, problem, size);
+    }
+    if (status == OK) {
+        status = check_pooler(api, &settings, call, *handle, pooled, problem, size);
+    }
+    if (status != OK && *handle) {
+        api->finish(*handle);
+        *handle = NULL;
     }
     buf_done(&hosts);
     buf_done(&addresses);

@@ -2,6 +2,9 @@
  * the store that they were made from. */
 #include "memory/store.h"
 
+#include "core/clock.h"
+#include "core/limits.h"
+
 int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_witness *witness)
 {
     int64_t numbers[3] = {0};
@@ -94,4 +97,21 @@ int store_gap_ids(struct db *db, int64_t space, const struct manifest_gap *gap,
     }
     db_end(rows);
     return status;
+}
+
+/* The clock counts for a space that was lost as a whole and is made anew. */
+int store_begin_era(struct db *db, struct store_space *space)
+{
+    int64_t numbers[3];
+    int status = db_numbers(
+        db_ask(db,
+               "UPDATE {space} SET era = forage_era(), horizon = greatest(horizon, lost_until), "
+               "lost_after = change, lost_until = greatest(change + ?2, ?3), change = "
+               "greatest(change + ?2, ?3) WHERE id = ?1 RETURNING horizon, lost_after, lost_until",
+               DB_INT(space->id), DB_INT(LIMIT_MEMORY_LOST), DB_INT(clock_wall_ms())),
+        numbers, 3);
+    space->horizon = numbers[0];
+    space->lost_after = numbers[1];
+    space->change = space->lost_until = numbers[2];
+    return status < 0 ? status : OK;
 }

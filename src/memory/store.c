@@ -3,7 +3,6 @@
 #include "memory/store.h"
 
 #include "config/places.h"
-#include "core/clock.h"
 #include "core/limits.h"
 #include "memory/embeddings.h"
 #include "memory/schema.h"
@@ -93,24 +92,6 @@ static int find_space(struct db *db, const struct memory_space *space, struct st
     return status < 0 ? status : OK;
 }
 
-/* The first to write in another era begins it: no number that may be lost is given again. The clock
- * counts for a space that was lost as a whole and is made anew. */
-static int begin_era(struct db *db, struct store_space *space)
-{
-    int64_t numbers[3];
-    int status = db_numbers(
-        db_ask(db,
-               "UPDATE {space} SET era = forage_era(), horizon = greatest(horizon, lost_until), "
-               "lost_after = change, lost_until = greatest(change + ?2, ?3), change = "
-               "greatest(change + ?2, ?3) WHERE id = ?1 RETURNING horizon, lost_after, lost_until",
-               DB_INT(space->id), DB_INT(LIMIT_MEMORY_LOST), DB_INT(clock_wall_ms())),
-        numbers, 3);
-    space->horizon = numbers[0];
-    space->lost_after = numbers[1];
-    space->change = space->lost_until = numbers[2];
-    return status < 0 ? status : OK;
-}
-
 int store_space_of(struct db *db, const struct memory_space *space, bool make,
                    struct store_space *found)
 {
@@ -147,7 +128,7 @@ int store_lock(struct db *db, struct store_space *space)
     space->change = numbers[0];
     space->bytes = numbers[1];
     if (status > 0 && numbers[2] == 0) {
-        status = begin_era(db, space);
+        status = store_begin_era(db, space);
     }
     return status < 0 ? status : OK;
 }

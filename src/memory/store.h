@@ -94,6 +94,9 @@ int store_space_names(struct db *db, struct arena *arena, int64_t id, struct mem
 /* A memory that tells this store from another state of it: of those that are in the index at that
  * change the last changed; all 0 where there is none. */
 int store_witness(struct db *db, int64_t space, int64_t change, struct manifest_witness *witness);
+/* The first to write to a locked space in another era begins it: no number that may be lost is
+ * given again. */
+MUST_CHECK int store_begin_era(struct db *db, struct store_space *space);
 /* Whether what is known up to a change cannot be brought up to date from there: removals since then
  * are no longer listed, or the change itself is not in the store any more. */
 bool store_lost(const struct store_space *space, int64_t seen);
