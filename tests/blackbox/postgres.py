@@ -214,6 +214,11 @@ class Postgres:
         self.stop(how)
         self.start()
 
+    def set(self, name, value):
+        """Changes a setting while it runs."""
+        self.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+        self.execute("SELECT pg_reload_conf()")
+
     def log_text(self):
         return (self.folder / "log").read_text(errors="replace")
 
@@ -257,13 +262,13 @@ class Postgres:
 class Standby(Postgres):
     """A copy of a server, which follows it until it takes over."""
 
-    def __init__(self, primary, **settings):
+    def __init__(self, primary, port=None, **settings):
         self.primary = primary
+        self.port = port or free_port()
         super().__init__(careful=True, **{"application_name": "standby", **settings})
 
     def _make(self):
         self.programs = self.primary.programs
-        self.port = free_port()
         self.made = 1  # what the server has, its copy has too
         if self.user is not None:
             os.chown(self.folder, self.user, -1)
@@ -278,6 +283,10 @@ class Standby(Postgres):
         """Whether it has everything that its server has written."""
         (written,) = self.primary.execute("SELECT pg_current_wal_flush_lsn()")[0]
         return self.execute(f"SELECT pg_last_wal_replay_lsn() >= '{written}'") == [["t"]]
+
+    def follows(self):
+        """Whether its server waits for it at each commit."""
+        return self.primary.execute("SELECT sync_state FROM pg_stat_replication") == [["sync"]]
 
     def take_over(self):
         assert self.execute("SELECT pg_promote(true, 60)") == [["t"]], self.log_text()

@@ -276,3 +276,26 @@ def test_a_damaged_version_is_marked_and_does_not_come_back(tmp_path, request):
         done = run("memory", "check", "--repair", **settings)
         assert done.returncode == 1 and "repaired: earlier versions of memories that are gone: 1" in done.stdout
         assert "1 problems" in run("memory", "check", **settings).stdout
+
+
+def test_a_duplicate_brings_what_was_new_with_it(space):
+    until, later = "2096-10-02T07:06:40.000Z", "2097-10-02T07:06:40.000Z"
+    first = space.add("Dentist on Friday.", tags=["a", "b"], metadata={"x": 1, "y": 2}, expires_at=until)
+    again = space.add("Dentist on Friday.", tags=["b", "c"], metadata={"y": 3, "z": 4}, expires_at=later)
+    assert again["outcome"] == "duplicate" and again["key"] == first["key"] and again["version"] == 2
+    assert again["merged"] == ["tags", "metadata", "expires_at"] and again["replaced"]["version"] == 1
+    memory = space.get(first["key"])
+    assert memory["tags"] == ["a", "b", "c"] and memory["metadata"] == {"x": 1, "y": 3, "z": 4}
+    assert memory["expires_at"].startswith(later[:19]) and space.do("list")["pagination"]["total"] == 1
+    assert space.keys("list", tags=["c"]) == [first["key"]] == space.keys("search", query="dentist", tags=["c"])
+    # What is not given stays, and the same again changes nothing.
+    for more in ({}, {"tags": ["c"]}, {"metadata": {"z": 4}}, {"expires_at": later}):
+        same = space.add("Dentist on Friday.", **more)
+        assert same["outcome"] == "duplicate" and same["version"] == 2 and "merged" not in same
+    done = space.world.command("add", "Dentist on Friday.", "--tags", "d", "--namespace", space.name)
+    assert done.stdout.startswith(f"duplicate {first['key']}: merged its tags (version 3 in place of version 2, "), done
+    assert space.add("Dentist on Friday.", expires_at="never")["merged"] == ["expires_at"]
+    assert "expires_at" not in space.get(first["key"])
+    assert "tags" in space.fail("VALIDATION", "add", text="Dentist on Friday.", tags=[f"t{n}" for n in range(29)])
+    space.do("update", key=first["key"], version=1)
+    assert space.get(first["key"])["tags"] == ["a", "b"]
