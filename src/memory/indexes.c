@@ -358,8 +358,10 @@ static int look_for_loss(const struct space_index *one, struct db *db,
     }
     int status = store_space_of(db, space, false, &now);
     if (status == OK && store_lost(&now, one->seen)) {
-        *lost = true;
-        *known = now;
+        struct manifest_witness last;
+        status = store_witness(db, one->space, INT64_MAX, &last);
+        *lost = status == OK && last.change <= now.change; /* else the counter itself is wrong */
+        *known = *lost ? now : *known;
     }
     return status;
 }
