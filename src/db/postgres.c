@@ -117,6 +117,17 @@ static int wait_ready(struct postgres *db, short events)
     return lose(db, db->base.call ? ready : ERR_CLOSED);
 }
 
+/* forage never copies. libpq gives such a result again and again until somebody takes the data, so
+ * the connection is dropped. */
+static int refuse_copy(struct postgres *db, PGresult **result)
+{
+    db->api->clear(*result);
+    *result = NULL;
+    snprintf(db->base.problem, sizeof db->base.problem,
+             "the database began to copy data, which it was not asked for");
+    return lose(db, ERR_CLOSED);
+}
+
 /* The next result of what was sent; NULL in `result` at the end. */
 static int next_result(struct postgres *db, PGresult **result)
 {
@@ -136,7 +147,9 @@ static int next_result(struct postgres *db, PGresult **result)
         }
     }
     *result = api->getResult(db->handle);
-    return OK;
+    ExecStatusType kind = *result ? api->resultStatus(*result) : PGRES_EMPTY_QUERY;
+    bool copies = kind == PGRES_COPY_IN || kind == PGRES_COPY_OUT || kind == PGRES_COPY_BOTH;
+    return copies ? refuse_copy(db, result) : OK;
 }
 
 static void start_waiting(struct postgres *db)
@@ -289,6 +302,8 @@ static int prepare(struct postgres *db, struct db_rows *rows, char *name, size_t
     if (db->known[rows->place] == db->connections) { /* another one had the place */
         snprintf(sql, sizeof sql, "DEALLOCATE %s", name);
         status = run_once(db, sql, NULL, 0);
+        /* Then the place is empty, also where the next statement cannot be prepared. */
+        db->known[rows->place] = status == OK ? 0 : db->connections;
     }
     if (status == OK && !db->api->sendPrepare(db->handle, name, rows->words, 0, NULL)) {
         return lose_broken(db);
