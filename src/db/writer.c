@@ -267,13 +267,26 @@ static void wake(struct writer_job *jobs)
     }
 }
 
-/* With the lock. A caller leads for callers, and the thread for what was posted. */
+/* What rests may wait for a disk. */
+static void rest(const struct writer *writer)
+{
+    const struct writer_options *options = &writer->options;
+    if (options->hooks->rest) {
+        options->hooks->rest(options->context);
+    }
+}
+
+/* With the lock, but not while it works. A caller leads for callers, and the thread for what was
+ * posted; it rests where nothing was. */
 static void lead(struct writer *writer, struct call *leader)
 {
     struct writer_job *group = take_group(writer);
+    bool rests = !leader && !group && !writer->later.first && !writer->stopping;
     pthread_mutex_unlock(&writer->lock);
     if (group) {
         write_group(writer, group, leader);
+    } else if (rests) {
+        rest(writer);
     }
     pthread_mutex_lock(&writer->lock);
     if (leader) {
@@ -387,7 +400,6 @@ static struct timespec next_look(const struct writer *writer)
 static void *serve(void *context)
 {
     struct writer *writer = context;
-    const struct writer_options *options = &writer->options;
     bool goes_on = true;
     pthread_mutex_lock(&writer->lock);
     while (goes_on) {
@@ -400,17 +412,16 @@ static void *serve(void *context)
         if (writer->led && !writer->stopping) {
             continue; /* a caller leads, and passes the lead on */
         }
-        bool nothing = !writer->waiting.first && !writer->later.first && !writer->late_count;
         goes_on = writer->waiting.first || !writer->stopping;
         if (!goes_on) {
             writer->next_try_ms = 0; /* what is late is tried a last time */
         }
         writer->led = true;
         lead(writer, NULL);
-        if (nothing && options->hooks->rest) {
-            options->hooks->rest(options->context);
-        }
     }
+    pthread_mutex_unlock(&writer->lock);
+    rest(writer); /* whoever ends the writer must not wait for a disk */
+    pthread_mutex_lock(&writer->lock);
     writer->ended = true;
     pthread_cond_signal(&writer->gone);
     pthread_mutex_unlock(&writer->lock);

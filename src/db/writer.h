@@ -46,7 +46,7 @@ struct writer_hooks {
                   int status);
     /* The writer needs the job no longer (one that was posted). */
     void (*drop)(void *context, struct writer_job *job);
-    /* The thread has had nothing to do for `idle_ms`. */
+    /* The thread has had nothing to do for `idle_ms`, or ends. Jobs that come meanwhile wait. */
     void (*rest)(void *context);
     /* At the end: that many jobs that should have stayed were lost. */
     void (*lost)(void *context, size_t count);

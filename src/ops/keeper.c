@@ -183,17 +183,20 @@ static int borrow(void *context, struct call *call, struct db **db)
     return keeper->db ? OK : ERR_IO;
 }
 
-/* The connection stays with the keeper, until rest(). */
+/* The connection stays with the keeper until it rests. */
 static void give_back(void *context, struct db *db)
 {
     (void)context;
     (void)db;
 }
 
+/* To close the file brings its log into it, for which the disk may take long. */
 static void rest(void *context)
 {
     struct keeper *keeper = context;
+    atomic_store(&keeper->busy_since_ms, clock_now_ms());
     keeper->db = db_close(keeper->db);
+    atomic_store(&keeper->busy_since_ms, 0);
 }
 
 static int begin(void *context, struct db *db, bool durable)
@@ -456,7 +459,6 @@ struct keeper *keeper_free(struct keeper *keeper)
 {
     if (keeper) {
         writer_free(keeper->writer);
-        rest(keeper);
         free_notes(keeper->notes);
         pthread_mutex_destroy(&keeper->notes_lock);
         free(keeper);

@@ -63,6 +63,11 @@ def wait_until(condition, patience=PATIENCE):
     return value
 
 
+def no_thread_check():
+    """Settings for a program that leaves a stuck call behind: ThreadSanitizer would report the threads that nobody joined."""
+    return {"TSAN_OPTIONS": os.environ.get("TSAN_OPTIONS", "") + ":report_thread_leaks=0"}
+
+
 def unused_port():
     """A port of loopback that nobody uses, for a program that must be told one. It is below those that the kernel gives to
     whoever asks for any, so that no other program gets it meanwhile."""

@@ -3,13 +3,15 @@ afterwards, who only reads notices nothing, errors say what happened, and with t
 
 import contextlib
 import errno
+import signal
 import time
 
 import pytest
+from conftest import start_early
 from fake_web import Answer, Web
 from http_client import Connection, exchange, request
 from memory_world import check_store, over_rest
-from programs import FORAGE, Server, run, wait_until
+from programs import FORAGE, PATIENCE, Server, no_thread_check, run, wait_until
 from reading import page
 from records import usage_of
 from storage import BadDisk
@@ -23,6 +25,8 @@ MOODS = {
 
 LONG = 600_000  # milliseconds: nobody waits that long
 RECORD_WAIT = 15  # seconds that a call waits for its record
+QUIET = 60  # seconds after which the file of records is closed
+READS = {"FORAGE_CACHE_TTL": 0, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8"}
 
 
 @pytest.fixture
@@ -119,9 +123,26 @@ def test_copies(disk, tmp_path, command, mood):
     assert run("memory", command, disk.folder / "copy", **store, **disk.settings(FORAGE)).returncode == 0
 
 
+@pytest.fixture(scope="module")
+def quiet(tmp_path_factory):
+    """A server that has recorded a call on a disk that hangs from then on, and that has nothing to do."""
+    disk = BadDisk(tmp_path_factory.mktemp("quiet"))
+    with Web() as web, Server(FORAGE_DATA_DIR=disk.folder, **no_thread_check(), **READS, **disk.settings(FORAGE)) as server:
+        web.answers["/page"] = Answer(page())
+        assert over_rest(server.port, "get_content", {"url": web.url("/page")})["success"]
+        disk.turn(waits_ms=LONG)
+        yield disk, web, server
+        disk.turn()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def begin_early(request):
+    start_early(request, "quiet")
+
+
 def test_a_disk_that_hangs(disk):
     """Whoever writes waits, or gives up at its time if nothing of it was written; everybody else goes on."""
-    settings = {"FORAGE_CALL_TIMEOUT": "8s", "FORAGE_CACHE_TTL": 0, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8"}
+    settings = {"FORAGE_CALL_TIMEOUT": "8s", **READS}
     keys = [f"k{number}" for number in range(8)]
     with contextlib.ExitStack() as stack:
         web = stack.enter_context(Web())
@@ -153,3 +174,25 @@ def test_a_disk_that_hangs(disk):
         assert (f'"key":"{key}"' in found) == answered[key], (key, answered)
     assert any(answered.values()), "what was begun is done"
     assert usage_of(disk.folder)["total"]["calls"] == 6
+
+
+def test_a_disk_that_hangs_when_all_is_quiet(quiet):
+    """Closing the file of records waits for the disk, and nobody waits for that: one call as long as for its record, none after it;
+    and the program ends when it is told to."""
+    disk, web, server = quiet
+
+    def waits():
+        time.sleep(0.1)
+        told = exchange(server.port, request("GET", "/health")).json().get("waiting", [])
+        return "the records of usage and limits" in {item["for"] for item in told}
+
+    wait_until(waits, QUIET + PATIENCE)
+    took = []
+    for _ in range(4):
+        began = time.monotonic()
+        assert over_rest(server.port, "get_content", {"url": web.url("/page")})["success"]
+        took.append(time.monotonic() - began)
+    assert sum(seconds >= RECORD_WAIT for seconds in took) < 2, took
+    server.signal(signal.SIGTERM)
+    assert server.wait(2 * PATIENCE) == 0
+    assert "usage and history of 4 calls could not be kept" in server.log.text()

@@ -2,7 +2,6 @@
 need them wait; everything else goes on, the server's status says what is waited for, and the program ends when it is told to."""
 
 import contextlib
-import os
 import select
 import signal
 import socket
@@ -13,7 +12,7 @@ import pytest
 from http_client import Connection, exchange, request
 from messages import tool_call
 from postgres import postgres  # noqa: F401  the fixture
-from programs import CONFORMANCE, Server, Stdio, wait_until
+from programs import CONFORMANCE, Server, Stdio, no_thread_check, wait_until
 
 STORE = "the memory store"
 RECORDS = "the records of usage and limits"
@@ -194,11 +193,6 @@ def test_usage_is_read_beside(postgres, tmp_path):  # noqa: F811
         store.go_on()
         caller.response()
     store.close()
-
-
-def no_thread_check():
-    """Settings for a program that leaves a stuck call behind: ThreadSanitizer would report the threads that nobody joined."""
-    return {"TSAN_OPTIONS": os.environ.get("TSAN_OPTIONS", "") + ":report_thread_leaks=0"}
 
 
 def test_it_ends_with_records_that_wait(store):
