@@ -11,6 +11,7 @@
 #include "config/places.h"
 #include "config/profile.h"
 #include "core/clock.h"
+#include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
 #include "core/stock.h"
@@ -35,6 +36,7 @@
 #include "tools/tools.h"
 #include "websearch/websearch.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -316,6 +318,36 @@ struct app *app_free(struct app *app)
         free(app);
     }
     return NULL;
+}
+
+struct ending {
+    struct app *app;
+    int done; /* an event */
+};
+
+static void *free_aside(void *context)
+{
+    struct ending *ending = context;
+    app_free(ending->app);
+    event_signal(ending->done);
+    return NULL;
+}
+
+void app_end(struct app *app, int code)
+{
+    pthread_t thread;
+    struct ending ending = {.app = app, .done = event_open()};
+    struct pollfd done = {.fd = ending.done, .events = POLLIN};
+    if (ending.done < 0 || thread_start(&thread, 0, free_aside, &ending) != OK) {
+        app_free(app);
+    } else if (poll(&done, 1, TIME_SHUTDOWN_CLOSE_MS) == 1) {
+        pthread_join(thread, NULL);
+    } else {
+        log_warn(NULL, "files or connections could not be closed in time; leaving them");
+        log_finish();
+        _exit(code);
+    }
+    event_close(ending.done);
 }
 
 /* Waits for the running calls to end; not for long, and no longer than somebody hears them. */

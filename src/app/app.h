@@ -42,6 +42,9 @@ struct app_options {
 struct app *app_new(const struct app_options *options, char *problem, size_t size);
 /* Waits for running calls; end them first. */
 struct app *app_free(struct app *app);
+/* The same for a program that ends with `code`, and that must not wait for a disk that hangs: after
+ * TIME_SHUTDOWN_CLOSE_MS it leaves what cannot be closed, and exits. */
+void app_end(struct app *app, int code);
 
 /* Ends what runs; new calls must not come any more. In this order: jobs are put down at once,
  * because they would take minutes, and where `clients_left` those that a client waits for are

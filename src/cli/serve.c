@@ -53,7 +53,7 @@ static int run_door(int (*door)(struct app *app, int signals))
         meter_note_all(app->meter); /* before the first call can come */
         code = door(app, signals);
     }
-    app_free(app);
+    app_end(app, code);
     return code;
 }
 

@@ -25,6 +25,7 @@ MOODS = {
 
 LONG = 600_000  # milliseconds: nobody waits that long
 RECORD_WAIT = 15  # seconds that a call waits for its record
+INDEXED = 120  # memories, from which on the index is worth a file
 QUIET = 60  # seconds after which the file of records is closed
 READS = {"FORAGE_CACHE_TTL": 0, "FORAGE_ALLOW_PRIVATE_HOSTS": "127.0.0.0/8"}
 
@@ -174,6 +175,21 @@ def test_a_disk_that_hangs(disk):
         assert (f'"key":"{key}"' in found) == answered[key], (key, answered)
     assert any(answered.values()), "what was begun is done"
     assert usage_of(disk.folder)["total"]["calls"] == 6
+
+
+def test_it_ends_while_the_disk_hangs(disk):
+    """Here only that of the index, which nothing but the next start needs."""
+    settings = {**disk.settings(FORAGE), "BAD_DISK_ROOT": disk.folder / "index"}
+    keys = [f"k{number}" for number in range(INDEXED)]
+    disk.turn(waits_ms=LONG)
+    with Server(FORAGE_DATA_DIR=disk.folder, **no_thread_check(), **settings) as server:
+        assert all(add(server, key)["success"] for key in keys)
+        assert over_rest(server.port, "memory_search", {"query": "text"})["success"]
+        server.signal(signal.SIGTERM)
+        assert server.wait(2 * PATIENCE) == 0
+        assert "could not be closed in time" in server.log.text()
+    found = texts_in(disk.folder)
+    assert all(f'"key":"{key}"' in found for key in keys)
 
 
 def test_a_disk_that_hangs_when_all_is_quiet(quiet):
