@@ -113,6 +113,7 @@
 #define LIMIT_FETCH_BODY_BYTES   MIB(16)
 #define LIMIT_FETCH_HEAD_BYTES   KIB(64)
 #define LIMIT_FETCH_REDIRECTS    8
+#define LIMIT_FETCH_CODINGS      4 /* by which an answer is compressed, one after the other */
 #define LIMIT_RESOLVED_ADDRESSES 16
 #define LIMIT_LOOK_UPS           256 /* of names, at once */
 #define LIMIT_SYSTEM_LOOK_UPS    64  /* of them, those for which the system needs a thread */

@@ -25,6 +25,7 @@ static const struct {
 } ANSWERS[] = {
     [ROUTE_ANSWERED] = {FINDING_OK, "is accepted"},
     [ROUTE_NETWORK] = {FINDING_BROKEN, "could not be tried: nobody answers"},
+    [ROUTE_CUT_OFF] = {FINDING_BROKEN, "could not be tried: the answer broke off"},
     [ROUTE_TIMEOUT] = {FINDING_BROKEN, "could not be tried: no answer in time"},
     [ROUTE_RATE_LIMITED] = {FINDING_WARNING, "is accepted, but used too often just now"},
     [ROUTE_OUT_OF_QUOTA] = {FINDING_WARNING, "is accepted, but nothing is left on its account"},

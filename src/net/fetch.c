@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "core/log.h"
+#include "net/codings.h"
 #include "net/lanes.h"
 #include "net/resolve.h"
 #include "net/surroundings.h"
@@ -21,6 +22,8 @@
 #define CONNECT_TIME_MS 10000L
 #define LONGEST_WAIT_MS 60000
 #define FIRST_HEADERS   16
+
+static const char CUT_OFF[] = "the answer was cut off";
 
 struct transfer {
     struct call *call;
@@ -41,10 +44,13 @@ struct transfer {
     struct fetch_header *received;
     size_t received_room;
     size_t head_bytes;
+    bool body_began;
+    struct codings *codings; /* NULL: none, or what they are is not known yet */
     struct buf body;
     size_t taken_bytes;         /* by request->take */
     bool enough;                /* it wants no more */
     enum fetch_failure verdict; /* why a callback ended the transfer */
+    const char *broken;         /* the words of FETCH_BROKEN */
 };
 
 /* ---- the policy ---- */
@@ -213,13 +219,13 @@ static void hand_over(struct transfer *transfer, const char *data, size_t length
     }
 }
 
-static size_t on_body(char *data, size_t size, size_t count, void *context)
+/* Takes what is unpacked; false: no more. */
+static bool take_piece(void *context, const char *data, size_t length)
 {
     struct transfer *transfer = context;
-    size_t length = size * count;
     if (transfer->request->take && transfer->response->status == 200) {
         hand_over(transfer, data, length);
-        return transfer->verdict == FETCH_OK ? length : 0;
+        return transfer->verdict == FETCH_OK;
     }
     size_t room = transfer->max_kept_bytes - transfer->body.length;
     if (buf_append(&transfer->body, data, length < room ? length : room) != OK) {
@@ -232,7 +238,48 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     } else if (length > room) {
         transfer->verdict = FETCH_TOO_LARGE;
     }
-    return transfer->verdict == FETCH_OK ? length : 0;
+    return transfer->verdict == FETCH_OK;
+}
+
+/* Learns from the head how the body is compressed. */
+static int find_codings(struct transfer *transfer)
+{
+    const struct fetch_response *response = transfer->response;
+    const char *wrong = NULL;
+    int status = OK;
+    for (size_t i = 0; i < response->header_count && status == OK; i++) {
+        if (strcasecmp(response->headers[i].name, "content-encoding") == 0) {
+            status = codings_add(&transfer->codings, response->headers[i].value, &wrong);
+        }
+    }
+    if (status == ERR_UNSUPPORTED) {
+        transfer->broken =
+            arena_printf(call_arena(transfer->call),
+                         "the answer is compressed by \"%s\", which was not asked for", wrong);
+    }
+    return status;
+}
+
+static size_t on_body(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    size_t length = size * count;
+    int status = transfer->body_began ? OK : find_codings(transfer);
+    transfer->body_began = true;
+    if (status == OK && transfer->codings) {
+        /* What is compressed may be a little longer than what it stands for. */
+        status =
+            codings_unpack(transfer->codings, data, length,
+                           transfer->max_body_bytes + LIMIT_FETCH_HEAD_BYTES, take_piece, transfer);
+    } else if (status == OK) {
+        status = take_piece(transfer, data, length) ? OK : ERR_LIMIT;
+    }
+    if (status != OK && transfer->verdict == FETCH_OK) {
+        transfer->verdict = status == ERR_NOMEM   ? FETCH_NOMEM
+                            : status == ERR_LIMIT ? FETCH_TOO_LARGE
+                                                  : FETCH_BROKEN;
+    }
+    return status == OK ? length : 0;
 }
 
 /* ---- the options of libcurl ---- */
@@ -331,7 +378,8 @@ static void set_protocol(struct curl_options *options, const struct transfer *tr
 #else
     curl_set_long(options, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
-    curl_set_pointer(options, CURLOPT_ACCEPT_ENCODING, "");
+    curl_set_pointer(options, CURLOPT_ACCEPT_ENCODING, CODINGS_TAKEN);
+    curl_set_long(options, CURLOPT_HTTP_CONTENT_DECODING, 0);
     curl_set_pointer(options, CURLOPT_USERAGENT, "forage/" FORAGE_VERSION);
     curl_set_pointer(options, CURLOPT_PROXY, transfer->proxy ? transfer->proxy : "");
     curl_set_pointer(options, CURLOPT_NOPROXY, "");
@@ -429,7 +477,7 @@ static const struct {
     {CURLE_OUT_OF_MEMORY, FETCH_NOMEM, "out of memory"},
     {(CURLcode)100 /* CURLE_TOO_LARGE, since 8.6 */, FETCH_TOO_LARGE, "the answer is too large"},
     {CURLE_GOT_NOTHING, FETCH_BROKEN, "the server closed the connection without an answer"},
-    {CURLE_PARTIAL_FILE, FETCH_BROKEN, "the answer was cut off"},
+    {CURLE_PARTIAL_FILE, FETCH_BROKEN, CUT_OFF},
     {CURLE_RECV_ERROR, FETCH_BROKEN, "the connection broke"},
     {CURLE_SEND_ERROR, FETCH_BROKEN, "the connection broke"},
     {CURLE_BAD_CONTENT_ENCODING, FETCH_BROKEN, "the answer's compression is broken"},
@@ -444,6 +492,7 @@ static const struct {
     {FETCH_FORBIDDEN, "the address is not allowed"},
     {FETCH_TOO_LARGE, "the answer is too large"},
     {FETCH_NOMEM, "out of memory"},
+    {FETCH_BROKEN, "the answer's compression is broken"},
 };
 
 /* Ends the request as failed. */
@@ -476,15 +525,26 @@ static bool tunnel_refused(const struct transfer *transfer, long *status)
            *status >= 300;
 }
 
+/* Half an answer looks like a short one, and nobody who reads it could tell. */
+static int judge_length(struct transfer *transfer)
+{
+    if (transfer->response->status == 206) {
+        return fail(transfer, FETCH_BROKEN,
+                    "the server sent a part of the answer, which was not asked for");
+    }
+    return codings_ended(transfer->codings) ? OK : fail(transfer, FETCH_BROKEN, CUT_OFF);
+}
+
 /* What libcurl's last word means. */
 static int judge(struct transfer *transfer, CURLcode code)
 {
     if (code == CURLE_OK || transfer->enough) {
-        return OK;
+        return transfer->enough ? OK : judge_length(transfer);
     }
     for (size_t i = 0; i < sizeof VERDICTS / sizeof *VERDICTS; i++) {
         if (VERDICTS[i].failure == transfer->verdict) {
-            return fail(transfer, transfer->verdict, VERDICTS[i].words);
+            return fail(transfer, transfer->verdict,
+                        transfer->broken ? transfer->broken : VERDICTS[i].words);
         }
     }
     if (code == CURLE_OUT_OF_MEMORY && has_memory()) {
@@ -769,6 +829,7 @@ int fetch_run(struct call *call, const struct fetch_request *request,
                      : refuse(response, request->url->text, FETCH_BAD_REQUEST,
                               "a header of the request is not valid");
     buf_done(&transfer.body);
+    transfer.codings = codings_free(transfer.codings);
     /* A connection that HTTP/2 shares between requests would outlive one that was broken off. */
     transfer.lane->broken |= status != OK && status != ERR_FAILED;
     if (status == ERR_NOMEM || status == ERR_IO) {

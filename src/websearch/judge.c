@@ -17,6 +17,7 @@
 const struct route_rule ROUTE_RULES[ROUTE_OUTCOMES] = {
     [ROUTE_ANSWERED] = {false, false, NULL, NULL},
     [ROUTE_NETWORK] = {true, true, CODE_PROVIDER, "could not be reached"},
+    [ROUTE_CUT_OFF] = {true, true, CODE_PROVIDER, "broke off its answer"},
     [ROUTE_TIMEOUT] = {true, false, CODE_TIMEOUT, "did not answer in time"},
     [ROUTE_RATE_LIMITED] = {true, true, CODE_RATE_LIMIT, "wants fewer searches"},
     [ROUTE_OUT_OF_QUOTA] = {true, false, CODE_RATE_LIMIT, "has no searches left for this key"},
@@ -54,8 +55,8 @@ static const struct {
 /* How long an open source is left alone after what it did; what it says itself counts more. */
 static const int64_t RESTS_MS[ROUTE_OUTCOMES] = {
     [ROUTE_NETWORK] = 5 * SECOND_MS,        [ROUTE_TIMEOUT] = 5 * SECOND_MS,
-    [ROUTE_SERVER_ERROR] = 5 * SECOND_MS,   [ROUTE_RATE_LIMITED] = 180 * SECOND_MS,
-    [ROUTE_OUT_OF_QUOTA] = 180 * SECOND_MS,
+    [ROUTE_CUT_OFF] = 5 * SECOND_MS,        [ROUTE_SERVER_ERROR] = 5 * SECOND_MS,
+    [ROUTE_RATE_LIMITED] = 180 * SECOND_MS, [ROUTE_OUT_OF_QUOTA] = 180 * SECOND_MS,
 };
 #define REFUSED_REST_MS (180 * SECOND_MS) /* 401 or 403 without a page that says more */
 #define WALL_REST_MS    HOUR_MS           /* a page that the source is known to show */
@@ -154,7 +155,7 @@ static enum route_outcome outcome_of(const struct provider *provider,
                 return FAILURES[i].outcome;
             }
         }
-        return ROUTE_NETWORK;
+        return response->status ? ROUTE_CUT_OFF : ROUTE_NETWORK;
     }
     if (response->status == 403 && provider->json_refused) {
         return ROUTE_NO_JSON;

@@ -9,6 +9,7 @@
 enum route_outcome {
     ROUTE_ANSWERED,
     ROUTE_NETWORK,
+    ROUTE_CUT_OFF, /* its answer began, and did not end */
     ROUTE_TIMEOUT,
     ROUTE_RATE_LIMITED, /* too many requests */
     ROUTE_OUT_OF_QUOTA, /* paid for no more */

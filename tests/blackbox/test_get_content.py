@@ -138,14 +138,35 @@ def test_html_that_calls_itself_text(forage, web):
     assert get(forage, web.url("/thing"))["loader"] == "html"
 
 
-DEFLATE = zlib.compress(page().encode())
-COMPRESSED = {"gzip": gzip.compress(page().encode()), "deflate": DEFLATE}
+PRESS = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+COMPRESSED = {
+    "gzip": gzip.compress(page().encode()),
+    "x-gzip": gzip.compress(page()[:100].encode()) + gzip.compress(page()[100:].encode()) + b"\0\0\0\0",
+    "deflate": zlib.compress(page().encode()),
+    "Deflate": PRESS.compress(page().encode()) + PRESS.flush(),  # without zlib's head and sum
+    "deflate, gzip": gzip.compress(zlib.compress(page().encode())),
+    "UTF-8": page().encode(),  # no coding at all: a charset in the wrong place
+}
+WHOLE = gzip.compress(page(*[f"Paragraph {number}. {WORDS}" for number in range(400)]).encode())
+HALF = WHOLE[: len(WHOLE) // 2]
 
 
 @pytest.mark.parametrize("coding", COMPRESSED)
 def test_compression(forage, web, coding):
     web.answers["/page"] = Answer(COMPRESSED[coding], Content_Encoding=coding)
     assert WORDS.strip() in get(forage, web.url("/page"))["page_content"]
+
+
+def test_half_a_page_is_not_kept(web, tmp_path):
+    """Nor is a part that nobody asked for."""
+    web.answers["/page"] = Answer(HALF, Content_Encoding="gzip")
+    with Server(FORAGE_ALLOW_PRIVATE_HOSTS=web.host, FORAGE_CACHE_TTL=60, FORAGE_CACHE_DIR=tmp_path) as server:
+        assert "the answer was cut off" in note(server, web.url("/page"))
+        web.answers["/page"] = Answer(page(), 206, Content_Range="bytes 0-99/100000")
+        assert "a part of the answer" in note(server, web.url("/page"))
+        web.answers["/page"] = Answer(page())
+        assert WORDS.strip() in get(server, web.url("/page"))["page_content"]
+    assert len(web.seen("/page")) == 3
 
 
 # Of the bytes, of the server, of the page; the name in the result, with a question mark where it was guessed.
@@ -264,6 +285,16 @@ ANSWERS = [
     (
         Answer("not gzip", Content_Encoding="gzip"),
         "ConnectionError: the answer's compression is broken",
+    ),
+    (Answer(HALF, Content_Encoding="gzip"), "ConnectionError: the answer was cut off"),
+    (Answer([HALF], Content_Encoding="gzip"), "ConnectionError: the answer was cut off"),
+    (
+        Answer(page(), 206, Content_Range="bytes 0-99/100000"),
+        "ConnectionError: the server sent a part of the answer, which was not asked for",
+    ),
+    (
+        Answer(b"\x0b\x02\x80text\x03", Content_Encoding="br"),
+        'ConnectionError: the answer is compressed by "br", which was not asked for',
     ),
 ]
 

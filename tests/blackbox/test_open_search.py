@@ -130,7 +130,7 @@ SITUATIONS = {
     "an open source has no room": ({"parallel": 402, "serper": [A]}, [A], ["Parallel has no searches left"]),
     "an open source changed": ({"parallel": "wrong shape", "serper": [A]}, [A], ["Parallel is blocked"]),
     "half of an answer": ({"wikipedia": "truncated", "serper": [A]}, [A], ["Wikipedia is blocked"]),
-    "a connection that ends": ({"wikipedia": "cut", "serper": [A]}, [A], ["Wikipedia could not be reached"]),
+    "a connection that ends": ({"wikipedia": "cut", "serper": [A]}, [A], ["Wikipedia broke off its answer"]),
     "a block page": ({"parallel": BLOCK_PAGE, "serper": [A]}, [A], ["Parallel is blocked", "rests for 60 minutes"]),
     "a block page with 200": (
         {"parallel": Reply(BLOCK_PAGE.body, 200, "text/html"), "serper": [A]},

@@ -108,6 +108,7 @@ def test_statuses_are_those_of_the_program():
 # The rows of the table in docs/providers.md, by their beginnings, and the outcomes of src/websearch/judge.c.
 OUTCOMES = {
     "cannot be reached": "NETWORK",
+    "breaks off its answer": "CUT_OFF",
     "fails with 5xx": "SERVER_ERROR",
     "wants fewer searches": "RATE_LIMITED",
     "has no credit left": "OUT_OF_QUOTA",

@@ -83,6 +83,14 @@ static const struct {
     {"/garbage", "\x16\x03\x01 what is this?\r\n\r\n", true},
     {"/bad-gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\nnot gzip!",
      false},
+    {"/utf-8", "HTTP/1.1 200 OK\r\nContent-Encoding: UTF-8, none\r\nContent-Length: 5\r\n\r\nplain",
+     false},
+    {"/brotli", "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: 5\r\n\r\n\v\x02\x80hi",
+     false},
+    {"/part",
+     "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/100\r\nContent-Length: 5\r\n\r\n"
+     "only ",
+     false},
     {"/bad-status", "HTTP/1.1 banana\r\n\r\n", true},
 };
 
@@ -111,14 +119,25 @@ static inline void answer_echo(int client, const char *request)
     loopback_say(client, request);
 }
 
-static inline void answer_gzip(int client)
+/* "/gzip"; "/gzip/cut/N" lacks the last N bytes, "/gzip/twice" is two streams, and "/gzip/tail" has
+ * something else behind it. Each is all that its Content-Length announces. */
+static inline void answer_gzip(int client, const char *path)
 {
+    static const char TAIL[] = "\0\0padding";
     char head[128];
+    size_t cut = 0;
+    size_t length = sizeof GZIPPED - 1;
+    bool twice = strcmp(path, "/gzip/twice") == 0;
+    bool tail = strcmp(path, "/gzip/tail") == 0;
+    if (sscanf(path, "/gzip/cut/%zu", &cut) == 1 && cut <= length) {
+        length -= cut;
+    }
     snprintf(head, sizeof head,
              "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
-             sizeof GZIPPED - 1);
+             length + (twice ? length : 0) + (tail ? sizeof TAIL - 1 : 0));
     loopback_say(client, head);
-    loopback_send(client, GZIPPED, sizeof GZIPPED - 1);
+    loopback_send(client, GZIPPED, length);
+    loopback_send(client, twice ? GZIPPED : TAIL, twice ? length : tail ? sizeof TAIL - 1 : 0);
 }
 
 /* A deflate stream without end: one literal, then "258 bytes from one byte back" again and again,
@@ -186,7 +205,6 @@ static inline bool answer(int client, const char *path, const char *request)
         const char *path;
         void (*answer)(int client);
     } SPECIAL[] = {
-        {"/gzip", answer_gzip},
         {"/bomb", answer_bomb},
         {"/endless-head", answer_endless_head},
         {"/endless", answer_endless},
@@ -202,10 +220,12 @@ static inline bool answer(int client, const char *path, const char *request)
     for (size_t i = 0; i < COUNT(SPECIAL); i++) {
         if (strcmp(path, SPECIAL[i].path) == 0) {
             SPECIAL[i].answer(client);
-            return strcmp(path, "/gzip") == 0;
+            return false;
         }
     }
-    if (strncmp(path, "/redirect/", 10) == 0) {
+    if (strncmp(path, "/gzip", 5) == 0) {
+        answer_gzip(client, path);
+    } else if (strncmp(path, "/redirect/", 10) == 0) {
         answer_redirect(client, path);
     } else {
         answer_echo(client, request);

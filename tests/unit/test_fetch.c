@@ -52,7 +52,7 @@ static void sends_what_it_is_given(void **state)
     assert_non_null(strstr(response.body, "X-One: 1\r\n"));
     assert_non_null(strstr(response.body, "X-Empty:\r\n"));
     assert_non_null(strstr(response.body, "User-Agent: forage/"));
-    assert_non_null(strstr(response.body, "Accept-Encoding: "));
+    assert_non_null(strstr(response.body, "Accept-Encoding: gzip, deflate\r\n"));
     request.body = "a\0b";
     request.body_length = 3;
     response = get(*state, request, "/echo");
@@ -181,6 +181,48 @@ static void decompresses_within_bounds(void **state)
     assert_int_equal(response.body_length, MIB(4));
 }
 
+/* ---- half an answer ---- */
+
+/* Wherever a compressed body ends too early, it is no answer, though the server calls it whole. */
+static void notices_what_was_cut_off(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[32];
+    for (size_t cut = 1; cut < sizeof GZIPPED - 1; cut++) {
+        snprintf(path, sizeof path, "/gzip/cut/%zu", cut);
+        struct fetch_response response = get(fixture, (struct fetch_request){0}, path);
+        assert_failure(response, FETCH_BROKEN);
+        assert_non_null(strstr(response.error, "cut off"));
+    }
+    struct fetch_response part = get(fixture, (struct fetch_request){0}, "/part");
+    assert_failure(part, FETCH_BROKEN);
+    assert_non_null(strstr(part.error, "a part of the answer"));
+    assert_int_equal(loopback_connections(fixture->open), 1);
+}
+
+static void takes_codings_as_browsers_do(void **state)
+{
+    static const struct {
+        const char *path;
+        enum fetch_failure failure;
+        size_t length;
+    } CASES[] = {
+        {"/gzip/twice", FETCH_OK, 40 * (sizeof GZIPPED_TEXT - 1)},
+        {"/gzip/tail", FETCH_OK, 20 * (sizeof GZIPPED_TEXT - 1)},
+        {"/gzip/cut/49", FETCH_OK, 0}, /* nothing came: an empty body is a whole one */
+        {"/utf-8", FETCH_OK, 5},       /* no coding at all */
+        {"/brotli", FETCH_BROKEN, 0},  /* one that nobody asked for */
+    };
+    assert_int_equal(sizeof GZIPPED - 1, 49);
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        struct fetch_response response = get(*state, (struct fetch_request){0}, CASES[i].path);
+        assert_failure(response, CASES[i].failure);
+        assert_int_equal(response.body_length, CASES[i].length);
+    }
+    struct fetch_response response = get(*state, (struct fetch_request){0}, "/brotli");
+    assert_non_null(strstr(response.error, "\"br\""));
+}
+
 /* ---- broken servers ---- */
 
 static void survives_broken_servers(void **state)
@@ -266,6 +308,10 @@ static void hands_bodies_over(void **state)
         {"/ten-chunked", 100, 10, FETCH_OK, "0123456789", ""},
         {"/ten-chunked", 100, 9, FETCH_TOO_LARGE, "", ""},
         {"/cut", 4, 0, FETCH_OK, "only this", ""},
+        {"/gzip", 10, 0, FETCH_OK, NULL, ""},
+        {"/gzip/cut/1", 4000, 0, FETCH_BROKEN, NULL, ""},
+        {"/gzip/cut/1", 10, 0, FETCH_OK, NULL, ""},
+        {"/part", 100, 0, FETCH_BROKEN, "", "only "},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         struct taker taker = {.enough = CASES[i].enough};
@@ -341,6 +387,8 @@ UNIT_TEST(fetch)
         TEST(cookies_live_as_long_as_the_lane),
         TEST(bounds_bodies),
         TEST(decompresses_within_bounds),
+        TEST(notices_what_was_cut_off),
+        TEST(takes_codings_as_browsers_do),
         TEST(survives_broken_servers),
         TEST(notices_nobody_at_home),
         TEST(notices_what_is_not_tls),
