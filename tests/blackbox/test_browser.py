@@ -84,12 +84,13 @@ SHELL = "<!doctype html><html><head><title>A page</title></head><body><div id=ma
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def send(self, body, type="text/html; charset=utf-8"):
+    def send(self, body, type="text/html; charset=utf-8", missing=0):
         self.send_response(200)
         self.send_header("Content-Type", type)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(body) + missing))
         self.end_headers()
         self.wfile.write(body)
+        self.close_connection |= missing > 0
 
     def greet_socket(self):
         """The handshake of a web socket and one message, a text of two letters."""
@@ -113,6 +114,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.greet_socket()
         elif path == "/endless":
             self.send((SHELL % ENDLESS).encode())
+        elif path == "/cut":  # but not when it is asked for the first time
+            body = SHELL % PAGES_OF_SITE["/at-once"].replace("@", FILL)
+            self.send(body.encode(), missing=1000 if self.server.asked[path] > 1 else 0)
         elif path == "/few-words":
             self.send((SHELL % FEW).encode())
         elif path in STATIC:
@@ -275,6 +279,13 @@ def test_only_when_it_is_needed(site, shared):
     """A page that is an empty shell is rendered by itself; never means never."""
     assert_filled(read(shared, site.url("/fetched"), "auto"))
     assert FILLED not in read(shared, site.url("/fetched"), "never")["page_content"]
+
+
+def test_half_a_page_is_not_shown(site, shared):
+    """The browser's own request is cut off: it would show what came."""
+    content = read(shared, site.url("/cut"), "auto")
+    assert content["failed"] and "rendered" not in content, content
+    assert "the page was cut off while the browser loaded it" in content["page_content"]
 
 
 def test_short_pages_are_just_read(site):

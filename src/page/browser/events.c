@@ -147,6 +147,18 @@ static void see_response(struct view *view, yyjson_val *params)
     yyjson_val *response = yyjson_obj_get(params, "response");
     view->page->status = yyjson_get_int(yyjson_obj_get(response, "status"));
     view->refused = refusal(view, response);
+    view->document = number_of_id(params);
+}
+
+/* The browser shows what came of a document that was cut off, but half a page is none. Whoever
+ * stops a document, as one that leads on does, has not lost it. */
+static void see_failure(struct view *view, yyjson_val *params)
+{
+    bool stopped = yyjson_get_bool(yyjson_obj_get(params, "canceled"));
+    if (!stopped && view->document && view->document == number_of_id(params)) {
+        view->refused = "the page was cut off while the browser loaded it";
+    }
+    see_request_end(view, params);
 }
 
 /* An address that nobody could ask for again would only take the room of a result. */
@@ -262,7 +274,7 @@ static const struct {
     void (*see)(struct view *view, yyjson_val *params);
 } EVENTS[] = {
     {"Network.requestWillBeSent", see_request},   {"Network.loadingFinished", see_request_end},
-    {"Network.loadingFailed", see_request_end},   {"Network.responseReceived", see_response},
+    {"Network.loadingFailed", see_failure},       {"Network.responseReceived", see_response},
     {"Page.frameNavigated", see_navigation},      {"Page.lifecycleEvent", see_lifecycle},
     {"Page.navigatedWithinDocument", see_route},  {"Network.dataReceived", see_data},
     {"Fetch.requestPaused", see_pause},           {"Fetch.authRequired", see_challenge},

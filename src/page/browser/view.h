@@ -36,7 +36,8 @@ struct view {
     char loader[VIEW_NAME_SIZE];     /* of the document that is shown */
     char complete[VIEW_NAME_SIZE];   /* of the last document that was read to its end */
     size_t frames;                   /* inside the page that were loaded */
-    const char *refused;             /* the proxy's reason */
+    uint64_t document;               /* whose answer it is that is shown: the number of a request */
+    const char *refused;             /* why it is no page: the proxy's reason, or it was cut off */
     bool crashed;
 
     struct request *requests;
