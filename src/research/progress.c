@@ -33,8 +33,8 @@ static void add_notes(yyjson_mut_doc *doc, yyjson_mut_val *state, const struct e
         const struct evidence_note *note = evidence_note(evidence, i + 1);
         yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
         json_add_string(doc, one, "claim", note->claim);
-        yyjson_mut_obj_add_strn(doc, one, "quote", note->quote,
-                                text_prefix(note->quote, strlen(note->quote), QUOTE_CHARS));
+        yyjson_mut_obj_add_strn(doc, one, "quote", note->words,
+                                text_prefix(note->words, strlen(note->words), QUOTE_CHARS));
         json_add_string(doc, one, "url", note->url);
         json_add_string(doc, one, "grade", evidence_grade_name(note->grade));
     }

@@ -274,7 +274,7 @@ def with_evidence(*items, report="Deep [1]."):
 @pytest.mark.parametrize(
     "words, grade",
     [
-        ("Lake Baikal is 1,642 metres deep.", "exact"),
+        ("Lake Baikal is 1,642 metres deep", "exact"),
         ("lake baikal  is\n1,642 metres deep", "exact"),
         ("“Lake Baikal is 1,642 metres deep”", "exact"),
         ("Lake Baikal is, 1,642 metres, deep", "near"),
@@ -290,7 +290,8 @@ def test_quotes_are_looked_for(forage, worker, words, grade):
     worker.play(play.answer(with_evidence(("It is deep", words, PAGES[0])), *steps))
     result = deep_search(forage)
     (item,) = result["evidence"]
-    assert item["grade"] == grade and item["quote"] == words and item["claim"] == "It is deep"
+    shown = words if grade == "absent" else "Lake Baikal is 1,642 metres deep"  # the page's own words
+    assert item["grade"] == grade and item["quote"] == shown and item["claim"] == "It is deep"
     assert item["url"] == PAGES[0] and item["title"] == "Lakes [of](http://evil.example.org) the world"
     datetime.datetime.fromisoformat(item["read_at"].replace("Z", "+00:00"))
     found = grade in ("exact", "near")

@@ -107,6 +107,22 @@ static const struct quote_row MARKDOWN[] = {
     {"* * *\nThe lake is deep.", "The lake is deep", EXACT},
     {"The lake is deep.\n\n---\n\nIt is cold.", "The lake is deep. It is cold", EXACT},
     {"The lake is deep. See <https://x.test/>.", "The lake is deep", EXACT},
+    /* The lines of one quotation are one text, as those of a paragraph are. */
+    {"> The lake is not\n> deep, and it may\n> freeze over.",
+     "The lake is not deep, and it may freeze", EXACT},
+    {">> The lake is some\n>> unbe-\n>> lievable lake.", "The lake is some unbelievable lake",
+     EXACT},
+    {"> The lake is not\n>\n> deep, and it is cold.", "The lake is not deep, and it is", ABSENT},
+    {"> The lake is not\n> - deep, and it is cold.", "The lake is not deep, and it is", ABSENT},
+    {"> The lake is not\n>> deep, and it is cold.", "The lake is not deep, and it is", ABSENT},
+    {"The lake is not\n> deep, and it is cold.", "The lake is not deep, and it is", ABSENT},
+    /* What a quote adds where a page has nothing is not passed over. */
+    {"The lake was guilty of it.", "The lake was [^not]guilty of it", ABSENT},
+    {"The lake was guilty of it.", "The lake [was](not) guilty of it", ABSENT},
+    {"The lake was guilty of it.", "The lake was\n```not\nguilty of it", ABSENT},
+    {"The lake was guilty of it.", "The [lake](https://x.test/) was[^1] guilty of it", EXACT},
+    {"The lake was guilty of it.", "The [lake](#deep) was guilty of it", EXACT},
+    {"The lake was guilty of it.", "The lake was guilty of it](", EXACT},
 };
 
 static const struct quote_row MARKS[] = {
@@ -116,6 +132,12 @@ static const struct quote_row MARKS[] = {
     {"The lake (deep) is cold.", "The lake deep is cold", NEAR},
     {"The lake is deep! It is cold.", "The lake is deep? It is cold", NEAR},
     {"The well-known lake is cold.", "The well known lake is cold", ABSENT},
+    {"It rose by 5%<sup>3</sup> at the lake.", "It rose by 5% at the lake", NEAR},
+    {"It rose by 5%³ at the lake.", "It rose by 5% at the lake", NEAR},
+    {"The lake is deep.<sup>2</sup> It is cold.", "The lake is deep. It is cold", NEAR},
+    {"The lake<sup>\\[12\\]</sup> is deep and cold.", "The lake is deep and cold", NEAR},
+    {"The lake<sup>[3]</sup> is deep and cold.", "The lake is deep and cold", NEAR},
+    {"It is 5~10 km from the lake.", "It is 5–10 km from the lake", EXACT},
 };
 
 static const struct quote_row NUMBERS[] = {
@@ -145,6 +167,86 @@ static const struct quote_row NUMBERS[] = {
     {"Chapter IV is on the lake.", "Chapter VI is on the lake", ABSENT},
     {"The year ١٩٩٠ at the lake.", "The year ١٩٩١ at the lake", ABSENT},
     {"It is 3 km/h at the lake.", "It is 3 km h at the lake", ABSENT},
+    {"It has 10⁻⁶ fish in the lake.", "It has 10^-6 fish in the lake", EXACT},
+    {"It has 10<sup>6</sup> fish in the lake.", "It has 10⁶ fish in the lake", EXACT},
+    {"It has 10<sup>6</sup> fish in the lake.", "It has 106 fish in the lake", ABSENT},
+    {"It has 2<sup>n</sup> fish in the lake.", "It has 2n fish in the lake", ABSENT},
+    /* Feet and inches, minutes and seconds. */
+    {"The boat is 5' long and wide.", "The boat is 5' long and wide", EXACT},
+    {"The boat is 5′ long and wide.", "The boat is 5' long and wide", EXACT},
+    {"The boat is 5’ long and wide.", "The boat is 5′ long and wide", EXACT},
+    {"The boat is 5'' long and wide.", "The boat is 5″ long and wide", EXACT},
+    {"The boat is 5' long and wide.", "The boat is 5\" long and wide", ABSENT},
+    {"The boat is 5″ long and wide.", "The boat is 5′ long and wide", ABSENT},
+    {"The boat is 5' long and wide.", "The boat is 5 long and wide", ABSENT},
+    {"The '90s boat is 5' long and wide.", "boat is 5\" long and wide", ABSENT},
+    {"It was “built in 1990” at the lake.", "It was \"built in 1990\" at the lake", EXACT},
+    {"It was 'built in 1990' at the lake.", "It was “built in 1990” at the lake", EXACT},
+    {"The boat is 5' long.", "The whole boat is 5", ABSENT},
+    {"It lies at 52° 31′ of the north.", "It lies at 52° 31\" of the north", ABSENT},
+    /* Groups of digits are one number. */
+    {"It has 1 250 000 fish in it.", "It has 1 250 000 fish", EXACT},
+    {"It has 1\xC2\xA0"
+     "250\xE2\x80\xAF"
+     "000 fish in it.",
+     "It has 1 250 000 fish", EXACT},
+    {"It has 1 250\n000 fish in it.", "It has 1 250 000 fish", EXACT},
+    {"It has 1 250 000 fish in it.", "250 000 fish in it", ABSENT},
+    {"It has 1 250 000 fish in it.", "000 fish in it", ABSENT},
+    {"It has 1 250 000 fish in it.", "It surely has 1 250", ABSENT},
+    {"It has 1 250 000 fish in it.", "It has 1250000 fish in it", ABSENT},
+    {"It has -1 250 fish in it.", "It has −1 250 fish in it", EXACT},
+    {"In 2019 250 fish were in it.", "250 fish were in it", EXACT},
+    {"It has 12 2500 fish in it.", "2500 fish were in it", ABSENT},
+    {"# Lake 5\n250 fish were in it.", "250 fish were in it", EXACT},
+    {"| Lake | 5 | 250 fish were in it |", "250 fish were in it", EXACT},
+    /* "About" is a part of a number, as its unit is. */
+    {"It has ~5,000 fish in it.", "It has ~5,000 fish in it", EXACT},
+    {"It has \\~5,000 fish in it.", "It has ≈5,000 fish in it", EXACT},
+    {"It has ~5,000 fish in it.", "It has 5,000 fish in it", ABSENT},
+    {"It has ~5,000 fish in it.", "5,000 fish in it", ABSENT},
+    {"It has 5,000 fish in it.", "It has ~5,000 fish in it", ABSENT},
+    {"It has ~~5,000~~ fish in it.", "It has 5,000 fish in it", EXACT},
+    {"It has ~$5 in it for fish.", "$5 in it for fish", ABSENT},
+    {"It has <5 fish in the lake.", "5 fish in the lake", ABSENT},
+    {"It costs $5 at the lake.", "5 at the lake", ABSENT},
+    {"It rose by some 5 %, and more.", "It rose by some 5", ABSENT},
+    {"It rose by some 5, and % is a sign.", "It rose by some 5", EXACT},
+    {"It has 1½ boats on it.", "½ boats on it", ABSENT},
+    {"It has 10^6 fish in it.", "6 fish in it", ABSENT},
+};
+
+/* What stands lower or higher in a formula, a unit or an ordinal. */
+static const struct quote_row SCRIPTED[] = {
+    {"The CO<sub>2</sub> of the lake is high.", "The CO2 of the lake is high", EXACT},
+    {"The CO<sub>2</sub> of the lake is high.", "The CO₂ of the lake is high", EXACT},
+    {"The CO₂ of the lake is high.", "The CO2 of the lake is high", EXACT},
+    {"The CO2 of the lake is high.", "The CO<sub>2</sub> of the lake is high", EXACT},
+    {"The CO<sub>2</sub> of the lake is high.", "The CO of the lake is high", ABSENT},
+    {"The CO<sub>2</sub> of the lake is high.", "The CO3 of the lake is high", ABSENT},
+    {"The **CO<sub>2</sub>** of the lake is high.", "The CO2 of the lake is high", EXACT},
+    {"The *x*<sub>1</sub> of the lake is high.", "The x1 of the lake is high", EXACT},
+    {"The x<sub>*1*</sub> of the lake is high.", "The x₁ of the lake is high", EXACT},
+    {"The C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> of the lake.", "The C₆H₁₂O₆ of the lake", EXACT},
+    {"The H₂O of the lake is cold.", "The H2O of the lake is cold", EXACT},
+    {"The V<sub>max</sub> of the lake.", "The Vmax of the lake", EXACT},
+    {"The 101<sub>2</sub> of the lake.", "The 1012 of the lake", ABSENT},
+    {"The 101₂ of the lake is base 2.", "The 101<sub>2</sub> of the lake is base 2", EXACT},
+    {"The 101₂ of the lake is base 2.", "The 101² of the lake is base 2", ABSENT},
+    {"The 101₂ of the lake is base 2.", "The 101 2 of the lake is base 2", ABSENT},
+    {"The log₂8 of the lake is 3.", "The log28 of the lake is 3", ABSENT},
+    {"It is 12 km<sup>2</sup> of water.", "It is 12 km² of water", EXACT},
+    {"It is 12 km<sup>2</sup> of water.", "It is 12 km2 of water", EXACT},
+    {"It is 12 km² of water.", "It is 12 km^2 of water", EXACT},
+    {"It is 12 km^2^ of water.", "It is 12 km2 of water", EXACT},
+    {"It is 12 km² of water.", "It is 12 km of water", ABSENT},
+    {"It is 12 km² of water.", "It is 12 km³ of water", ABSENT},
+    {"It is x² of the water.", "It is x2 of the water", ABSENT},
+    {"It is x<sup>2</sup> of the water.", "It is x^2 of the water", EXACT},
+    {"In the 21<sup>st</sup> century the lake froze.", "In the 21st century the lake froze", EXACT},
+    {"In the 21st century the lake froze.", "In the 21ˢᵗ century the lake froze", EXACT},
+    {"Au XIX<sup>e</sup> siècle, le lac.", "Au XIXe siècle, le lac", EXACT},
+    {"Au XIX<sup>e</sup> siècle, le lac.", "Au XX<sup>e</sup> siècle, le lac", ABSENT},
 };
 
 static const struct quote_row WORDS[] = {
@@ -252,6 +354,23 @@ static const struct quote_row UNITS[] = {
     {"It went to the lake.\n\nHe saw the sea.", "It went to the lake. He saw the sea.", EXACT},
 };
 
+/* What stands beside a quote and turns it around is a part of what the page says. */
+static const struct quote_row BORDERS[] = {
+    {"Nobody who took part in it was harmed.", "Who took part in it was harmed", ABSENT},
+    {"Nobody was there. Who took part in it was harmed.", "Who took part in it was harmed", EXACT},
+    {"It is not the deepest lake in the world.", "the deepest lake in the world", ABSENT},
+    {"It is not “the deepest lake in the world”.", "the deepest lake in the world", ABSENT},
+    {"No, the deepest lake in the world is cold.", "the deepest lake in the world", EXACT},
+    {"| Not | the deepest lake in the world |", "the deepest lake in the world", EXACT},
+    {"Not the deepest lake in the world. It is the deepest lake in the world.",
+     "the deepest lake in the world", EXACT}, /* the second place */
+    {"Der Rat genehmigte das tiefe Becken nicht.", "Der Rat genehmigte das tiefe Becken", ABSENT},
+    {"Der Rat genehmigte das Becken nicht, weil es tief ist.", "Der Rat genehmigte das Becken",
+     ABSENT},
+    {"The council approved the deep lake without delay.", "The council approved the deep lake",
+     EXACT},
+};
+
 static const struct quote_row SCRIPTS[] = {
     {"贝加尔湖深1642米，是世界最深的湖。", "贝加尔湖深1642米", EXACT},
     {"贝加尔湖深1642米，是世界最深的湖。", "贝加尔湖深1643米", ABSENT},
@@ -316,9 +435,11 @@ CHECK_QUOTES(what_looks_the_same_is_the_same, FOLDED)
 CHECK_QUOTES(markdown_is_not_seen, MARKDOWN)
 CHECK_QUOTES(marks_make_a_quote_near, MARKS)
 CHECK_QUOTES(numbers_are_identical, NUMBERS)
+CHECK_QUOTES(formulas_have_several_spellings, SCRIPTED)
 CHECK_QUOTES(words_may_differ_where_they_do_not_matter, WORDS)
 CHECK_QUOTES(brief_quotes_say_nothing, BRIEF)
 CHECK_QUOTES(negations_stay_in_their_unit, UNITS)
+CHECK_QUOTES(borders_turn_nothing_around, BORDERS)
 CHECK_QUOTES(other_scripts_are_as_strict, SCRIPTS)
 
 /* Positions count code points of the page, and are where the words are. */
@@ -340,10 +461,12 @@ UNIT_TEST(evidence_quotes)
         cmocka_unit_test_setup_teardown(markdown_is_not_seen, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(marks_make_a_quote_near, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(numbers_are_identical, make_arena, free_arena),
+        cmocka_unit_test_setup_teardown(formulas_have_several_spellings, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(words_may_differ_where_they_do_not_matter, make_arena,
                                         free_arena),
         cmocka_unit_test_setup_teardown(brief_quotes_say_nothing, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(negations_stay_in_their_unit, make_arena, free_arena),
+        cmocka_unit_test_setup_teardown(borders_turn_nothing_around, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(other_scripts_are_as_strict, make_arena, free_arena),
         cmocka_unit_test_setup_teardown(positions_are_true, make_arena, free_arena),
     };

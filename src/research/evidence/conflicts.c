@@ -126,7 +126,7 @@ static int collect(const struct evidence *evidence, struct arena *arena, struct 
                 continue;
             }
             if (!tokens.items) {
-                status = tokens_read(scratch, page->text, page->length, &tokens);
+                status = tokens_read(scratch, page->text, page->length, false, &tokens);
                 tokens_drop_marks(&tokens);
             }
             if (status == OK) {
@@ -288,7 +288,7 @@ static int compare_page(struct comparison *comparison, struct arena *scratch, st
     struct evidence *evidence = comparison->evidence;
     const struct evidence_page *page = evidence_page(evidence, comparison->source);
     struct tokens tokens;
-    int status = tokens_read(scratch, page->text, page->length, &tokens);
+    int status = tokens_read(scratch, page->text, page->length, false, &tokens);
     tokens_drop_marks(&tokens);
     comparison->page = &tokens;
     for (size_t i = 0; i < comparison->saids->count; i++) {

@@ -19,7 +19,7 @@ static yyjson_mut_val *describe_note(const struct evidence *evidence, yyjson_mut
     const struct evidence_page *page = evidence_page(evidence, note->source);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     json_add_string(doc, object, "claim", note->claim);
-    json_add_string(doc, object, "quote", note->quote);
+    json_add_string(doc, object, "quote", note->words);
     json_add_string(doc, object, "url", note->url);
     json_add_string(doc, object, "title", page ? page->title : "");
     if (page) {
@@ -36,7 +36,7 @@ static yyjson_mut_val *describe_note(const struct evidence *evidence, yyjson_mut
 static size_t note_chars(const struct evidence *evidence, const struct evidence_note *note)
 {
     const struct evidence_page *page = evidence_page(evidence, note->source);
-    return json_chars(note->claim) + json_chars(note->quote) + json_chars(note->url) +
+    return json_chars(note->claim) + json_chars(note->words) + json_chars(note->url) +
            json_chars(page ? page->title : "") + CHARS_OF_NAMES;
 }
 

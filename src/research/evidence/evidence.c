@@ -5,6 +5,7 @@
 #include "core/limits.h"
 #include "research/evidence/find.h"
 #include "research/evidence/internal.h"
+#include "research/evidence/marks.h"
 #include "text/text.h"
 #include "text/url.h"
 #include "world/world.h"
@@ -202,12 +203,22 @@ void evidence_judge(struct evidence *evidence, size_t number, int supported, con
     }
 }
 
+/* The bytes of the stop that the quote ends with, where the page has the same one there. */
+static size_t last_mark(const char *behind, const char *quote)
+{
+    size_t length = strlen(quote), size = 0;
+    while (size < length && size < 4 && ((unsigned char)quote[length - ++size] & 0xC0) == 0x80) {
+    }
+    return strncmp(behind, quote + length - size, size) == 0 ? size : 0;
+}
+
 /* Looks for the quote of a note. OK or ERR_NOMEM. */
 static int grade(struct evidence *evidence, struct kept_note *kept, const char *quote)
 {
     struct evidence_note *note = &kept->note;
     const struct evidence_page *page = evidence_page(evidence, note->source);
     struct found found = {.grade = EVIDENCE_ABSENT};
+    note->words = note->quote;
     note->grade = page && !page->text ? EVIDENCE_UNSEEN : EVIDENCE_ABSENT;
     if (!page || !page->text || strlen(quote) > LIMIT_EVIDENCE_NOTE_BYTES) {
         return OK;
@@ -215,12 +226,14 @@ static int grade(struct evidence *evidence, struct kept_note *kept, const char *
     int status = find_quote(page->text, page->length, quote, &evidence->work, &found);
     note->grade = found.grade;
     if (status == OK && is_found(kept)) {
-        kept->start = found.start;
-        kept->end = found.end;
+        size_t end = found.end + last_mark(page->text + found.end, quote);
+        note->words = marks_plain(evidence->arena, page->text + found.start, end - found.start);
         note->start = text_count(page->text, found.start);
         note->end = note->start + text_count(page->text + found.start, found.end - found.start);
+        kept->start = found.start;
+        kept->end = found.end;
     }
-    return status;
+    return status == OK && !note->words ? ERR_NOMEM : status;
 }
 
 static size_t add_note(struct evidence *evidence, const char *claim, const char *quote,

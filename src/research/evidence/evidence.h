@@ -70,6 +70,7 @@ const char *evidence_grade_name(enum evidence_grade grade);
 
 struct evidence_note {
     const char *claim, *quote; /* never NULL */
+    const char *words;         /* those of the page where the quote was found; else the quote */
     size_t source;             /* the number of a page; 0: of none */
     enum evidence_grade grade;
     size_t start, end;        /* code points of the page, where it was found */

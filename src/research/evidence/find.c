@@ -341,6 +341,70 @@ static bool keeps_units(const struct quest *quest, size_t first, size_t end)
     }
 }
 
+/* ---- borders ---- */
+
+/* The nearest token to one side that is no mark; NULL: there is none. */
+static const struct token *neighbour(const struct tokens *tokens, size_t at, bool before)
+{
+    const struct token *token = NULL;
+    while (!token && (before ? at > 0 : at < tokens->count)) {
+        at -= before;
+        token = tokens->items[at].flags & TOKEN_MARK ? NULL : &tokens->items[at];
+        at += !before;
+    }
+    return token;
+}
+
+/* Whether a sign belongs to the number before it, and not to the one behind it: 5 %, 5 °, 5". */
+static bool is_behind_its_number(const char *text, const struct token *sign)
+{
+    static const char *const SIGNS[] = {"%", "\"", "'", "°", "‰", "′", "″", "”", "’", "="};
+    for (size_t i = 0; i < sizeof SIGNS / sizeof *SIGNS; i++) {
+        if (strncmp(text + sign->start, SIGNS[i], strlen(SIGNS[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the place has all of the number at its border, with the sign beside it. */
+static bool keeps_number(const char *text, const struct token *number, const struct token *beside,
+                         bool before)
+{
+    if (!(number->flags & (before ? TOKEN_NUMBER | TOKEN_SYMBOL : TOKEN_NUMBER))) { /* ~$5 */
+        return true;
+    }
+    const struct token *one = before ? beside : number, *other = before ? number : beside;
+    bool glued = beside->flags & TOKEN_NUMBER && one->start + one->length == other->start; /* 1½ */
+    bool sign = beside->flags & TOKEN_SYMBOL && text[beside->start] != '=' &&
+                !(before && is_behind_its_number(text, beside));
+    return !glued && !sign;
+}
+
+/* Whether the place leaves out nothing beside it that turns it around: the "~" or the "%" of a
+ * number, or the "nobody" before "who was there was harmed". */
+static bool keeps_borders(const struct quest *quest, size_t first, size_t end)
+{
+    const struct tokens *tokens = quest->tokens;
+    const unsigned parted = TOKEN_BREAK | TOKEN_PAUSE;
+    const char *text = quest->text;
+    const struct token *before = neighbour(tokens, first, true);
+    const struct token *after = neighbour(tokens, end, false);
+    if (before && !(tokens->items[first].flags & parted) &&
+        (token_claims(text, before) & CLAIM_NEGATION ||
+         !keeps_number(text, &tokens->items[first], before, true))) {
+        return false;
+    }
+    if (!after || after->flags & parted) {
+        return true;
+    }
+    /* "Er kommt nicht." A "not" that more follows may be of that. */
+    const struct token *beyond = neighbour(tokens, (size_t)(after - tokens->items) + 1, false);
+    bool last = !beyond || beyond->flags & parted;
+    return !(last && token_claims(text, after) & CLAIM_NEGATION) &&
+           keeps_number(text, &tokens->items[end - 1], after, false);
+}
+
 /* ---- word by word ---- */
 
 /* The place of the quote in the text, or SIZE_MAX. OK or ERR_NOMEM. */
@@ -366,7 +430,8 @@ static int find_same(struct arena *scratch, const struct quest *quest, size_t *p
             same = back[same - 1];
         }
         same += text->items[i].hash == wanted[same].hash;
-        if (same == pattern->count && keeps_units(quest, i + 1 - same, i + 1)) {
+        if (same == pattern->count && keeps_units(quest, i + 1 - same, i + 1) &&
+            keeps_borders(quest, i + 1 - same, i + 1)) {
             *place = i + 1 - same;
             return OK;
         }
@@ -395,7 +460,7 @@ static bool take_place(void *context, const struct seeker *seeker, size_t first,
             return true;
         }
     }
-    if (!keeps_units(quest, first, end)) {
+    if (!keeps_units(quest, first, end) || !keeps_borders(quest, first, end)) {
         return true;
     }
     set_found(quest->found, EVIDENCE_NEAR, quest->tokens, first, end);
@@ -492,10 +557,10 @@ int find_quote(const char *text, size_t length, const char *quote, size_t *work,
                           .work = work,
                           .found = found};
     *found = (struct found){.grade = EVIDENCE_ABSENT};
-    int status = scratch ? tokens_read(scratch, quote, strlen(quote), &of_quote) : ERR_NOMEM;
+    int status = scratch ? tokens_read(scratch, quote, strlen(quote), true, &of_quote) : ERR_NOMEM;
     trim(&of_quote);
     if (status == OK && !strchr(quote, TOKEN_SEAM) && says_something(quote, &of_quote)) {
-        status = tokens_read(scratch, text, length, &of_text);
+        status = tokens_read(scratch, text, length, false, &of_text);
     }
     if (status == OK && of_text.count) {
         status = find_tokens(scratch, &quest, &of_quote, &of_text);

@@ -84,12 +84,10 @@ static void put_footnote(struct writer *writer, const struct kept_note *kept)
     const struct evidence_note *note = &kept->note;
     const struct evidence_page *page = evidence_page(writer->evidence, note->source);
     char stamp[CLOCK_STAMP_SIZE];
-    bool near = note->grade == EVIDENCE_NEAR; /* the page's own words then */
-    const char *quote = near ? page->text + kept->start : note->quote;
     buf_printf(out, "[^%zu]: ", kept->footnote);
-    if (*quote) {
+    if (*note->words) {
         buf_puts(out, "“");
-        evidence_put_plain(out, quote, near ? kept->end - kept->start : strlen(quote), MOST_QUOTE);
+        evidence_put_plain(out, note->words, strlen(note->words), MOST_QUOTE);
         buf_puts(out, "” ");
     }
     if (page && *page->title) {
@@ -131,7 +129,7 @@ static size_t footnote_of(struct writer *writer, struct kept_note *kept)
         kept->footnote = kept->footnote ? kept->footnote : writer->shared;
         return kept->footnote;
     }
-    size_t quote = strlen(kept->note.quote), title = page ? strlen(page->title) : 0;
+    size_t quote = strlen(kept->note.words), title = page ? strlen(page->title) : 0;
     size_t chars = (quote < MOST_QUOTE ? quote : MOST_QUOTE) +
                    (title < MOST_TITLE ? title : MOST_TITLE) + strlen(kept->note.url) + MOST_REST;
     kept->footnote = ++writer->footnotes;

@@ -4,113 +4,22 @@
 #include "research/evidence/tokens.h"
 
 #include "core/limits.h"
-#include "index/fold.h"
-#include "tables.h"
+#include "research/evidence/marks.h"
+#include "research/evidence/reading.h"
 #include "text/sentences.h"
-#include "text/text.h"
-#include "text/word_table.h"
 
 #include <string.h>
-#include <utf8proc.h>
 
-#define MOST_POINTS 96   /* of one token; a longer word is several */
-#define MOST_TARGET 2048 /* bytes of the address in a link */
-#define MOST_LABEL  64   /* bytes of the name of a footnote, or of an entity */
-#define MOST_WORD   192  /* bytes of a word that is looked up in a table */
-
-#define SOFT_HYPHEN 0x00ADu
-#define MINUS       0x2212u
-#define OVER        0x2044u /* the stroke of a fraction */
-
-struct reader {
-    struct arena *arena;
-    const char *text;
-    size_t length;
-    size_t at;
-    size_t no_target_before; /* here a target was looked for in vain */
-    size_t capacity;
-    struct tokens *out;
-    bool begins;    /* the next token begins an item, a row or a paragraph */
-    bool after_end; /* or a sentence, if it looks like one */
-    bool heading;   /* this line is one: the next begins a paragraph */
-    unsigned apart; /* what parts the next token from the one before: TOKEN_BREAK, TOKEN_PAUSE */
-    int status;
-};
+#define MINUS 0x2212u
+#define OVER  0x2044u /* the stroke of a fraction */
+#define PRIME 0x2032u
 
 /* ---- looking ---- */
-
-static uint32_t point_at(const struct reader *reader, size_t at, size_t *after)
-{
-    if (at >= reader->length) {
-        *after = at;
-        return 0;
-    }
-    const char *place = reader->text + at;
-    uint32_t point = (unsigned char)*place < 128 ? (unsigned char)*place++
-                                                 : text_next(&place, reader->text + reader->length);
-    *after = (size_t)(place - reader->text);
-    return point;
-}
-
-static char byte_at(const struct reader *reader, size_t at)
-{
-    return at < reader->length ? reader->text[at] : '\0';
-}
-
-static bool is_digit(uint32_t point)
-{
-    if (point < 128) {
-        return point >= '0' && point <= '9';
-    }
-    return utf8proc_category((utf8proc_int32_t)point) == UTF8PROC_CATEGORY_ND;
-}
-
-/* Digits that stand higher or lower than others, and fractions: they begin a token of their own, so
- * that ten to the sixth is not a hundred and six. */
-static bool is_raised(uint32_t point)
-{
-    return point == 0xB2 || point == 0xB3 || point == 0xB9 || (point >= 0x2070 && point <= 0x209C);
-}
-
-static bool is_fraction(uint32_t point)
-{
-    return (point >= 0xBC && point <= 0xBE) || (point >= 0x2150 && point <= 0x215F) ||
-           point == 0x2189;
-}
-
-/* What no reader sees: joiners, marks of direction, selectors of variants, the line that stretches
- * an Arabic word. */
-static bool is_unseen(uint32_t point)
-{
-    return point == SOFT_HYPHEN || point == 0x034F || point == 0x0640 || point == 0x061C ||
-           (point >= 0x200B && point <= 0x200F) || (point >= 0x202A && point <= 0x202E) ||
-           (point >= 0x2060 && point <= 0x206F) || (point >= 0xFE00 && point <= 0xFE0F) ||
-           point == 0xFEFF || (point >= 0xE0000 && point <= 0xE0FFF);
-}
 
 /* Trade marks and the like, which quotes leave out. */
 static bool is_decoration(uint32_t point)
 {
     return point == 0xA9 || point == 0xAE || point == 0x2122 || point == 0x2120 || point == 0x2117;
-}
-
-static bool is_word(uint32_t point)
-{
-    return fold_class(point) == FOLD_WORD && !is_raised(point) && !is_fraction(point) &&
-           !fold_is_apostrophe(point);
-}
-
-static bool is_blank(uint32_t point)
-{
-    return point <= ' ' || point == 0x7F || point == 0x85 || point == 0xA0 || point == 0x1680 ||
-           (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
-           point == 0x202F || point == 0x205F || point == 0x3000;
-}
-
-/* Those that may stand inside a word. */
-static bool is_hyphen(uint32_t point)
-{
-    return point == '-' || (point >= 0x2010 && point <= 0x2013);
 }
 
 static bool is_dash(uint32_t point)
@@ -133,13 +42,7 @@ static bool is_quotation(uint32_t point)
 
 /* ---- writing ---- */
 
-static uint64_t hash_point(uint64_t hash, uint32_t point)
-{
-    hash = (hash ^ point) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
-
-static void put(struct reader *reader, uint64_t hash, size_t start, unsigned flags)
+void reading_put(struct reader *reader, uint64_t hash, size_t start, unsigned flags)
 {
     struct tokens *out = reader->out;
     bool same_mark = (flags & TOKEN_MARK) && out->count && !reader->begins &&
@@ -179,285 +82,10 @@ static void put_sign(struct reader *reader, uint32_t point, size_t after, unsign
 {
     size_t start = reader->at;
     reader->at = after;
-    put(reader, hash_point(UINT64_C(1) << 40, point), start, flags);
-}
-
-/* ---- words and numbers ---- */
-
-/* The folded points of a word. */
-struct word {
-    utf8proc_int32_t points[MOST_POINTS + 32];
-    size_t count;
-    unsigned flags;
-    bool marked; /* holds marks that stand on letters, which have an order */
-    uint32_t last;
-};
-
-static void add_point(struct word *word, uint32_t point)
-{
-    word->last = point;
-    if (point < 128) {
-        bool capital = point >= 'A' && point <= 'Z';
-        word->flags |= capital ? TOKEN_CAPITAL : 0;
-        word->flags |= point >= '0' && point <= '9' ? TOKEN_NUMBER : 0;
-        word->points[word->count++] = (utf8proc_int32_t)(capital ? point | 32 : point);
-        return;
-    }
-    const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)point);
-    switch (property->category) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LT:
-        word->flags |= TOKEN_CAPITAL;
-        break;
-    case UTF8PROC_CATEGORY_LO:
-        word->flags |= TOKEN_BARE;
-        break;
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-        word->flags |= TOKEN_NUMBER;
-        break;
-    default:
-        break;
-    }
-    int boundary = UTF8PROC_BOUNDCLASS_START;
-    utf8proc_ssize_t more = utf8proc_decompose_char(
-        (utf8proc_int32_t)point, word->points + word->count, 32,
-        UTF8PROC_CASEFOLD | UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE, &boundary);
-    for (utf8proc_ssize_t i = 0; i < more && i < 32; i++) {
-        utf8proc_int32_t made = word->points[word->count];
-        word->marked = word->marked || utf8proc_get_property(made)->combining_class != 0;
-        word->count++;
-    }
-}
-
-/* Puts marks that stand on one letter into their canonical order. */
-static void order_marks(struct word *word)
-{
-    for (size_t i = 1; i < word->count; i++) {
-        utf8proc_int32_t point = word->points[i];
-        int class = utf8proc_get_property(point)->combining_class;
-        size_t place = i;
-        while (class && place > 0 &&
-               utf8proc_get_property(word->points[place - 1])->combining_class > class) {
-            word->points[place] = word->points[place - 1];
-            place--;
-        }
-        word->points[place] = point;
-    }
-}
-
-static uint64_t hash_word(struct word *word)
-{
-    uint64_t hash = 0;
-    if (word->marked) {
-        order_marks(word);
-    }
-    for (size_t i = 0; i < word->count; i++) {
-        hash = hash_point(hash, (uint32_t)word->points[i]);
-    }
-    return hash;
-}
-
-/* Behind a hyphen: where the word goes on, in the same line or, behind a break, in the next one. 0:
- * it does not. */
-static size_t goes_on(const struct reader *reader, size_t at, bool letters_only)
-{
-    size_t after, next = at;
-    while (byte_at(reader, next) == ' ' || byte_at(reader, next) == '\t' ||
-           byte_at(reader, next) == '\r') {
-        next++;
-    }
-    bool broken = byte_at(reader, next) == '\n';
-    if (broken) {
-        next++;
-        while (byte_at(reader, next) == ' ' || byte_at(reader, next) == '\t') {
-            next++;
-        }
-    } else {
-        next = at;
-    }
-    uint32_t point = point_at(reader, next, &after);
-    bool good = point && is_word(point) && !((letters_only || broken) && is_digit(point));
-    return good ? next : 0;
-}
-
-/* What may stand inside a word without ending it: where the word goes on, or 0. */
-static size_t skip_inside(const struct reader *reader, struct word *word, uint32_t point,
-                          size_t after)
-{
-    size_t beyond;
-    bool number = is_digit(word->last);
-    uint32_t next = point_at(reader, after, &beyond);
-    if (point == SOFT_HYPHEN) {
-        size_t place = goes_on(reader, after, true);
-        return place ? place : after;
-    }
-    if (is_unseen(point)) {
-        return after;
-    }
-    if (is_hyphen(point)) {
-        bool range = number && is_digit(next);
-        return range || is_hyphen(next) ? 0 : goes_on(reader, after, number);
-    }
-    if ((point == '*' || point == '`') && !number) { /* one part of a word is set off */
-        while (next == point) {
-            after = beyond;
-            next = point_at(reader, after, &beyond);
-        }
-        return next && is_word(next) ? after : 0;
-    }
-    if (point == '\\' && (next == '_' || next == '-' || next == '.' || next == '\'')) {
-        return after;
-    }
-    if (!next || !is_word(next)) {
-        return 0;
-    }
-    bool joins = point == '_' || fold_is_apostrophe(point) ||
-                 ((point == '.' || point == ',') && number && is_digit(next));
-    if (joins) {
-        add_point(word, fold_is_apostrophe(point) ? '\'' : point);
-        return after;
-    }
-    return 0;
-}
-
-/* Letters and digits of ASCII, which most words are made of; false: there are none here. */
-static bool add_plain(struct reader *reader, struct word *word)
-{
-    size_t start = reader->at;
-    while (reader->at < reader->length && word->count < MOST_POINTS) {
-        unsigned char c = (unsigned char)reader->text[reader->at];
-        unsigned letter = (c | 32u) - 'a', digit = c - (unsigned)'0';
-        if (letter >= 26 && digit >= 10) {
-            break;
-        }
-        word->flags |= digit < 10 ? TOKEN_NUMBER : c & 32 ? 0 : TOKEN_CAPITAL;
-        word->points[word->count++] = (utf8proc_int32_t)(digit < 10 ? c : c | 32u);
-        word->last = c;
-        reader->at++;
-    }
-    return reader->at > start;
-}
-
-/* Reads a word or a number; `sign`: it is a number below zero, and its sign is taken. */
-static void read_word(struct reader *reader, size_t start, bool sign)
-{
-    struct word word;
-    word.count = 0;
-    word.flags = 0;
-    word.marked = false;
-    word.last = 0;
-    if (sign) {
-        add_point(&word, '-');
-    }
-    size_t end = reader->at;
-    while (reader->at < reader->length && word.count < MOST_POINTS) {
-        size_t after;
-        if (add_plain(reader, &word)) {
-            end = reader->at;
-            continue;
-        }
-        uint32_t point = point_at(reader, reader->at, &after);
-        if (is_word(point)) {
-            if (!is_unseen(point)) {
-                add_point(&word, point);
-            }
-            reader->at = end = after;
-            continue;
-        }
-        after = skip_inside(reader, &word, point, after);
-        if (!after) {
-            break;
-        }
-        reader->at = after;
-    }
-    reader->at = end;
-    put(reader, hash_word(&word), start, word.flags);
-}
-
-/* Marks of a letter that stand behind it, those of narrow Katakana among them. */
-static bool is_mark(uint32_t point)
-{
-    utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)point);
-    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC ||
-           point == 0xFF9E || point == 0xFF9F;
-}
-
-/* A character of a script that does not separate words, with its marks. */
-static void read_single(struct reader *reader, uint32_t point, size_t after)
-{
-    struct word word = {.count = 0};
-    size_t start = reader->at;
-    do {
-        add_point(&word, point);
-        reader->at = after;
-        point = point_at(reader, reader->at, &after);
-    } while (point && word.count < MOST_POINTS && is_mark(point));
-    put(reader, hash_word(&word), start, word.flags | TOKEN_BARE);
-}
-
-/* A raised digit is "^" and the digit; a fraction is its two numbers and a stroke. */
-static void read_raised(struct reader *reader, uint32_t point, size_t after)
-{
-    struct word word = {.count = 0};
-    size_t start = reader->at;
-    bool raised = is_raised(point);
-    add_point(&word, point);
-    reader->at = after;
-    if (raised) {
-        put(reader, hash_point(UINT64_C(1) << 40, '^'), start, TOKEN_SYMBOL);
-    }
-    while (raised && word.count < MOST_POINTS) {
-        point = point_at(reader, reader->at, &after);
-        if (!point || !is_raised(point)) {
-            break;
-        }
-        add_point(&word, point);
-        reader->at = after;
-    }
-    put(reader, hash_word(&word), start, word.flags | TOKEN_NUMBER);
+    reading_put(reader, hash_point(UINT64_C(1) << 40, point), start, flags);
 }
 
 /* ---- Markdown ---- */
-
-/* Behind "](": where the address ends, or 0 when that is none. */
-static size_t target_end(struct reader *reader, size_t at)
-{
-    size_t depth = 1, end = at;
-    if (at < reader->no_target_before) {
-        return 0;
-    }
-    while (end < reader->length && end - at < MOST_TARGET && reader->text[end] != '\n') {
-        char c = reader->text[end++];
-        end += c == '\\' && end < reader->length && reader->text[end] != '\n' ? 1 : 0;
-        depth += c == '(' ? 1 : 0;
-        depth -= c == ')' ? 1 : 0;
-        if (depth == 0) {
-            return end;
-        }
-    }
-    reader->no_target_before = end;
-    return 0;
-}
-
-/* "[^name]": behind it; else 0. */
-static size_t footnote_end(const struct reader *reader, size_t at)
-{
-    if (byte_at(reader, at) != '[' || byte_at(reader, at + 1) != '^') {
-        return 0;
-    }
-    for (size_t end = at + 2; end < reader->length && end < at + MOST_LABEL; end++) {
-        char c = reader->text[end];
-        if (c == ']') {
-            return end + 1;
-        }
-        if (c == ' ' || c == '\n' || c == '[') {
-            return 0;
-        }
-    }
-    return 0;
-}
 
 /* "[12]", which is no link: behind it; else 0. */
 static size_t reference_end(const struct reader *reader, size_t at)
@@ -470,18 +98,35 @@ static size_t reference_end(const struct reader *reader, size_t at)
     return closed && byte_at(reader, end + 1) != '(' ? end + 1 : 0;
 }
 
+/* Behind a footnote's mark; else 0. In a quote, a mark that is a word may be one that the page does
+ * not have: "was [^not]guilty". */
+static size_t note_end(const struct reader *reader, size_t at)
+{
+    size_t end = marks_footnote_end(reader->text, reader->length, at);
+    for (size_t i = at + 2; reader->is_quote && i + 1 < end; i++) {
+        if (!is_digit((unsigned char)reader->text[i])) {
+            return 0;
+        }
+    }
+    return end;
+}
+
 /* Brackets are seen by nobody where they make a link, and change nothing where they do not. */
 static void read_bracket(struct reader *reader)
 {
-    size_t note = footnote_end(reader, reader->at);
+    size_t note = note_end(reader, reader->at);
     size_t reference = byte_at(reader, reader->at) == '[' ? reference_end(reader, reader->at) : 0;
     if (note) {
         reader->at = note;
     } else if (reference) {
         put_sign(reader, '[', reference, TOKEN_MARK);
     } else if (byte_at(reader, reader->at) == ']' && byte_at(reader, reader->at + 1) == '(') {
-        size_t end = target_end(reader, reader->at + 2);
-        reader->at = end ? end : reader->at + 1;
+        size_t target = reader->at + 2;
+        size_t end =
+            marks_target_end(reader->text, reader->length, target, &reader->no_target_before);
+        bool skipped =
+            end && (!reader->is_quote || marks_is_address(reader->text + target, end - target));
+        reader->at = skipped ? end : reader->at + 1;
     } else {
         reader->at++;
     }
@@ -496,7 +141,7 @@ static uint32_t read_entity(const struct reader *reader, size_t *after)
         uint32_t point;
     } ENTITIES[] = {{"&amp;", '&'},  {"&lt;", '<'},    {"&gt;", '>'},    {"&quot;", '"'},
                     {"&#39;", '\''}, {"&nbsp;", 0xA0}, {"<br>", ' '},    {"<br/>", ' '},
-                    {"<br />", ' '}, {"<sup>", '^'},   {"</sup>", 0xAD}, {"<sub>", 0xAD},
+                    {"<br />", ' '}, {"<sup>", '^'},   {"</sup>", 0xAD}, {"<sub>", '_'},
                     {"</sub>", 0xAD}};
     for (size_t i = 0; i < sizeof ENTITIES / sizeof *ENTITIES; i++) {
         size_t length = strlen(ENTITIES[i].text);
@@ -541,7 +186,8 @@ static size_t list_mark_end(const struct reader *reader, size_t at)
  * list stands before: "- - - x" would be read over and over. */
 static void skip_line_start(struct reader *reader)
 {
-    size_t end;
+    size_t end, depth = 0;
+    bool apart = false; /* something but a ">" parts this line from the one before */
     for (bool listed = false;;) {
         while (byte_at(reader, reader->at) == ' ' || byte_at(reader, reader->at) == '\t') {
             reader->at++;
@@ -554,23 +200,30 @@ static void skip_line_start(struct reader *reader)
         size_t list = list_mark_end(reader, reader->at);
         if (!listed && is_rule(reader, reader->at, &end)) {
             reader->at = end;
-            reader->begins = true;
-            return;
+            apart = true;
+            break;
         }
         if (hashes && hashes < 7 && byte_at(reader, reader->at + hashes) == ' ') {
             reader->at += hashes;
             reader->heading = true;
         } else if (c == '>') {
             reader->at++;
+            depth++;
+            continue;
         } else if (list) {
             reader->at = list;
         } else {
-            reader->begins = reader->begins || c == '|' || c == '\n' || c == '\r';
-            return;
+            apart = apart || c == '|' || c == '\n' || c == '\r';
+            break;
         }
         listed = list != 0;
-        reader->begins = true;
+        apart = true;
     }
+    if (apart || depth != reader->depth) { /* the lines of one quotation are one text */
+        reader->begins = true;
+        reader->open[0] = reader->open[1] = false;
+    }
+    reader->depth = depth;
 }
 
 /* "```c": the whole line, where it has no more of them. */
@@ -585,7 +238,8 @@ static bool skip_fence(struct reader *reader)
         at++;
     }
     while (at < reader->length && reader->text[at] != '\n') {
-        if (reader->text[at++] == '`') {
+        char mark = reader->text[at++];
+        if (mark == '`' || (reader->is_quote && !is_blank((unsigned char)mark))) {
             return false;
         }
     }
@@ -619,7 +273,7 @@ static bool ends_sentence(const struct reader *reader, uint32_t point, size_t af
         }
         if (next == '[') {
             size_t reference = reference_end(reader, after);
-            beyond = reference ? reference : footnote_end(reader, after);
+            beyond = reference ? reference : note_end(reader, after);
             if (!beyond) {
                 return false;
             }
@@ -649,6 +303,9 @@ static uint32_t usual_sign(uint32_t point)
     if (is_quotation(point)) {
         return '"';
     }
+    if (point == 0x223C || point == 0x2248) {
+        return '~';
+    }
     if (point < 128) {
         return point;
     }
@@ -657,19 +314,82 @@ static uint32_t usual_sign(uint32_t point)
     return count > 0 ? (uint32_t)made[0] : point;
 }
 
+/* The character before the one that is read. */
+static uint32_t point_before(const struct reader *reader)
+{
+    size_t beyond, back = reader->at;
+    while (back > 0 && reader->at - back < 4 &&
+           ((unsigned char)reader->text[--back] & 0xC0) == 0x80) {
+    }
+    return reader->at ? point_at(reader, back, &beyond) : ' ';
+}
+
+static bool is_currency(uint32_t point)
+{
+    return utf8proc_category((utf8proc_int32_t)point) == UTF8PROC_CATEGORY_SC;
+}
+
 /* A minus before a number or an amount, where it is none of a range. */
 static bool is_negative(const struct reader *reader, uint32_t point, size_t after)
 {
     size_t beyond;
     uint32_t next = point_at(reader, after, &beyond);
-    size_t back = reader->at;
-    while (back > 0 && reader->at - back < 4 &&
-           ((unsigned char)reader->text[--back] & 0xC0) == 0x80) {
-    }
-    uint32_t before = reader->at ? point_at(reader, back, &beyond) : ' ';
+    uint32_t before = point_before(reader);
     bool free = fold_class(before) == FOLD_GAP && before != ')' && before != ']' && before != '%';
     return (point == MINUS || is_hyphen(point)) && free && next &&
-           (is_digit(next) || utf8proc_category((utf8proc_int32_t)next) == UTF8PROC_CATEGORY_SC);
+           (is_digit(next) || is_currency(next));
+}
+
+/* A tilde before a number says "about", and between two "to"; others are marks of a layout. */
+static bool read_tilde(struct reader *reader, size_t after)
+{
+    size_t beyond, at = after + (byte_at(reader, after) == ' ');
+    uint32_t next = point_at(reader, at, &beyond);
+    uint32_t before = point_before(reader);
+    if (!next || !(is_digit(next) || is_currency(next)) || before == '~' ||
+        (is_word(before) && !is_digit(before))) {
+        return false;
+    }
+    bool range = is_digit(before);
+    put_sign(reader, range ? '-' : '~', after, range ? TOKEN_MARK : TOKEN_SYMBOL);
+    reader->apart |= range ? TOKEN_BREAK : 0;
+    return true;
+}
+
+/* Which of the quotation marks it is: 0 for a single one, 1 for a double one. */
+static size_t kind_of_quotation(uint32_t point)
+{
+    return !(point == PRIME || fold_is_apostrophe(point) || point == 0x2018 || point == 0x201A ||
+             point == 0x2039 || point == 0x203A);
+}
+
+/* A mark behind a digit that closes no quotation says minutes or seconds, feet or inches: five feet
+ * are not five inches. False: it is no such mark. */
+static bool read_prime(struct reader *reader, uint32_t point, size_t after)
+{
+    size_t kind = kind_of_quotation(point);
+    bool closes = point != '\'' && point != '"' && point != 0x2019 && point != 0x201D;
+    bool prime = point == PRIME || point == PRIME + 1;
+    if (!is_digit(point_before(reader)) || (!prime && (closes || reader->open[kind]))) {
+        return false;
+    }
+    if (kind == 0 && byte_at(reader, after) == '\'') {
+        after++;
+        kind = 1;
+    }
+    put_sign(reader, kind ? '"' : PRIME, after, TOKEN_SYMBOL);
+    return true;
+}
+
+/* Notes that a quotation begins or ends. */
+static void note_quotation(struct reader *reader, uint32_t point, size_t after)
+{
+    size_t beyond, kind = kind_of_quotation(point);
+    uint32_t next = point_at(reader, after, &beyond), before = point_before(reader);
+    bool short_form = kind == 0 && is_digit(next); /* the '90s */
+    bool behind_mark = before < 128 && before && strchr(".,;:!?%)", (int)before);
+    reader->open[kind] =
+        next && !is_blank(next) && !short_form && !behind_mark && fold_class(before) == FOLD_GAP;
 }
 
 /* How far a mark parts what stands on its two sides. */
@@ -686,14 +406,33 @@ static unsigned parts(uint32_t point)
 
 static void read_sign(struct reader *reader, uint32_t point, size_t after)
 {
-    size_t entity_after;
+    size_t entity_after = after;
     uint32_t entity = point == '&' || point == '<' ? read_entity(reader, &entity_after) : 0;
     if (point == '|' || entity == ' ') { /* a cell, or a line of one, says something of its own */
         reader->apart |= TOKEN_BREAK;
+        reader->open[0] = reader->open[1] = false;
+    }
+    size_t note = entity == '^' ? reading_raised_note(reader) : 0;
+    if (note) {
+        put_sign(reader, '[', note, TOKEN_MARK);
+        return;
+    }
+    if (entity == '_') { /* 101<sub>2</sub> */
+        bool base = is_digit(point_before(reader)) &&
+                    is_digit((unsigned char)byte_at(reader, entity_after));
+        if (base) {
+            put_sign(reader, '_', entity_after, TOKEN_SYMBOL);
+            return;
+        }
+        entity = SOFT_HYPHEN;
     }
     if (entity) {
         point = entity;
         after = entity_after;
+    }
+    if ((point == '~' && read_tilde(reader, after)) ||
+        (is_quotation(point) && read_prime(reader, point, after))) {
+        return;
     }
     if (is_blank(point) || is_unseen(point) || is_decoration(point) ||
         (point < 128 && strchr("*`|~_", (int)point))) {
@@ -708,7 +447,7 @@ static void read_sign(struct reader *reader, uint32_t point, size_t after)
         size_t start = reader->at, behind;
         if (is_digit(point_at(reader, after, &behind))) {
             reader->at = after;
-            read_word(reader, start, true);
+            reading_word(reader, start, true);
         } else {
             put_sign(reader, '-', after, TOKEN_SYMBOL);
         }
@@ -730,6 +469,9 @@ static void read_sign(struct reader *reader, uint32_t point, size_t after)
         after++;
     }
     bool ends = ends_sentence(reader, dots ? 0x2026 : point, after);
+    if (is_quotation(point)) {
+        note_quotation(reader, point, after);
+    }
     put_sign(reader, dots ? 0x2026 : usual_sign(point), after, TOKEN_MARK);
     reader->after_end = reader->after_end || ends;
     reader->apart |= parts(dots ? 0x2026 : point);
@@ -746,16 +488,17 @@ static void read_one(struct reader *reader)
         skip_line_start(reader);
         skip_fence(reader);
     } else if (point == TOKEN_SEAM) {
+        reader->apart |= TOKEN_BREAK;
         put_sign(reader, point, after, TOKEN_SYMBOL);
         reader->begins = true;
     } else if (is_blank(point)) {
         reader->at = after;
     } else if (is_word(point)) {
-        read_word(reader, reader->at, false);
-    } else if (is_raised(point) || is_fraction(point)) {
-        read_raised(reader, point, after);
+        reading_word(reader, reader->at, false);
+    } else if (is_raised(point) || is_lowered(point) || is_fraction(point)) {
+        reading_raised(reader, point, after);
     } else if (fold_class(point) == FOLD_UNSPACED) {
-        read_single(reader, point, after);
+        reading_single(reader, point, after);
     } else if (point == '[' || point == ']') {
         read_bracket(reader);
     } else {
@@ -763,10 +506,15 @@ static void read_one(struct reader *reader)
     }
 }
 
-int tokens_read(struct arena *arena, const char *text, size_t length, struct tokens *tokens)
+int tokens_read(struct arena *arena, const char *text, size_t length, bool is_quote,
+                struct tokens *tokens)
 {
-    struct reader reader = {
-        .arena = arena, .text = text, .length = length, .out = tokens, .begins = true};
+    struct reader reader = {.arena = arena,
+                            .text = text,
+                            .length = length,
+                            .out = tokens,
+                            .is_quote = is_quote,
+                            .begins = true};
     *tokens = (struct tokens){0};
     if (length > LIMIT_EVIDENCE_PAGE_BYTES) {
         return ERR_LIMIT;
@@ -788,50 +536,4 @@ void tokens_drop_marks(struct tokens *tokens)
         }
     }
     tokens->count = kept;
-}
-
-/* ---- what a word does to a claim ---- */
-
-/* A word as tables have it; 0: it is too long for any. */
-static size_t bare_word(const char *text, const struct token *token, char out[MOST_WORD])
-{
-    return token->length < MOST_WORD / 2
-               ? fold_bare(text + token->start, token->length, out, MOST_WORD)
-               : 0;
-}
-
-unsigned token_claims(const char *text, const struct token *token)
-{
-    char word[MOST_WORD];
-    size_t length = bare_word(text, token, word);
-    if (!length || token->flags & (TOKEN_MARK | TOKEN_SYMBOL)) {
-        return 0;
-    }
-    /* isn't, won't; n'est */
-    const char *end = word + length;
-    bool contracted = length > 3 && end[-1] == 't' &&
-                      (memcmp(end - 3, "n't", 3) == 0 ||
-                       (length > 5 && memcmp(end - 5, "n\xE2\x80\x99t", 5) == 0));
-    bool elided = length > 2 && word[0] == 'n' &&
-                  (word[1] == '\'' || (length > 4 && memcmp(word + 1, "\xE2\x80\x99", 3) == 0));
-    unsigned claims = words_match(&claim_words, word, length);
-    return contracted || elided ? claims | CLAIM_NEGATION : claims;
-}
-
-bool token_names(const char *text, const struct token *token)
-{
-    char word[MOST_WORD];
-    if (!(token->flags & TOKEN_CAPITAL)) {
-        return false;
-    }
-    size_t length = bare_word(text, token, word);
-    return !(token->flags & TOKEN_BEGINS) || !length || !words_value(&stop_words, word, length);
-}
-
-bool token_is_common(const char *text, const struct token *token)
-{
-    char word[MOST_WORD];
-    size_t length = bare_word(text, token, word);
-    return length && (words_value(&stop_words, word, length) ||
-                      words_match(&claim_words, word, length) & CLAIM_LIGHT);
 }

@@ -35,9 +35,10 @@ struct tokens {
     size_t count;
 };
 
-/* The tokens of a text in an arena. A seam is one that is no other text's. OK, ERR_NOMEM, or
- * ERR_LIMIT: it is too long. */
-MUST_CHECK int tokens_read(struct arena *arena, const char *text, size_t length,
+/* The tokens of a text in an arena. A seam is one that is no other text's. A quote is what somebody
+ * says that a page says: of it only what carries no words is passed over, so that "was [^not]
+ * guilty" is not "was guilty". OK, ERR_NOMEM, or ERR_LIMIT: it is too long. */
+MUST_CHECK int tokens_read(struct arena *arena, const char *text, size_t length, bool is_quote,
                            struct tokens *tokens);
 /* Takes out what is a mark, in place. */
 void tokens_drop_marks(struct tokens *tokens);
