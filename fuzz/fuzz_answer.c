@@ -38,10 +38,13 @@ static void check_cited(struct arena *arena, const struct response_part *parts, 
     require(strlen(cited.text) == cited.length, "the length of the text");
     require(text_is_utf8(cited.text, cited.length), "the text is not UTF-8");
     size_t points = text_count(cited.text, cited.length);
+    int last = 0;
     for (size_t i = 0; i < cited.count; i++) {
         const struct citation *citation = &cited.citations[i];
         require(citation->start <= citation->end && citation->end <= points, "a position");
-        require(citation->rank == (int)i + 1, "a rank");
+        require(citation->rank == last || citation->rank == last + 1, "a rank");
+        require(citation->rank > 0 && citation->rank <= (int)wishes.most, "too many sources");
+        last = citation->rank;
         require(text_is_utf8(citation->snippet, strlen(citation->snippet)), "a snippet");
         require(text_count(citation->snippet, strlen(citation->snippet)) <= LIMIT_SNIPPET_CHARS + 3,
                 "the length of a snippet");

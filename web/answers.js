@@ -52,15 +52,27 @@ function source(one) {
     null,
     h("p", null, foreignLink(address, one.title || address, 200), one.failed ? [" ", badge("not read", "warn")] : null, one.published ? h("span", { class: "muted small" }, " · ", foreign(one.published, 40)) : null),
     h("p", { class: "small muted" }, foreign(address, 160)),
-    one.snippet || one.textSnippet ? h("p", null, foreign(one.snippet || one.textSnippet, 800)) : null,
+    one.snippet ? h("p", null, foreign(one.snippet, 800)) : null,
+    list(one.said).map((words) => h("p", null, foreign(words, 800))),
     body ? disclosure(`Page, ${count(body.length)} characters`, () => markdown(body)) : null,
   );
+}
+
+/* The sources of a short answer, each once, with the sentences that it supports. */
+function citedSources(citations) {
+  const sources = new Map();
+  for (const one of citations) {
+    const source = sources.get(one.url) || { ...one, said: [] };
+    if (one.textSnippet && !source.said.includes(one.textSnippet)) source.said.push(one.textSnippet);
+    sources.set(one.url, source);
+  }
+  return [...sources.values()];
 }
 
 /* The sources that any kind of answer names. */
 function sourcesOf(result) {
   const visited = list(result.metadata?.sources_visited).map((one) => (typeof one === "string" ? { url: one } : one));
-  return [...list(result.results), ...(Array.isArray(result.citations) ? result.citations : []), ...visited];
+  return [...list(result.results), ...citedSources(list(result.citations)), ...visited];
 }
 
 function section(title, ...children) {

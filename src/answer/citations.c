@@ -14,14 +14,20 @@
 
 #define BETWEEN_MESSAGES "\n\n"
 
-/* A source on its way to becoming a citation. */
 struct source {
     const struct annotation *annotation;
-    const char *url;  /* without tracking parameters */
-    struct span span; /* in the joined text, later in the cleaned one */
+    const char *url; /* without tracking parameters */
     struct date date;
     bool dated, outdated;
     size_t order; /* of its first mention */
+    size_t rank;  /* from 1 */
+};
+
+/* A mention of a source, on its way to becoming a citation. */
+struct mention {
+    size_t source;    /* the order of its source */
+    struct span span; /* in the joined text, later in the cleaned one */
+    size_t rank;      /* of its source */
 };
 
 struct work {
@@ -36,6 +42,8 @@ struct work {
     size_t span_count;
     struct source *sources; /* one for each URL */
     size_t source_count;
+    struct mention *mentions;
+    size_t mention_count;
 };
 
 /* ---- the text ---- */
@@ -69,8 +77,8 @@ static int clean(struct work *work)
         return status;
     }
     work->text = cuts_apply(work->arena, work->joined, work->joined_length, &cuts, &work->length);
-    for (size_t i = 0; i < work->source_count; i++) {
-        work->sources[i].span = moved(&cuts, work->sources[i].span);
+    for (size_t i = 0; i < work->mention_count; i++) {
+        work->mentions[i].span = moved(&cuts, work->mentions[i].span);
     }
     for (size_t i = 0; i < work->span_count; i++) {
         work->spans[i] = moved(&cuts, work->spans[i]);
@@ -103,16 +111,26 @@ static void add_annotation(struct work *work, const struct annotation *annotatio
 {
     work->spans[work->span_count++] = span;
     const char *url = source_url(work->arena, annotation->url);
-    struct source *known = url ? find_source(work, url) : NULL;
-    if (!url || known) {
-        if (known && !*known->annotation->title && *annotation->title) {
-            known->annotation = annotation;
-        }
+    struct source *source = url ? find_source(work, url) : NULL;
+    if (!url) {
         return;
     }
-    work->sources[work->source_count] = (struct source){
-        .annotation = annotation, .url = url, .span = span, .order = work->source_count};
-    work->source_count++;
+    if (!source) {
+        source = &work->sources[work->source_count];
+        *source =
+            (struct source){.annotation = annotation, .url = url, .order = work->source_count++};
+    } else if (!*source->annotation->title && *annotation->title) {
+        source->annotation = annotation;
+    }
+    for (size_t i = 0; i < work->mention_count; i++) {
+        const struct mention *other = &work->mentions[i];
+        bool same = other->span.start == span.start && other->span.end == span.end;
+        bool overlap = other->span.start < span.end && span.start < other->span.end;
+        if (other->source == source->order && (same || overlap)) {
+            return; /* one marker, named twice */
+        }
+    }
+    work->mentions[work->mention_count++] = (struct mention){source->order, span, 0};
 }
 
 /* Whether there is nothing but commas and blanks between two markers. */
@@ -172,7 +190,8 @@ static int collect(struct work *work)
     }
     work->spans = arena_alloc(work->arena, (annotations + 1) * sizeof *work->spans);
     work->sources = arena_alloc(work->arena, (annotations + 1) * sizeof *work->sources);
-    if (!work->spans || !work->sources || join(work, offsets) != OK) {
+    work->mentions = arena_alloc(work->arena, (annotations + 1) * sizeof *work->mentions);
+    if (!work->spans || !work->sources || !work->mentions || join(work, offsets) != OK) {
         return ERR_NOMEM;
     }
     struct counting counting = markers_counting(work->parts, rulers, work->count);
@@ -198,16 +217,28 @@ static bool is_outdated(const struct date *date, const struct citation_wishes *w
     return wishes->freshness_hours > 0 && date_older(date, wishes->now, wishes->freshness_hours);
 }
 
+/* Behind the first of its markers that has a date, else as the annotation or the address says. */
+static bool date_source(const struct work *work, struct source *source)
+{
+    for (size_t i = 0; i < work->mention_count; i++) {
+        const struct mention *mention = &work->mentions[i];
+        size_t end = mention->span.end;
+        if (mention->source == source->order &&
+            date_published(work->text + end, work->length - end, &source->date)) {
+            return true;
+        }
+    }
+    const char *said = source->annotation->published;
+    said = said ? arena_printf(work->arena, "published %s", said) : NULL;
+    return (said && date_published(said, strlen(said), &source->date)) ||
+           date_in_url(source->url, &source->date);
+}
+
 static void date_sources(struct work *work, const struct citation_wishes *wishes)
 {
     for (size_t i = 0; i < work->source_count; i++) {
         struct source *source = &work->sources[i];
-        const char *behind = work->text + source->span.end;
-        const char *said = source->annotation->published;
-        said = said ? arena_printf(work->arena, "published %s", said) : NULL;
-        source->dated = date_published(behind, work->length - source->span.end, &source->date) ||
-                        (said && date_published(said, strlen(said), &source->date)) ||
-                        date_in_url(source->url, &source->date);
+        source->dated = date_source(work, source);
         source->outdated = source->dated && is_outdated(&source->date, wishes);
     }
 }
@@ -220,6 +251,31 @@ static int compare_sources(const void *left, const void *right)
         return a->outdated ? 1 : -1;
     }
     return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_mentions(const void *left, const void *right)
+{
+    const struct mention *a = left;
+    const struct mention *b = right;
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    return a->span.start < b->span.start ? -1 : a->span.start > b->span.start;
+}
+
+/* Gives each source its rank, and puts the mentions in the order of their sources. */
+static void rank_sources(struct work *work)
+{
+    qsort(work->sources, work->source_count, sizeof *work->sources, compare_sources);
+    for (size_t i = 0; i < work->source_count; i++) {
+        work->sources[i].rank = i + 1;
+        for (size_t m = 0; m < work->mention_count; m++) {
+            if (work->mentions[m].source == work->sources[i].order) {
+                work->mentions[m].rank = i + 1;
+            }
+        }
+    }
+    qsort(work->mentions, work->mention_count, sizeof *work->mentions, compare_mentions);
 }
 
 /* ---- citations ---- */
@@ -244,24 +300,25 @@ static const char *clipped(struct arena *arena, const char *title)
 static int write_citations(struct work *work, size_t most, struct cited_text *cited)
 {
     struct ruler *ruler = ruler_new(work->arena, work->text, work->length);
-    cited->count = work->source_count < most ? work->source_count : most;
-    cited->left_out = work->source_count - cited->count;
-    cited->citations = arena_zalloc(work->arena, (cited->count + 1) * sizeof *cited->citations);
+    cited->left_out = work->source_count > most ? work->source_count - most : 0;
+    cited->citations =
+        arena_zalloc(work->arena, (work->mention_count + 1) * sizeof *cited->citations);
     if (!ruler || !cited->citations) {
         return ERR_NOMEM;
     }
-    for (size_t i = 0; i < cited->count; i++) {
-        struct source *source = &work->sources[i];
-        cited->citations[i] = (struct citation){
+    for (size_t i = 0; i < work->mention_count && work->mentions[i].rank <= most; i++) {
+        const struct mention *mention = &work->mentions[i];
+        const struct source *source = &work->sources[mention->rank - 1];
+        cited->citations[cited->count++] = (struct citation){
             .url = source->url,
             .title = clipped(work->arena, source->annotation->title),
             .snippet = snippet_for(work->arena, work->text, work->length, work->spans,
-                                   work->span_count, group_of(work, source->span)),
-            .start = ruler_point(ruler, source->span.start),
-            .end = ruler_point(ruler, source->span.end),
+                                   work->span_count, group_of(work, mention->span)),
+            .start = ruler_point(ruler, mention->span.start),
+            .end = ruler_point(ruler, mention->span.end),
             .published = source->dated ? arena_strdup(work->arena, source->date.text) : NULL,
             .outdated = source->outdated,
-            .rank = (int)i + 1,
+            .rank = (int)mention->rank,
         };
     }
     return arena_failed(work->arena) ? ERR_NOMEM : OK;
@@ -281,7 +338,7 @@ int citations_make(struct arena *arena, const struct response_part *parts, size_
     }
     group_spans(&work);
     date_sources(&work, wishes);
-    qsort(work.sources, work.source_count, sizeof *work.sources, compare_sources);
+    rank_sources(&work);
     cited->text = work.text;
     cited->length = work.length;
     return write_citations(&work, wishes->most, cited);

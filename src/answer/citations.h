@@ -1,9 +1,9 @@
 /* From the parts of a response to one text with its citations: the texts joined, tracking
  * parameters taken out of every URL, positions in code points of the text that is returned, and for
- * each source the sentence that it supports.
+ * each marker the sentence that its source supports there.
  *
- * Each source is cited once, where it first stands. What is no http or https URL is no source. The
- * text is untrusted: it is only cut and measured here.
+ * The citations of one source stand together, in the order of the text, and have its rank. What is
+ * no http or https URL is no source. The text is untrusted: it is only cut and measured here.
  *
  * Pure; everything lives in the arena. */
 #ifndef FORAGE_ANSWER_CITATIONS_H
@@ -18,7 +18,7 @@ struct citation {
     size_t start, end;     /* in code points of the text */
     const char *published; /* a date or a time, ISO 8601; NULL: not known */
     bool outdated;         /* known to be older than what was asked for */
-    int rank;              /* from 1 */
+    int rank;              /* of its source, from 1 */
 };
 
 struct cited_text {
@@ -30,7 +30,7 @@ struct cited_text {
 };
 
 struct citation_wishes {
-    size_t most;            /* citations */
+    size_t most;            /* sources */
     int64_t now;            /* seconds since 1970 */
     int freshness_hours;    /* 0: any age */
     const char *start_date; /* the first day of what is wanted; NULL: any */

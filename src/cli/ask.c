@@ -423,9 +423,14 @@ static int print_answer(const struct tool_run *run)
     }
     size_t index, most;
     yyjson_mut_val *citation;
+    int64_t last = 0; /* the citations of one source stand together */
     yyjson_mut_arr_foreach(citations, index, most, citation)
     {
         const char *published = text_of(citation, "published");
+        if (number_of(citation, "rank") == last) {
+            continue;
+        }
+        last = number_of(citation, "rank");
         buf_printf(&out, "[%d] ", (int)number_of(citation, "rank"));
         put_text(&out, text_of(citation, "title"), NULL);
         buf_printf(&out, "%s%s%s\n    %s\n", *published ? " (" : "", published,

@@ -422,6 +422,28 @@ def test_answer_for_people(settings, fake):
     assert "at most 2 sources" in body["instructions"] and "last 24 hours" in body["instructions"]
 
 
+def test_a_page_that_is_cited_twice(settings, fake):
+    """Each citation comes with its sentence; the source is one, and its number stands for each marker."""
+    fake.play(reply(search(), message(cited("It rains. ", RAIN, " It snows. ", SNOW, " It hails. ", RAIN))))
+    with Server(**settings) as server:
+        result = result_of(server)
+        assert [(c["title"], c["rank"], c["textSnippet"]) for c in result["citations"]] == [
+            ("Rain today", 1, "It rains."),
+            ("Rain today", 1, "It hails."),
+            ("Snow tomorrow", 2, "It snows."),
+        ]
+        assert {span(result, c) for c in result["citations"] if c["rank"] == 1} == {span(result, result["citations"][0])}
+        fake.play(reply(search(), message(cited("It rains. ", RAIN, " It snows. ", SNOW, " It hails. ", RAIN))))
+        assert {c["rank"] for c in result_of(server, maxResults=1)["citations"]} == {1}
+    fake.play(reply(search(), message(cited("It rains. ", RAIN, " It snows. ", SNOW, " It hails. ", RAIN))))
+    completed = run("answer", QUESTION, **settings)
+    assert completed.stdout == (
+        "It rains. [1] It snows. [2] It hails. [1]\n\n"
+        "[1] Rain today\n    https://weather.example/rain\n"
+        "[2] Snow tomorrow\n    https://snow.example/news\n"
+    )
+
+
 def test_answer_shows_no_control_characters(settings, fake):
     link = Link("https://a.example/", "A \x1b[31mred\x1b[0m title")
     fake.play(reply(search(), message(cited("It \x1b[2Jrains. ", link, "\n\tNext."))))

@@ -132,7 +132,9 @@ def test_indices_count_code_points(forage, world, models):
     assert "北京下雪。 ([" in result["text"]
     for citation in result["citations"]:
         assert span(result, citation).startswith("([127.0.0.1](") and citation["url"] in span(result, citation)
-    assert [citation["textSnippet"] for citation in result["citations"]] == ["In Köln 🌧️ regnet es.", "北京下雪。"]
+    snippets = ["In Köln 🌧️ regnet es.", "北京下雪。", "Munich gets 12 cm of snow tomorrow."]
+    assert [citation["textSnippet"] for citation in result["citations"]] == snippets
+    assert [citation["rank"] for citation in result["citations"]] == [1, 2, 2]
 
 
 def test_a_sentence_with_two_sources(forage, world, models):
@@ -140,7 +142,7 @@ def test_a_sentence_with_two_sources(forage, world, models):
     models.play(notes(("Rain today", RAIN, 1), ("Rain today", RAIN, 2), ("Snow tomorrow.", SNOW, 2)))
     result = result_of(forage)
     assert result["text"].count("Rain today.") == 1
-    assert [citation["textSnippet"] for citation in result["citations"]] == ["Rain today.", "Rain today."]
+    assert [citation["textSnippet"] for citation in result["citations"]] == ["Rain today.", "Rain today.", "Snow tomorrow."]
 
 
 def test_citations_only(forage):

@@ -393,6 +393,49 @@ static void each_source_is_cited_once_and_at_most_so_many(void **state)
     assert_string_equal(cited.citations[1].url, "https://b.example/");
 }
 
+/* A page that is cited twice is one source with two citations, each with its own sentence. */
+static void every_citation_of_a_page_is_kept(void **state)
+{
+    static const char TEXT[] =
+        "It rains. (" LINK_A ") It snows. (" LINK_B ") It hails. (" LINK_A ") (" LINK_A ")";
+    static const struct {
+        const char *url, *snippet, *marker;
+        int rank;
+    } EXPECTED[] = {
+        {"https://a.example/x", "It rains.", LINK_A, 1},
+        {"https://a.example/x", "It hails.", LINK_A, 1},
+        {"https://a.example/x", "It hails.", LINK_A, 1},
+        {"https://b.example/y", "It snows.", LINK_B, 2},
+    };
+    struct annotation annotations[5];
+    struct response_part part = {
+        .text = TEXT, .length = strlen(TEXT), .begins_message = true, .annotations = annotations};
+    for (const char *at = strchr(TEXT, '['); at; at = strchr(at + 1, '[')) {
+        bool first = strncmp(at, LINK_A, strlen(LINK_A)) == 0;
+        annotations[part.annotation_count++] = (struct annotation){
+            .url = first ? "https://a.example/x" : "https://b.example/y",
+            .title = "t",
+            .start = at - TEXT,
+            .end = at - TEXT + (int64_t)strlen(LINK_A),
+        };
+    }
+    annotations[part.annotation_count++] = annotations[0]; /* named twice by the service */
+    struct cited_text cited = make(*state, &part, 1, 8);
+    assert_int_equal(cited.count, COUNT(EXPECTED));
+    for (size_t i = 0; i < COUNT(EXPECTED); i++) {
+        const struct citation *citation = &cited.citations[i];
+        assert_string_equal(citation->url, EXPECTED[i].url);
+        assert_string_equal(citation->snippet, EXPECTED[i].snippet);
+        assert_int_equal(citation->rank, EXPECTED[i].rank);
+        assert_string_equal(points_of(*state, cited.text, citation->start, citation->end),
+                            EXPECTED[i].marker);
+    }
+    /* What is bounded are the sources. */
+    cited = make(*state, &part, 1, 1);
+    assert_int_equal(cited.count, 3);
+    assert_int_equal(cited.left_out, 1);
+}
+
 /* ---- freshness ---- */
 
 static void outdated_sources_come_last_and_are_marked(void **state)
@@ -574,6 +617,7 @@ UNIT_TEST(citations)
                                         tear_down),
         cmocka_unit_test_setup_teardown(each_source_is_cited_once_and_at_most_so_many, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(every_citation_of_a_page_is_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outdated_sources_come_last_and_are_marked, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(dates_are_read_where_they_stand, set_up, tear_down),
