@@ -24,6 +24,18 @@ function grade(name) {
   return h("span", { class: `badge ${kind}`, title }, name);
 }
 
+/* Nodes that say how many quotes of a report were found, and why it is not verified; none where nobody looked for any. */
+export function verdict(result) {
+  const counts = result.citations;
+  if (typeof result.verified !== "boolean") return [];
+  if (typeof counts?.claims !== "number") return [badge("its quotes were not checked", "warn")];
+  const found = counts.exact + counts.near;
+  const words = counts.claims ? `${count(found)} of ${count(counts.claims)} ${counts.claims === 1 ? "quote" : "quotes"} found` : "it cites nothing";
+  if (result.verified) return [badge(`${words}: verified`, "good")];
+  const reason = counts.claims && found === counts.claims && counts.hosts < 2 ? "all pages are of one host, so not verified" : "not verified";
+  return [badge(words, "warn"), " ", h("span", { class: "muted small" }, reason)];
+}
+
 /* Claims, and beside each the words of the page that it stands on. */
 export function evidence(items) {
   return h("ol", { class: "evidence" }, items.map((one) => h(
@@ -91,7 +103,7 @@ export function answer(result) {
     "div",
     { class: "answer" },
     failure ? h("div", { class: "problem" }, h("p", null, badge(failure.code || "FAILED", "bad"), " ", foreign(failure.message, 2000))) : null,
-    result.verified === true ? h("p", null, badge("every quote was found on its page", "good")) : null,
+    verdict(result).length ? h("p", null, verdict(result)) : null,
     typeof text === "string" && text ? section("Answer", markdown(text)) : null,
     claims.length ? section(`Evidence (${count(claims.length)})`, evidence(claims.slice(0, 200))) : null,
     open.length ? section("Still open", h("ul", null, open.map((one) => h("li", null, foreign(one, 500))))) : null,

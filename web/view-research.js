@@ -1,7 +1,7 @@
 /* Research: what runs and what is kept, with its rounds and pages, and the evidence beside each claim. The list moves with the stream
    of events. */
 
-import { evidence } from "./answers.js";
+import { evidence, verdict } from "./answers.js";
 import { del, events, get } from "./api.js";
 import { count, duration, foreign, foreignBlock, foreignLink, h, money, put, replace, short, timeOf } from "./dom.js";
 import { badge, button, card, disclosure, download, empty, facts, loader, markdown, meter, problem, tabs } from "./widgets.js";
@@ -140,7 +140,7 @@ export async function show(main, context) {
         ],
       },
       button("← All research", () => choose(""), { class: "quiet small back" }),
-      h("p", { class: "job-line" }, stateBadge(job), result.verified === undefined ? null : badge(result.verified ? "every claim has its quote" : "not every claim has its quote", result.verified ? "good" : "warn"), job.doing ? h("span", { class: "job-doing" }, foreign(job.doing, 300)) : null),
+      h("p", { class: "job-line" }, stateBadge(job), verdict(result), job.doing ? h("span", { class: "job-doing" }, foreign(job.doing, 300)) : null),
       facts([
         ["Rounds", count(job.rounds)],
         ["Begun", timeOf(job.created_at)],

@@ -34,6 +34,18 @@ static bool is_verified(yyjson_mut_val *result)
     return yyjson_mut_get_bool(yyjson_mut_obj_get(result, "verified"));
 }
 
+/* Why a report is not verified. */
+static void put_reason(struct buf *out, int64_t claims, int64_t found, int64_t hosts)
+{
+    if (claims == 0) {
+        buf_puts(out, ": the report cites nothing");
+        return;
+    }
+    buf_printf(out, ": %lld of %lld quote%s found", (long long)found, (long long)claims,
+               claims == 1 ? "" : "s");
+    buf_puts(out, found == claims && hosts < 2 ? ", but all pages are of one host" : "");
+}
+
 /* "5 claims: 4 exact, 1 near, 0 absent, 0 unseen; verified", or "not checked" of a worker whose
  * work nobody saw. */
 static void put_summary(struct buf *out, yyjson_mut_val *result)
@@ -49,6 +61,10 @@ static void put_summary(struct buf *out, yyjson_mut_val *result)
                (long long)number_of(counts, "near"), (long long)number_of(counts, "absent"),
                (long long)number_of(counts, "unseen"),
                is_verified(result) ? "verified" : "not verified");
+    if (!is_verified(result)) {
+        put_reason(out, claims, number_of(counts, "exact") + number_of(counts, "near"),
+                   number_of(counts, "hosts"));
+    }
 }
 
 /* ---- Markdown ---- */

@@ -770,7 +770,7 @@ def saved(place, tmp_path, name, *more):
 def test_reports_are_saved(place, tmp_path):
     ended = saved(place, tmp_path, "report.md")
     assert ended.returncode == 0 and ended.stdout == "", ended.stderr
-    assert "report.md" in ended.stderr and "2 claims: 1 exact, 0 near, 1 absent, 0 unseen; not verified" in ended.stderr
+    assert "report.md" in ended.stderr and "2 claims: 1 exact, 0 near, 1 absent, 0 unseen; not verified: 1 of 2 quotes found)" in ended.stderr
     text = (tmp_path / "report.md").read_text()
     assert "Deep & [a link](javascript:x) [^1]." in text and "- Lie (no source says so)." in text
     assert f"Pages read:\n- <{PAGES[0]}>\n- <{PAGES[1]}>\n" in text and "1,462" in text
@@ -782,6 +782,24 @@ def test_reports_are_saved(place, tmp_path):
     assert saved(place, tmp_path, "report.HTML").returncode == 0
     assert not list(tmp_path.glob("*.new"))
     assert stat.S_IMODE((tmp_path / "report.HTML").stat().st_mode) & 0o077 == 0
+
+
+def test_the_reason_why_a_report_is_not_verified_is_told(place, tmp_path):
+    """All quotes were found, and yet: pages of one host are one source."""
+    one_host = ["https://a.example.org/1", "https://a.example.org/2"]
+    cases = [
+        (one_host, "not verified: 1 of 1 quote found, but all pages are of one host"),
+        (PAGES, "1 claim: 1 exact, 0 near, 0 absent, 0 unseen; verified\n"),
+    ]
+    for number, (pages, words) in enumerate(cases):
+        steps = [play.page(place_of, url, LAKE) for place_of, url in enumerate(pages[:2], 1)]
+        report = with_evidence(("It is deep", "Lake Baikal is 1,642 metres deep", pages[0]), report="Deep [1].")
+        worker = Worker(tmp_path / f"worker-{number}", play.answer(report, *steps))
+        told = run("research", QUESTION, **place.settings(GEMINI_CLI_PATH=worker.path))
+        assert words in told.stdout, told.stdout
+    worker = Worker(tmp_path / "worker-none", play.answer(play.report("# Report"), *steps))
+    told = run("research", QUESTION, **place.settings(GEMINI_CLI_PATH=worker.path))
+    assert "not verified: the report cites nothing" in told.stdout
 
 
 def test_a_saved_page_is_inert(place, tmp_path):

@@ -78,6 +78,29 @@ def test_cancelling(browser, scene, tmp_path):
         assert not one.problems(), one.problems()
 
 
+def test_the_badge_says_what_is_true(browser, tmp_path):
+    """How many quotes were found, and what is missing where that is not enough."""
+    claims = [evidence(number, "exact") for number in range(5)]
+    whole = result_of("One host", claims)
+    one_host = {**whole, "verified": False, "citations": {**whole["citations"], "hosts": 1}}
+    part = {**whole, "verified": False, "citations": {**whole["citations"], "exact": 3, "absent": 2}}
+    cases = [
+        (whole, "5 of 5 quotes found: verified"),
+        (one_host, "5 of 5 quotes found all pages are of one host, so not verified"),
+        (part, "3 of 5 quotes found not verified"),
+        ({**one_host, "citations": {**one_host["citations"], "claims": 0, "exact": 0}}, "it cites nothing not verified"),
+        ({name: one_host[name] for name in ("success", "report", "verified", "metadata")}, "its quotes were not checked"),
+    ]
+    with filled_server("badges", tmp_path) as server:
+        browser.look(1400, "light")
+        for number, (result, words) in enumerate(cases, 1):
+            add_job(tmp_path / "data", number, f"Question {number}", result)
+        for number, (result, words) in enumerate(cases, 1):
+            one = Page(browser, server.port).open(f"research/{number:032x}")
+            one.wait("!!document.querySelector('.job-head .job-line .badge + .badge')")
+            assert " ".join(one.text(".job-head .job-line").split()) == f"done {words}"
+
+
 def test_hostile_reports(browser, tmp_path):
     texts = [text for text in PAYLOADS if "\0" not in text]
     with filled_server("hostile-reports", tmp_path) as server:
