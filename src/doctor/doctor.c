@@ -61,7 +61,7 @@ static const struct check CHECKS[] = {
      NULL},
 
     {"research.worker", DOCTOR_RESEARCH, "worker", NEEDED, look_at_worker,
-     "the Gemini CLI or Claude Code is found and runs", NULL},
+     "who researches: a program that is found and runs, or forage with a model and a search", NULL},
     {"research.node", DOCTOR_RESEARCH, "Node.js", NEEDED, look_at_node,
      "it is new enough for the worker, where that needs it", NULL},
     {"research.sign-in", DOCTOR_RESEARCH, "sign-in", NEEDED, look_at_sign_in,

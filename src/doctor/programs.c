@@ -305,6 +305,11 @@ static void look_at_own(struct look *look)
         report(look, FINDING_MISSING, "forage researches by itself and has no model: %s",
                arena ? lacks : "out of memory");
         suggest_setting(look, "FORAGE_MODEL", "ollama:qwen3:8b");
+    } else if (!own_is_ready(lacks, sizeof lacks)) {
+        report(look, FINDING_MISSING,
+               "forage researches by itself, with %s, but nothing searches for it; %s", label,
+               lacks);
+        suggest_setting(look, "FORAGE_SEARCH_PROVIDERS", "open");
     } else {
         report(look, FINDING_OK, "forage researches by itself, with %s", label);
     }

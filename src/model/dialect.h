@@ -58,7 +58,9 @@ struct model_provider {
     bool always_prefixed;         /* also below an address that has a path, unless it ends so */
     const char *address_variable; /* or NULL */
     const char *key_variables[3]; /* the first that is set counts; NULL ends them */
-    bool needs_key;               /* at its own address */
+    const char
+        *usual_model;     /* of those that have a key, where nobody names one: its label, or NULL */
+    bool needs_key;       /* at its own address */
     bool priced_by_name;  /* the price table has its models by their names alone, without ours */
     unsigned choices;     /* what it is known to take */
     bool says_any;        /* "any" is how tool_choice insists */

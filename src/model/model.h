@@ -36,6 +36,9 @@ struct models *models_free(struct models *models);
  * configured; ERR_INVALID with words in `problem`; ERR_NOMEM. */
 MUST_CHECK int model_choose(struct arena *arena, const char *text, struct model **model,
                             char *problem, size_t size);
+/* A model whose provider has a key here, for where nothing names one: "openai:gpt-5-nano". NULL:
+ * there is no such key. */
+const char *model_of_keys(void);
 /* Whether a text begins with the name of a provider and a colon. A name that holds other colons, as
  * those of models that were trained further do ("ft:gpt-5-nano:acme"), does not. */
 bool model_names_provider(const char *text);

@@ -26,6 +26,7 @@ static const struct model_provider PROVIDERS[] = {
      .prefix = "/v1",
      .address_variable = "OPENAI_BASE_URL",
      .key_variables = {"OPENAI_API_KEY"},
+     .usual_model = "openai:gpt-5-nano",
      .needs_key = true,
      .priced_by_name = true,
      .choices = CHOICE_ALL},
@@ -48,6 +49,7 @@ static const struct model_provider PROVIDERS[] = {
      .always_prefixed = true,
      .address_variable = "ANTHROPIC_BASE_URL",
      .key_variables = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+     .usual_model = "anthropic:claude-haiku-4-5",
      .needs_key = true,
      .priced_by_name = true,
      .choices = CHOICE_ALL},
@@ -59,6 +61,7 @@ static const struct model_provider PROVIDERS[] = {
      .always_prefixed = true,
      .address_variable = "GOOGLE_GEMINI_BASE_URL",
      .key_variables = {"GOOGLE_API_KEY", "GEMINI_API_KEY"},
+     .usual_model = "gemini:gemini-2.5-flash",
      .needs_key = true,
      .priced_by_name = true,
      .choices = CHOICE_ALL},
@@ -331,6 +334,19 @@ int model_choose(struct arena *arena, const char *text, struct model **model, ch
     status = status == OK ? find_key(made, problem, size) : status;
     *model = made;
     return status == OK && arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+const char *model_of_keys(void)
+{
+    for (size_t i = 0; i < sizeof PROVIDERS / sizeof *PROVIDERS; i++) {
+        const char *const *variables = PROVIDERS[i].key_variables;
+        for (size_t j = 0; PROVIDERS[i].usual_model && variables[j]; j++) {
+            if (set_text(variables[j])) {
+                return PROVIDERS[i].usual_model;
+            }
+        }
+    }
+    return NULL;
 }
 
 const char *model_priced_as(const struct model *model)

@@ -41,7 +41,7 @@ struct reply {
 /* Whether a tool can work. `lacks` is what to set or install, in the registry's own words. */
 struct readiness {
     bool ready;
-    char lacks[256];
+    char lacks[400];
 };
 
 struct tool {

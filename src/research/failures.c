@@ -8,6 +8,11 @@
 
 static const struct failure AUTH = {CODE_AUTH_ERROR, "its key or sign-in was refused"};
 static const struct failure NO_AUTH = {CODE_AUTH_ERROR, "it has no key and is not signed in"};
+static const struct failure NO_WAY_IN = {
+    CODE_CONFIG_ERROR,
+    "it says \"Invalid auth method selected.\": with GOOGLE_GEMINI_BASE_URL some "
+    "versions take no key; unset that variable, or let forage ask that address: "
+    "set FORAGE_MODEL=gemini:gemini-2.5-flash"};
 static const struct failure QUOTA = {
     CODE_QUOTA_EXCEEDED,
     "its quota or rate limit is used up; wait and try again, use another model or another key"};
@@ -51,6 +56,7 @@ static const struct {
     {"UNAUTHENTICATED", &AUTH},
     {"PERMISSION_DENIED", &AUTH},
     {"authentication_error", &AUTH},
+    {"Invalid auth method selected", &NO_WAY_IN},
     {"Please set an Auth method", &NO_AUTH},
     {"Please run /login", &NO_AUTH},
     {"must specify the GEMINI_API_KEY", &NO_AUTH},
@@ -136,8 +142,9 @@ const struct failure *failure_find(const struct worker *worker, const struct fai
     if (!failure) {
         failure = failure_of_numbers(worker, signs->http_status, signs->exit_code);
     }
-    if (!failure) {
-        failure = failure_of_words(signs->errors);
+    if (!failure || failure == &NO_AUTH) { /* its code for many reasons, of which it writes one */
+        const struct failure *told = failure_of_words(signs->errors);
+        failure = told ? told : failure;
     }
     return failure ? failure : &CRASH;
 }

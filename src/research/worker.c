@@ -27,6 +27,9 @@ bool worker_is_own(void)
     if (name) {
         return strcmp(name, "own") == 0;
     }
+    if (config_text("FORAGE_MODEL")) {
+        return true;
+    }
     /* A path that the user gave is meant, even where nothing is there. */
     if (config_is_set(WORKER_GEMINI.path_variable) ||
         worker_find(&WORKER_GEMINI, path, words, sizeof words) == OK) {
@@ -73,7 +76,8 @@ int worker_find(const struct worker *worker, char path[WORKER_PATH_SIZE], char *
     } else {
         snprintf(problem, size,
                  "%s is not installed: there is no `%s` on PATH; %s, or name it in %s; or let "
-                 "forage research by itself: set FORAGE_MODEL=provider:name",
+                 "forage research by itself: set FORAGE_MODEL=provider:name, or a key such as "
+                 "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY",
                  worker->title, worker->program, worker->install, worker->path_variable);
     }
     return ERR_NOTFOUND;

@@ -88,8 +88,8 @@ struct worker {
 extern const struct worker WORKER_GEMINI;
 extern const struct worker WORKER_CLAUDE;
 
-/* Whether forage researches by itself (own/): FORAGE_RESEARCH_WORKER says so, or it names nobody,
- * the Gemini CLI is not there and a model is configured. */
+/* Whether forage researches by itself (own/): FORAGE_RESEARCH_WORKER says so; or it names no
+ * worker, and FORAGE_MODEL is set, or the Gemini CLI is not there and the key of a model is. */
 bool worker_is_own(void);
 /* The program that FORAGE_RESEARCH_WORKER names; the Gemini CLI where it names none. */
 const struct worker *worker_chosen(void);

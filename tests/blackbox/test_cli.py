@@ -9,6 +9,7 @@ import pytest
 from http_client import exchange, request
 from messages import call
 from programs import FORAGE, ROOT, Program, environment, run, run_on_terminal
+from test_models import NO_KEYS
 
 COMMANDS = ["mcp", "serve", "call", "tools", "config", "read", "version"]
 PARTED = ("memory", "history")
@@ -628,7 +629,7 @@ def test_mcp_says_nothing_by_itself():
 
 def test_mcp_warns_of_a_missing_worker():
     """Where the research tools are offered; it is no reason to stop, nor to make the worker's folder."""
-    completed = run("mcp", PATH="/proc/nonexistent")
+    completed = run("mcp", **NO_KEYS, PATH="/proc/nonexistent")
     assert completed.returncode == 0 and completed.stdout == ""
     (line,) = completed.stderr.splitlines()
     assert " WARN " in line and "npm install -g @google/gemini-cli" in line

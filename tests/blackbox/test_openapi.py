@@ -19,6 +19,7 @@ from programs import Server, wait_until
 from reading import page
 from research import Place
 from searching import shared_world, world  # noqa: F401 (fixtures)
+from test_models import NO_KEYS
 
 PATH = "/api/v1/openapi.json"
 # What memory_get takes when it is asked for a list, and not for a key.
@@ -375,7 +376,7 @@ def test_experiments_are_as_described(world, tmp_path):  # noqa: F811
 
 def test_what_is_not_set_up_or_too_slow_is_as_described():
     settings = {"FORAGE_TOKENS": f"alice:{ALICE}", "PATH": "/proc/nonexistent"}
-    with Server(**settings, OPENAI_API_KEY=None) as server:
+    with Server(**settings, **NO_KEYS) as server:
         client = Client(server)
         client.send("search_web", 503, body={"query": "Does it rain?"})
         client.send("search", 503, body={"query": "How deep?"})

@@ -9,9 +9,12 @@ import pytest
 from corpus_judge import Score, ask, judge, lasting
 from corpus_web import CorpusWeb, read_questions
 from fakes.models import Fault, Models, Say, Use
+from http_client import exchange, request
 from messages import tool_call
 from programs import Server, Stdio, run
 from research import failed
+from test_doctor import write_program
+from test_models import NO_KEYS
 
 LIMITS = {"pages": 40, "searches": 40}
 # A page that never comes is waited for a quarter of this.
@@ -601,13 +604,72 @@ def test_without_a_setting_a_model_is_used_where_no_gemini_cli_is(world, models)
     assert findings["research.worker"]["state"] == "ok" and "vllm:fake-1" in findings["research.worker"]["text"]
 
 
-def test_with_neither_both_ways_are_named(world):
-    with Server(**world.settings(PATH="/nonexistent")) as server:
-        error = failed(ask(server, quick(world).text), "CLI_NOT_FOUND")
-    assert "npm install -g @google/gemini-cli" in error["message"] and "FORAGE_MODEL=provider:name" in error["message"]
+KEY = "key-of-the-test-0123456789"
+NOBODY = "http://127.0.0.1:1"  # where no service listens
+
+# What is set, whether a Gemini CLI is on PATH, and who researches then.
+CHOICES = {
+    "the worker that is named": ({"FORAGE_RESEARCH_WORKER": "gemini", "FORAGE_MODEL": "vllm:fake-1"}, True, "the Gemini CLI"),
+    "our own, named": ({"FORAGE_RESEARCH_WORKER": "own", "OPENAI_API_KEY": KEY}, True, "openai:gpt-5-nano"),
+    "a model wins over a CLI": ({"FORAGE_MODEL": "vllm:fake-1"}, True, "vllm:fake-1"),
+    "a CLI wins over a key": ({"OPENAI_API_KEY": KEY}, True, "the Gemini CLI"),
+    "a key of OpenAI": ({"OPENAI_API_KEY": KEY}, False, "openai:gpt-5-nano"),
+    "a key of Anthropic": ({"ANTHROPIC_API_KEY": KEY}, False, "anthropic:claude-haiku-4-5"),
+    "a key of Gemini": ({"GEMINI_API_KEY": KEY}, False, "gemini:gemini-2.5-flash"),
+    "none of them": ({}, False, None),
+}
+
+
+@pytest.mark.parametrize("case", CHOICES)
+def test_all_say_who_researches(world, tmp_path, case):
+    """Doctor, the list of tools, forage_status and FORAGE_TOOLS=ready say what a call then does."""
+    given, with_cli, chosen = CHOICES[case]
+    (tmp_path / "bin").mkdir()
+    if with_cli:
+        write_program(tmp_path / "bin" / "gemini", "#!/bin/sh\ntest \"$1\" = --version && echo 0.9.0 && exit\nexit 41\n")
+    world_settings = world.settings(FORAGE_RESEARCH_WORKER=None, FORAGE_RESEARCH_DIR=tmp_path / "research", PATH=f"{tmp_path / 'bin'}:/bin")
+    addresses = {"OPENAI_BASE_URL": NOBODY, "ANTHROPIC_BASE_URL": NOBODY, "GOOGLE_GEMINI_BASE_URL": NOBODY, "FORAGE_MODEL_URL": NOBODY}
+    chosen_by = {**world_settings, **NO_KEYS, **addresses, **given}
+    report = json.loads(run("doctor", "--json", **chosen_by).stdout)
+    findings = {check["id"]: check for group in report["groups"] for check in group["checks"]}
+    if chosen is None:
+        assert findings["research.worker"]["state"] == "missing"
+    elif chosen == "the Gemini CLI":
+        assert findings["research.worker"]["text"] == "the Gemini CLI 0.9.0"
+    else:
+        assert findings["research.worker"]["text"] == f"forage researches by itself, with {chosen}"
+    listed = [line.split() for line in run("tools", **chosen_by).stdout.splitlines()]
+    assert ["deep_search", "research", "ready" if chosen else "lacks"] in [words[:3] for words in listed], listed
+    with Server(**chosen_by, FORAGE_RESEARCH_RETRIES=0) as server:
+        tools = {tool["name"]: tool for tool in exchange(server.port, request("POST", "/api/v1/tools/forage_status", None, {})).json()["tools"]}
+        assert tools["deep_search"]["ready"] is (chosen is not None), tools["deep_search"]
+        result = ask(server, quick(world).text)
+        assert result["success"] is False
+        code, message = result["error"]["code"], result["error"]["message"]
+        if chosen is None:
+            assert code == "CLI_NOT_FOUND"
+            assert all(way in message for way in ("npm install -g @google/gemini-cli", "FORAGE_MODEL=provider:name", "OPENAI_API_KEY")), message
+        elif chosen == "the Gemini CLI":
+            assert code == "AUTH_ERROR" and "the Gemini CLI" in message, message
+        else:
+            assert code == "EXECUTION_ERROR" and "Gemini CLI" not in message, message
+    with Stdio(**chosen_by, FORAGE_TOOLS="ready") as client:
+        client.handshake()
+        names = {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}
+        assert ("deep_search" in names) is (chosen is not None)
+
+
+def test_doctor_says_that_nothing_searches(world, models):
+    """A model alone does not research: doctor says so, as the list of tools does."""
+    chosen = {**settings(world, models), **dict.fromkeys(world.search.settings)}
+    report = json.loads(run("doctor", "--json", **chosen).stdout)
+    findings = {check["id"]: check for group in report["groups"] for check in group["checks"]}
+    assert findings["research.worker"]["state"] == "missing"
+    assert "vllm:fake-1, but nothing searches for it; set " in findings["research.worker"]["text"]
+    assert re.search(r"^deep_search +research +lacks +set ", run("tools", **chosen).stdout, re.M)
 
 
 def test_our_own_without_a_model_says_what_to_set(world):
-    with Server(**world.settings(FORAGE_RESEARCH_WORKER="own")) as server:
+    with Server(**world.settings(FORAGE_RESEARCH_WORKER="own", **NO_KEYS)) as server:
         error = failed(ask(server, quick(world).text), "CONFIG_ERROR")
     assert "FORAGE_MODEL=provider:name" in error["message"]

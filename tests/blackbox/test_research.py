@@ -18,6 +18,7 @@ from messages import cancelled
 from programs import FORAGE, PATIENCE, Server, Stdio, run, run_on_terminal, screen, wait_until
 from research import Place, deep_search, failed, outcome, progress, research, search, start_call, wait_gone
 from storage import Clock
+from test_models import NO_KEYS
 
 QUESTION = "How deep is Lake Baikal?"
 PAGES = ["https://lakes.example.org/baikal", "https://survey.example.net/2002"]
@@ -70,7 +71,7 @@ def test_scenario_successful_single_round_search(forage, worker):
 def test_scenario_gemini_cli_not_available(place, tmp_path):
     old, new = "GEMINI_CLI_PATH", "FORAGE_GEMINI_PATH"
     for settings in ({"PATH": tmp_path}, {old: tmp_path / "nothing"}, {new: tmp_path}):
-        with Server(**place.settings(**settings)) as server:
+        with Server(**place.settings(**NO_KEYS, **settings)) as server:
             error = failed(search(server), "CLI_NOT_FOUND")
             said = error["message"] + error.get("details", "")
             assert "npm install -g @google/gemini-cli" in said and (old if old in settings else new) in said
@@ -621,7 +622,7 @@ def test_the_folder_is_in_the_configuration_of_the_user(tmp_path, xdg):
 def test_folder_that_cannot_be_made_ends_the_program(tmp_path):
     (tmp_path / "file").write_text("in the way")
     for command in ("serve", "mcp"):
-        ended = run(command, HOME=tmp_path, GEMINI_SEARCH_CONFIG_DIR=tmp_path / "file" / "config", MCP_SERVER_PORT=0)
+        ended = run(command, **NO_KEYS, HOME=tmp_path, GEMINI_SEARCH_CONFIG_DIR=tmp_path / "file" / "config", MCP_SERVER_PORT=0)
         assert ended.returncode == 1, ended
         assert "set GEMINI_SEARCH_CONFIG_DIR" in ended.stderr and ended.stdout == ""
 

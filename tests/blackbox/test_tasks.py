@@ -10,6 +10,7 @@ from messages import (
     CAPABILITIES, HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, call, modern, modern_headers,
 )  # fmt: skip
 from programs import PATIENCE, Server, Stdio, wait_until
+from test_models import NO_KEYS
 
 TASKS = "io.modelcontextprotocol/tasks"
 DECLARED = {CAPABILITIES: {"extensions": {TASKS: {}}}}
@@ -92,7 +93,7 @@ def test_a_call_becomes_a_task(scene, tmp_path, client, tool):
 
 
 def test_a_tool_that_fails_is_a_completed_task(scene, tmp_path):
-    with Http(**scene.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_MODEL=None)) as client:
+    with Http(**scene.settings(FORAGE_DATA_DIR=tmp_path, FORAGE_MODEL=None, **NO_KEYS)) as client:
         created = client.ask("tools/call", arguments(scene))["result"]
         done = over(client, created["taskId"])
         assert done["status"] == "completed" and done["result"]["isError"] is True

@@ -20,7 +20,8 @@ MOST_OF_INSTRUCTIONS = 600
 # What whoever wrote a program for an earlier version calls.
 UNLISTED = ["memory_list", "memory_rename", "memory_stats"]
 NO_KEYS = dict.fromkeys(
-    ("SERPER_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SEARXNG_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY")
+    ("SERPER_API_KEY", "TAVILY_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SEARXNG_BASE_URL", "OPENAI_API_KEY", "GEMINI_API_KEY",
+     "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 )
 
 

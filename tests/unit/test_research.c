@@ -444,6 +444,7 @@ static void every_failure_has_its_code(void **state)
         /* stderr is asked last. */
         {&WORKER_GEMINI, {.exit_code = 1, .errors = "quota exceeded"}, CODE_QUOTA_EXCEEDED},
         {&WORKER_GEMINI, {.exit_code = 53, .errors = "quota exceeded"}, CODE_TURN_LIMIT},
+        {&WORKER_GEMINI, {.exit_code = 41, .errors = "noise"}, CODE_AUTH_ERROR},
     };
     for (size_t i = 0; i < COUNT(ROWS); i++) {
         const struct failure *failure = failure_find(ROWS[i].worker, &ROWS[i].signs);
@@ -452,6 +453,13 @@ static void every_failure_has_its_code(void **state)
         }
         assert_true(strlen(failure->message) > 10);
     }
+    /* One exit code for "no key" and for a key that is not looked at. */
+    struct failure_signs signs = {.exit_code = 41, .errors = "Please set an Auth method in x"};
+    assert_string_equal(failure_find(&WORKER_GEMINI, &signs)->code, CODE_AUTH_ERROR);
+    signs.errors = "Invalid auth method selected.\n";
+    const struct failure *failure = failure_find(&WORKER_GEMINI, &signs);
+    assert_non_null(strstr(failure->message, "GOOGLE_GEMINI_BASE_URL"));
+    assert_string_equal(failure->code, CODE_CONFIG_ERROR);
     assert_null(failure_of_words(NULL));
     assert_null(failure_of_words("all is well"));
 }

@@ -408,12 +408,19 @@ static int set_allowances(struct own *own)
     return OK;
 }
 
+/* The model that is named, else one that there is a key for. As model_choose(). */
+static int choose_model(struct arena *arena, struct model **model, char *problem, size_t size)
+{
+    const char *text = config_text("FORAGE_RESEARCH_MODEL");
+    text = text || config_text("FORAGE_MODEL") ? text : model_of_keys();
+    return model_choose(arena, text, model, problem, size);
+}
+
 static int begin(struct own *own)
 {
     struct arena *arena = call_arena(own->call);
     char problem[600];
-    const char *text = config_text("FORAGE_RESEARCH_MODEL");
-    int status = model_choose(arena, text, &own->model, problem, sizeof problem);
+    int status = choose_model(arena, &own->model, problem, sizeof problem);
     if (status == ERR_NOTFOUND || status == ERR_INVALID) {
         return call_fail(own->call, CODE_CONFIG_ERROR, "%s",
                          status == ERR_INVALID
@@ -568,7 +575,7 @@ int own_run(struct call *call, const struct research_request *request,
 const char *own_model(struct arena *arena, char *lacks, size_t size)
 {
     struct model *model;
-    int status = model_choose(arena, config_text("FORAGE_RESEARCH_MODEL"), &model, lacks, size);
+    int status = choose_model(arena, &model, lacks, size);
     if (status == ERR_NOTFOUND) {
         snprintf(lacks, size, "set FORAGE_MODEL=provider:name");
     }
