@@ -1,12 +1,13 @@
 /* Confinement of a process by itself, before it becomes the program that is to be confined.
  *
  * Files: Landlock, where the kernel has it; else a root folder of its own with nothing else in it,
- * where the system lets an ordinary user make a namespace. Calls: a seccomp filter that refuses
- * what reaches beyond the process. Neither needs rights, and none comes back: no_new_privs holds
- * for what it starts, too.
+ * where the system lets an ordinary user make a namespace. Calls: a seccomp filter that lets
+ * through what computing needs, and refuses the rest. Neither needs rights, and none comes back:
+ * no_new_privs holds for what it starts, too.
  *
- * The filter names what is refused, not what is allowed: libraries use new calls with every
- * version, while the ways out of a process are few and change rarely. */
+ * Landlock and an empty root leave gaps: neither stops a change of modes, owners and times, and
+ * Landlock stops truncation only since Linux 6.2. The filter closes them on every kernel: it lets
+ * files be opened for reading only, and has no call that changes one. */
 #include "proc/confine.h"
 
 #include "core/files.h"
@@ -27,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -339,107 +341,219 @@ unsigned confine_files(const char *program)
 
 #ifdef OWN_ARCHITECTURE
 
-/* Refused whatever they are asked for. What an architecture or the headers do not have has no
- * number. */
-static const unsigned REFUSED[] = {
-    /* sockets, and the ring that can open them */
-    SYS_socket,
-    SYS_socketpair,
-    SYS_connect,
-    SYS_bind,
-    425 /* io_uring_setup */,
-    /* new processes */
-    SYS_clone,
-    435 /* clone3 */,
-    SYS_unshare,
-    SYS_setns,
-#ifdef SYS_fork
-    SYS_fork,
-    SYS_vfork,
+/* Allowed whatever they are asked for: they reach this process alone, or read. */
+static const unsigned ALLOWED[] = {
+    /* what is open already, and the names of files */
+    SYS_read,
+    SYS_write,
+    SYS_readv,
+    SYS_writev,
+    SYS_pread64,
+    SYS_lseek,
+    SYS_close,
+    436 /* close_range */,
+    SYS_dup,
+    SYS_dup3,
+    SYS_fadvise64,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_statx,
+    SYS_statfs,
+    SYS_fstatfs,
+    SYS_faccessat,
+    439 /* faccessat2 */,
+    SYS_readlinkat,
+    SYS_getdents64,
+    SYS_getcwd,
+    SYS_chdir,
+    SYS_fchdir,
+    SYS_umask,
+    SYS_ppoll,
+    SYS_pselect6,
+    /* memory */
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mprotect,
+    SYS_mremap,
+    SYS_madvise,
+    SYS_brk,
+    /* its own thread, signals and end */
+    SYS_futex,
+    SYS_set_tid_address,
+    SYS_set_robust_list,
+    SYS_rseq,
+    SYS_sched_yield,
+    SYS_restart_syscall,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_rt_sigpending,
+    SYS_rt_sigsuspend,
+    SYS_rt_sigtimedwait,
+    SYS_sigaltstack,
+    SYS_execve, /* the program itself; what it becomes stays confined */
+    SYS_exit,
+    SYS_exit_group,
+    /* time and chance */
+    SYS_clock_gettime,
+    SYS_clock_getres,
+    SYS_clock_nanosleep,
+    SYS_nanosleep,
+    SYS_gettimeofday,
+    SYS_times,
+    SYS_getrusage,
+    SYS_getrandom,
+    /* who and where it is */
+    SYS_getpid,
+    SYS_getppid,
+    SYS_gettid,
+    SYS_getuid,
+    SYS_geteuid,
+    SYS_getgid,
+    SYS_getegid,
+    SYS_getresuid,
+    SYS_getresgid,
+    SYS_getgroups,
+    SYS_getcpu,
+    SYS_uname,
+    SYS_sysinfo,
+#ifdef __x86_64__ /* which has older calls beside some of these */
+    SYS_stat,
+    SYS_lstat,
+    SYS_access,
+    SYS_readlink,
+    SYS_dup2,
+    SYS_poll,
+    SYS_select,
+    SYS_pause,
+    SYS_time,
+    SYS_getpgrp,
+    SYS_arch_prctl,
 #endif
-    /* other processes */
-    SYS_ptrace,
-    SYS_process_vm_readv,
-    SYS_process_vm_writev,
-    SYS_kcmp,
-    SYS_tkill,
-    SYS_rt_sigqueueinfo,
-    SYS_rt_tgsigqueueinfo,
-    424 /* pidfd_send_signal */,
-    434 /* pidfd_open */,
-    438 /* pidfd_getfd */,
-    440 /* process_madvise */,
-    SYS_setpriority,
-    SYS_ioprio_set,
-    SYS_sched_setscheduler,
-    SYS_sched_setparam,
-    SYS_sched_setattr,
-    SYS_sched_setaffinity,
-    SYS_migrate_pages,
-    SYS_move_pages,
-    /* memory and messages that outlive it */
-    SYS_shmget,
-    SYS_msgget,
-    SYS_semget,
-    SYS_mq_open,
-    SYS_memfd_create,
-    SYS_add_key,
-    SYS_request_key,
-    SYS_keyctl,
-    /* the kernel itself */
-    SYS_mount,
-    SYS_umount2,
-    SYS_pivot_root,
-    SYS_chroot,
-    SYS_bpf,
-    SYS_perf_event_open,
-    SYS_userfaultfd,
-    SYS_personality,
 };
 
-/* Allowed when their first argument is this process, by its number or as 0. */
-static const unsigned ABOUT_ONESELF[] = {SYS_kill, SYS_tgkill, SYS_prlimit64};
+/* An argument is two words of 32 bits, the lower one first. Numbers, flags and commands lie in the
+ * lower one, and the kernel looks at no more of them; a pointer has both. */
+#define MOST_CHECKS 3
+#define LOW(n)      offsetof(struct seccomp_data, args[n])
+#define HIGH(n)     (LOW(n) + sizeof(uint32_t))
+#define WHOLE       UINT32_MAX
+#define SELF        UINT32_MAX /* stands for the number of this process */
+#define CHANGES     (O_ACCMODE | O_CREAT | O_TRUNC)
 
-#define MOST_STEPS        (8 + 2 * COUNT(REFUSED) + 6 * COUNT(ABOUT_ONESELF))
-#define LOAD(member)      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
+struct check {
+    uint32_t at;
+    uint32_t mask; /* 0: no check, which holds */
+    uint32_t value;
+};
+
+/* Allowed when all checks of a row hold. */
+static const struct row {
+    unsigned call;
+    struct check checks[MOST_CHECKS];
+} CHECKED[] = {
+    {SYS_openat, {{LOW(2), CHANGES, O_RDONLY}}},
+#ifdef __x86_64__
+    {SYS_open, {{LOW(1), CHANGES, O_RDONLY}}},
+#endif
+    /* Others would have the kernel signal any process of this user. */
+    {SYS_fcntl, {{LOW(1), WHOLE, F_DUPFD}}},
+    {SYS_fcntl, {{LOW(1), WHOLE, F_DUPFD_CLOEXEC}}},
+    {SYS_fcntl, {{LOW(1), WHOLE, F_GETFD}}},
+    {SYS_fcntl, {{LOW(1), WHOLE, F_SETFD}}},
+    {SYS_fcntl, {{LOW(1), WHOLE, F_GETFL}}},
+    {SYS_fcntl, {{LOW(1), WHOLE, F_SETFL}}},
+    {SYS_ioctl, {{LOW(1), WHOLE, TCGETS}}}, /* is it a terminal? */
+    {SYS_ioctl, {{LOW(1), WHOLE, TIOCGWINSZ}}},
+    {SYS_ioctl, {{LOW(1), WHOLE, FIONREAD}}},
+    {SYS_ioctl, {{LOW(1), WHOLE, FIOCLEX}}},
+    {SYS_ioctl, {{LOW(1), WHOLE, FIONCLEX}}},
+    {SYS_kill, {{LOW(0), WHOLE, SELF}}},
+    {SYS_tgkill, {{LOW(0), WHOLE, SELF}}},
+    /* Reading its own bounds; a root of its container could raise them. */
+    {SYS_prlimit64, {{LOW(0), WHOLE, 0}, {LOW(2), WHOLE, 0}, {HIGH(2), WHOLE, 0}}},
+    {SYS_getpgid, {{LOW(0), WHOLE, 0}}},
+    {SYS_getsid, {{LOW(0), WHOLE, 0}}},
+    {SYS_getpriority, {{LOW(1), WHOLE, 0}}},
+    {SYS_sched_getaffinity, {{LOW(0), WHOLE, 0}}},
+};
+
+/* The first of the numbers that all architectures share (Linux 5.1). A library that uses a call
+ * from there on also runs on kernels without it: told that there is none, it tries an older one. */
+#define FIRST_SHARED 424
+
+#define MOST_STEPS        (8 + 2 * COUNT(ALLOWED) + (3 + 3 * MOST_CHECKS) * COUNT(CHECKED))
+#define LOAD_AT(at)       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (at))
+#define LOAD(member)      LOAD_AT(offsetof(struct seccomp_data, member))
 #define ANSWER(value)     BPF_STMT(BPF_RET | BPF_K, value)
 #define SKIP_UNLESS(k, n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, 0, n)
-#define SKIP_IF(k, n)     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, n, 0)
-#define NOT_PERMITTED     (SECCOMP_RET_ERRNO | EPERM)
-#define OTHER_NUMBERS     0x40000000u /* calls of another architecture on the same processor */
+#define MASK(bits)        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits)
 
-/* Every filter begins with these: calls of this architecture alone. */
+/* Every filter begins and ends with these. Calls of another architecture on the same processor come
+ * with its name, or with numbers beyond all others. */
 static const struct sock_filter FIRST[] = {
     LOAD(arch),
-    SKIP_IF(OWN_ARCHITECTURE, 1),
-    ANSWER(SECCOMP_RET_KILL_PROCESS),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+    ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
     LOAD(nr),
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1),
-    ANSWER(NOT_PERMITTED),
 };
+static const struct sock_filter LAST[] = {
+    LOAD(nr),
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FIRST_SHARED, 1, 0),
+    ANSWER(SECCOMP_RET_ERRNO | EPERM),
+    ANSWER(SECCOMP_RET_ERRNO | ENOSYS),
+};
+
+struct steps {
+    struct sock_filter steps[MOST_STEPS];
+    unsigned short count;
+};
+
+static void add(struct steps *filter, struct sock_filter step)
+{
+    filter->steps[filter->count++] = step;
+}
+
+static void add_all(struct steps *filter, const struct sock_filter *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        add(filter, steps[i]);
+    }
+}
+
+/* What does not hold skips the rest of the row. */
+static void add_row(struct steps *filter, const struct row *row, unsigned self)
+{
+    unsigned checks = 0;
+    while (checks < MOST_CHECKS && row->checks[checks].mask) {
+        checks++;
+    }
+    add(filter, (struct sock_filter)LOAD(nr));
+    add(filter, (struct sock_filter)SKIP_UNLESS(row->call, (uint8_t)(3 * checks + 1)));
+    for (unsigned i = 0; i < checks; i++) {
+        const struct check *check = &row->checks[i];
+        uint32_t value = check->value == SELF ? self : check->value;
+        add(filter, (struct sock_filter)LOAD_AT(check->at));
+        add(filter, (struct sock_filter)MASK(check->mask));
+        add(filter, (struct sock_filter)SKIP_UNLESS(value, (uint8_t)(3 * (checks - i) - 2)));
+    }
+    add(filter, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
+}
 
 unsigned confine_calls(void)
 {
-    struct sock_filter steps[MOST_STEPS];
-    unsigned short count = COUNT(FIRST);
-    unsigned self = (unsigned)getpid();
-    memcpy(steps, FIRST, sizeof FIRST);
-    for (size_t i = 0; i < COUNT(REFUSED); i++) {
-        steps[count++] = (struct sock_filter)SKIP_UNLESS(REFUSED[i], 1);
-        steps[count++] = (struct sock_filter)ANSWER(NOT_PERMITTED);
+    struct steps filter = {.count = 0};
+    add_all(&filter, FIRST, COUNT(FIRST));
+    for (size_t i = 0; i < COUNT(ALLOWED); i++) {
+        add(&filter, (struct sock_filter)SKIP_UNLESS(ALLOWED[i], 1));
+        add(&filter, (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW));
     }
-    for (size_t i = 0; i < COUNT(ABOUT_ONESELF); i++) {
-        steps[count++] = (struct sock_filter)SKIP_UNLESS(ABOUT_ONESELF[i], 5);
-        steps[count++] = (struct sock_filter)LOAD(args[0]);
-        steps[count++] =
-            (struct sock_filter)SKIP_IF(ABOUT_ONESELF[i] == SYS_prlimit64 ? 0 : self, 1);
-        steps[count++] = (struct sock_filter)SKIP_UNLESS(self, 1);
-        steps[count++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-        steps[count++] = (struct sock_filter)ANSWER(NOT_PERMITTED);
+    for (size_t i = 0; i < COUNT(CHECKED); i++) {
+        add_row(&filter, &CHECKED[i], (unsigned)getpid());
     }
-    steps[count++] = (struct sock_filter)ANSWER(SECCOMP_RET_ALLOW);
-    const struct sock_fprog filter = {.len = count, .filter = steps};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0 ? PROC_NO_CALLS : 0;
+    add_all(&filter, LAST, COUNT(LAST));
+    const struct sock_fprog program = {.len = filter.count, .filter = filter.steps};
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? PROC_NO_CALLS : 0;
 }
 
 #else

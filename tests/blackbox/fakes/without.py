@@ -22,13 +22,18 @@ def step(code, value, skip=0):
     return struct.pack("=HBBI", code, 0, skip, value)
 
 
+def program_of(steps):
+    """The steps and what names them to the kernel."""
+    code = ctypes.create_string_buffer(b"".join(steps))
+    return code, ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
+
+
 def refuse(numbers):
     steps = [step(LOAD, 0)]
     for number in numbers:
         steps += [step(SKIP_UNLESS, number, 1), step(ANSWER, FAIL | errno.ENOSYS)]
     steps.append(step(ANSWER, ALLOW))
-    code = ctypes.create_string_buffer(b"".join(steps))
-    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
+    code, program = program_of(steps)
     libc = ctypes.CDLL(None, use_errno=True)
     for option, value, address in ((PR_SET_NO_NEW_PRIVS, 1, 0), (PR_SET_SECCOMP, FILTER, ctypes.addressof(program))):
         if libc.prctl(option, ctypes.c_ulong(value), ctypes.c_ulong(address), 0, 0) != 0:
