@@ -234,7 +234,7 @@ static void init_stream(struct stream *stream, int fd, size_t ceiling)
     buf_init(&stream->buf, stream->ceiling + READ_BYTES);
 }
 
-int proc_start(const struct proc_options *options, struct proc **proc)
+int proc_start(struct call *call, const struct proc_options *options, struct proc **proc)
 {
     struct child_pipes pipes;
     struct proc *new_proc = calloc(1, sizeof *new_proc);
@@ -245,7 +245,7 @@ int proc_start(const struct proc_options *options, struct proc **proc)
     buf_init(&new_proc->pending, options->input_length + 1);
     int status = buf_append(&new_proc->pending, options->input, options->input_length);
     if (status == OK) {
-        status = child_start(options, &new_proc->child, &pipes, &new_proc->confinement);
+        status = child_start(call, options, &new_proc->child, &pipes, &new_proc->confinement);
     }
     if (status != OK) {
         buf_done(&new_proc->pending);
@@ -347,7 +347,7 @@ int proc_run(struct call *call, const struct proc_options *options, struct proc_
     result->errors = "";
     int status = call_check(call);
     if (status == OK) {
-        status = proc_start(options, &proc);
+        status = proc_start(call, options, &proc);
     }
     if (status != OK) {
         return status;

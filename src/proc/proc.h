@@ -102,7 +102,8 @@ MUST_CHECK int proc_run(struct call *call, const struct proc_options *options,
 struct proc;
 
 /* As proc_run; the child is running when it returns OK. */
-MUST_CHECK int proc_start(const struct proc_options *options, struct proc **proc);
+MUST_CHECK int proc_start(struct call *call, const struct proc_options *options,
+                          struct proc **proc);
 enum proc_event_kind { PROC_LINE, PROC_EXIT, PROC_QUIET };
 
 struct proc_event {

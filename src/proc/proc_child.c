@@ -251,23 +251,19 @@ static int spawn(const struct proc_options *options, const char *path, const str
 }
 
 /* Waits for the warden's first word. */
-static int await_start(struct child *child, unsigned *confinement)
+static int await_start(struct call *call, const struct child *child, unsigned *confinement)
 {
-    struct warden_report report = {.error = EIO};
-    int64_t end = clock_now_ms() + START_PATIENCE_MS;
+    struct warden_report report;
     struct pollfd talk = {.fd = child->talk, .events = POLLIN};
-    while (clock_now_ms() < end && poll(&talk, 1, (int)(end - clock_now_ms())) < 0 &&
-           errno == EINTR) {
+    int ready = call_wait(call, &talk, 1, START_PATIENCE_MS);
+    if (ready < 0) {
+        return ready;
     }
-    ssize_t got = recv(child->talk, &report, sizeof report, MSG_DONTWAIT);
-    if (got != (ssize_t)sizeof report || report.word != WARDEN_STARTED) {
-        kill(child->warden, SIGKILL); /* not reaped yet, so the number is its own */
-        while (waitpid(child->warden, NULL, 0) < 0 && errno == EINTR) {
-        }
-        return got == (ssize_t)sizeof report ? status_of(report.error) : ERR_IO;
+    if (recv(child->talk, &report, sizeof report, MSG_DONTWAIT) != (ssize_t)sizeof report) {
+        return ERR_IO;
     }
     *confinement = report.confinement;
-    return OK;
+    return report.word == WARDEN_STARTED ? OK : status_of(report.error);
 }
 
 static bool is_directory(const char *path)
@@ -276,8 +272,8 @@ static bool is_directory(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-static int start(const struct proc_options *options, struct child *child, struct pipes *pipes,
-                 unsigned *confinement)
+/* As far as the warden, which then sees to everything else. */
+static int start(const struct proc_options *options, struct child *child, struct pipes *pipes)
 {
     const char *program = options->arguments[0];
     char path[OWN_PATH_SIZE];
@@ -297,10 +293,7 @@ static int start(const struct proc_options *options, struct child *child, struct
     close_ends(&pipes->theirs);
     close_fd(pipes->their_talk);
     close_fd(pipes->their_lock);
-    if (status == OK) {
-        child->talk = pipes->our_talk;
-        status = await_start(child, confinement);
-    }
+    child->talk = pipes->our_talk;
     if (status != OK) {
         close_ends(&pipes->ours);
         close_fd(pipes->our_talk);
@@ -308,15 +301,15 @@ static int start(const struct proc_options *options, struct child *child, struct
     return status;
 }
 
-int child_start(const struct proc_options *options, struct child **child, struct child_pipes *pipes,
-                unsigned *confinement)
+int child_start(struct call *call, const struct proc_options *options, struct child **child,
+                struct child_pipes *pipes, unsigned *confinement)
 {
     struct pipes both;
     struct child *new_child = calloc(1, sizeof *new_child);
     if (!new_child) {
         return ERR_NOMEM;
     }
-    int status = start(options, new_child, &both, confinement);
+    int status = start(options, new_child, &both);
     if (status != OK) {
         free(new_child);
         return status;
@@ -326,12 +319,18 @@ int child_start(const struct proc_options *options, struct child **child, struct
         options->scratch->lock = -1;
     }
     new_child->deadline_ms = INT64_MAX;
-    *pipes = both.ours;
-    *child = new_child;
     pthread_mutex_lock(&lock);
     new_child->next = children;
     children = new_child;
     pthread_mutex_unlock(&lock);
+    status = await_start(call, new_child, confinement);
+    if (status != OK) {
+        close_ends(&both.ours);
+        child_release(new_child);
+        return status;
+    }
+    *pipes = both.ours;
+    *child = new_child;
     return OK;
 }
 

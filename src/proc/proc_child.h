@@ -15,8 +15,8 @@ struct child_pipes {
 };
 
 /* As proc_start; `confinement` is what of PROC_CONFINED_ALL holds. */
-MUST_CHECK int child_start(const struct proc_options *options, struct child **child,
-                           struct child_pipes *pipes, unsigned *confinement);
+MUST_CHECK int child_start(struct call *call, const struct proc_options *options,
+                           struct child **child, struct child_pipes *pipes, unsigned *confinement);
 /* Readable when the child has ended. */
 int child_end_fd(const struct child *child);
 /* Whether it has ended, and how. */

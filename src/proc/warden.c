@@ -123,12 +123,23 @@ static void make_ordinary(void)
     }
 }
 
+/* Ends this process with its warden, also with one that is gone already. The kernel forgets it when
+ * the process changes its user. */
+static void end_with(pid_t warden)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != warden) {
+        _exit(127);
+    }
+}
+
 /* Becomes the program, or says why not. */
-static _Noreturn void become(const struct warden *warden, int birth)
+static _Noreturn void become(const struct warden *warden, pid_t parent, int birth)
 {
     extern char **environ;
     const struct warden_task *task = &warden->task;
     unsigned confinement = 0;
+    end_with(parent);
     make_ordinary();
     bool ready = arrange_descriptors(task->apart != 0) &&
                  (!*warden->directory || chdir(warden->directory) == 0);
@@ -136,7 +147,7 @@ static _Noreturn void become(const struct warden *warden, int birth)
         confinement = confine_files(warden->path);
     }
     ready = ready && set_bounds(task);
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    end_with(parent);
     if (ready && task->confined) {
         confinement |= confine_calls();
     }
@@ -167,20 +178,26 @@ static void let_go_of_pipes(void)
     }
 }
 
-/* OK, with what holds in `birth`, or an error number. */
-static int await_birth(int fd, struct birth *birth)
+/* OK, with what holds in `birth`, or an error number. A folder or a program on a disk that hangs
+ * keeps the child from it: whatever forage says meanwhile, or its end, is the child's end. */
+static int await_birth(const struct warden *warden, int fd, struct birth *birth)
 {
     struct birth next;
-    ssize_t got;
+    struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = warden->talk, .events = POLLIN}};
     *birth = (struct birth){.error = EIO}; /* it died before it could say anything */
-    while ((got = read(fd, &next, sizeof next)) != 0) {
-        if (got == (ssize_t)sizeof next) {
+    for (;;) {
+        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0) {
+            continue; /* it was stopped for a while: no signal is handled here */
+        }
+        if (!fds[0].revents) {
+            kill(warden->child, SIGKILL);
+            fds[1].fd = -1;
+        } else if (read(fd, &next, sizeof next) == (ssize_t)sizeof next) {
             *birth = next;
-        } else if (errno != EINTR) {
-            return EIO;
+        } else {
+            return birth->error;
         }
     }
-    return birth->error;
 }
 
 /* 0, or an error number. */
@@ -188,19 +205,20 @@ static int start(struct warden *warden, unsigned *confinement)
 {
     int births[2];
     struct birth birth;
+    pid_t self = getpid();
     if (pipe2(births, O_CLOEXEC) != 0) {
         return errno;
     }
     warden->child = fork();
     if (warden->child == 0) {
         /* Descriptors 3 and 4 may be the child's. */
-        become(warden, fcntl(births[1], F_DUPFD_CLOEXEC, WARDEN_LOCK + 1));
+        become(warden, self, fcntl(births[1], F_DUPFD_CLOEXEC, WARDEN_LOCK + 1));
     }
     int error = warden->child < 0 ? errno : 0;
     close(births[1]);
     let_go_of_pipes();
     if (!error) {
-        error = await_birth(births[0], &birth);
+        error = await_birth(warden, births[0], &birth);
         *confinement = birth.confinement;
     }
     close(births[0]);
@@ -416,7 +434,7 @@ _Noreturn void warden_run(int argc, char **argv)
     say(&warden, &report);
     if (report.error == 0) {
         watch(&warden);
-        remove_scratch(&warden);
     }
+    remove_scratch(&warden);
     _exit(0);
 }

@@ -257,7 +257,7 @@ int worker_start(struct call *call, const struct worker *worker, const struct wo
         .input_length = job->prompt_length,
         .scratch = job->temporary,
     };
-    return proc_start(&options, child);
+    return proc_start(call, &options, child);
 }
 
 /* ---- what it writes ---- */

@@ -1,6 +1,8 @@
 """What becomes of the children that forage starts, and of theirs: sessions of their own do not save them, nor does a
 forage that is killed; and no folder stays behind."""
 
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -161,6 +163,43 @@ def test_everybody_ends_with_a_forage_that_is_killed(place):
         assert folders(place)
         kill(client)
     wait_until(lambda: not any(map(is_alive, everybody)) and not folders(place), 10)
+
+
+@contextlib.contextmanager
+def held(path):
+    """A program on a disk that hangs: this process has a lease on its file, so that exec waits for 45 seconds. What it yields
+    tells whether a process has tried."""
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    before = signal.signal(signal.SIGIO, signal.SIG_IGN)
+    with path.open("r+") as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        yield lambda: fcntl.fcntl(file, fcntl.F_GETLEASE) != fcntl.F_WRLCK
+    signal.signal(signal.SIGIO, before)
+
+
+def naming(path):
+    """The processes that name a file among their arguments, as wardens and what they start do."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found += [process.name] * (os.fsencode(path) in (process / "cmdline").read_bytes())
+    return found
+
+
+def test_a_start_that_hangs_ends_with_a_forage_that_is_killed():
+    with tempfile.TemporaryDirectory() as folder, Web() as web:
+        os.chmod(folder, 0o755)
+        program = pathlib.Path(folder, "pdftotext")
+        web.answers["/a.pdf"] = Answer(b"%PDF-1.4\n", kind="application/pdf")
+        settings = {"FORAGE_ALLOW_PRIVATE_HOSTS": web.host, "FORAGE_CACHE_TTL": 0, "PATH": f"{folder}:{os.environ['PATH']}"}
+        with held(program) as was_tried, Stdio(**settings) as client:
+            client.handshake()
+            client.send(tool_call("get_content", {"url": web.url("/a.pdf")}, client.new_id()))
+            wait_until(was_tried)
+            assert naming(program)
+            kill(client)
+            wait_until(lambda: not naming(program), 30)  # before exec goes on by itself
 
 
 def test_folders_that_nobody_has_any_more(place):

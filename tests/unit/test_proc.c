@@ -323,10 +323,10 @@ static void expect_exit(struct call *call, struct proc *proc, int code)
     assert_int_equal(event.exit.code, code);
 }
 
-static struct proc *start(const struct proc_options *options)
+static struct proc *start(struct call *call, const struct proc_options *options)
 {
     struct proc *proc;
-    assert_int_equal(proc_start(options, &proc), OK);
+    assert_int_equal(proc_start(call, options, &proc), OK);
     return proc;
 }
 
@@ -334,7 +334,7 @@ static void gives_lines_as_they_come(void **state)
 {
     struct proc_options options = {.arguments = SHELL("printf 'one\\n\\nthree\\nlast'; exit 4"),
                                    .environment = PATH_ONLY};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     expect_line(*state, proc, PROC_OUTPUT, "one");
     expect_line(*state, proc, PROC_OUTPUT, "");
     expect_line(*state, proc, PROC_OUTPUT, "three");
@@ -344,7 +344,7 @@ static void gives_lines_as_they_come(void **state)
     assert_null(proc_end(proc));
     assert_null(proc_end(NULL));
     options.arguments = SHELL("echo problem >&2; exit 1");
-    proc = start(&options);
+    proc = start(*state, &options);
     expect_line(*state, proc, PROC_ERRORS, "problem");
     expect_exit(*state, proc, 1);
     proc_end(proc);
@@ -366,7 +366,7 @@ static void hears_while_it_runs(void **state)
                                        .input = "ping\npong\n",
                                        .input_length = 10,
                                        .on_descriptors_3_4 = CASES[i].apart};
-        struct proc *proc = start(&options);
+        struct proc *proc = start(*state, &options);
         expect_line(*state, proc, PROC_OUTPUT, "got ping");
         struct proc_event event;
         assert_int_equal(proc_next(*state, proc, 0, &event), OK);
@@ -384,19 +384,19 @@ static void bounds_its_lines(void **state)
     struct proc_options options = {.arguments = SHELL("echo 12345; echo 123456; sleep 30"),
                                    .environment = PATH_ONLY,
                                    .max_output_bytes = 5};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     struct proc_event event;
     expect_line(*state, proc, PROC_OUTPUT, "12345");
     expect_line(*state, proc, PROC_OUTPUT, "123456"); /* it came whole, so it may go */
     proc_end(proc);
     options.arguments = SHELL("printf 123456; sleep 30");
-    proc = start(&options);
+    proc = start(*state, &options);
     assert_int_equal(proc_next(*state, proc, -1, &event), ERR_LIMIT);
     assert_int_equal(proc_next(*state, proc, -1, &event), ERR_LIMIT);
     proc_end(proc);
     options.arguments = SHELL("printf 12345678 >&2; sleep 0.1; echo 9 >&2");
     options.max_errors_bytes = 3;
-    proc = start(&options);
+    proc = start(*state, &options);
     expect_line(*state, proc, PROC_ERRORS, "123");
     expect_line(*state, proc, PROC_ERRORS, "456");
     expect_line(*state, proc, PROC_ERRORS, "789");
@@ -462,7 +462,7 @@ static void cancelled_call_ends_it(void **state)
     struct cancellation cancellation = {.call = new_call(60000)};
     struct proc_options options = {.arguments = SHELL("sleep 60 & echo $!; wait"),
                                    .environment = PATH_ONLY};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(cancellation.call, &options);
     pid_t grandchild = read_pid(cancellation.call, proc);
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &cancellation), 0);
@@ -509,6 +509,71 @@ static void late_run_is_over(void **state)
     call_free(call);
 }
 
+/* Processes that name a file among their arguments, as wardens and what they start do. */
+static size_t count_naming(const char *path)
+{
+    size_t count = 0;
+    DIR *processes = opendir("/proc");
+    assert_non_null(processes);
+    const struct dirent *process;
+    while ((process = readdir(processes)) != NULL) {
+        char name[300], text[1024] = "";
+        snprintf(name, sizeof name, "/proc/%s/cmdline", process->d_name);
+        int fd = strspn(process->d_name, "0123456789") ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+        ssize_t length = fd >= 0 ? read(fd, text, sizeof text) : 0;
+        count += length > 0 && memmem(text, (size_t)length, path, strlen(path)) != NULL;
+        if (fd >= 0) {
+            close(fd);
+        }
+    }
+    closedir(processes);
+    return count;
+}
+
+struct held {
+    struct call *call;
+    int fd;
+};
+
+/* Cancels when the kernel holds up a process that opens the file. */
+static void *cancel_when_asked_for(void *argument)
+{
+    const struct held *held = argument;
+    while (fcntl(held->fd, F_GETLEASE) == F_WRLCK) {
+        sleep_ms(2);
+    }
+    call_cancel(held->call);
+    return NULL;
+}
+
+/* A program on a disk that hangs: a lease on its file keeps exec waiting for 45 seconds. */
+static void cancelled_start_is_over(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/forage-held-XXXXXX";
+    proc_shutdown(1000);
+    size_t descriptors = open_descriptors();
+    struct held held = {.call = new_call(60000), .fd = mkostemp(path, O_CLOEXEC)};
+    struct proc_options options = {.arguments = (const char *const[]){path, NULL}};
+    struct proc_result result;
+    pthread_t thread;
+    signal(SIGIO, SIG_IGN); /* the signal that tells the holder of a reader */
+    assert_int_equal(fchmod(held.fd, 0700), 0);
+    assert_int_equal(fcntl(held.fd, F_SETLEASE, F_WRLCK), 0);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_when_asked_for, &held), 0);
+    assert_int_equal(proc_run(held.call, &options, &result), ERR_CANCELLED);
+    pthread_join(thread, NULL);
+    await_no_children();
+    proc_shutdown(1000); /* the reaper closes what is left */
+    assert_int_equal(count_naming(path), 0);
+    assert_int_not_equal(fcntl(held.fd, F_GETLEASE), F_WRLCK);
+    unlink(path);
+    close(held.fd);
+    signal(SIGIO, SIG_DFL);
+    call_free(held.call);
+    assert_int_equal(open_descriptors(), descriptors);
+}
+
 /* A whole family that ignores SIGTERM gets five seconds, then no more. The call does not wait for
  * it. */
 static void stubborn_family_is_killed(void **state)
@@ -516,7 +581,7 @@ static void stubborn_family_is_killed(void **state)
     struct proc_options options = {
         .arguments = SHELL("trap '' TERM; sleep 60 & echo $!; echo $$; sleep 60; sleep 60"),
         .environment = PATH_ONLY};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     pid_t grandchild = read_pid(*state, proc);
     pid_t leader = read_pid(*state, proc);
     int64_t start_us = clock_now_us();
@@ -546,7 +611,7 @@ static void what_it_leaves_behind_ends(void **state)
     pid_t left = (pid_t)strtol(result.output, NULL, 10);
     assert_true(left > 0);
     await_gone(left, clock_now_us());
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     left = read_pid(*state, proc);
     expect_exit(*state, proc, 5);
     proc_end(proc);
@@ -558,7 +623,7 @@ static void takes_signals(void **state)
     struct proc_options options = {
         .arguments = SHELL("trap 'echo caught; exit 9' USR1; echo ready; while :; do :; done"),
         .environment = PATH_ONLY};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     expect_line(*state, proc, PROC_OUTPUT, "ready");
     proc_signal(proc, SIGUSR1);
     expect_line(*state, proc, PROC_OUTPUT, "caught");
@@ -574,7 +639,7 @@ static void bounds_what_a_family_takes(void **state)
                            "{ tail -c 200000000; echo $? >&3; } | sleep 60"),
         .environment = PATH_ONLY,
         .bounds = {.data_bytes = MIB(1024), .tree_bytes = MIB(64)}};
-    struct proc *proc = start(&options);
+    struct proc *proc = start(*state, &options);
     expect_line(*state, proc, PROC_OUTPUT, "1048576");
     expect_line(*state, proc, PROC_OUTPUT, "137");
     proc_end(proc);
@@ -589,7 +654,7 @@ static void shutdown_ends_all(void **state)
             .arguments = SHELL(i % 2 ? "trap '' TERM; echo $$; while :; do sleep 60; done"
                                      : "echo $$; exec sleep 60"),
             .environment = PATH_ONLY};
-        procs[i] = start(&options);
+        procs[i] = start(*state, &options);
         pids[i] = read_pid(*state, procs[i]);
     }
     procs[0] = proc_end(procs[0]); /* one with and one without its owner, of each kind */
@@ -682,6 +747,7 @@ UNIT_TEST(proc)
         TEST(cancelled_call_ends_it),
         TEST(cancelled_run_is_over),
         TEST(late_run_is_over),
+        TEST(cancelled_start_is_over),
         TEST(stubborn_family_is_killed),
         TEST(what_it_leaves_behind_ends),
         TEST(takes_signals),

@@ -37,10 +37,10 @@ struct browser {
     struct policy *policy; /* asked about every address that a page wants to reach */
     struct resolver *resolver;
     bool serves;
+    struct call *life; /* cancelled at the end of the program: the thread's waits are over then */
     pthread_mutex_t lock; /* guards what follows, up to the thread's own part */
     enum state state;
     int settled; /* an event: readable unless Chromium is starting or stopping */
-    bool stopped;
     pthread_t thread;
     bool has_thread; /* to be joined */
     size_t users;    /* pages that have a tab, or wait inside the line for Chromium to start */
@@ -66,14 +66,6 @@ struct run {
     size_t errors_length;
     bool pipe_is_full;
 };
-
-static bool is_stopped(struct browser *browser)
-{
-    pthread_mutex_lock(&browser->lock);
-    bool stopped = browser->stopped;
-    pthread_mutex_unlock(&browser->lock);
-    return stopped;
-}
 
 /* Stores the beginning of what it writes to stderr; the rest is read and dropped. */
 static void take_errors(struct run *run)
@@ -103,7 +95,7 @@ static int take_output(struct run *run)
 }
 
 /* Waits for something to happen, at most `timeout_ms` (negative: no limit), and carries messages.
- * ERR_CLOSED when Chromium is gone. */
+ * ERR_CLOSED when Chromium is gone; or as of call_wait. */
 static int pump(struct run *run, int64_t timeout_ms)
 {
     struct child_pipes *pipes = &run->launched.pipes;
@@ -114,8 +106,9 @@ static int pump(struct run *run, int64_t timeout_ms)
         {.fd = run->pipe_is_full ? pipes->input : -1, .events = POLLOUT},
         {.fd = child_end_fd(run->launched.child), .events = POLLIN},
     };
-    if (poll(fds, sizeof fds / sizeof *fds, (int)timeout_ms) < 0) {
-        return errno == EINTR ? OK : ERR_IO;
+    int ready = call_wait(run->browser->life, fds, sizeof fds / sizeof *fds, timeout_ms);
+    if (ready < 0) {
+        return ready;
     }
     if (fds[1].revents) {
         take_errors(run);
@@ -135,7 +128,7 @@ static int pump(struct run *run, int64_t timeout_ms)
 static int pump_until(struct run *run, int64_t end)
 {
     int64_t left = end - clock_now_ms();
-    return left <= 0 ? ERR_DEADLINE : is_stopped(run->browser) ? ERR_CANCELLED : pump(run, left);
+    return left <= 0 ? ERR_DEADLINE : pump(run, left);
 }
 
 /* A Snap says at which port it listens; it takes no message before it has opened a WebSocket there.
@@ -232,8 +225,9 @@ static int try_once(struct run *run, const struct browser_program *program, uint
     struct browser *browser = run->browser;
     for (;;) {
         *run = (struct run){.browser = browser, .protocol = protocol_new()};
-        int status =
-            run->protocol ? launch_browser(&run->launched, program, port, *confinement) : ERR_NOMEM;
+        int status = run->protocol ? launch_browser(browser->life, &run->launched, program, port,
+                                                    *confinement)
+                                   : ERR_NOMEM;
         if (status != OK) {
             snprintf(problem, size, "it cannot be run: %s", status_name(status));
             run->protocol = protocol_free(run->protocol);
@@ -256,17 +250,6 @@ static int try_once(struct run *run, const struct browser_program *program, uint
         }
         *confinement = next;
     }
-}
-
-/* False when the program ends meanwhile. */
-static bool pause_before_retry(struct browser *browser, int64_t wait_ms)
-{
-    int64_t end = clock_now_ms() + wait_ms;
-    while (!is_stopped(browser) && clock_now_ms() < end) {
-        int64_t left = end - clock_now_ms();
-        poll(NULL, 0, (int)(left < 50 ? left : 50));
-    }
-    return !is_stopped(browser);
 }
 
 static void note_confinement(struct browser *browser, enum confinement confinement)
@@ -293,8 +276,8 @@ static int start_chromium(struct run *run, struct proxy *proxy, char *problem, s
         browser->knows_confinement ? browser->confinement : launch_best(&program);
     int status = ERR_FAILED;
     for (int64_t i = 0; i < attempts && status != ERR_INVALID && status != ERR_NOTFOUND; i++) {
-        if (i > 0 && !pause_before_retry(browser, wait_ms)) {
-            break;
+        if (i > 0 && call_sleep(browser->life, wait_ms) != OK) {
+            break; /* the program ends */
         }
         wait_ms = i > 0 && wait_ms < MOST_BACKOFF_MS ? wait_ms * 2 : wait_ms;
         status = try_once(run, &program, proxy_port(proxy), &confinement, reason, sizeof reason);
@@ -331,7 +314,7 @@ static int64_t time_to_stop(struct browser *browser)
                   clock_now_ms();
         wait_ms = wait_ms > 0 ? wait_ms : 0;
     }
-    if (browser->stopped) {
+    if (call_cancelled(browser->life)) {
         wait_ms = 0;
     }
     if (wait_ms == 0) {
@@ -414,7 +397,7 @@ static void wake_thread(struct browser *browser)
 /* One look at how things stand, with the lock held. ERR_BUSY: wait until they are settled. */
 static int look(struct browser *browser, unsigned failures, struct tab *tab)
 {
-    if (browser->stopped || browser->failures != failures) {
+    if (call_cancelled(browser->life) || browser->failures != failures) {
         return ERR_FAILED;
     }
     if (browser->state == STOPPED) {
@@ -479,7 +462,7 @@ static int take_tab(struct browser *browser, struct place *place, struct tab *ta
     }
     if (status == ERR_FAILED) {
         *problem = arena_strdup(call_arena(place->call),
-                                browser->stopped ? "forage ends" : browser->problem);
+                                call_cancelled(browser->life) ? "forage ends" : browser->problem);
     }
     pthread_mutex_unlock(&browser->lock);
     if (status == ERR_FAILED && *problem) {
@@ -563,14 +546,17 @@ int browser_try(struct call *call, char *program, size_t size, const char **prob
 struct browser *browser_new(struct policy *policy, struct resolver *resolver, struct turns *turns)
 {
     struct browser *browser = calloc(1, sizeof *browser);
-    if (browser) {
-        browser->settled = -1;
-        browser->policy = policy;
-        browser->resolver = resolver;
-        pthread_mutex_init(&browser->lock, NULL);
-        line_init(&browser->tabs, turns, "browser_tabs",
-                  (size_t)config_int("FORAGE_BROWSER_PAGES"));
+    struct call *life = browser ? call_new(&(struct call_options){.timeout_ms = 0}) : NULL;
+    if (!life) {
+        free(browser);
+        return NULL;
     }
+    browser->life = life;
+    browser->settled = -1;
+    browser->policy = policy;
+    browser->resolver = resolver;
+    pthread_mutex_init(&browser->lock, NULL);
+    line_init(&browser->tabs, turns, "browser_tabs", (size_t)config_int("FORAGE_BROWSER_PAGES"));
     return browser;
 }
 
@@ -582,8 +568,7 @@ void browser_serve(struct browser *browser)
 void browser_stop(struct browser *browser)
 {
     pthread_mutex_lock(&browser->lock);
-    browser->stopped = true;
-    wake_thread(browser);
+    call_cancel(browser->life);
     bool joins = browser->has_thread;
     browser->has_thread = false;
     pthread_mutex_unlock(&browser->lock);
@@ -598,6 +583,7 @@ struct browser *browser_free(struct browser *browser)
         browser_stop(browser);
         event_close(browser->settled);
         line_done(&browser->tabs);
+        call_free(browser->life);
         pthread_mutex_destroy(&browser->lock);
         free(browser);
     }

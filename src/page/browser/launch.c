@@ -288,8 +288,9 @@ static void add_for_snap(const char **environment, size_t count)
     }
 }
 
-static int start(struct launched *launched, const struct browser_program *program,
-                 uint16_t proxy_port, enum confinement confinement, uid_t user, gid_t group)
+static int start(struct call *call, struct launched *launched,
+                 const struct browser_program *program, uint16_t proxy_port,
+                 enum confinement confinement, uid_t user, gid_t group)
 {
     char as_user[TEXT_SIZE], as_group[TEXT_SIZE], proxy[TEXT_SIZE];
     char folder[TEXT_SIZE], home[TEXT_SIZE], scratch[TEXT_SIZE];
@@ -331,7 +332,7 @@ static int start(struct launched *launched, const struct browser_program *progra
                    .tree_bytes = LIMIT_BROWSER_BYTES((size_t)config_int("FORAGE_BROWSER_PAGES"))},
     };
     unsigned confinement_by_us;
-    return child_start(&options, &launched->child, &launched->pipes, &confinement_by_us);
+    return child_start(call, &options, &launched->child, &launched->pipes, &confinement_by_us);
 }
 
 /* Closes what messages go through. */
@@ -362,8 +363,9 @@ static int home_of_snap(const char *name, char path[PROC_SCRATCH_SIZE])
     return *path == '/' && length < PROC_SCRATCH_SIZE ? OK : ERR_IO;
 }
 
-int launch_browser(struct launched *launched, const struct browser_program *program,
-                   uint16_t proxy_port, enum confinement confinement)
+int launch_browser(struct call *call, struct launched *launched,
+                   const struct browser_program *program, uint16_t proxy_port,
+                   enum confinement confinement)
 {
     uid_t user = geteuid();
     gid_t group = getegid();
@@ -379,7 +381,7 @@ int launch_browser(struct launched *launched, const struct browser_program *prog
         status = scratch_make(&launched->profile, snap ? parent : NULL, "browser", user, group);
     }
     if (status == OK) {
-        status = start(launched, program, proxy_port, confinement, user, group);
+        status = start(call, launched, program, proxy_port, confinement, user, group);
     }
     if (status != OK) {
         scratch_remove(&launched->profile);

@@ -45,8 +45,9 @@ struct launched {
 };
 
 /* A status as of proc_start. */
-int launch_browser(struct launched *launched, const struct browser_program *program,
-                   uint16_t proxy_port, enum confinement confinement);
+int launch_browser(struct call *call, struct launched *launched,
+                   const struct browser_program *program, uint16_t proxy_port,
+                   enum confinement confinement);
 /* Connects to the port of a Snap: what its pipes would be is this connection then. OK or ERR_IO. */
 MUST_CHECK int launch_connect(struct launched *launched, uint16_t port);
 /* Ends it at once, with everything that it started; its folder goes with it. */
