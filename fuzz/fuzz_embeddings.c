@@ -23,9 +23,10 @@ FUZZ_TARGET(embeddings)
     for (size_t count = 1; arena && count <= 3; count++) {
         float *numbers = NULL;
         size_t dimensions = 0;
+        int64_t tokens;
         const char *problem = NULL;
-        int status =
-            endpoint_read(arena, (const char *)data, size, count, &numbers, &dimensions, &problem);
+        int status = endpoint_read(arena, (const char *)data, size, count, &numbers, &dimensions,
+                                   &tokens, &problem);
         require(status == ERR_NOMEM || (status == ERR_INVALID) == (problem != NULL), "its words");
         for (size_t i = 0; status == OK && i < count; i++) {
             double sum = 0;

@@ -26,7 +26,7 @@ ROOMS = {
     "doors": "rest origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "experiment": "experiments experiment_statistics",
-    "guard": "callers sessions limits pacing ssrf origins",
+    "guard": "callers sessions limits books pacing ssrf origins",
     "jobs": "jobs tasks follow_ups own_research research usage",
     "index": "memory memory_building memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning memory_vectors",
     "meaning": "model doctor memory_meaning",
@@ -34,9 +34,9 @@ ROOMS = {
     "memory": "memory memory_overview memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "
     "memory_files clocks memory_servers memory_failover memory_rounds memory_moves memory_crash memory_crash_postgresql memory_model memory_index_files memory_damage memory_vectors old_data",
-    "model": "models model_faults model_fakes doctor",
+    "model": "models books model_faults model_fakes doctor",
     "net": "names way_out log_lines hostile_answers descriptors get_content ssrf trust",
-    "ops": "usage overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
+    "ops": "usage books overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
     "page": "faithful_markdown documents pdf hostile_documents omitted get_content page_words encodings generators reviews page_parts focus several_pages quality "
     "page_cache "
     "loaders threads youtube confined browser rendering ssrf",

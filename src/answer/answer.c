@@ -278,17 +278,7 @@ static int ask_guarded(struct call *call, const struct openai_settings *settings
     if (status == ERR_FAILED) {
         breaker_complain(breakers, UPSTREAM, call_error(call)->message);
     }
-    if (account->searches || account->input_tokens || account->output_tokens) {
-        struct call_usage usage = {
-            .service = "openai_web_search",
-            .requests = (int64_t)account->searches,
-            .model = settings->model,
-            .input_tokens = account->input_tokens,
-            .output_tokens = account->output_tokens,
-        };
-        call_report_usage(call, &usage);
-    }
-    return status;
+    return status == ERR_BUSY ? ERR_FAILED : status;
 }
 
 /* ---- fitting the result ---- */

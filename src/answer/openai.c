@@ -4,6 +4,7 @@
 #include "call/errors.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "guard/charge.h"
 #include "net/fetch.h"
 #include "text/json.h"
 #include "text/text.h"
@@ -13,6 +14,8 @@
 #include <time.h>
 
 #define MOST_RETRIES 2
+
+static const char OPENAI_SEARCH[] = "openai_web_search"; /* its price has that name */
 
 /* One question on its way. */
 struct exchange {
@@ -26,6 +29,7 @@ struct exchange {
     int retries; /* after 429 and 5xx */
     bool grown;  /* asked for more tokens already */
     /* Of the last try */
+    struct charge charge;
     struct fetch_response fetched;
     struct response_error error;
 };
@@ -34,6 +38,20 @@ struct exchange {
 enum next { NEXT_DONE, NEXT_AGAIN, NEXT_FAILED };
 
 /* ---- the request ---- */
+
+/* As charge_fetch(), or charge_open(). */
+static int send_charged(struct exchange *exchange, const struct fetch_request *request)
+{
+    const struct call_usage most = {
+        .service = OPENAI_SEARCH,
+        .requests = 1,
+        .model = exchange->settings->model,
+        .input_tokens = (int64_t)(request->body_length / CHARGE_BYTES_OF_TOKEN),
+        .output_tokens = exchange->max_tokens,
+    };
+    int status = charge_open(exchange->call, &most, &exchange->charge);
+    return status == OK ? charge_fetch(&exchange->charge, request, &exchange->fetched) : status;
+}
 
 static int send_request(struct exchange *exchange)
 {
@@ -69,7 +87,7 @@ static int send_request(struct exchange *exchange)
     call_progress(exchange->call, exchange->account->tries, 0, "asking %s%s", settings->model,
                   exchange->account->tries > 1 ? " again" : "");
     int status = fetch_parse(exchange->call, text, &url, &exchange->fetched);
-    return status == OK ? fetch_run(exchange->call, &request, &exchange->fetched) : status;
+    return status == OK ? send_charged(exchange, &request) : status;
 }
 
 /* ---- failing ---- */
@@ -296,6 +314,21 @@ static enum next judge_reported_failure(struct exchange *exchange)
     return failed(exchange, true);
 }
 
+/* What an answer used; where it does not say, by the bytes that went and came. */
+static void settle(struct exchange *exchange)
+{
+    const struct response *response = exchange->response;
+    struct call_usage used = exchange->charge.entry.amount;
+    used.requests = (int64_t)response->searches;
+    used.output_tokens = (int64_t)(exchange->fetched.body_length / CHARGE_BYTES_OF_TOKEN);
+    if (response->has_usage) {
+        used.input_tokens = response->input_tokens;
+        used.output_tokens = response->output_tokens;
+        used.cached_tokens = response->cached_tokens;
+    }
+    charge_settle(&exchange->charge, &used);
+}
+
 static enum next judge_answer(struct exchange *exchange, int *status)
 {
     const char *problem;
@@ -310,11 +343,11 @@ static enum next judge_answer(struct exchange *exchange, int *status)
     if (*status != OK) {
         return NEXT_FAILED;
     }
-    exchange->account->searches += response->searches;
     if (response->has_usage) {
         exchange->account->input_tokens += response->input_tokens;
         exchange->account->output_tokens += response->output_tokens;
     }
+    settle(exchange);
     if (response->state == RESPONSE_FAILED) {
         return judge_reported_failure(exchange);
     }
@@ -351,13 +384,19 @@ int openai_ask(struct call *call, const struct openai_settings *settings,
     enum next next = NEXT_AGAIN;
     while (next == NEXT_AGAIN) {
         exchange.error = (struct response_error){0};
+        exchange.charge = (struct charge){0};
         int status = send_request(&exchange);
+        bool answered = status == OK && exchange.fetched.status == 200;
+        if (!answered) {
+            charge_settle(&exchange.charge, NULL);
+        }
         if (status == ERR_FAILED) {
             next = judge_transfer(&exchange);
         } else if (status != OK) {
             return status;
-        } else if (exchange.fetched.status == 200) {
+        } else if (answered) {
             next = judge_answer(&exchange, &status);
+            charge_settle(&exchange.charge, NULL); /* where it could not be read */
         } else {
             next = judge_failure(&exchange, &status);
         }

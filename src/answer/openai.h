@@ -30,11 +30,11 @@ struct openai_question {
 struct openai_account {
     int tries;
     int64_t input_tokens, output_tokens; /* over all tries; 0: nothing was reported */
-    size_t searches;
     bool unavailable; /* it failed in a way that passes: 5xx, 429, network, time, garbage */
 };
 
-/* OK with a response that has a text and a search behind it; ERR_FAILED after call_fail() with
+/* OK with a response that has a text and a search behind it; ERR_BUSY where the budget has nothing
+ * left for it, as charge_open() says; ERR_FAILED after call_fail() with
  * AUTH, RATE_LIMIT, PROVIDER, PARSE or VALIDATION; a status of call_wait(). `account` is always
  * filled. */
 MUST_CHECK int openai_ask(struct call *call, const struct openai_settings *settings,

@@ -194,6 +194,9 @@ static void read_usage(yyjson_val *root, struct response *response)
     yyjson_val *usage = yyjson_obj_get(root, "usage");
     response->input_tokens = count_of(usage, "input_tokens");
     response->output_tokens = count_of(usage, "output_tokens");
+    response->cached_tokens =
+        count_of(yyjson_obj_get(usage, "input_tokens_details"), "cached_tokens");
+    response->cached_tokens = response->cached_tokens > 0 ? response->cached_tokens : 0;
     response->has_usage = response->input_tokens >= 0 && response->output_tokens >= 0;
 }
 

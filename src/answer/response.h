@@ -44,6 +44,7 @@ struct response {
     size_t annotation_room; /* for how many more there is room */
     size_t searches;        /* that were not reported as failed */
     size_t failed_searches;
+    int64_t cached_tokens; /* of the input */
     bool has_usage;
     int64_t input_tokens, output_tokens;
 };

@@ -261,6 +261,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
+    app->parts.charges = meter_charges(app->meter);
     struct pace_store turns = meter_turns(app->meter);
     app->parts.pacer = pacer_new(&turns);
     app->pool = make_workers(app->parts.stocks, (size_t)config_int("FORAGE_WORKERS"));
@@ -295,11 +296,11 @@ struct app *app_free(struct app *app)
         experiments_free(parts->experiments);
         registry_free(app->registry);
         pacer_free(parts->pacer);
-        meter_free(app->meter);
         callers_free(app->callers);
         proxies_free(app->proxies);
         memories_free(parts->memories);
         meaning_free(parts->meaning);
+        meter_free(app->meter); /* vectors of memories were charged until now */
         research_free(parts->research);
         websearch_free(parts->websearch);
         browser_free(parts->browser);

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,8 +23,20 @@
 #define WORD_SLACK_MS   100 /* so that two calls that watch over one wait do not miss each other */
 #define SMALL_STEP      0.001 /* by which progress grows that is only a sign of life */
 
+/* What a call and its pieces used. The last of them frees it. */
+struct account {
+    atomic_uint references;
+    char tool[LIMIT_PROVIDER_CHARS + 1]; /* this and the next never change once pieces run */
+    char job[LIMIT_PROVIDER_CHARS + 1];
+    pthread_mutex_t lock; /* guards what follows */
+    char service[LIMIT_PROVIDER_CHARS + 1];
+    char model[LIMIT_PROVIDER_CHARS + 1];
+    struct call_usage sum;
+};
+
 struct call {
     struct arena *arena;
+    struct account *account;
     char request_id[CALL_ID_SIZE];
     const struct caller *caller;
     const struct parts *parts;
@@ -45,8 +58,6 @@ struct call {
     int64_t deadline_ms; /* INT64_MAX: none */
     struct call_hooks hooks;
     struct call_error error;
-    struct call_usage usages[LIMIT_CALL_USAGES];
-    size_t usage_count;
     char provider[LIMIT_PROVIDER_CHARS + 1];
     atomic_int http;
     bool keeping_forbidden;
@@ -63,15 +74,37 @@ struct call {
 
 static const struct parts NO_PARTS;
 
+static struct account *account_of(struct call *whole)
+{
+    struct account *account = whole ? whole->account : calloc(1, sizeof *account);
+    if (whole) {
+        atomic_fetch_add(&account->references, 1);
+    } else if (account) {
+        atomic_init(&account->references, 1);
+        pthread_mutex_init(&account->lock, NULL);
+    }
+    return account;
+}
+
+static void account_leave(struct account *account)
+{
+    if (atomic_fetch_sub(&account->references, 1) == 1) {
+        pthread_mutex_destroy(&account->lock);
+        free(account);
+    }
+}
+
 struct call *call_new(const struct call_options *options)
 {
     struct arena *arena = arena_new(LIMIT_CALL_ARENA_BYTES);
     struct call *call = arena ? arena_zalloc(arena, sizeof *call) : NULL;
-    if (!call) {
+    struct account *account = call ? account_of(options->part_of) : NULL;
+    if (!account) {
         arena_free(arena);
         return NULL;
     }
     call->arena = arena;
+    call->account = account;
     call->caller = options->caller;
     call->parts = options->parts ? options->parts : &NO_PARTS;
     call->hooks = options->hooks;
@@ -112,6 +145,7 @@ struct call *call_free(struct call *call)
     if (call && atomic_fetch_sub(&call->references, 1) == 1) {
         event_close(call->cancel_event);
         pthread_mutex_destroy(&call->cancel_lock);
+        account_leave(call->account);
         arena_free(call->arena);
     }
     return NULL;
@@ -443,56 +477,92 @@ bool call_has_capability(struct call *call, const char *name)
 
 /* ---- what it used ---- */
 
-static bool same_name(const char *a, const char *b)
+/* A copy of a name, cut between two characters where it is too long. */
+static void copy_name(char out[LIMIT_PROVIDER_CHARS + 1], const char *name)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
+    snprintf(out, LIMIT_PROVIDER_CHARS + 1, "%.*s",
+             (int)text_prefix(name, strlen(name), LIMIT_PROVIDER_CHARS), name);
 }
 
-/* The sum that this belongs to; the last one takes what finds no place of its own. */
-static struct call_usage *usage_sum(struct call *call, const struct call_usage *usage)
+void call_book_for(struct call *call, const char *tool, const char *job)
 {
-    for (size_t i = 0; i < call->usage_count; i++) {
-        struct call_usage *sum = &call->usages[i];
-        if (same_name(sum->service, usage->service) && same_name(sum->model, usage->model)) {
-            return sum;
-        }
+    copy_name(call->account->tool, tool);
+    copy_name(call->account->job, job ? job : "");
+}
+
+const char *call_booked_tool(const struct call *call)
+{
+    return call->account->tool;
+}
+
+const char *call_booked_job(const struct call *call)
+{
+    return call->account->job;
+}
+
+/* The name of a sum: the first that was said. */
+static const char *first_name(const char *now, char kept[LIMIT_PROVIDER_CHARS + 1],
+                              const char *name)
+{
+    if (!now && name) {
+        copy_name(kept, name);
+        now = kept;
     }
-    if (call->usage_count == LIMIT_CALL_USAGES) {
-        return &call->usages[LIMIT_CALL_USAGES - 1];
-    }
-    struct call_usage *sum = &call->usages[call->usage_count++];
-    sum->service = usage->service ? arena_strdup(call->arena, usage->service) : NULL;
-    sum->model = usage->model ? arena_strdup(call->arena, usage->model) : NULL;
-    return sum;
+    return now;
 }
 
 /* Counts come from answers of others. */
 static void add_count(int64_t *sum, int64_t count)
 {
-    if (count > 0) {
-        *sum = count > LIMIT_USAGE_COUNT - *sum ? LIMIT_USAGE_COUNT : *sum + count;
-    }
+    int64_t more = count < LIMIT_USAGE_COUNT ? count : LIMIT_USAGE_COUNT;
+    int64_t all = *sum + (more > -LIMIT_USAGE_COUNT ? more : -LIMIT_USAGE_COUNT);
+    *sum = all < 0 ? 0 : all < LIMIT_USAGE_COUNT ? all : LIMIT_USAGE_COUNT;
 }
 
 void call_report_usage(struct call *call, const struct call_usage *usage)
 {
-    struct call_usage *sum = usage_sum(call, usage);
+    struct account *account = call->account;
+    struct call_usage *sum = &account->sum;
+    pthread_mutex_lock(&account->lock);
+    sum->service = first_name(sum->service, account->service, usage->service);
+    sum->model = first_name(sum->model, account->model, usage->model);
     add_count(&sum->requests, usage->requests);
     add_count(&sum->input_tokens, usage->input_tokens);
     add_count(&sum->output_tokens, usage->output_tokens);
+    add_count(&sum->cached_tokens, usage->cached_tokens);
+    add_count(&sum->stored_tokens, usage->stored_tokens);
+    add_count(&sum->unpriced, usage->unpriced);
+    sum->nano_usd += usage->nano_usd;
+    pthread_mutex_unlock(&account->lock);
 }
 
-const struct call_usage *call_usages(const struct call *call, size_t *count)
+struct call_usage call_usage_change(const struct call_usage *from, const struct call_usage *to)
 {
-    *count = call->usage_count;
-    return call->usages;
+    return (struct call_usage){
+        .service = from->service,
+        .requests = to->requests - from->requests,
+        .model = from->model,
+        .input_tokens = to->input_tokens - from->input_tokens,
+        .output_tokens = to->output_tokens - from->output_tokens,
+        .cached_tokens = to->cached_tokens - from->cached_tokens,
+        .stored_tokens = to->stored_tokens - from->stored_tokens,
+        .nano_usd = to->nano_usd - from->nano_usd,
+        .unpriced = to->unpriced - from->unpriced,
+    };
+}
+
+struct call_usage call_used(const struct call *call)
+{
+    pthread_mutex_lock(&call->account->lock);
+    struct call_usage sum = call->account->sum;
+    pthread_mutex_unlock(&call->account->lock);
+    return sum;
 }
 
 void call_name_provider(struct call *call, const char *name)
 {
     if (name) {
-        snprintf(call->provider, sizeof call->provider, "%.*s",
-                 (int)text_prefix(name, strlen(name), LIMIT_PROVIDER_CHARS), name);
+        copy_name(call->provider, name);
     }
 }
 

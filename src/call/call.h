@@ -59,6 +59,7 @@ struct call_hooks {
 
 struct call_options {
     const char *request_id; /* NULL: one is made */
+    struct call *part_of;   /* whose account it shares, as a piece of that call; NULL: its own */
     const struct caller *caller;
     const struct parts *parts; /* of the program that it runs in, which outlive it; NULL: none */
     const char *session;       /* see call_session(); copied */
@@ -164,20 +165,32 @@ bool call_has_capability(struct call *call, const char *name);
 
 /* ---- what it used ---- */
 
-/* What a call used of services that cost money. Names are those of data/prices.json. */
+/* What was used of services that cost money. Names are those of data/prices.json. */
 struct call_usage {
     const char *service; /* what is paid by the request ("openai_web_search"), or NULL */
     int64_t requests;
-    const char *model; /* what is paid by the token ("gpt-5-nano"), or NULL */
-    int64_t input_tokens;
-    int64_t output_tokens;
+    const char *model;     /* what is paid by the token ("gpt-5-nano"), or NULL */
+    int64_t input_tokens;  /* the next but one and the one after it included */
+    int64_t output_tokens; /* reasoning included */
+    int64_t cached_tokens; /* read from the service's cache of prompts */
+    int64_t stored_tokens; /* written to it, where that has a price of its own */
+    int64_t nano_usd;      /* what all that costs, in billionths of a dollar */
+    int64_t unpriced;      /* requests whose price is not known */
 };
 
-/* Adds to what the call used; as often as there is something to report, tries that failed
- * included. The names are copied. */
+/* For which tool, and which job (NULL: none), the call's requests are booked; both are copied.
+ * Before the call does anything. */
+void call_book_for(struct call *call, const char *tool, const char *job);
+/* "" where nobody said so. */
+const char *call_booked_tool(const struct call *call);
+const char *call_booked_job(const struct call *call);
+/* Adds to the account of the call, which its pieces share: less than nothing too, where an estimate
+ * was too high. Any thread may, also when the call is over. The names are copied. */
 void call_report_usage(struct call *call, const struct call_usage *usage);
-/* The sums for each service and model. */
-const struct call_usage *call_usages(const struct call *call, size_t *count);
+/* What has to be added to `from` for `to`, under the names of `from`. */
+struct call_usage call_usage_change(const struct call_usage *from, const struct call_usage *to);
+/* The sums, with the names of the first service and model; NULL: there were none. */
+struct call_usage call_used(const struct call *call);
 /* Names whom it asks outside, for its record; the last name counts, and is copied. NULL: nothing is
  * said. */
 void call_name_provider(struct call *call, const char *name);

@@ -13,6 +13,7 @@ const struct error_code ERROR_CODES[] = {
     {CODE_TOO_LARGE, 413},
     {CODE_QUOTA, 507},
     {CODE_RATE_LIMIT, 429},
+    {CODE_BUDGET, 429},
     {CODE_CANCELLED, 499},
     {CODE_PROVIDER, 502},
     {CODE_PARSE, 502},

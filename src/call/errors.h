@@ -14,6 +14,7 @@
 #define CODE_TOO_LARGE    "TOO_LARGE"
 #define CODE_QUOTA        "QUOTA" /* what a caller may store is used up */
 #define CODE_RATE_LIMIT   "RATE_LIMIT"
+#define CODE_BUDGET       "BUDGET"   /* the day's budget was used up while the call was at work */
 #define CODE_PROVIDER     "PROVIDER" /* an upstream failed */
 #define CODE_PARSE        "PARSE"    /* an upstream answered with something else */
 #define CODE_BUSY         "BUSY"

@@ -32,6 +32,8 @@ struct parts {
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
     struct jobs *jobs;           /* jobs/jobs.h: calls that are kept */
 
+    const struct charges *charges; /* guard/charge.h: the books of what costs money */
+
     struct experiments *experiments; /* experiment/experiment.h; NULL where none are set */
 };
 

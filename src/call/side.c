@@ -142,6 +142,7 @@ static int start_piece(struct side *side, struct piece *piece)
 {
     struct call_options options = {
         .request_id = call_request_id(side->parent),
+        .part_of = side->parent,
         .caller = call_caller(side->parent),
         .parts = call_parts(side->parent),
         .for_operator = call_is_for_operator(side->parent),

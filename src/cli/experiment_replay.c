@@ -246,10 +246,8 @@ static int choose_tool(struct running *running, const struct experiment *experim
 static int run_and_print(struct running *running, const struct experiment *experiment,
                          const struct queries *queries, bool json)
 {
-    struct replay *replay = replay_new(&(struct replay_options){.experiment = experiment,
-                                                                .queries = queries->count,
-                                                                .registry = running->app->registry,
-                                                                .meter = running->app->meter});
+    struct replay *replay = replay_new(&(struct replay_options){
+        .experiment = experiment, .queries = queries->count, .registry = running->app->registry});
     running->done = event_open();
     pthread_mutex_init(&running->lock, NULL);
     int code = EXIT_FAILED;

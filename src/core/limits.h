@@ -73,7 +73,6 @@
 #define TIME_JOB_TIDY_MS        600000
 
 /* What a call uses */
-#define LIMIT_CALL_USAGES 8                   /* services and models that one call pays */
 #define LIMIT_USAGE_COUNT INT64_C(1000000000) /* tokens or requests of one call */
 
 /* Callers */
@@ -205,6 +204,7 @@
 #define TIME_SEARCH_PAUSE_MS       500   /* before another try, where the provider does not say */
 #define TIME_SEARCH_PATIENCE_MS    10000 /* with a provider that asks to wait */
 #define TIME_PACE_AHEAD_MS         60000 /* that a turn at a source is taken ahead of its time */
+#define TIME_CHARGE_WAIT_MS        2000  /* for a charge to be seen by others, before it is sent */
 #define TIME_PACE_STORE_MS         1000  /* for the store to decide; then this process does */
 
 /* Answers */

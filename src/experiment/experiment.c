@@ -172,17 +172,9 @@ static int resume(void *context, struct call *call, const char *text)
 
 /* ---- after it ---- */
 
-int64_t experiment_cost(const struct meter *meter, const struct call *call,
-                        const struct outcome *outcome)
+int64_t experiment_cost(const struct call *call, const struct outcome *outcome)
 {
-    struct record record = {0};
-    size_t count;
-    const struct call_usage *usages = call_usages(call, &count);
-    if (outcome->nano_usd >= 0) {
-        return outcome->nano_usd;
-    }
-    meter_price(meter, usages, count, &record);
-    return record.nano_usd;
+    return outcome->nano_usd >= 0 ? outcome->nano_usd : call_used(call).nano_usd;
 }
 
 /* An answer that was stored is that of an earlier call, which was the trial. */
@@ -201,7 +193,7 @@ static void end(void *context, struct call *call, const struct entry *entry,
         .unit = tried.unit,
         .tool = entry->name,
         .at_ms = clock_wall_ms(),
-        .nano_usd = experiment_cost(experiments->meter, call, outcome),
+        .nano_usd = experiment_cost(call, outcome),
         .reformulates = tried.reformulates,
     };
     measure_outcome(call, outcome, &trial);

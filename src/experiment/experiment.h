@@ -34,7 +34,6 @@ const struct experiment *experiments_at(const struct experiments *experiments, s
 yyjson_val *experiment_arguments(struct arena *arena, const struct experiment_arm *arm,
                                  yyjson_val *given);
 /* What a call cost, in billionths of a dollar. */
-int64_t experiment_cost(const struct meter *meter, const struct call *call,
-                        const struct outcome *outcome);
+int64_t experiment_cost(const struct call *call, const struct outcome *outcome);
 
 #endif

@@ -93,7 +93,7 @@ static void end(void *context, struct call *call, const struct entry *entry,
 {
     struct replay *replay = context;
     struct trial trial = {.reformulates = TRIAL_UNKNOWN,
-                          .nano_usd = experiment_cost(replay->options.meter, call, outcome)};
+                          .nano_usd = experiment_cost(call, outcome)};
     (void)entry;
     measure_outcome(call, outcome, &trial);
     for (int i = 0; i < METRICS; i++) {

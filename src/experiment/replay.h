@@ -14,7 +14,6 @@ struct replay_options {
     const struct experiment *experiment;
     size_t queries;
     struct registry *registry; /* nothing else may try something with its calls */
-    const struct meter *meter;
 };
 
 /* NULL without memory. Everything in the options outlives it. */

@@ -76,17 +76,24 @@ static int refuse_claims(struct call *call, const char *tool, const struct limit
                                          : "FORAGE_LIMITS");
 }
 
-static int refuse_budget(struct call *call, const char *tool, int64_t spent, int64_t budget,
-                         const char *variable)
+/* One of the two budgets. */
+struct budget {
+    int64_t most, spent;
+    const char *variable;
+};
+
+static int refuse_budget(struct call *call, const char *code, const char *what,
+                         const struct budget *budget)
 {
     char details[256];
     int64_t left_ms = DAY_MS - clock_wall_ms() % DAY_MS; /* to the next day */
-    double spent_usd = (double)spent / (double)NANO_PER_USD;
-    double budget_usd = (double)budget / (double)NANO_PER_USD;
-    call_fail(call, CODE_RATE_LIMIT,
-              "%s: the day's budget is spent: $%.4f of $%.2f (an estimate by the price table); it "
-              "begins anew at 00:00 UTC, in %lld minutes. To go on now, raise %s",
-              tool, spent_usd, budget_usd, (long long)(left_ms / MINUTE_MS + 1), variable);
+    double spent_usd = (double)budget->spent / (double)NANO_PER_USD;
+    double budget_usd = (double)budget->most / (double)NANO_PER_USD;
+    call_fail(call, code,
+              "%s: the day's budget is spent: $%.4f of $%.2f (an estimate by the price table, with "
+              "what is under way); it begins anew at 00:00 UTC, in %lld minutes. To go on now, "
+              "raise %s",
+              what, spent_usd, budget_usd, (long long)(left_ms / MINUTE_MS + 1), budget->variable);
     snprintf(details, sizeof details,
              "{\"budget_usd\":%.6f,\"spent_usd\":%.6f,\"left\":0,\"retry_after_s\":%lld}",
              budget_usd, spent_usd, (long long)((left_ms + 999) / 1000));
@@ -119,16 +126,22 @@ static int check_minute(const struct gate_rules *rules, struct call *call,
     return status == ERR_LIMIT ? refuse_claims(call, tool->name, &claim, 1) : status;
 }
 
-static int check_budget(const struct gate_rules *rules, struct call *call, const char *tool,
-                        const struct spending *spent)
+bool gate_has_budget(const struct gate_rules *rules)
 {
-    if (rules->budget_nano > 0 && spent->caller_nano >= rules->budget_nano) {
-        return refuse_budget(call, tool, spent->caller_nano, rules->budget_nano,
-                             "FORAGE_DAILY_BUDGET_USD");
-    }
-    if (rules->total_budget_nano > 0 && spent->total_nano >= rules->total_budget_nano) {
-        return refuse_budget(call, tool, spent->total_nano, rules->total_budget_nano,
-                             "FORAGE_DAILY_BUDGET_TOTAL_USD");
+    return rules->budget_nano > 0 || rules->total_budget_nano > 0;
+}
+
+int gate_check_budget(const struct gate_rules *rules, struct call *call, const char *code,
+                      const char *what, const struct spending *spent)
+{
+    const struct budget budgets[] = {
+        {rules->budget_nano, spent->caller_nano, "FORAGE_DAILY_BUDGET_USD"},
+        {rules->total_budget_nano, spent->total_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD"},
+    };
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        if (budgets[i].most > 0 && budgets[i].spent >= budgets[i].most) {
+            return refuse_budget(call, code, what, &budgets[i]);
+        }
     }
     return OK;
 }
@@ -167,13 +180,22 @@ static int check_counts(const struct gate_rules *rules, struct call *call,
     if (status == ERR_LIMIT) {
         return refuse_claims(call, tool->name, claims, count);
     }
-    return status == OK && budgeted ? check_budget(rules, call, tool->name, &spent) : status;
+    return status == OK && budgeted
+               ? gate_check_budget(rules, call, CODE_RATE_LIMIT, tool->name, &spent)
+               : status;
+}
+
+int gate_afford(const struct gate_rules *rules, struct call *call, const char *what)
+{
+    struct spending spent = {0};
+    int status = take(rules, call, &(struct gate_tool){.name = what}, NULL, 0, &spent);
+    return status == OK ? gate_check_budget(rules, call, CODE_BUDGET, what, &spent) : status;
 }
 
 int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
 {
     int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool) : OK;
-    bool budgeted = tool->paid && (rules->budget_nano > 0 || rules->total_budget_nano > 0);
+    bool budgeted = tool->paid && gate_has_budget(rules);
     /* Most calls have nothing to claim, and pay nothing for those that have. */
     if (status != OK ||
         !(budgeted || shares_minute(rules, tool) || limit_rules_hold(rules->limits, tool->name))) {

@@ -51,6 +51,14 @@ struct gate_tool {
 MUST_CHECK int gate_admit(const struct gate_rules *rules, struct call *call,
                           const struct gate_tool *tool);
 
+bool gate_has_budget(const struct gate_rules *rules);
+/* OK while of both budgets something is left; else ERR_FAILED with that code, and when to come
+ * back. `what` is what was asked for. */
+MUST_CHECK int gate_check_budget(const struct gate_rules *rules, struct call *call,
+                                 const char *code, const char *what, const struct spending *spent);
+/* The same with CODE_BUDGET, of what was spent by now; or a status of the call. */
+MUST_CHECK int gate_afford(const struct gate_rules *rules, struct call *call, const char *what);
+
 /* The day in which milliseconds since 1970 lie, as "2026-11-15" (UTC). */
 #define GATE_DAY_SIZE 11
 void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE]);

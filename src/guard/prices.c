@@ -30,6 +30,10 @@ static bool is_price(yyjson_val *value)
     return yyjson_is_num(value) && yyjson_get_num(value) >= 0 && yyjson_get_num(value) <= DEAREST;
 }
 
+/* Of a model: without them such tokens cost what "input" says. */
+static const char CACHED[] = "cached", STORED[] = "stored";
+static const char *const OPTIONAL[] = {CACHED, STORED};
+
 /* NULL, or what is wrong with the table. */
 static const char *find_mistake(yyjson_val *table)
 {
@@ -43,6 +47,12 @@ static const char *find_mistake(yyjson_val *table)
         if (!is_price(yyjson_obj_get(model, "input")) ||
             !is_price(yyjson_obj_get(model, "output"))) {
             return "a model needs \"input\" and \"output\", dollars for a million tokens";
+        }
+        for (size_t i = 0; i < sizeof OPTIONAL / sizeof *OPTIONAL; i++) {
+            yyjson_val *price = yyjson_obj_get(model, OPTIONAL[i]);
+            if (price && !is_price(price)) {
+                return "\"cached\" and \"stored\" are dollars for a million tokens";
+            }
         }
     }
     yyjson_obj_iter services = yyjson_obj_iter_with(yyjson_obj_get(table, "services"));
@@ -156,6 +166,22 @@ static yyjson_val *find_price(struct prices *prices, const char *part, const cha
     return find(table, part, name);
 }
 
+/* Tokens of a kind that may have a price of its own. */
+static double cost_of(yyjson_val *model, const char *kind, int64_t tokens)
+{
+    yyjson_val *own = yyjson_obj_get(model, kind);
+    return (double)tokens * yyjson_get_num(own ? own : yyjson_obj_get(model, "input")) / MILLION;
+}
+
+static double cost_of_tokens(yyjson_val *model, const struct call_usage *usage)
+{
+    int64_t fresh = usage->input_tokens - usage->cached_tokens - usage->stored_tokens;
+    return cost_of(model, "input", fresh > 0 ? fresh : 0) +
+           cost_of(model, CACHED, usage->cached_tokens) +
+           cost_of(model, STORED, usage->stored_tokens) +
+           cost_of(model, "output", usage->output_tokens);
+}
+
 int64_t prices_cost(struct prices *prices, const struct call_usage *usage, int64_t *unknown)
 {
     double dollars = 0;
@@ -167,10 +193,7 @@ int64_t prices_cost(struct prices *prices, const struct call_usage *usage, int64
     if (usage->model && usage->input_tokens + usage->output_tokens > 0) {
         yyjson_val *model = find_price(prices, "models", usage->model);
         *unknown += !model;
-        dollars +=
-            (double)usage->input_tokens * yyjson_get_num(yyjson_obj_get(model, "input")) / MILLION;
-        dollars += (double)usage->output_tokens * yyjson_get_num(yyjson_obj_get(model, "output")) /
-                   MILLION;
+        dollars += cost_of_tokens(model, usage);
     }
     double nano = round(dollars * (double)NANO_PER_USD);
     return nano < 1e15 ? (int64_t)nano : INT64_C(1000000000000000);

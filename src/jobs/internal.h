@@ -80,9 +80,8 @@ struct job {
     struct job_watcher *watchers;
 
     /* Only for its thread. */
-    char *context; /* for calls that follow on it; or NULL */
-    struct call_usage charged[LIMIT_CALL_USAGES];
-    size_t charged_count;
+    char *context;             /* for calls that follow on it; or NULL */
+    struct call_usage counted; /* what of its call's account is in the sums above */
 };
 
 struct jobs {

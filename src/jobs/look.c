@@ -174,11 +174,8 @@ static void attend(struct job *job, int more)
 /* What the job used stands in the log line of the call too. */
 static void report_usage(struct call *call, const struct job *job)
 {
-    size_t count;
-    const struct call_usage *usages = call_usages(job->call, &count);
-    for (size_t i = 0; i < count; i++) {
-        call_report_usage(call, &usages[i]);
-    }
+    const struct call_usage used = call_used(job->call);
+    call_report_usage(call, &used);
 }
 
 static int reply_of(struct call *call, struct job *job, struct reply *reply)

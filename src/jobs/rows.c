@@ -324,25 +324,38 @@ int row_renew(struct db *db, const char *owner, int64_t lease_ms,
     return change_end(&change);
 }
 
-/* Adds to what a job cost, where the owner still has it. */
-static int add_cost(struct db *db, const char *id, const char *owner, const struct record *record)
+/* OK where the owner still has it. */
+static int touch(struct db *db, const char *id, const char *owner)
 {
-    return changed_row(db_ask(
-        db,
-        "UPDATE {jobs} SET updated_ms = ?3, input_tokens = input_tokens + ?4, "
-        "output_tokens = output_tokens + ?5, nano_usd = nano_usd + ?6 WHERE id = ?1 AND owner = ?2 "
-        "AND " IS_OPEN " RETURNING id",
-        DB_TEXT(id), DB_TEXT(owner), DB_INT(clock_wall_ms()),
-        DB_INT(record ? record->input_tokens : 0), DB_INT(record ? record->output_tokens : 0),
-        DB_INT(record ? record->nano_usd : 0)));
+    return changed_row(
+        db_ask(db,
+               "UPDATE {jobs} SET updated_ms = ?3 WHERE id = ?1 AND owner = ?2 AND " IS_OPEN
+               " RETURNING id",
+               DB_TEXT(id), DB_TEXT(owner), DB_INT(clock_wall_ms())));
+}
+
+/* What all runs of it cost, those that were killed included. */
+static int read_cost(struct db *db, const char *id, struct record *record)
+{
+    int64_t numbers[3];
+    int found = db_numbers(
+        db_ask(db, "SELECT input_tokens, output_tokens, nano_usd FROM {jobs} WHERE id = ?1",
+               DB_TEXT(id)),
+        numbers, 3);
+    if (found > 0) {
+        record->input_tokens = numbers[0];
+        record->output_tokens = numbers[1];
+        record->nano_usd = numbers[2];
+    }
+    return found < 0 ? found : OK;
 }
 
 int row_add_step(struct db *db, const char *id, const char *owner, size_t number,
-                 const struct journal_step *step, const char *usage, const struct record *record)
+                 const struct journal_step *step, const char *usage)
 {
     struct change change = change_begin(db, true);
     if (change.status == OK) {
-        change.status = add_cost(db, id, owner, record);
+        change.status = touch(db, id, owner);
     }
     if (change.status == OK) {
         /* Where a later run did something else than an earlier one, the rest of that is void. */
@@ -355,9 +368,6 @@ int row_add_step(struct db *db, const char *id, const char *owner, size_t number
                               "(?1, ?2, ?3, ?4, ?5, ?6)",
                               DB_TEXT(id), DB_INT((int64_t)number), DB_TEXT(step->kind),
                               DB_INT(step->at_ms), DB_TEXT(usage), DB_TEXT(step->body));
-    }
-    if (change.status == OK && record) {
-        change.status = records_add(db, record);
     }
     return change_end(&change);
 }
@@ -389,11 +399,11 @@ int row_release(struct db *db, const char *id, const char *owner)
 }
 
 int row_finish(struct db *db, const struct job_row *row, const char *owner, const char *context,
-               const struct record *record)
+               struct record *record)
 {
     struct change change = change_begin(db, true);
     if (change.status == OK) {
-        change.status = add_cost(db, row->id, owner, record);
+        change.status = touch(db, row->id, owner);
     }
     if (change.status == OK) {
         change.status = changed_row(db_ask(
@@ -406,7 +416,10 @@ int row_finish(struct db *db, const struct job_row *row, const char *owner, cons
     if (change.status == OK) {
         change.status = db_do(db, "DELETE FROM {steps} WHERE job = ?1", DB_TEXT(row->id));
     }
-    if (change.status == OK && record) {
+    if (change.status == OK) {
+        change.status = read_cost(db, row->id, record);
+    }
+    if (change.status == OK) {
         change.status = records_add(db, record);
     }
     return change_end(&change);

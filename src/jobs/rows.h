@@ -82,18 +82,16 @@ MUST_CHECK int row_steps(struct db *db, struct arena *arena, const char *id,
 MUST_CHECK int row_renew(struct db *db, const char *owner, int64_t lease_ms,
                          void (*take)(void *context, const char *id, bool cancelling),
                          void *context);
-/* Adds a step to the journal, and what it cost (`record` says it; NULL: nothing) to the usage of
- * its caller. ERR_NOTFOUND: the owner does not own it any more. */
+/* Adds a step to the journal. ERR_NOTFOUND: the owner does not own it any more. */
 MUST_CHECK int row_add_step(struct db *db, const char *id, const char *owner, size_t number,
-                            const struct journal_step *step, const char *usage,
-                            const struct record *record);
+                            const struct journal_step *step, const char *usage);
 MUST_CHECK int row_tell(struct db *db, const char *id, const char *owner, const char *state);
 /* Lets a job go that is not over, for others to take up. */
 MUST_CHECK int row_release(struct db *db, const char *id, const char *owner);
-/* The end of a job, with its record and what is kept of it for those that follow on. ERR_NOTFOUND
- * as above. */
+/* The end of a job, with its record, which gets what all of it cost, and what is kept of it for
+ * those that follow on. ERR_NOTFOUND as above. */
 MUST_CHECK int row_finish(struct db *db, const struct job_row *row, const char *owner,
-                          const char *context, const struct record *record);
+                          const char *context, struct record *record);
 /* Somebody wants it cancelled: at once where nobody works on it. */
 MUST_CHECK int row_cancel(struct db *db, const char *caller, const char *id);
 /* Removes a job that its owner never began. */

@@ -15,6 +15,22 @@
 
 /* ---- what it used ---- */
 
+/* Counts what the call has used since the last time, which is returned. */
+static struct call_usage count_more(struct job *job)
+{
+    const struct call_usage now = call_used(job->call);
+    struct call_usage more = call_usage_change(&job->counted, &now);
+    more.service = now.service;
+    more.model = now.model;
+    job->counted = now;
+    pthread_mutex_lock(&job->jobs->lock);
+    job->input_tokens += more.input_tokens;
+    job->output_tokens += more.output_tokens;
+    job->nano_usd += more.nano_usd;
+    pthread_mutex_unlock(&job->jobs->lock);
+    return more;
+}
+
 static void write_usage(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct call_usage *usage)
 {
     yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
@@ -23,51 +39,12 @@ static void write_usage(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct 
     yyjson_mut_obj_add_sint(doc, one, "requests", usage->requests);
     yyjson_mut_obj_add_sint(doc, one, "input_tokens", usage->input_tokens);
     yyjson_mut_obj_add_sint(doc, one, "output_tokens", usage->output_tokens);
-}
-
-/* What the call has used since it was charged last, in `more`; how many of them. */
-static size_t usage_since(const struct job *job, struct call_usage more[LIMIT_CALL_USAGES])
-{
-    size_t count;
-    size_t found = 0;
-    const struct call_usage *usages = call_usages(job->call, &count);
-    for (size_t i = 0; i < count; i++) {
-        struct call_usage before =
-            i < job->charged_count ? job->charged[i] : (struct call_usage){0};
-        struct call_usage one = {
-            .service = usages[i].service,
-            .model = usages[i].model,
-            .requests = usages[i].requests - before.requests,
-            .input_tokens = usages[i].input_tokens - before.input_tokens,
-            .output_tokens = usages[i].output_tokens - before.output_tokens,
-        };
-        if (one.requests || one.input_tokens || one.output_tokens) {
-            more[found++] = one;
-        }
-    }
-    return found;
-}
-
-static void note_charged(struct job *job)
-{
-    size_t count;
-    const struct call_usage *usages = call_usages(job->call, &count);
-    memcpy(job->charged, usages, count * sizeof *usages);
-    job->charged_count = count;
-}
-
-static void add_cost(struct job *job, const struct record *record)
-{
-    pthread_mutex_lock(&job->jobs->lock);
-    job->input_tokens += record->input_tokens;
-    job->output_tokens += record->output_tokens;
-    job->nano_usd += record->nano_usd;
-    pthread_mutex_unlock(&job->jobs->lock);
+    yyjson_mut_obj_add_sint(doc, one, "nano_usd", usage->nano_usd);
 }
 
 /* ---- its journal ---- */
 
-/* A step of an earlier run, which was charged then. */
+/* A step of an earlier run, which was charged and counted then. */
 static void took_step(void *context, size_t index)
 {
     struct job *job = context;
@@ -84,9 +61,10 @@ static void took_step(void *context, size_t index)
                            .requests = yyjson_get_sint(yyjson_obj_get(one, "requests")),
                            .input_tokens = yyjson_get_sint(yyjson_obj_get(one, "input_tokens")),
                            .output_tokens = yyjson_get_sint(yyjson_obj_get(one, "output_tokens")),
+                           .nano_usd = yyjson_get_sint(yyjson_obj_get(one, "nano_usd")),
                        });
     }
-    note_charged(job);
+    job->counted = call_used(job->call);
 }
 
 /* Without secrets; in the arena, NULL without memory. */
@@ -102,7 +80,7 @@ static const char *without_secrets(struct arena *arena, const char *text)
 /* Writes a step while nobody else can have the job. A store that fails is tried again until the
  * lease has run out: then the job is no longer ours. */
 static int store_step(struct job *job, size_t number, const struct journal_step *step,
-                      const char *usage, const struct record *record)
+                      const char *usage)
 {
     struct jobs *jobs = job->jobs;
     char problem[DB_PROBLEM_SIZE];
@@ -111,10 +89,7 @@ static int store_step(struct job *job, size_t number, const struct journal_step 
         struct call *own = jobs_own_call(jobs);
         int status = own ? jobs_borrow(jobs, own, &db, problem, sizeof problem) : ERR_NOMEM;
         if (status == OK) {
-            status = row_add_step(db, job->id, jobs->owner, number, step, usage, record);
-            if (status == OK && record) {
-                meter_watch_budget(jobs->options.meter, job->call, record, db);
-            }
+            status = row_add_step(db, job->id, jobs->owner, number, step, usage);
             db_pool_return(jobs->connections, db);
         }
         call_free(own);
@@ -130,27 +105,17 @@ static int store_step(struct job *job, size_t number, const struct journal_step 
 static int add_step(void *context, size_t index, const struct journal_step *step)
 {
     struct job *job = context;
-    struct call_usage more[LIMIT_CALL_USAGES];
-    struct record record = {.caller = job->caller->name,
-                            .tool = job->entry->name,
-                            .provider = call_provider(job->call),
-                            .at_ms = clock_wall_ms(),
-                            .goes_on = true};
-    size_t count = usage_since(job, more);
-    meter_price(job->jobs->options.meter, more, count, &record);
+    const struct call_usage more = count_more(job);
     int status = OK;
     if (job->kept) {
         struct arena *scratch = arena_new(2 * LIMIT_JOB_STEP_BYTES);
         yyjson_mut_doc *doc = scratch ? json_new(scratch) : NULL;
         yyjson_mut_val *list = yyjson_mut_arr(doc);
-        for (size_t i = 0; i < count; i++) {
-            write_usage(doc, list, &more[i]);
-        }
+        write_usage(doc, list, &more);
         const char *usage = doc ? json_text(scratch, list, NULL) : NULL;
         const char *body = doc ? without_secrets(scratch, step->body) : NULL;
         struct journal_step clean = {step->kind, body, step->at_ms};
-        status = usage && body ? store_step(job, index, &clean, usage, count ? &record : NULL)
-                               : ERR_NOMEM;
+        status = usage && body ? store_step(job, index, &clean, usage) : ERR_NOMEM;
         arena_free(scratch);
     }
     if (status == ERR_NOTFOUND) {
@@ -158,10 +123,6 @@ static int add_step(void *context, size_t index, const struct journal_step *step
         job_end(job, JOB_IS_LOST);
         pthread_mutex_unlock(&job->jobs->lock);
         return ERR_CANCELLED;
-    }
-    if (status == OK && job->kept) {
-        note_charged(job);
-        add_cost(job, &record);
     }
     return status;
 }
@@ -260,6 +221,9 @@ struct call *job_call_new(struct job *job, const char *request_id, bool for_oper
                   .ask = ask,
                   .has_capability = has_capability},
     });
+    if (call) {
+        call_book_for(call, job->entry->name, job->id);
+    }
     struct journal *journal =
         call ? journal_new(call_arena(call), &(struct journal_options){.steps = steps,
                                                                        .step_count = step_count,
@@ -364,7 +328,7 @@ static void add_id(const struct job *job, struct reply *reply)
 /* ---- its end ---- */
 
 /* Brings the end into the store; tried for as long as the lease lasts. */
-static int store_end(struct job *job, const struct job_row *row, const struct record *record)
+static int store_end(struct job *job, const struct job_row *row, struct record *record)
 {
     struct jobs *jobs = job->jobs;
     char problem[DB_PROBLEM_SIZE] = "";
@@ -376,9 +340,6 @@ static int store_end(struct job *job, const struct job_row *row, const struct re
         status = own ? jobs_borrow(jobs, own, &db, problem, sizeof problem) : ERR_NOMEM;
         if (status == OK) {
             status = row_finish(db, row, jobs->owner, job->context, record);
-            if (status == OK) {
-                meter_watch_budget(jobs->options.meter, job->call, record, db);
-            }
             if (status != OK && status != ERR_NOTFOUND) {
                 snprintf(problem, sizeof problem, "%s", db_problem(db));
             }
@@ -412,7 +373,6 @@ static void finish(struct job *job, struct reply *reply, enum job_status status)
 {
     struct jobs *jobs = job->jobs;
     struct record record = {0};
-    struct call_usage more[LIMIT_CALL_USAGES];
     struct outcome outcome = {
         .arguments = NULL,
         .reply = reply,
@@ -424,8 +384,10 @@ static void finish(struct job *job, struct reply *reply, enum job_status status)
     outcome.arguments = yyjson_doc_get_root(arguments);
     add_id(job, reply);
     meter_make_record(jobs->options.meter, job->call, job->entry, &outcome, &record);
-    record.input_tokens = record.output_tokens = record.nano_usd = record.unpriced = 0;
-    meter_price(jobs->options.meter, more, usage_since(job, more), &record);
+    count_more(job);
+    record.input_tokens = job->input_tokens; /* of all its runs */
+    record.output_tokens = job->output_tokens;
+    record.nano_usd = job->nano_usd;
     char *result = result_write(job->call, reply);
     pthread_mutex_lock(&jobs->lock);
     char *state = job->state ? strdup(job->state) : NULL;
@@ -435,7 +397,6 @@ static void finish(struct job *job, struct reply *reply, enum job_status status)
     if (!job->kept) {
         meter_record(jobs->options.meter, job->call, &record);
     }
-    add_cost(job, &record);
     if (stored != ERR_NOTFOUND) {
         end_trying(job, &outcome);
     }

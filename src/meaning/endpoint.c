@@ -88,10 +88,12 @@ static const char *read_items(yyjson_val *data, size_t count, size_t dimensions,
 }
 
 int endpoint_read(struct arena *arena, const char *body, size_t length, size_t count,
-                  float **numbers, size_t *dimensions, const char **problem)
+                  float **numbers, size_t *dimensions, int64_t *tokens, const char **problem)
 {
     yyjson_val *root = yyjson_doc_get_root(json_parse(arena, body, length, NULL));
     yyjson_val *data = yyjson_obj_get(root, "data");
+    int64_t told = yyjson_get_sint(yyjson_ptr_get(root, "/usage/prompt_tokens"));
+    *tokens = told > 0 && told <= LIMIT_USAGE_COUNT ? told : 0;
     *problem = NULL;
     if (arena_failed(arena)) {
         return ERR_NOMEM;

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/trouble.h"
 #include "guard/breaker.h"
+#include "guard/charge.h"
 #include "meaning/endpoint.h"
 #include "meaning/model.h"
 #include "net/fetch.h"
@@ -158,8 +159,20 @@ static struct slice shortened(struct slice text)
     return text;
 }
 
+/* As charge_fetch(), or charge_open(). */
+static int send_charged(struct call *call, const char *model, const struct fetch_request *request,
+                        struct fetch_response *response, struct charge *charge)
+{
+    const struct call_usage most = {
+        .model = model,
+        .input_tokens = (int64_t)(request->body_length / CHARGE_BYTES_OF_TOKEN),
+    };
+    int status = charge_open(call, &most, charge);
+    return status == OK ? charge_fetch(charge, request, response) : status;
+}
+
 static int send_texts(struct call *call, const char *model, const struct slice *texts, size_t count,
-                      int64_t timeout_ms, struct fetch_response *response)
+                      int64_t timeout_ms, struct fetch_response *response, struct charge *charge)
 {
     struct arena *arena = call_arena(call);
     const char *base = config_text("FORAGE_EMBEDDINGS_URL");
@@ -194,7 +207,7 @@ static int send_texts(struct call *call, const char *model, const struct slice *
         return ERR_NOMEM;
     }
     int status = fetch_parse(call, address, &url, response);
-    return status == OK ? fetch_run(call, &request, response) : status;
+    return status == OK ? send_charged(call, model, &request, response, charge) : status;
 }
 
 /* Whether the texts themselves were refused, so that asking again is of no use. */
@@ -204,8 +217,9 @@ static bool refuses_texts(int http)
 }
 
 static int judge(struct call *call, int status, const struct fetch_response *response, size_t count,
-                 struct meaning_vectors *vectors, char *problem, size_t size)
+                 struct meaning_vectors *vectors, int64_t *tokens, char *problem, size_t size)
 {
+    *tokens = 0;
     if (status == ERR_FAILED) {
         snprintf(problem, size, "the embeddings endpoint does not answer: %s",
                  response->error ? response->error : "no answer");
@@ -221,7 +235,7 @@ static int judge(struct call *call, int status, const struct fetch_response *res
     const char *wrong;
     float *numbers;
     status = endpoint_read(call_arena(call), response->body, response->body_length, count, &numbers,
-                           &vectors->dimensions, &wrong);
+                           &vectors->dimensions, tokens, &wrong);
     vectors->numbers = numbers;
     if (status == ERR_INVALID) {
         snprintf(problem, size, "the answer of the embeddings endpoint %s", wrong);
@@ -235,6 +249,8 @@ static int ask(struct call *call, const char *model, const struct slice *texts, 
 {
     struct breakers *breakers = call_parts(call)->meaning->breakers;
     struct fetch_response response = {0};
+    struct charge charge = {0};
+    int64_t tokens;
     if (!breaker_admit(breakers, UPSTREAM)) {
         snprintf(problem, size,
                  "the embeddings endpoint failed several times in a row and is left alone for %lld "
@@ -242,8 +258,17 @@ static int ask(struct call *call, const char *model, const struct slice *texts, 
                  (long long)(breaker_wait_ms(breakers, UPSTREAM) / 1000 + 1));
         return ERR_IO;
     }
-    int status = send_texts(call, model, texts, count, timeout_ms, &response);
-    status = judge(call, status, &response, count, vectors, problem, size);
+    int status = send_texts(call, model, texts, count, timeout_ms, &response, &charge);
+    if (status == ERR_BUSY) {
+        struct call_error error;
+        call_take_error(call, &error); /* what asks goes on without vectors */
+        snprintf(problem, size, "the day's budget for the embeddings endpoint is spent");
+        breaker_report(breakers, UPSTREAM, BREAKER_UNKNOWN);
+        return ERR_IO;
+    }
+    status = judge(call, status, &response, count, vectors, &tokens, problem, size);
+    charge_settle(&charge,
+                  tokens ? &(struct call_usage){.model = model, .input_tokens = tokens} : NULL);
     breaker_report(breakers, UPSTREAM,
                    status == OK || status == ERR_INVALID ? BREAKER_ANSWERED
                    : status == ERR_IO                    ? BREAKER_FAILED

@@ -77,6 +77,9 @@ static void add_ms(struct timespec *moment, int64_t time_ms)
 static struct call *begin_call(struct embedder *embedder)
 {
     struct call *call = call_new(&(struct call_options){.parts = embedder->parts});
+    if (call) {
+        call_book_for(call, "embeddings", NULL);
+    }
     pthread_mutex_lock(&embedder->lock);
     if (embedder->stopping) {
         call = call_free(call);

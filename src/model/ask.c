@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "guard/breaker.h"
+#include "guard/charge.h"
 #include "model/shared.h"
 #include "model/stream.h"
 #include "net/fetch.h"
@@ -37,6 +38,7 @@ struct exchange {
     bool unavailable; /* it failed in a way that passes: the breaker counts it */
     /* Of the last try */
     size_t sent_bytes;
+    struct charge charge;
     struct stream *stream;
     int64_t told_ms;
     struct fetch_response fetched;
@@ -114,15 +116,28 @@ static const char *write_body(struct exchange *exchange, const struct dialect *d
     return json_text(exchange->work, root, length);
 }
 
-/* Whether what is to be sent and the answer fit into the context that the operator named. Three
- * bytes are a token here: rather too many than too few. */
+/* Whether what is to be sent and the answer fit into the context that the operator named. */
 static bool fits(const struct exchange *exchange)
 {
     int64_t context = model_context();
-    return context == 0 || (int64_t)(exchange->sent_bytes / 3) + exchange->max_tokens <= context;
+    return context == 0 ||
+           (int64_t)(exchange->sent_bytes / CHARGE_BYTES_OF_TOKEN) + exchange->max_tokens <=
+               context;
 }
 
-/* As fetch_run(); ERR_LIMIT: nothing was sent. */
+/* As charge_fetch(), or charge_open(). */
+static int send_charged(struct exchange *exchange, const struct fetch_request *request)
+{
+    const struct call_usage most = {
+        .model = model_priced_as(exchange->model),
+        .input_tokens = (int64_t)(exchange->sent_bytes / CHARGE_BYTES_OF_TOKEN),
+        .output_tokens = exchange->max_tokens,
+    };
+    int status = charge_open(exchange->call, &most, &exchange->charge);
+    return status == OK ? charge_fetch(&exchange->charge, request, &exchange->fetched) : status;
+}
+
+/* As send_charged(); ERR_LIMIT: nothing was sent. */
 static int send_request(struct exchange *exchange)
 {
     const struct dialect *dialect = model_dialect(exchange->model, exchange->choices);
@@ -159,38 +174,53 @@ static int send_request(struct exchange *exchange)
     call_progress(exchange->call, 0, 0, "asking %s%s", exchange->model->name,
                   exchange->tries > 1 ? " again" : "");
     int status = fetch_parse(exchange->call, text, &url, &exchange->fetched);
-    return status == OK ? fetch_run(exchange->call, &request, &exchange->fetched) : status;
+    return status == OK ? send_charged(exchange, &request) : status;
 }
 
 /* ---- what it used ---- */
 
-/* Adds what one try used; where the server does not count, an estimate, so that budgets hold. What
- * it counted of a reply that broke off was counted before most of it came. */
+/* What one try used. Where the server does not count, the bytes that went and came do. Of a reply
+ * that did not come whole nobody knows how much was written: that is charged as what was estimated
+ * for it, so that asking and leaving does not get around a budget. */
+static struct model_usage usage_of(const struct exchange *exchange, const struct draft *draft)
+{
+    struct model_usage used = draft->usage;
+    bool whole = draft->seen && (draft->whole || draft->end != DRAFT_OPEN);
+    int64_t most = exchange->charge.entry.amount.output_tokens;
+    int64_t written = (int64_t)(stream_heard(exchange->stream) / CHARGE_BYTES_OF_TOKEN);
+    if (!whole && !draft->failed && written < most) {
+        written = most;
+    }
+    if (!draft->counted) {
+        used.input_tokens = exchange->charge.entry.amount.input_tokens;
+        used.estimated = true;
+    }
+    if ((!draft->counted || !whole || draft->failed) && written > used.output_tokens) {
+        used.output_tokens = written;
+        used.estimated = true;
+    }
+    return used;
+}
+
+/* Settles a try and adds what it used; nothing where it cost nothing. */
 static void count_usage(struct exchange *exchange, const struct draft *draft)
 {
     struct model_usage *sums = &exchange->reply->usage;
-    struct model_usage used = draft->usage;
-    int64_t heard = (int64_t)(stream_heard(exchange->stream) / 4);
-    bool whole = !draft->failed && (draft->whole || draft->end != DRAFT_OPEN);
-    if (!draft->counted && draft->seen) {
-        used.input_tokens = (int64_t)(exchange->sent_bytes / 4);
-        used.output_tokens = heard;
-        sums->estimated = true;
-    } else if (!whole && heard > used.output_tokens) {
-        used.output_tokens = heard;
-        sums->estimated = true;
-    }
+    const struct model_usage used = usage_of(exchange, draft);
+    sums->estimated |= used.estimated;
     sums->input_tokens += used.input_tokens;
     sums->cached_tokens += used.cached_tokens;
     sums->output_tokens += used.output_tokens;
     sums->reasoning_tokens += used.reasoning_tokens;
     exchange->used += used.input_tokens + used.output_tokens;
     exchange->used_input = used.input_tokens;
-    call_report_usage(exchange->call, &(struct call_usage){
-                                          .model = model_priced_as(exchange->model),
-                                          .input_tokens = used.input_tokens,
-                                          .output_tokens = used.output_tokens,
-                                      });
+    charge_settle(&exchange->charge, &(struct call_usage){
+                                         .model = model_priced_as(exchange->model),
+                                         .input_tokens = used.input_tokens,
+                                         .output_tokens = used.output_tokens,
+                                         .cached_tokens = used.cached_tokens,
+                                         .stored_tokens = used.stored_tokens,
+                                     });
 }
 
 /* Whether one more try stays within what all of them may take. A try that took nothing, because the
@@ -582,18 +612,19 @@ static enum next try_once(struct exchange *exchange, int *status)
 {
     exchange->error = (struct model_error){.retry_ms = -1};
     exchange->fetched = (struct fetch_response){0};
+    exchange->charge = (struct charge){0};
     *status = send_request(exchange);
     bool broken = *status == ERR_FAILED;
-    if (*status == ERR_DEADLINE || *status == ERR_CANCELLED) {
+    bool early = *status == ERR_DEADLINE || *status == ERR_CANCELLED;
+    exchange->reply->usage.requests += *status == OK || broken || early;
+    if (exchange->charge.call && (early || exchange->fetched.status != 200)) {
         const char *problem;
-        exchange->reply->usage.requests++;
         count_usage(exchange, stream_end(exchange->stream, &problem));
     }
     if (*status != OK && !broken) {
         return NEXT_FAILED;
     }
     *status = OK;
-    exchange->reply->usage.requests++;
     if (exchange->fetched.status == 200) {
         return judge_answer(exchange, broken, status);
     }
@@ -674,10 +705,11 @@ int model_ask(struct call *call, struct model *model, const struct model_request
         models_report(models, model,
                       exchange.unavailable ? BREAKER_FAILED
                       : exchange.tries == 0 || status == ERR_CANCELLED || status == ERR_DEADLINE ||
-                              status == ERR_NOMEM
+                              status == ERR_NOMEM || status == ERR_BUSY
                           ? BREAKER_UNKNOWN
                           : BREAKER_ANSWERED,
                       status == ERR_FAILED ? call_error(call)->message : NULL);
+        status = status == ERR_BUSY ? ERR_FAILED : status; /* the call's error is BUDGET */
     }
     stream_free(exchange.stream);
     arena_free(exchange.work);

@@ -155,6 +155,7 @@ static void take_usage(struct draft *draft, yyjson_val *usage)
     if (fresh >= 0) {
         draft->usage.input_tokens = fresh + read + written;
         draft->usage.cached_tokens = read;
+        draft->usage.stored_tokens = written;
     }
 }
 

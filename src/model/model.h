@@ -71,9 +71,10 @@ struct model_usage {
     int64_t requests;
     int64_t input_tokens; /* cached ones included */
     int64_t cached_tokens;
+    int64_t stored_tokens; /* the same: written to the cache at a price of its own */
     int64_t output_tokens; /* reasoning included */
     int64_t reasoning_tokens;
-    bool estimated; /* the server did not count: four bytes are a token */
+    bool estimated; /* the server did not count: CHARGE_BYTES_OF_TOKEN */
 };
 
 enum model_stop {

@@ -21,21 +21,24 @@ static int add_row(struct db *db, const struct record *record)
 
 int calls_add(struct db *db, const struct record *record)
 {
-    const struct tally tally = {
+    struct tally tally = {
         .at_ms = record->at_ms,
         .caller = record->caller,
         .tool = record->tool,
         .provider = record->provider,
-        .bucket = record->goes_on ? -1 : tally_bucket(record->took_us),
-        .calls = !record->goes_on,
-        .failures = record->code != NULL,
-        .recalled = record->recalled,
-        .input_tokens = record->input_tokens,
-        .output_tokens = record->output_tokens,
-        .nano_usd = record->nano_usd,
+        .bucket = -1,
     };
-    bool single = !record->goes_on && config_int("FORAGE_CALLS_KEPT") > 0;
-    int status = single ? add_row(db, record) : OK;
+    if (record->charge) {
+        tally.input_tokens = record->input_tokens;
+        tally.output_tokens = record->output_tokens;
+        tally.nano_usd = record->nano_usd;
+        return tallies_add(db, &tally);
+    }
+    tally.bucket = tally_bucket(record->took_us);
+    tally.calls = 1;
+    tally.failures = record->code != NULL;
+    tally.recalled = record->recalled;
+    int status = config_int("FORAGE_CALLS_KEPT") > 0 ? add_row(db, record) : OK;
     return status == OK ? tallies_add(db, &tally) : status;
 }
 

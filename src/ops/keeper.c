@@ -37,7 +37,7 @@ struct note {
 /* Something to write, or an answer to look for. It is shared by who waits for it and the writer;
  * the last one frees it. */
 struct job {
-    /* First. A record is durable and stays, a trial stays; nothing else is either. */
+    /* First. A record stays, and is durable unless it is a charge; a trial stays. */
     struct writer_job job;
     enum kind kind;
     atomic_int references;
@@ -54,7 +54,8 @@ struct job {
     char tool[64];
     char code[32];
     char provider[LIMIT_PROVIDER_CHARS + 1];
-    char *found; /* the answer to record.answer_key */
+    char charged[LIMIT_PROVIDER_CHARS + 1]; /* the job of the record */
+    char *found;                            /* the answer to record.answer_key */
     int64_t found_at_ms;
     char source[64]; /* of a turn or its end, as its pace */
     struct pace pace;
@@ -333,14 +334,15 @@ static void count_unsaved(const struct keeper *keeper, struct job *job)
     char today[GATE_DAY_SIZE];
     char day[GATE_DAY_SIZE];
     gate_day(clock_wall_ms(), today);
-    job->spent = (struct spending){0};
+    int64_t own = job->record.charge ? job->record.nano_usd : 0;
+    job->spent = (struct spending){own, own};
     for (const struct writer_job *late = writer_late(keeper->writer); late; late = late->next) {
         const struct job *other = (const struct job *)late;
         gate_day(other->record.at_ms, day);
-        if (strcmp(day, today) == 0) {
-            bool own = strcmp(other->caller, job->caller) == 0;
+        if (other->record.charge && strcmp(day, today) == 0) {
+            bool mine = strcmp(other->caller, job->caller) == 0;
             job->spent.total_nano += other->record.nano_usd;
-            job->spent.caller_nano += own ? other->record.nano_usd : 0;
+            job->spent.caller_nano += mine ? other->record.nano_usd : 0;
         }
     }
 }
@@ -628,9 +630,11 @@ void keeper_try(struct keeper *keeper, struct call *call, const struct trial *tr
 /* Nobody hears of a call that was cancelled, so nobody has to wait for its record. */
 static bool wait_for_disk(const struct keeper *keeper, struct call *call, struct job *job)
 {
+    int64_t most = job->record.charge ? TIME_CHARGE_WAIT_MS : TIME_RECORD_WAIT_MS;
     struct pollfd watched[] = {{.fd = job->done, .events = POLLIN},
                                {.fd = call_cancel_fd(call), .events = POLLIN}};
     int64_t left = patience(keeper);
+    left = left < most ? left : most;
     int64_t end = clock_now_ms() + left;
     int ready = 0;
     call_waits_for(call, RECORDS_NAME);
@@ -662,7 +666,8 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
         }
         return ERR_NOMEM;
     }
-    job->job.durable = job->job.stays = true;
+    job->job.durable = !record->charge;
+    job->job.stays = true;
     job->record = *record;
     job->record.arguments = arguments;
     job->record.answer = answer;
@@ -677,14 +682,15 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     job->record.code = record->code ? job->code : NULL;
     snprintf(job->provider, sizeof job->provider, "%s", record->provider);
     job->record.provider = job->provider;
+    snprintf(job->charged, sizeof job->charged, "%s", record->job ? record->job : "");
+    job->record.job = job->charged;
     atomic_fetch_add(&keeper->unsaved, 1);
     int status = writer_post(keeper->writer, &job->job);
-    if (status == OK) {
-        status = wait_for_disk(keeper, call, job) ? job->status : ERR_BUSY;
-    }
-    if (status == OK && spent) {
+    bool done = status == OK && wait_for_disk(keeper, call, job);
+    if (done && spent) {
         *spent = job->spent;
     }
+    status = done ? job->status : status == OK ? ERR_BUSY : status;
     release_event(job);
     job_free(job);
     return status;

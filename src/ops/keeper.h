@@ -37,9 +37,10 @@ MUST_CHECK int keeper_take_turn(void *keeper, struct call *call, struct pace_cla
 /* Stores how a turn ended, as pace_store.end does: nobody waits for it. */
 void keeper_end_turn(void *keeper, struct call *call, const struct pace_end *end);
 /* Writes a record and waits until it is on the disk, at most TIME_RECORD_WAIT_MS and only as long
- * as somebody waits for the call; a disk that hangs for longer is waited for by nobody else. OK, or
- * a status when it will be tried again. `spent` (may be NULL) is what has been spent today, this
- * record included. */
+ * as somebody waits for the call; a disk that hangs for longer is waited for by nobody else. A
+ * charge is waited for until others see it, at most TIME_CHARGE_WAIT_MS. OK, or a status when it
+ * will be tried again. `spent` (may be NULL) is what has been spent today, this record included; by
+ * this process, where the database fails; it stays as it is where nobody can say. */
 MUST_CHECK int keeper_record(struct keeper *keeper, struct call *call, const struct record *record,
                              struct spending *spent);
 /* Stores a call of a tool that asks nobody, for those who look (ops/calls.h): within a second or

@@ -8,7 +8,7 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "guard/callers.h"
-#include "guard/prices.h"
+#include "guard/charge.h"
 #include "ops/answers.h"
 #include "ops/keeper.h"
 #include "text/packed.h"
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARNING_SHARE   0.8
 #define MOST_BUDGET_USD 1e6
 
 struct meter {
@@ -27,6 +26,7 @@ struct meter {
     struct limit_rules *limits;
     struct keeper *keeper;
     struct prices *prices;
+    struct charges charges;
     struct answers *answers;
     struct gate_rules rules;
     bool history;
@@ -176,36 +176,12 @@ static const char *describe_arguments(struct call *call, yyjson_val *arguments)
     return copy;
 }
 
-static void warn_once(struct call *call, const char *whose, int64_t spent, int64_t cost,
-                      int64_t budget, const char *variable)
-{
-    /* The record that crosses the line speaks, whichever process it comes from. */
-    double line = WARNING_SHARE * (double)budget;
-    if (budget <= 0 || (double)spent < line || (double)(spent - cost) >= line) {
-        return;
-    }
-    double dollars = (double)spent / (double)NANO_PER_USD;
-    double most = (double)budget / (double)NANO_PER_USD;
-    log_warn(call_request_id(call), "budget: %s spent $%.4f of $%.2f today (%s)", whose, dollars,
-             most, variable);
-    call_log(call, "warning", "%s spent $%.4f of the day's budget of $%.2f", whose, dollars, most);
-}
-
-void meter_price(const struct meter *meter, const struct call_usage *usages, size_t count,
-                 struct record *record)
-{
-    for (size_t i = 0; i < count; i++) {
-        record->input_tokens += usages[i].input_tokens;
-        record->output_tokens += usages[i].output_tokens;
-        record->nano_usd += prices_cost(meter->prices, &usages[i], &record->unpriced);
-    }
-}
-
 /* What every record says. */
 static struct record begin_record(const struct call *call, const struct entry *entry,
                                   const struct outcome *outcome)
 {
     const struct call_error *error = call_error(call);
+    const struct call_usage used = call_used(call);
     return (struct record){
         .caller = caller_name(call),
         .tool = entry->name,
@@ -216,6 +192,9 @@ static struct record begin_record(const struct call *call, const struct entry *e
                 : outcome->failed ? "ERROR"
                                   : NULL,
         .recalled = outcome->recalled,
+        .input_tokens = used.input_tokens,
+        .output_tokens = used.output_tokens,
+        .nano_usd = used.nano_usd,
     };
 }
 
@@ -245,42 +224,36 @@ void meter_make_record(const struct meter *meter, struct call *call, const struc
     }
 }
 
-static bool has_budget(const struct meter *meter)
-{
-    return meter->rules.budget_nano > 0 || meter->rules.total_budget_nano > 0;
-}
-
-static void warn(const struct meter *meter, struct call *call, const struct record *record,
-                 const struct spending *spent)
-{
-    if (record->nano_usd > 0) {
-        warn_once(call, caller_name(call), spent->caller_nano, record->nano_usd,
-                  meter->rules.budget_nano, "FORAGE_DAILY_BUDGET_USD");
-        warn_once(call, "all callers", spent->total_nano, record->nano_usd,
-                  meter->rules.total_budget_nano, "FORAGE_DAILY_BUDGET_TOTAL_USD");
-    }
-}
-
-void meter_watch_budget(const struct meter *meter, struct call *call, const struct record *record,
-                        struct db *db)
-{
-    struct spending spent;
-    if (has_budget(meter) && record->nano_usd > 0 &&
-        records_spent(db, record->caller, clock_wall_ms(), &spent) == OK) {
-        warn(meter, call, record, &spent);
-    }
-}
-
 void meter_record(const struct meter *meter, struct call *call, const struct record *record)
 {
-    struct spending spent = {0};
-    int status = keeper_record(meter->keeper, call, record, has_budget(meter) ? &spent : NULL);
+    int status = keeper_record(meter->keeper, call, record, NULL);
     if (status != OK && !call_cancelled(call)) {
         /* The answer was paid for and goes out all the same; the keeper tries again. */
         log_debug(call_request_id(call), "its usage is not on the disk yet: %s",
                   status_name(status));
-    } else if (status == OK && has_budget(meter)) {
-        warn(meter, call, record, &spent);
+    }
+}
+
+/* An entry of a charge. The call may be over, or forage's own. */
+static void enter(void *context, struct call *call, const struct charge_entry *entry,
+                  struct spending *spent)
+{
+    const struct meter *meter = context;
+    const struct caller *caller = call_caller(call);
+    const struct record record = {
+        .caller = caller ? caller->name : "forage",
+        .tool = call_booked_tool(call),
+        .job = call_booked_job(call),
+        .provider = entry->provider ? entry->provider : "",
+        .at_ms = entry->at_ms,
+        .charge = true,
+        .input_tokens = entry->amount.input_tokens,
+        .output_tokens = entry->amount.output_tokens,
+        .nano_usd = entry->amount.nano_usd,
+        .unpriced = entry->amount.unpriced,
+    };
+    if (keeper_record(meter->keeper, call, &record, spent) != OK) {
+        /* it is written once the database works again; what others spend is not known until then */
     }
 }
 
@@ -299,10 +272,7 @@ static void settle(void *context, struct call *call, const struct entry *entry,
         record = begin_record(call, entry, outcome);
         keeper_note(meter->keeper, &record);
     } else if (!entry->quick && entry->outside) {
-        size_t count;
-        const struct call_usage *usages = call_usages(call, &count);
         meter_make_record(meter, call, entry, outcome, &record);
-        meter_price(meter, usages, count, &record);
         record.answer = kept.json;
         memcpy(record.answer_key, kept.key, sizeof record.answer_key);
         meter_record(meter, call, &record);
@@ -358,6 +328,7 @@ static int build(struct meter *meter, const struct places *places, char *problem
     meter->limiter = limiter_new();
     meter->keeper = keeper_new(records_open, places, meter->history ? time_to_live_ms : 0);
     meter->answers = answers_new();
+    meter->charges = (struct charges){meter->prices, &meter->rules, meter, enter};
     meter->rules.limiter = meter->limiter;
     meter->rules.limits = meter->limits;
     meter->rules.shared = (struct shared_counts){meter->keeper, keeper_take};
@@ -425,6 +396,11 @@ uint64_t meter_unnoted(const struct meter *meter)
 const struct gate_rules *meter_rules(const struct meter *meter)
 {
     return &meter->rules;
+}
+
+const struct charges *meter_charges(const struct meter *meter)
+{
+    return &meter->charges;
 }
 
 struct pace_store meter_turns(struct meter *meter)

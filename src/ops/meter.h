@@ -1,5 +1,6 @@
 /* The meter: what stands around every tool that the registry runs. It asks the gate before a call,
- * gives a cached answer where there is one, and records afterwards what the call used.
+ * gives a cached answer where there is one, and records the call afterwards. What the call spends
+ * is in its books before (guard/charge.h).
  *
  * A call of a tool that is not quick is recorded before its answer goes out: when a client has the
  * answer, its usage (and history, where that is on) is on the disk. Quick tools are counted in
@@ -8,6 +9,7 @@
 #define FORAGE_OPS_METER_H
 
 #include "config/places.h"
+#include "guard/charge.h"
 #include "guard/pace.h"
 #include "ops/records.h"
 #include "ops/trials.h"
@@ -37,15 +39,9 @@ typedef void (*meter_settings)(struct buf *out);
 void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
 /* ---- for calls that are kept (jobs/), which write their records themselves ---- */
 
-/* The record of a call that ended, without what it used. */
+/* The record of a call that ended. */
 void meter_make_record(const struct meter *meter, struct call *call, const struct entry *entry,
                        const struct outcome *outcome, struct record *record);
-/* Adds what was used to a record, and what that costs. */
-void meter_price(const struct meter *meter, const struct call_usage *usages, size_t count,
-                 struct record *record);
-/* Warns where a record crosses the line of a budget; `db` has it already. */
-void meter_watch_budget(const struct meter *meter, struct call *call, const struct record *record,
-                        struct db *db);
 /* Writes a record that nobody else writes. */
 void meter_record(const struct meter *meter, struct call *call, const struct record *record);
 
@@ -56,6 +52,8 @@ const struct gate_rules *meter_rules(const struct meter *meter);
 /* Writes a trial of a call, for which nobody waits. */
 void meter_try(const struct meter *meter, struct call *call, const struct trial *trial);
 
+/* The books of what costs money, as long as the meter is there. */
+const struct charges *meter_charges(const struct meter *meter);
 /* Where turns at sources are stored, as long as the meter is there. */
 struct pace_store meter_turns(struct meter *meter);
 /* What the records wait for and since when, as of keeper_waits_since(). */

@@ -320,6 +320,7 @@ int records_spent(struct db *db, const char *caller, int64_t now_ms, struct spen
 static int add_usage(struct db *db, const struct record *record)
 {
     char day[GATE_DAY_SIZE];
+    const struct record amount = record->charge ? *record : (struct record){0};
     gate_day(record->at_ms, day);
     return db_do(
         db,
@@ -332,8 +333,18 @@ static int add_usage(struct db *db, const struct record *record)
         " nano_usd = sums.nano_usd + excluded.nano_usd,"
         " unpriced = sums.unpriced + excluded.unpriced",
         DB_TEXT(day), DB_TEXT(record->caller), DB_TEXT(record->tool), DB_INT(record->code != NULL),
-        DB_INT(record->recalled), DB_INT(record->input_tokens), DB_INT(record->output_tokens),
-        DB_INT(record->nano_usd), DB_INT(record->unpriced), DB_INT(!record->goes_on));
+        DB_INT(record->recalled), DB_INT(amount.input_tokens), DB_INT(amount.output_tokens),
+        DB_INT(amount.nano_usd), DB_INT(amount.unpriced), DB_INT(!record->charge));
+}
+
+/* Adds a charge to what its job cost. */
+static int add_to_job(struct db *db, const struct record *record)
+{
+    return db_do(db,
+                 "UPDATE {jobs} SET input_tokens = input_tokens + ?2, output_tokens = "
+                 "output_tokens + ?3, nano_usd = nano_usd + ?4 WHERE id = ?1",
+                 DB_TEXT(record->job), DB_INT(record->input_tokens), DB_INT(record->output_tokens),
+                 DB_INT(record->nano_usd));
 }
 
 /* In place of an older one; what is oldest makes room. */
@@ -374,6 +385,9 @@ int records_add(struct db *db, const struct record *record)
     int status = add_usage(db, record);
     if (status == OK) {
         status = calls_add(db, record);
+    }
+    if (status == OK && record->charge && record->job && *record->job) {
+        status = add_to_job(db, record);
     }
     if (status == OK && record->answer) {
         status = add_answer(db, record);

@@ -19,7 +19,11 @@ struct record {
     int64_t took_us;
     const char *code; /* of its error; NULL: it succeeded */
     bool recalled;    /* answered from the cache of answers */
-    bool goes_on;     /* what a call used that is not over: it is counted when it is */
+    /* An entry of a charge (guard/charge.h), which may be less than nothing: it goes into the sums,
+     * and to `job`. What any other record says that a call used has gone there already, and is for
+     * those who look at the single call. */
+    bool charge;
+    const char *job; /* its id; "" or NULL: none */
     int64_t input_tokens;
     int64_t output_tokens;
     int64_t nano_usd;

@@ -107,6 +107,7 @@ static int prepare(struct run *run)
         return call_fail(run->call, CODE_VALIDATION, "%s", problem);
     }
     run->is_job = run->entry->job && run->registry->host.run;
+    call_book_for(run->call, run->entry->name, NULL);
     if (!run->is_job) {
         /* Before the gate, since that may wait. */
         call_limit_time(run->call, run->entry->timeout_ms);
@@ -184,18 +185,10 @@ static void count(const struct entry *entry, bool failed, int64_t took_us)
 /* " provider=gpt-5-nano requests=1 tokens=1200+340 http=200", or what is known of it. */
 static void describe_upstream(const struct call *call, struct text_out *out)
 {
-    size_t count;
     const char *provider = call_provider(call);
-    struct call_usage sum = {0};
-    const struct call_usage *usages = call_usages(call, &count);
-    for (size_t i = 0; i < count; i++) {
-        sum.model = sum.model ? sum.model : usages[i].model;
-        sum.service = sum.service ? sum.service : usages[i].service;
-        sum.requests += usages[i].requests;
-        sum.input_tokens += usages[i].input_tokens;
-        sum.output_tokens += usages[i].output_tokens;
-    }
-    const char *paid = sum.model ? sum.model : sum.service;
+    const struct call_usage sum = call_used(call);
+    bool used = sum.requests || sum.input_tokens || sum.output_tokens;
+    const char *paid = !used ? NULL : sum.model ? sum.model : sum.service;
     if (*provider || paid) {
         text_putf(out, " provider=%s", *provider ? provider : paid);
     }

@@ -13,6 +13,7 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "embedded.h"
+#include "guard/charge.h"
 #include "research/own/own.h"
 #include "research/steps.h"
 #include "text/text.h"
@@ -531,7 +532,8 @@ static int run_in_turn(struct task *task, struct research_report *report)
     if (status != OK) {
         return fail_run(task, NULL, status);
     }
-    status = try_all(task, report);
+    status = charge_check(task->call); /* the worker spends by itself */
+    status = status == OK ? try_all(task, report) : status;
     line_leave(&place);
     return status;
 }

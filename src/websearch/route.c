@@ -5,6 +5,7 @@
 #include "call/errors.h"
 #include "config/config.h"
 #include "core/clock.h"
+#include "guard/charge.h"
 #include "guard/pacer.h"
 #include "text/text.h"
 #include "websearch/merge.h"
@@ -32,6 +33,7 @@ struct attempt {
     atomic_int state;
     int64_t rests_ms; /* its breaker is open for so long: it was not asked; 0: it is not */
     bool late_turn;   /* its pace has no turn in time: it was not asked */
+    bool too_dear;    /* the budget of the day has nothing left for it: it was not asked */
     struct route_verdict verdict;
     int http_status;                 /* 0: none */
     char words[4 * WORDS_CHARS + 1]; /* its own, about a refused search; or empty */
@@ -191,7 +193,8 @@ static int read_answer(struct track *track, struct attempt *attempt,
 }
 
 /* OK with the outcome in `attempt`, or a status that ends everything. */
-static int try_provider(struct track *track, struct attempt *attempt, bool others)
+static int try_provider(struct track *track, struct attempt *attempt, bool others,
+                        struct charge *charge)
 {
     struct provider_request request;
     struct fetch_response response;
@@ -215,7 +218,8 @@ static int try_provider(struct track *track, struct attempt *attempt, bool other
     };
     status = fetch_parse(track->call, request.url, &url, &response);
     if (status == OK) {
-        status = fetch_run(track->call, &fetch, &response);
+        status = charge->call ? charge_fetch(charge, &fetch, &response)
+                              : fetch_run(track->call, &fetch, &response);
     }
     if (status == ERR_CANCELLED || status == ERR_DEADLINE) {
         return status;
@@ -243,16 +247,34 @@ static const struct pace *pace_of(const struct provider *provider)
     return known && terms->known.windows[0].calls ? &terms->known : &terms->pace;
 }
 
+/* Opens the charge of one with a key. OK, or ERR_BUSY where the budget has nothing left, as
+ * `attempt` says; ERR_CANCELLED, ERR_DEADLINE. */
+static int open_charge(struct track *track, struct attempt *attempt, struct charge *charge)
+{
+    const struct call_usage one = {.service = attempt->provider->name, .requests = 1};
+    struct call_error error;
+    if (!attempt->provider->key_variable) {
+        return OK;
+    }
+    int status = charge_open(track->call, &one, charge);
+    attempt->too_dear = status == ERR_BUSY;
+    if (attempt->too_dear) {
+        call_take_error(track->call, &error); /* another one may cost nothing */
+    }
+    return status;
+}
+
 /* Waits for the turn of an open source by the pace that its operator asks for (guard/pacer.h). OK:
  * pace_leave() must follow; ERR_BUSY when it has none in time, as `attempt` says; ERR_CANCELLED,
- * ERR_DEADLINE. A provider with a key has no pace. */
+ * ERR_DEADLINE. A provider with a key has no pace, but a price. */
 static int take_turn(struct track *track, struct attempt *attempt, int64_t patience_ms,
-                     struct pace_turn *turn)
+                     struct pace_turn *turn, struct charge *charge)
 {
     const struct provider *provider = attempt->provider;
     *turn = (struct pace_turn){0};
+    *charge = (struct charge){0};
     if (!provider->open) {
-        return OK;
+        return open_charge(track, attempt, charge);
     }
     int status = pace_take(track->call, provider->name, pace_of(provider), patience_ms, turn);
     if (status == ERR_BUSY) {
@@ -266,7 +288,7 @@ static int take_turn(struct track *track, struct attempt *attempt, int64_t patie
 
 static bool was_asked(const struct attempt *attempt)
 {
-    return !attempt->rests_ms && !attempt->late_turn;
+    return !attempt->rests_ms && !attempt->late_turn && !attempt->too_dear;
 }
 
 static bool has_answered(const struct attempt *attempt)
@@ -332,6 +354,8 @@ static void put_attempt(struct text_out *out, const struct attempt *attempt)
         if (provider->open) {
             put_time(out, attempt->rests_ms);
         }
+    } else if (attempt->too_dear) {
+        text_put(out, "was not asked: the day's budget is spent");
     } else if (attempt->late_turn) {
         text_put(out, "has been asked as often as its operator allows for now");
     } else if (attempt->verdict.outcome == ROUTE_NO_JSON) {
@@ -378,22 +402,24 @@ static int ask(struct track *track, struct attempt *attempt, bool others)
     struct route *route = track->route;
     const struct provider *provider = attempt->provider;
     attempt->rests_ms = 0;
-    attempt->late_turn = false;
+    attempt->late_turn = attempt->too_dear = false;
     if (!breaker_admit(route->breakers, provider->name)) {
         int64_t left = breaker_wait_ms(route->breakers, provider->name);
         attempt->rests_ms = left > 0 ? left : 1; /* or somebody else is trying it */
         return OK;
     }
     struct pace_turn turn;
+    struct charge charge;
     /* As much time is left for the answer. */
-    int status = take_turn(track, attempt, time_for(route, provider, others) / 2, &turn);
+    int status = take_turn(track, attempt, time_for(route, provider, others) / 2, &turn, &charge);
     if (status != OK) {
         breaker_report(route->breakers, provider->name, BREAKER_UNKNOWN);
         return status == ERR_BUSY ? OK : status;
     }
     track->tries += 0.1;
     call_progress(track->call, track->tries, 0, "searching with %s", provider->title);
-    status = try_provider(track, attempt, others);
+    status = try_provider(track, attempt, others, &charge);
+    charge_settle(&charge, NULL);
     pace_leave(&turn, rest_after(attempt, status));
     report(route, attempt, status);
     return status;
@@ -446,6 +472,7 @@ static const char *shared_code(const struct route *route)
     for (size_t i = 0; i < route->count; i++) {
         const struct attempt *attempt = &route->attempts[i];
         const char *own = attempt->late_turn   ? CODE_RATE_LIMIT
+                          : attempt->too_dear  ? CODE_BUDGET
                           : was_asked(attempt) ? ROUTE_RULES[attempt->verdict.outcome].code
                                                : CODE_PROVIDER;
         own = own ? own : CODE_INTERNAL;

@@ -211,4 +211,4 @@ def test_a_disk_that_hangs_when_all_is_quiet(quiet):
     assert sum(seconds >= RECORD_WAIT for seconds in took) < 2, took
     server.signal(signal.SIGTERM)
     assert server.wait(2 * PATIENCE) == 0
-    assert "usage and history of 4 calls could not be kept" in server.log.text()
+    assert "4 records of usage and history could not be kept" in server.log.text()

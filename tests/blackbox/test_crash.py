@@ -53,12 +53,12 @@ def call_and_kill(settings, folder, servers, first_number):
 
 
 def recorded(folder):
-    """The numbers in the history; usage agrees with it, since both are written together."""
+    """The numbers in the history; usage agrees with it, and may hold the charges of calls that a kill cut off."""
     calls = history_of(folder)
     numbers = [int(call["arguments"]["query"].removeprefix("number ")) for call in calls]
     assert len(numbers) == len(set(numbers)), "a call was recorded twice"
     total = usage_of(folder)["total"]
-    assert total["calls"] == total["input_tokens"] == len(numbers)
+    assert total["calls"] == len(numbers) <= total["input_tokens"] <= len(numbers) + ROUNDS * 2 * CONNECTIONS
     return set(numbers)
 
 

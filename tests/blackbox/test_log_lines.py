@@ -45,9 +45,9 @@ def test_the_line_of_a_search(world):  # noqa: F811
     world.web.answers.clear()  # no page is there: 404
     with world.server("serper", "tavily") as forage:
         search(forage, PRIVATE)
-        forage.wait_log(line("web_search", "ok", "provider=serper http=200 results=2"))
+        forage.wait_log(line("web_search", "ok", r"provider=serper requests=1 tokens=0\+0 http=200 results=2"))
         assert call(forage, {"queries": [PRIVATE, "another"]}).status == 200
-        forage.wait_log(line("web_search", "ok", "provider=serper http=200 results=2"))
+        forage.wait_log(line("web_search", "ok", r"provider=serper requests=2 tokens=0\+0 http=200 results=2"))
         world["serper"].mishap = world["tavily"].mishap = 503
         assert call(forage, {"query": PRIVATE}).status == 502
         forage.wait_log(line("web_search", "PROVIDER", "provider=serper http=503 results=0"))

@@ -2,6 +2,8 @@
  * tests of limits, budgets, usage and history. */
 #include "fixture.h"
 
+#include "guard/charge.h"
+
 static int run_spend(struct call *call, yyjson_val *arguments, struct reply *reply)
 {
     struct call_usage usage = {
@@ -11,7 +13,12 @@ static int run_spend(struct call *call, yyjson_val *arguments, struct reply *rep
         .input_tokens = yyjson_get_sint(yyjson_obj_get(arguments, "input_tokens")),
         .output_tokens = yyjson_get_sint(yyjson_obj_get(arguments, "output_tokens")),
     };
-    call_report_usage(call, &usage);
+    struct charge charge;
+    int status = charge_open(call, &usage, &charge);
+    if (status != OK) {
+        return status;
+    }
+    charge_settle(&charge, NULL);
     if (json_string(arguments, "fail")) {
         return call_fail(call, "PROVIDER", "%s", json_string(arguments, "fail"));
     }

@@ -242,7 +242,11 @@ static void add_row(struct db *store, const char *caller, int64_t at_ms, const c
                             .output_tokens = 10,
                             .nano_usd = 1500,
                             .arguments = arguments};
+    struct record charge = record;
+    charge.charge = true;
+    charge.code = charge.arguments = NULL;
     begin(store, true);
+    assert_int_equal(records_add(store, &charge), OK);
     assert_int_equal(records_add(store, &record), OK);
     commit(store);
 }
@@ -405,9 +409,13 @@ static void *call_often(void *context)
                                 .tool = "x",
                                 .provider = "",
                                 .at_ms = clock_wall_ms(),
-                                .nano_usd = 5,
                                 .arguments = "{}"};
-        status = status == OK ? keeper_record(crowd->keeper, call, &record, &spent) : ERR_LIMIT;
+        struct record cost = record;
+        cost.charge = true;
+        cost.nano_usd = 5;
+        cost.arguments = NULL;
+        status = status == OK ? keeper_record(crowd->keeper, call, &cost, &spent) : ERR_LIMIT;
+        status = status == OK ? keeper_record(crowd->keeper, call, &record, NULL) : status;
         atomic_fetch_add(crowd->recorded, status == OK && spent.caller_nano >= 5);
         call_free(call);
     }
@@ -460,14 +468,15 @@ static void run_sql(const char *sql)
     db_close(store);
 }
 
-/* Calls in the sums of all days. */
-static int64_t count_records(void)
+/* The money in the sums of all days. */
+static int64_t sum_of_charges(void)
 {
     int64_t count;
     struct db *store = open_store();
     assert_int_equal(
-        db_numbers(db_query(store, "SELECT coalesce(sum(calls), 0) FROM {usage}", NULL, 0), &count,
-                   1),
+        db_numbers(db_query(store, "SELECT CAST(coalesce(sum(nano_usd), 0) AS BIGINT) FROM {usage}",
+                            NULL, 0),
+                   &count, 1),
         1);
     db_close(store);
     return count;
@@ -480,6 +489,7 @@ static int record_one(struct keeper *keeper, int64_t nano_usd)
                             .tool = "x",
                             .provider = "",
                             .at_ms = clock_wall_ms(),
+                            .charge = true,
                             .nano_usd = nano_usd};
     int status = keeper_record(keeper, call, &record, NULL);
     call_free(call);
@@ -504,11 +514,11 @@ static void what_cannot_be_written_is_held_and_tried_again(void **state)
     assert_int_equal(keeper_take(keeper, call, &claim, 1, &spent), ERR_IO);
     assert_int_equal(spent.caller_nano, 11);
     call_free(call);
-    assert_int_equal(count_records(), 0);
+    assert_int_equal(sum_of_charges(), 0);
     run_sql("DROP TRIGGER no");
     keeper_free(keeper);
     assert_int_equal(access(log, F_OK), -1); /* closed: the last one takes the log along */
-    assert_int_equal(count_records(), 2);
+    assert_int_equal(sum_of_charges(), 11);
 }
 
 static size_t count_descriptors(void)
@@ -538,7 +548,7 @@ static void a_store_that_does_not_open_stops_nothing(void **state)
     assert_in_range(count_descriptors(), 0, descriptors + 1);
     refuses_to_open = false;
     keeper_free(keeper);
-    assert_int_equal(count_records(), 20);
+    assert_int_equal(sum_of_charges(), 20);
     assert_null(keeper_free(NULL));
 }
 
@@ -588,18 +598,34 @@ static void prices_are_applied(void **state)
         int64_t nano;
         int64_t unknown;
     } CASES[] = {
-        {{NULL, 0, "gpt-5-nano", 1000000, 1000000}, 450000000, 0},
-        {{NULL, 0, "gpt-5-nano", 1, 0}, 50, 0},
-        {{NULL, 0, "gpt-5-nano-2025-08-07", 0, 10}, 4000, 0},
-        {{NULL, 0, "gpt-5", 1000, 0}, 1250000, 0},
-        {{NULL, 0, "gpt-5-mini", 1000, 0}, 250000, 0},
-        {{NULL, 0, "gpt-5nano", 1000, 0}, 0, 1},
-        {{NULL, 0, "nobody-knows", 5, 5}, 0, 1},
-        {{NULL, 0, "nobody-knows", 0, 0}, 0, 0},
-        {{"openai_web_search", 3, NULL, 0, 0}, 30000000, 0},
-        {{"openai_web_search", 1, "gpt-5-nano", 1000, 100}, 10090000, 0},
-        {{"nobody", 1, NULL, 0, 0}, 0, 1},
-        {{NULL, 0, NULL, 100, 100}, 0, 0},
+        {{.model = "gpt-5-nano", .input_tokens = 1000000, .output_tokens = 1000000}, 450000000, 0},
+        {{.model = "gpt-5-nano", .input_tokens = 1}, 50, 0},
+        {{.model = "gpt-5-nano-2025-08-07", .output_tokens = 10}, 4000, 0},
+        {{.model = "gpt-5", .input_tokens = 1000}, 1250000, 0},
+        {{.model = "gpt-5-mini", .input_tokens = 1000}, 250000, 0},
+        {{.model = "gpt-5nano", .input_tokens = 1000}, 0, 1},
+        {{.model = "nobody-knows", .input_tokens = 5, .output_tokens = 5}, 0, 1},
+        {{.model = "nobody-knows"}, 0, 0},
+        {{.service = "openai_web_search", .requests = 3}, 30000000, 0},
+        {{.service = "openai_web_search",
+          .requests = 1,
+          .model = "gpt-5-nano",
+          .input_tokens = 1000,
+          .output_tokens = 100},
+         10090000,
+         0},
+        {{.service = "nobody", .requests = 1}, 0, 1},
+        {{.input_tokens = 100, .output_tokens = 100}, 0, 0},
+        {{.service = "brave", .requests = 2}, 10000000, 0},
+        {{.service = "exa", .requests = 1}, 15000000, 0},
+        {{.model = "text-embedding-3-small", .input_tokens = 1000}, 20000, 0},
+        /* of a prompt, what came from the cache, and what went there */
+        {{.model = "claude-haiku-4-5", .input_tokens = 100010, .cached_tokens = 100000},
+         10010000,
+         0},
+        {{.model = "claude-haiku-4-5", .input_tokens = 1010, .stored_tokens = 1000}, 1260000, 0},
+        {{.model = "gpt-6-sol", .input_tokens = 1000, .cached_tokens = 900}, 2000000, 0},
+        {{.model = "gpt-5", .input_tokens = 10, .cached_tokens = 1000}, 125000, 0},
     };
     char problem[256];
     struct prices *prices = prices_new(NULL, problem, sizeof problem);
@@ -632,8 +658,12 @@ static void own_prices_win(void **state)
     assert_int_equal(prices_cost(prices, &nano, &unknown), 3000);
     assert_int_equal(prices_cost(prices, &mini, &unknown), 250);
     prices_free(prices);
-    static const char *const WRONG[] = {"", "[]", "{\"models\": {\"x\": 3}}",
+    static const char *const WRONG[] = {"",
+                                        "[]",
+                                        "{\"models\": {\"x\": 3}}",
                                         "{\"models\": {\"x\": {\"input\": -1, \"output\": 1}}}",
+                                        ("{\"models\": {\"x\": {\"input\": 1, \"output\": 1, "
+                                         "\"cached\": -1}}}"),
                                         "{\"services\": {\"x\": \"1\"}}"};
     for (size_t i = 0; i < COUNT(WRONG); i++) {
         write_text(WRONG[i]);
@@ -648,28 +678,27 @@ static void usage_is_gathered_on_the_call(void **state)
 {
     (void)state;
     struct call *call = new_call(caller_local());
-    size_t count;
+    struct call *piece = call_new(&(struct call_options){.part_of = call});
     for (int i = 0; i < 3; i++) {
         char model[16] = "gpt-5-nano"; /* not there any more when it is read */
         call_report_usage(call, &(struct call_usage){.model = model, .input_tokens = 10});
         memset(model, 'x', sizeof model);
     }
-    call_report_usage(call, &(struct call_usage){.service = "serper", .requests = 2});
-    call_report_usage(call, &(struct call_usage){.service = "serper", .requests = -7});
-    const struct call_usage *usages = call_usages(call, &count);
-    assert_int_equal(count, 2);
-    assert_int_equal(usages[0].input_tokens, 30);
-    assert_string_equal(usages[0].model, "gpt-5-nano");
-    assert_int_equal(usages[1].requests, 2);
-    for (int i = 0; i < 100; i++) {
-        char model[16];
-        snprintf(model, sizeof model, "m%d", i);
-        call_report_usage(call, &(struct call_usage){.model = model, .input_tokens = INT64_MAX});
-    }
-    usages = call_usages(call, &count);
-    assert_int_equal(count, LIMIT_CALL_USAGES);
-    assert_true(usages[LIMIT_CALL_USAGES - 1].input_tokens == LIMIT_USAGE_COUNT);
+    call_report_usage(piece, &(struct call_usage){.service = "serper", .requests = 2});
+    call_report_usage(call, &(struct call_usage){.model = "other", .input_tokens = -5});
+    struct call_usage used = call_used(call);
+    assert_int_equal(used.input_tokens, 25);
+    assert_string_equal(used.model, "gpt-5-nano");
+    assert_string_equal(used.service, "serper");
+    assert_int_equal(used.requests, 2);
+    call_report_usage(call, &(struct call_usage){.input_tokens = INT64_MAX});
+    assert_true(call_used(call).input_tokens == LIMIT_USAGE_COUNT);
+    call_report_usage(call, &(struct call_usage){.input_tokens = INT64_MIN});
+    assert_int_equal(call_used(call).input_tokens, 0);
     call_free(call);
+    call_report_usage(piece, &(struct call_usage){.requests = 1}); /* it outlives its whole */
+    assert_int_equal(call_used(piece).requests, 3);
+    call_free(piece);
 }
 
 /* ---- kept answers ---- */

@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "embedded.h"
-#include "guard/gate.h"
+#include "guard/charge.h"
 #include "research/own/outside.h"
 #include "research/own/state.h"
 #include "research/own/work.h"
@@ -37,10 +37,9 @@
 /* What this request may cost at most, in billionths of a dollar. */
 static int64_t price_of(struct own *own, const struct model *model, int64_t input, int64_t output)
 {
-    int64_t unknown = 0;
-    struct call_usage usage = {
+    const struct call_usage usage = {
         .model = model_priced_as(model), .input_tokens = input, .output_tokens = output};
-    return own->prices ? prices_cost(own->prices, &usage, &unknown) : 0;
+    return charge_price(own->call, &usage);
 }
 
 /* The tokens that so much money buys at the dearer of the two prices; INT64_MAX: any number. */
@@ -126,8 +125,11 @@ static int go_on_without(struct own *own, int status)
         return status;
     }
     call_take_error(own->call, &error);
-    own->stopped = status == ERR_DEADLINE ? ALLOWANCE_WORDS[ALLOWANCE_TIME] : "model";
-    own_warn(own, "the model was not asked to the end: %s",
+    bool spent = error.code && strcmp(error.code, CODE_BUDGET) == 0;
+    own->stopped = status == ERR_DEADLINE ? ALLOWANCE_WORDS[ALLOWANCE_TIME]
+                   : spent                ? "budget"
+                                          : "model";
+    own_warn(own, "the model was not asked to the end: %s%s", spent ? CODE_BUDGET ": " : "",
              error.message ? error.message : "the time was over");
     return OK;
 }
@@ -397,8 +399,6 @@ static int set_allowances(struct own *own)
     own->most_turns = one ? ONE_ROUND_TURNS : own->request->max_rounds * 4 + 4;
     own->most_turns =
         own->most_turns < LIMIT_RESEARCH_TURNS ? own->most_turns : LIMIT_RESEARCH_TURNS;
-    char problem[300];
-    own->prices = prices_new(config_text("FORAGE_PRICES"), problem, sizeof problem);
     if (limit[ALLOWANCE_MONEY] && !price_of(own, own->model, 1000000, 0)) {
         own_warn(own,
                  "FORAGE_RESEARCH_USD does not hold: the price of %s is not known "
@@ -567,7 +567,6 @@ int own_run(struct call *call, const struct research_request *request,
         own_count(own, NULL);
         fill_report(own, report);
     }
-    own->prices = prices_free(own->prices);
     sightings_done(&own->seen);
     return status;
 }

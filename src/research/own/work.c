@@ -83,15 +83,9 @@ static void take_more(struct own *own, struct part *part, enum allowance_kind ki
 
 void own_count(struct own *own, struct part *part)
 {
-    size_t count;
-    const struct call_usage *usages = call_usages(own->call, &count);
-    int64_t tokens = 0, nano = 0, unknown = 0;
-    for (size_t i = 0; i < count; i++) {
-        tokens += usages[i].input_tokens + usages[i].output_tokens;
-        nano += own->prices ? prices_cost(own->prices, &usages[i], &unknown) : 0;
-    }
-    take_more(own, part, ALLOWANCE_TOKENS, tokens);
-    take_more(own, part, ALLOWANCE_MONEY, nano);
+    const struct call_usage used = call_used(own->call);
+    take_more(own, part, ALLOWANCE_TOKENS, used.input_tokens + used.output_tokens);
+    take_more(own, part, ALLOWANCE_MONEY, used.nano_usd);
     take_more(own, part, ALLOWANCE_TIME, journal_last_ms(own->call));
 }
 

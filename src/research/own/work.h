@@ -3,7 +3,6 @@
 #define FORAGE_RESEARCH_OWN_WORK_H
 
 #include "core/id.h"
-#include "guard/prices.h"
 #include "research/evidence/evidence.h"
 #include "research/own/allowance.h"
 #include "research/own/moves.h"
@@ -25,7 +24,6 @@ struct own {
     const struct research_request *request;
     const char *question; /* of the request; where it follows on another, so that it stands alone */
     struct model *model;
-    struct prices *prices; /* NULL: nobody knows what anything costs */
     struct evidence *evidence;
     struct sources sources;
     struct talk talk;
