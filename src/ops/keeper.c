@@ -306,7 +306,7 @@ static int commit(void *context, struct db *db)
 static void lost(void *context, size_t count)
 {
     (void)context;
-    log_error(NULL, "usage and history of %zu calls could not be kept", count);
+    log_error(NULL, "%zu records of usage and history could not be kept", count);
 }
 
 static void wrote(void *context, struct db *db, struct writer_job *jobs, int status)

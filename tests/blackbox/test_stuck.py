@@ -204,7 +204,7 @@ def test_it_ends_with_records_that_wait(store):
         wait_until(lambda: waits(health(server)).get(RECORDS))
         server.signal(signal.SIGTERM)
         assert server.wait() == 0, server.log.text()
-        assert "usage and history of 1 calls could not be kept" in server.log.text()
+        assert "2 records of usage and history could not be kept" in server.log.text()
 
 
 def test_it_ends(store):
