@@ -154,6 +154,7 @@ def all_stages():
         Stage("clients", [sys.executable, "-B", "tests/clients/run.py"], "cases", minutes=30, tier="clients", target="all", row="programs"),
         pytest_stage("plugins", ["tests/plugins"], build=("forage",), tier="clients", target="all", row="programs"),
         Stage("research", ["env", "FORAGE_SOAK=1", "pytest", "-q", "tests/research"], "pytest", minutes=30, tier="clients", target="all", row="programs"),
+        pytest_stage("llm", ["tests/llm"], 1, tier="llm", target="all", row="programs"),
         Stage("soak", ["scripts/soak"], "pytest", minutes=40, target="all", row="programs"),
         Stage("fuzz", ["env", "FUZZ_SECONDS=20", "scripts/fuzz"], "cases", minutes=40, build=(), target="all", row="faults"),
         Stage("faults", ["scripts/replay-faults", "--part", "1/4"], "cases", minutes=60, build=(), target="all", row="faults"),
