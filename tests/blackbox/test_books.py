@@ -2,6 +2,7 @@
 that is under way. A teller stands before the fakes and keeps the books of the upstream: forage's are never below those,
 and above them by no more than the estimate of the requests that were in flight."""
 
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -330,3 +331,17 @@ def test_the_money_of_one_research_counts_its_searches(dear, tmp_path, world):
     assert world.searches() == {"serper": 1}, answer
     assert usage_of(tmp_path / "data")["total"]["usd"] == pytest.approx(0.01)
     assert answer.json()["error"]["details"]["stopped"] == "usd", answer
+
+
+def test_servers_on_one_database_keep_one_budget(world, postgres, tmp_path):
+    """Three servers on PostgreSQL, asked at once: what is over is one search."""
+    world.find(1)
+    settings = world.settings("serper", FORAGE_DATABASE_URL=postgres.database(), FORAGE_DAILY_BUDGET_USD="0.0045")
+    with contextlib.ExitStack() as stack:
+        servers = [stack.enter_context(Server(FORAGE_DATA_DIR=tmp_path / str(number), **settings)) for number in range(3)]
+        with concurrent.futures.ThreadPoolExecutor(24) as pool:
+            asked = [pool.submit(search_call, servers[number % 3], {"query": f"number {number}"}) for number in range(24)]
+            statuses = [one.result().status for one in asked]
+    assert sorted(statuses) == [200] * 5 + [429] * 19
+    assert world.searches() == {"serper": 5}
+    assert usage_of(tmp_path / "0", FORAGE_DATABASE_URL=settings["FORAGE_DATABASE_URL"])["total"]["usd"] == pytest.approx(0.005)
