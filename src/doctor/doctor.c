@@ -273,6 +273,7 @@ static void replace_unfinished(struct doctor *doctor, size_t index)
 
 static int run_all(struct call *call, struct doctor *doctor)
 {
+    call_book_for(call, "doctor", NULL);
     struct side *side = side_new(call, work, CHECK_COUNT, CHECK_COUNT, KIB(4));
     struct look *looks = arena_zalloc(call_arena(call), sizeof doctor->looks);
     if (!side || !looks) {

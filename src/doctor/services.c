@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "doctor/check.h"
+#include "guard/charge.h"
 #include "proc/proc.h"
 #include "research/worker.h"
 #include "websearch/plan.h"
@@ -39,10 +40,27 @@ static const struct {
     [ROUTE_NO_REQUEST] = {FINDING_BROKEN, "could not be tried: the address is wrong"},
 };
 
+/* Sends a request, which is paid for where its provider has a key. */
+static int send_request(struct look *look, const struct provider *provider,
+                        const struct fetch_request *request, struct fetch_response *response)
+{
+    struct charge charge;
+    if (!provider->key_variable || provider->open) {
+        return fetch_run(look->call, request, response);
+    }
+    const struct call_usage one = {.service = provider->name, .requests = 1};
+    int status = charge_open(look->call, &one, &charge);
+    if (status == OK) {
+        status = charge_fetch(&charge, request, response);
+        charge_settle(&charge, NULL);
+    }
+    return status;
+}
+
 /* OK with a response that can be judged, which may be that there is none; otherwise a status of the
- * call. */
-static int ask(struct look *look, const char *url, struct fetch_request request,
-               struct fetch_response *response)
+ * call, or ERR_BUSY where the budget has nothing left. */
+static int ask(struct look *look, const char *url, const struct provider *provider,
+               struct fetch_request request, struct fetch_response *response)
 {
     struct url parsed;
     *response = (struct fetch_response){0};
@@ -50,7 +68,7 @@ static int ask(struct look *look, const char *url, struct fetch_request request,
     if (status == OK) {
         request.url = &parsed;
         request.upstream = "service";
-        status = fetch_run(look->call, &request, response);
+        status = send_request(look, provider, &request, response);
     }
     if (status == ERR_DEADLINE) {
         response->failure = FETCH_TIMEOUT;
@@ -64,12 +82,14 @@ static void ask_service(struct look *look, const char *url, struct fetch_request
                         const char *what, const char *variable, const struct provider *provider)
 {
     struct fetch_response response;
-    int status = ask(look, url, request, &response);
+    provider = provider ? provider : &NOBODY;
+    int status = ask(look, url, provider, request, &response);
     if (status != OK) {
-        report(look, FINDING_BROKEN, "%s could not be tried: %s", what, status_name(status));
+        report(look, FINDING_BROKEN, "%s could not be tried: %s", what,
+               status == ERR_BUSY ? "the day's budget is spent" : status_name(status));
         return;
     }
-    enum route_outcome outcome = route_judge(provider ? provider : &NOBODY, &response).outcome;
+    enum route_outcome outcome = route_judge(provider, &response).outcome;
     enum finding_state state = ANSWERS[outcome].state;
     if (response.status) {
         report(look, state, "%s %s (HTTP %d)", what, ANSWERS[outcome].words, response.status);
@@ -243,7 +263,7 @@ static bool try_open(struct look *look, const struct provider *source, struct te
         type++;
     }
     if (one_search(look, source, type, &url, &fetch) != OK ||
-        ask(look, url, fetch, &response) != OK) {
+        ask(look, url, source, fetch, &response) != OK) {
         text_putf(out, "; %s could not be tried", source->title);
         return false;
     }

@@ -20,7 +20,7 @@ from http_client import Closed, Connection, exchange, request
 from jobs import Scene, begin, finished
 from memory_world import SOAK
 from postgres import postgres  # noqa: F401 (a fixture)
-from programs import Server, wait_until
+from programs import Server, run, wait_until
 from records import history_of, usage_of
 from searching import call as search_call
 from searching import shared_world, world  # noqa: F401 (fixtures)
@@ -345,3 +345,13 @@ def test_servers_on_one_database_keep_one_budget(world, postgres, tmp_path):
     assert sorted(statuses) == [200] * 5 + [429] * 19
     assert world.searches() == {"serper": 5}
     assert usage_of(tmp_path / "0", FORAGE_DATABASE_URL=settings["FORAGE_DATABASE_URL"])["total"]["usd"] == pytest.approx(0.005)
+
+
+def test_the_doctor_pays_too(world, tmp_path):
+    """What `forage doctor --online` asks to try a key is a search like any other, and is not made without money."""
+    settings = world.settings("serper", FORAGE_DATA_DIR=tmp_path, FORAGE_DAILY_BUDGET_USD="0.001")
+    for _ in range(2):
+        run("doctor", "--online", "--json", **settings)
+    assert world.searches() == {"serper": 1}
+    (row,) = usage_of(tmp_path)["rows"]
+    assert (row["tool"], row["calls"], row["usd"]) == ("doctor", 0, pytest.approx(0.001))
