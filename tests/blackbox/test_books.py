@@ -92,12 +92,16 @@ class Paid:
 
     def check(self, whole=False):
         """Never under, at once; over by what was in flight at most, and by nothing where all was answered."""
-        bills = self.bills()
-        least = sum(cost for cost, _ in bills)
-        most = least if whole else max(least, sum(estimate for _, estimate in bills))
+        def most():
+            """What was in flight reaches the upstream even when forage has left."""
+            bills = self.bills()
+            return sum(cost if whole else max(cost, estimate) for cost, estimate in bills) + 1e-6
+
+        least = sum(cost for cost, _ in self.bills())
         now = self.books()
         assert now >= least - 1e-6, f"{self.name}: the books say {now}, the upstream {least}"
-        wait_until(lambda: self.books() <= most + 1e-6, 60)
+        wait_until(lambda: self.books() <= most(), 60)
+        least = sum(cost for cost, _ in self.bills())
         assert self.books() >= least - 1e-6
         return least
 
