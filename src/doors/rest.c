@@ -178,7 +178,7 @@ int rest_try_work(struct rest_call *rest, void (*work)(struct rest_call *rest))
     rest->work = work;
     exchange_ref(rest->exchange);
     exchange_on_gone(rest->exchange, client_gone, rest);
-    bool local = rest->entry && !rest->entry->outside;
+    bool local = rest->entry && rest->entry->local;
     int status = pool_run(rest->door->app->pool, rest->call, local, run_rest_call, rest);
     if (status != OK) {
         exchange_free(rest->exchange);

@@ -380,7 +380,12 @@ void mcp_work_run(struct mcp_work *work)
 
 bool mcp_work_is_local(const struct mcp_work *work)
 {
-    return !work->entry || !work->entry->outside;
+    bool local =
+        work->entry ? work->entry->local : !work->method || work->method->run != tasks_result;
+    for (size_t i = 0; i < work->part_count && local; i++) {
+        local = mcp_work_is_local(work->parts[i]);
+    }
+    return local;
 }
 
 void mcp_work_refuse(struct mcp_work *work, const char *words)

@@ -92,7 +92,8 @@ struct mcp_work *mcp_receive(struct mcp *mcp, const struct mcp_peer *peer, const
 enum mcp_kind mcp_work_kind(const struct mcp_work *work);
 void mcp_work_set_sink(struct mcp_work *work, const struct mcp_sink *sink);
 void mcp_work_run(struct mcp_work *work);
-/* Whether it asks nobody outside, and so may have a worker that is kept for such work. */
+/* Whether it neither asks the outside nor waits for what does, and so may have a worker that is
+ * kept for such work. A batch is as its parts are: one worker runs them all. */
 bool mcp_work_is_local(const struct mcp_work *work);
 /* Instead of running: answers that the server is busy, in these words. */
 void mcp_work_refuse(struct mcp_work *work, const char *words);

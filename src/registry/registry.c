@@ -72,6 +72,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
     yyjson_val *own = yyjson_obj_get(root, "forage");
     const char *name = json_string(root, "name");
     const char *called = json_string(own, "called");
+    bool outside = asks_outside(yyjson_obj_get(root, "annotations"));
     *entry = (struct entry){
         .tool = tool,
         .name = name,
@@ -89,7 +90,8 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .job = yyjson_get_bool(yyjson_obj_get(own, "job")) ||
                yyjson_equals_str(yyjson_obj_get(own, "job"), "only"),
         .only_job = yyjson_equals_str(yyjson_obj_get(own, "job"), "only"),
-        .outside = asks_outside(yyjson_obj_get(root, "annotations")),
+        .outside = outside,
+        .local = !outside && !yyjson_get_bool(yyjson_obj_get(own, "awaits")),
         .paid = yyjson_get_bool(yyjson_obj_get(own, "paid")),
         .keep_ms = keep_time_of(own),
         .own = yyjson_get_bool(yyjson_obj_get(own, "own")),

@@ -147,6 +147,7 @@ struct entry {
     bool job;             /* its calls are kept, and may outlive their clients */
     bool only_job;        /* and nobody can have it who does not take a job for an answer */
     bool outside;         /* asks the world outside (openWorldHint): its calls are recorded */
+    bool local;           /* neither does so nor waits for what does: kept workers serve it too */
     bool paid;            /* spends money: a budget may refuse it */
     int64_t keep_ms;      /* its result may be given again to the same question; 0: never */
     bool own;             /* its result is made of what its caller stored */

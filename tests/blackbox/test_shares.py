@@ -6,6 +6,7 @@ import os
 from conftest import ALICE, BOB
 from fake_web import Answer, Web
 from http_client import Connection, exchange, request
+from messages import tool_call
 from programs import Server, wait_until
 from reading import page
 
@@ -73,6 +74,20 @@ def test_workers(tmp_path):
                 url = f"http://127.0.0.1:{web.port}/quick"
                 assert ask(server, BOB, "get_content", {"url": url}).status == 200
                 assert ask(server, BOB, "memory_search", {"query": "anything"}).status == 200
+
+
+def test_batches_take_the_workers_of_what_they_hold(tmp_path):
+    """Slow reads, each in a batch of one: they get no worker that is kept for what asks nobody outside."""
+    settings = {**SETTINGS, "FORAGE_WORKERS": 8, "FORAGE_DATA_DIR": tmp_path}
+    with Web(address="0.0.0.0") as web, Server(**settings) as server, contextlib.ExitStack() as connections:
+        web.answers["/hangs"] = hang
+        for number in range(14):
+            url = f"http://127.0.0.{number + 2}:{web.port}/hangs"
+            connections.enter_context(Connection(server.port)).send(request(body=[tool_call("get_content", {"url": url})]))
+        web.wait_seen("/hangs", 7)
+        assert wait_until(lambda: stock(server, ALICE, "workers") == (7, 8, 7))
+        listed = exchange(server.port, request(body=[tool_call("memory_list")]))
+        assert listed.status == 200 and not listed.json()[0]["result"].get("isError"), listed
 
 
 def test_one_call_after_the_other(tmp_path):

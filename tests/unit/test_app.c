@@ -250,6 +250,47 @@ static void test_experiments_are_made_where_they_are_set(void **state)
     assert_true(remove_folder(program.folder, 10));
 }
 
+/* A message of MCP, and whether it may have a worker that is kept for what asks nobody outside. */
+#define TOOL(name)                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":\"" name "\",\"method\":\"tools/call\","                          \
+    "\"params\":{\"name\":\"" name "\",\"arguments\":{}}}"
+#define TASK(method)                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" method "\",\"params\":{\"taskId\":\"x\"}}"
+
+static const struct {
+    const char *version, *message;
+    bool local;
+} WORKS[] = {
+    {NULL, TOOL("memory_list"), true},
+    {NULL, TOOL("get_content"), false},
+    {NULL, TOOL("research_result"), false},
+    {NULL, "[" TOOL("memory_list") "," TOOL("memory_search") "]", true},
+    {NULL, "[" TOOL("get_content") "]", false},
+    {NULL, "[" TOOL("memory_list") "," TOOL("web_search") "," TOOL("memory_search") "]", false},
+    {"2025-11-25", TASK("tasks/get"), true},
+    {"2025-11-25", TASK("tasks/result"), false},
+};
+
+static void test_kept_workers_are_for_what_asks_nobody(void **state)
+{
+    (void)state;
+    struct program program;
+    make_folder(&program, "sumac");
+    start(&program);
+    for (size_t i = 0; i < COUNT(WORKS); i++) {
+        struct mcp_headers headers = {.protocol_version = WORKS[i].version};
+        struct mcp_peer peer = {.headers = &headers, .caller = caller_local()};
+        const char *message = WORKS[i].message;
+        struct mcp_work *work = mcp_receive(program.app->mcp, &peer, message, strlen(message));
+        if (mcp_work_kind(work) != MCP_SLOW || mcp_work_is_local(work) != WORKS[i].local) {
+            fail_msg("%s", message);
+        }
+        mcp_work_free(work);
+    }
+    end(&program);
+    assert_true(remove_folder(program.folder, 10));
+}
+
 static size_t entries(const char *path)
 {
     size_t count = 0;
@@ -319,6 +360,7 @@ UNIT_TEST(app)
         cmocka_unit_test(test_two_programs_the_first_ends_first),
         cmocka_unit_test(test_two_programs_the_second_ends_first),
         cmocka_unit_test(test_experiments_are_made_where_they_are_set),
+        cmocka_unit_test(test_kept_workers_are_for_what_asks_nobody),
         cmocka_unit_test(test_two_hundred_starts),
         cmocka_unit_test(test_starts_that_read_a_page),
     };
