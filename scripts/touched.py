@@ -23,7 +23,7 @@ ROOMS = {
     "core": "log log_lines clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres pooler memory_failover",
     "doctor": "doctor health",
-    "doors": "rest origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
+    "doors": "rest every_route origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
     "experiment": "experiments experiment_statistics",
     "guard": "callers sessions limits books pacing ssrf origins",

@@ -26,6 +26,7 @@
 enum news { OVERVIEW, STATE, JOBS, KINDS };
 
 struct watch {
+    struct holding place; /* of the door's watchers */
     struct overview_wish wish;
     atomic_bool looking; /* a thread of the pool is at it */
     int64_t looked_ms;   /* when, from here on only for that thread */
@@ -157,7 +158,23 @@ static int read_wish(struct rest_call *rest, struct overview_wish *wish)
 
 static void stop_watching(struct rest_call *rest)
 {
-    atomic_fetch_sub(&rest->door->watchers, 1);
+    struct watch *watch = rest->own;
+    stock_give_all(&watch->place);
+}
+
+/* A place among those who watch, in the name of the caller. */
+static int take_place(struct rest_call *rest, struct watch *watch)
+{
+    int status = stock_take(rest->door->watchers, call_owner(rest->call), false, 1, &watch->place);
+    if (status == ERR_LIMIT) {
+        return call_fail(rest->call, CODE_BUSY,
+                         "you watch as often at once as one caller may while others can come; "
+                         "close a page of the dashboard");
+    }
+    return status == ERR_BUSY
+               ? call_fail(rest->call, CODE_BUSY, "%d watch already, and no more may at once",
+                           LIMIT_WATCHERS)
+               : status;
 }
 
 void serve_events(const struct visit *visit)
@@ -168,22 +185,21 @@ void serve_events(const struct visit *visit)
     if (!rest) {
         return;
     }
-    bool many = atomic_fetch_add(&visit->door->watchers, 1) >= LIMIT_WATCHERS;
-    rest->left = stop_watching;
     int status = watch ? read_wish(rest, &watch->wish) : ERR_NOMEM;
-    if (status == OK && many) {
-        status = call_fail(rest->call, CODE_BUSY, "%d watch already, and no more may at once",
-                           LIMIT_WATCHERS);
+    if (status == OK) {
+        status = take_place(rest, watch);
     }
     if (status != OK) {
         rest_refuse(rest, status);
         return;
     }
     rest->own = watch;
+    rest->left = stop_watching;
     answer_headers(&headers, visit->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");
-    exchange_stream_start(visit->exchange, 200, headers.data);
+    if (exchange_stream_start(visit->exchange, 200, headers.data) == OK) {
+        tick(visit->exchange, rest);
+    }
     buf_done(&headers);
-    tick(visit->exchange, rest);
 }
 
 /* ---- the same once ---- */

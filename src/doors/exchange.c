@@ -521,7 +521,13 @@ int exchange_stream_start(struct exchange *exchange, int status, const char *hea
         struct http_answer head = {.status = status, .streamed = true};
         exchange->answer = ANSWER_STREAM;
         result = put_answer(exchange, &head, headers, (struct slice){"", 0});
-        ring = leave(exchange);
+        if (exchange->is_head_method) {
+            result = ERR_CLOSED; /* nothing follows the head */
+            ring = finish(exchange);
+            wait_for_gone(exchange);
+        } else {
+            ring = leave(exchange);
+        }
     }
     unlock_and_ring(exchange, ring);
     return result;
@@ -549,7 +555,7 @@ int exchange_stream_send(struct exchange *exchange, const char *data, size_t len
     if (result == OK && (length > LIMIT_HTTP_OUT_BYTES || unsent > LIMIT_HTTP_OUT_BYTES - length)) {
         result = ERR_LIMIT;
     }
-    if (result == OK && length && !exchange->is_head_method) {
+    if (result == OK && length) {
         result = put_chunk(exchange, data, length);
         ring = leave(exchange);
     }
@@ -561,10 +567,9 @@ void exchange_stream_end(struct exchange *exchange, const char *data, size_t len
 {
     pthread_mutex_lock(&exchange->lock);
     bool ring = false;
-    bool silent = exchange->is_head_method;
     int result = why_not(exchange, ANSWER_STREAM);
-    if (result == OK && (silent || length == 0 || put_chunk(exchange, data, length) == OK)) {
-        bool framed = exchange->minor_version == 1 && !silent;
+    if (result == OK && (length == 0 || put_chunk(exchange, data, length) == OK)) {
+        bool framed = exchange->minor_version == 1;
         struct iovec last = piece("0\r\n\r\n", framed ? 5 : 0);
         put(exchange, &last, 1, false);
     }

@@ -445,6 +445,13 @@ static bool is_proxy(void *context, const char *peer)
     return proxies_hold(door->app->proxies, peer);
 }
 
+static void free_shares(struct http_door *door)
+{
+    sessions_free(door->sessions);
+    stock_free(door->watchers);
+    stock_free(door->uploads);
+}
+
 int door_http(struct app *app, int signals)
 {
     const char *host = config_text("FORAGE_HOST");
@@ -473,16 +480,20 @@ int door_http(struct app *app, int signals)
         &(struct stock_rule){.name = "upload_bytes",
                              .help = "bytes of imports that may be in files while they are checked",
                              .all = LIMIT_UPLOADS_BYTES});
+    door.watchers = stock_new(
+        app->parts.stocks,
+        &(struct stock_rule){.name = "watchers",
+                             .help = "streams of events, one for each page of the dashboard",
+                             .all = LIMIT_WATCHERS});
     bool dashboard = config_bool("FORAGE_DASHBOARD");
     door.sessions = dashboard ? sessions_new(app->callers) : NULL;
     snprintf(problem, sizeof problem, "out of memory");
-    struct server *server = door.uploads && (door.sessions || !dashboard)
+    struct server *server = door.uploads && door.watchers && (door.sessions || !dashboard)
                                 ? server_start(&options, problem, sizeof problem)
                                 : NULL;
     if (!server) {
         log_error(NULL, "cannot serve on %s: %s", host, problem);
-        sessions_free(door.sessions);
-        stock_free(door.uploads);
+        free_shares(&door);
         return EXIT_FAILURE;
     }
     atomic_store(&door.server, server);
@@ -503,7 +514,6 @@ int door_http(struct app *app, int signals)
     finish_sending(server);
     server_free(server);
     app_end_calls(app); /* steps of exports, which a client could still take */
-    sessions_free(door.sessions);
-    stock_free(door.uploads);
+    free_shares(&door);
     return EXIT_SUCCESS;
 }

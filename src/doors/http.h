@@ -19,7 +19,7 @@ struct http_door {
     _Atomic(struct server *) server; /* NULL while it starts */
     struct stock *uploads;           /* bytes of large bodies in files */
     struct sessions *sessions;       /* of the dashboard; NULL: there is none */
-    atomic_size_t watchers;          /* streams of events */
+    struct stock *watchers;          /* streams of events */
     atomic_bool ending;              /* they end with their next look */
     bool on_loopback;
     const char *host;

@@ -188,11 +188,11 @@ static int accept_in_want(struct server *server, char peer[INET6_ADDRSTRLEN], bo
     }
     if (leaving) {
         connection_close(leaving);
-        return socket_accept(server->listening, peer);
+        return socket_accept(server->listening, server->options.write_ms, peer);
     }
     *as_surplus = true;
     spare_lend();
-    int fd = socket_accept(server->listening, peer);
+    int fd = socket_accept(server->listening, server->options.write_ms, peer);
     spare_return();
     return fd;
 }
@@ -202,7 +202,7 @@ static void accept_some(struct server *server)
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
         char peer[INET6_ADDRSTRLEN];
         bool as_surplus = false;
-        int fd = socket_accept(server->listening, peer);
+        int fd = socket_accept(server->listening, server->options.write_ms, peer);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
             fd = accept_in_want(server, peer, &as_surplus);
         }

@@ -130,7 +130,8 @@ int exchange_respond(struct exchange *exchange, int status, const char *headers,
 /* Starts an answer of unknown length (chunked; for HTTP/1.0 clients until the connection closes),
  * sends a piece of it, ends it with a last piece, which is sent however much the client has still
  * to take. ERR_CLOSED when the client is gone, ERR_LIMIT when it does not keep up (that piece is
- * not sent), ERR_INVALID when another answer was begun, or none. (any thread) */
+ * not sent), ERR_INVALID when another answer was begun, or none. The answer to HEAD is complete
+ * with its head: exchange_stream_start() sends that and returns ERR_CLOSED. (any thread) */
 int exchange_stream_start(struct exchange *exchange, int status, const char *headers);
 int exchange_stream_send(struct exchange *exchange, const char *data, size_t length);
 void exchange_stream_end(struct exchange *exchange, const char *data, size_t length);

@@ -87,7 +87,7 @@ static void write_peer(const union address *address, char peer[INET6_ADDRSTRLEN]
     }
 }
 
-int socket_accept(int listening, char peer[INET6_ADDRSTRLEN])
+int socket_accept(int listening, int64_t patience_ms, char peer[INET6_ADDRSTRLEN])
 {
     union address address;
     socklen_t length = sizeof address;
@@ -100,6 +100,9 @@ int socket_accept(int listening, char peer[INET6_ADDRSTRLEN])
     /* Bytes that a client does not take wait with us, where they are counted. */
     int most = (int)LIMIT_HTTP_SOCKET_BYTES;
     setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
+    /* A machine that vanished without a word acknowledges nothing of what we send. */
+    unsigned patience = (unsigned)patience_ms;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     write_peer(&address, peer);
     return fd;
 }

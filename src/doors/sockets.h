@@ -15,8 +15,9 @@
  * negative, with the reason in `problem`. */
 MUST_CHECK int socket_listen(const char *host, uint16_t *port, char *problem, size_t size);
 /* A waiting connection, close-on-exec, non-blocking and without delay, with the client's address as
- * text. Negative with errno when there is none. */
-MUST_CHECK int socket_accept(int listening, char peer[INET6_ADDRSTRLEN]);
+ * text. It breaks when its client's machine takes nothing of what was sent for `patience_ms`.
+ * Negative with errno when there is none. */
+MUST_CHECK int socket_accept(int listening, int64_t patience_ms, char peer[INET6_ADDRSTRLEN]);
 /* Sends what the socket takes at once: the number of bytes, 0 when it takes none now, negative when
  * the connection is broken. A broken connection raises no signal. */
 ssize_t socket_send(int fd, struct iovec *pieces, size_t count);

@@ -90,6 +90,30 @@ def test_batches_take_the_workers_of_what_they_hold(tmp_path):
         assert listed.status == 200 and not listed.json()[0]["result"].get("isError"), listed
 
 
+WATCHERS = 64
+
+
+def test_watchers(tmp_path):
+    """One caller that watches as often as it can leaves the stream of events to the others."""
+    settings = {"FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    with Server(**settings) as server, contextlib.ExitStack() as connections:
+
+        def watch(token):
+            connection = connections.enter_context(Connection(server.port))
+            connection.send(request("GET", "/api/v1/events", by(token)))
+            head = connection.head()
+            return head.status, "" if head.status == 200 else b"".join(connection.pieces(head)).decode()
+
+        hers = [watch(ALICE) for _ in range(WATCHERS + 6)]
+        assert [status for status, _ in hers] == [200] * (WATCHERS // 2) + [503] * (WATCHERS // 2 + 6)
+        assert all("as one caller may" in words for status, words in hers if status == 503)
+        assert watch(BOB)[0] == 200
+        assert stock(server, BOB, "watchers")[:2] == (WATCHERS // 2 + 1, WATCHERS)
+        connections.close()
+        assert wait_until(lambda: stock(server, BOB, "watchers")[0] == 0)
+        assert watch(ALICE)[0] == 200
+
+
 def test_one_call_after_the_other(tmp_path):
     """Whoever has an answer may ask at once: a worker that hands it over is not counted any more."""
     settings = {"FORAGE_WORKERS": 2, "FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}

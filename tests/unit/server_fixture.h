@@ -291,6 +291,20 @@ static inline void answer_by_timer(struct exchange *exchange)
     exchange_set_timer(exchange, 10, fire_first, "first ");
 }
 
+/* A stream that gives a sign of life now and then, for as long as its client is there. */
+static inline void beat(struct exchange *exchange, void *context)
+{
+    exchange_stream_send(exchange, context, strlen(context));
+    exchange_set_timer(exchange, 50, beat, context);
+}
+
+static inline void answer_beats(struct exchange *exchange)
+{
+    exchange_on_gone(exchange, count_gone, NULL);
+    exchange_stream_start(exchange, 200, NULL);
+    beat(exchange, "beat,");
+}
+
 /* A timer does not outlive the answer, neither while that is being sent nor into the next exchange.
  */
 static inline void answer_before_timer(struct exchange *exchange)
@@ -324,6 +338,7 @@ static const struct route {
     {"/no-timer", answer_before_timer},
     {"/no-timer-either", answer_before_timer_shortly},
     {"/pause", answer_pause},
+    {"/beat", answer_beats},
     {"/block", answer_block},
     {"/kept", answer_kept},
 };

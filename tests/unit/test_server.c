@@ -119,6 +119,9 @@ static void test_head_requests_and_empty_answers(void **state)
     client_send(fd, "HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_true(client_read(fd, &reply, true));
     wait_for(&seen.workers, 1);
+    /* A stream without an end: there is nothing behind its head that HEAD would wait for. */
+    client_send(fd, "HEAD /beat HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_true(client_read(fd, &reply, true));
     client_send(fd, GET("/empty"));
     assert_true(client_read(fd, &reply, false));
     assert_int_equal(reply.status, 204);

@@ -3,6 +3,7 @@
 #include "server_fixture.h"
 #include "unit.h"
 
+#include <linux/filter.h>
 #include <sys/resource.h>
 
 /* ---- time ---- */
@@ -156,6 +157,22 @@ static void test_quiet_stream(void **state)
     assert_true(client_read_until(fd, "\r\n\r\n", text, sizeof text - 1));
     assert_string_equal(text, "3\r\nend\r\n0\r\n\r\n");
     buf_done(&pieces);
+    close(fd);
+}
+
+/* A client whose machine vanished without a word: its end of the connection answers nothing. */
+static void test_client_that_vanished(void **state)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog all = {.len = 1, .filter = &nothing};
+    char text[KIB(1)];
+    int fd = enter();
+    (void)state;
+    client_send(fd, GET("/beat"));
+    assert_true(client_read_until(fd, "\r\n\r\n", text, sizeof text - 1));
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all), 0);
+    wait_for(&seen.gone, 1);
+    wait_for_connections(0);
     close(fd);
 }
 
@@ -511,6 +528,7 @@ UNIT_TEST(server_life)
         WITH(start_impatient, test_client_that_does_not_read),
         WITH(start, test_unsent_bytes_are_bounded),
         WITH(start_writing_limit, test_quiet_stream),
+        WITH(start_impatient, test_client_that_vanished),
         WITH(start, test_timers),
         WITH(start, test_leaving),
         WITH(start, test_request_and_fin_together),
