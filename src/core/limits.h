@@ -370,6 +370,7 @@
 #define LIMIT_MEMORY_WRONG_LINES      20u     /* of an import, that are named */
 #define LIMIT_MEMORY_IMPORT_LINES     1000u   /* in one transaction */
 #define LIMIT_MEMORY_IMPORT_BYTES     MIB(16) /* the same, of what was read of them */
+#define LIMIT_MEMORY_IMPORT_SHARE     4u      /* of both, one part in so many while others write */
 #define LIMIT_MEMORY_EXPORT_BYTES     KIB(64) /* that are sent at a time */
 #define LIMIT_MEMORY_OVERVIEW         50000u  /* memories that an overview looks at, newest first */
 #define LIMIT_MEMORY_OVERVIEW_TAGS    10000u  /* tags that it counts, */

@@ -28,6 +28,8 @@ struct writer {
     struct list waiting;
     struct list later; /* jobs whose time has not come */
     bool led;          /* somebody is the leader */
+    bool was_large;    /* the last group */
+    uint64_t jobs;     /* that writer_run() was given */
     bool started;
     bool stopping;
     bool ended; /* the thread has nothing left to do */
@@ -220,31 +222,45 @@ static void write_group(struct writer *writer, struct writer_job *jobs, struct c
 
 /* ---- the lead ---- */
 
-/* Takes what waits, as far as it fits into one transaction. What is late comes first: it is older.
- */
-static struct writer_job *take_group(struct writer *writer)
+/* The job that waits longest of those whose turn it is; NULL: nothing waits. */
+static struct writer_job *next_in_turn(const struct writer *writer)
+{
+    struct writer_job *next = writer->waiting.first;
+    while (next && next->large == writer->was_large) {
+        next = next->next;
+    }
+    return next ? next : writer->waiting.first;
+}
+
+/* Takes what waits, as far as it fits into one transaction: a large job alone. What is late comes
+ * first: it is older. */
+static struct writer_job *take_group(struct writer *writer, const struct writer_job *leading)
 {
     struct list group = writer->late;
-    size_t count = 0;
+    size_t most = writer->options.most_jobs ? writer->options.most_jobs : SIZE_MAX;
     if (!group.first) {
         list_init(&group);
     }
     list_init(&writer->late);
     writer->late_count = 0;
-    while (writer->waiting.first &&
-           (writer->options.most_jobs == 0 || count < writer->options.most_jobs)) {
-        struct writer_job *job = list_take(&writer->waiting);
-        job->stage = TAKEN;
-        list_add(&group, job);
-        count++;
+    writer->was_large = leading && leading->large;
+    most = writer->was_large ? 1 : most;
+    for (struct writer_job *job = writer->waiting.first, *next; job && most > 0; job = next) {
+        next = job->next;
+        if (job->large == writer->was_large) {
+            list_remove(&writer->waiting, job);
+            job->stage = TAKEN;
+            list_add(&group, job);
+            most--;
+        }
     }
     return group.first;
 }
 
-/* After its own group a leader leaves; whoever waits longest leads on. */
+/* After its own group a leader leaves, and the next in turn leads on. */
 static void pass_lead(struct writer *writer)
 {
-    struct writer_job *next = writer->waiting.first;
+    struct writer_job *next = next_in_turn(writer);
     writer->led = next && next->event >= 0;
     if (writer->led) {
         next->stage = LEADS;
@@ -276,11 +292,11 @@ static void rest(const struct writer *writer)
     }
 }
 
-/* With the lock, but not while it works. A caller leads for callers, and the thread for what was
- * posted; it rests where nothing was. */
-static void lead(struct writer *writer, struct call *leader)
+/* With the lock, but not while it works. A caller leads with its own job for callers, and the
+ * thread for what was posted; it rests where nothing was. */
+static void lead(struct writer *writer, struct call *leader, const struct writer_job *leading)
 {
-    struct writer_job *group = take_group(writer);
+    struct writer_job *group = take_group(writer, leading);
     bool rests = !leader && !group && !writer->later.first && !writer->stopping;
     pthread_mutex_unlock(&writer->lock);
     if (group) {
@@ -334,6 +350,8 @@ static int run_grouped(struct writer *writer, struct call *call, struct writer_j
     int status = OK;
     job->event = -1;
     pthread_mutex_lock(&writer->lock);
+    job->number = ++writer->jobs;
+    job->among_others = writer->led;
     if (writer->led) {
         status = queue_up(writer, call, job);
     } else {
@@ -342,8 +360,9 @@ static int run_grouped(struct writer *writer, struct call *call, struct writer_j
         list_add(&writer->waiting, job);
     }
     if (status == OK && job->stage == LEADS) {
-        lead(writer, call);
+        lead(writer, call, job);
     }
+    job->among_others |= writer->jobs != job->number;
     pthread_mutex_unlock(&writer->lock);
     event_close(job->event);
     return status == OK ? job->status : status;
@@ -417,7 +436,7 @@ static void *serve(void *context)
             writer->next_try_ms = 0; /* what is late is tried a last time */
         }
         writer->led = true;
-        lead(writer, NULL);
+        lead(writer, NULL, next_in_turn(writer));
     }
     pthread_mutex_unlock(&writer->lock);
     rest(writer); /* whoever ends the writer must not wait for a disk */

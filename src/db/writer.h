@@ -2,7 +2,8 @@
  * disk. Each job keeps an outcome of its own. A job is handed over in one of two ways:
  *
  * - writer_run() is for a call that needs its change done: the first to come leads, and writes for
- *   all that wait meanwhile; whoever waits can be cancelled until a leader has taken its job.
+ *   all that wait meanwhile; whoever waits can be cancelled until a leader has taken its job. Large
+ *   jobs and groups of small ones take turns: a small one waits for one large one at most.
  * - writer_post() is for a change that must happen even when the call that it comes from ends. A
  *   thread of the writer's writes it, at once or, where the job says so, some time later, so that
  *   one job can carry what comes meanwhile. While the database fails, jobs that stay are held in
@@ -21,6 +22,7 @@ struct writer;
 struct writer_job {
     bool durable;
     bool stays;
+    bool large; /* for writer_run(): it has a transaction of its own, in turns with what is small */
     int64_t due_ms; /* of the monotonic clock: it is not written before, but at the end; 0: now */
     /* the writer's own */
     struct writer_job *next;
@@ -28,6 +30,8 @@ struct writer_job {
     int event;
     int status;
     bool reported;
+    _Atomic uint64_t number; /* of the jobs that writer_run() was given */
+    bool among_others;       /* of writer_run(): others were given to it at the same time */
 };
 
 /* What a user of the writer brings; `context` is theirs. NULL: there is nothing to do. */

@@ -1,5 +1,6 @@
 /* Memories are gathered into a batch; each batch is a call of its own, whose memory goes with it.
- * The memories of a batch that go to the same namespace share a transaction. */
+ * The memories of a batch that go to the same namespace share a transaction, for which the changes
+ * of others wait: while there are any, batches are smaller. */
 #include "memory/lines.h"
 
 #include "call/errors.h"
@@ -12,6 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define ALONE_FOR 8u /* transactions, after which nobody is expected any more */
 
 /* A memory of the batch. */
 struct waiting {
@@ -33,6 +36,7 @@ struct lines {
     size_t *numbers;
     size_t number; /* of the value at hand */
     bool is_item;  /* of an array, not a line */
+    size_t alone;  /* the last so many transactions, as far as that matters */
     struct lines_counts counts;
     struct buf report;
 };
@@ -47,6 +51,7 @@ struct lines *lines_new(struct call *call, const struct lines_options *options)
     }
     lines->call = call;
     lines->options = *options;
+    lines->alone = ALONE_FOR;
     values_init(&lines->values, take_value, lines);
     buf_init(&lines->report, KIB(64));
     lines->waiting = calloc(LIMIT_MEMORY_IMPORT_LINES, sizeof *lines->waiting);
@@ -160,6 +165,12 @@ static int fail(struct lines *lines, size_t number, int status)
 
 /* ---- writing ---- */
 
+/* What there is for one transaction, of a ceiling for imports that nobody waits for. */
+static size_t share_of(const struct lines *lines, size_t most)
+{
+    return lines->alone < ALONE_FOR ? most / LIMIT_MEMORY_IMPORT_SHARE : most;
+}
+
 static bool same_space(const struct memory_space *a, const struct memory_space *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->owner, b->owner) == 0;
@@ -184,6 +195,7 @@ static int write_space(struct lines *lines, size_t first)
     if (status != OK) {
         return fail(lines, lines->numbers[wrong], status);
     }
+    lines->alone = done.among_others ? 0 : lines->alone + (lines->alone < ALONE_FOR);
     size_t taken = count - done.expired;
     lines->counts.lines += taken;
     lines->counts.added += done.added;
@@ -265,7 +277,7 @@ static int take_memory(void *context, const struct formats_memory *memory)
     if (status != OK) {
         return status;
     }
-    return ++lines->count == LIMIT_MEMORY_IMPORT_LINES ? flush(lines) : OK;
+    return ++lines->count >= share_of(lines, LIMIT_MEMORY_IMPORT_LINES) ? flush(lines) : OK;
 }
 
 static int read_value(struct lines *lines, const struct values_piece *piece)
@@ -307,7 +319,8 @@ static int take_value(void *context, const struct values_piece *piece)
     }
     size_t used = arena_used(call_arena(lines->batch));
     /* Nobody comes back to what was only checked. */
-    if (used > (lines->options.only_checks ? KIB(64) : LIMIT_MEMORY_IMPORT_BYTES)) {
+    if (used >
+        (lines->options.only_checks ? KIB(64) : share_of(lines, LIMIT_MEMORY_IMPORT_BYTES))) {
         status = flush(lines);
     }
     if (status == OK && lines->count == 0 && used > KIB(64)) {

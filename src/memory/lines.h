@@ -1,5 +1,6 @@
 /* An import: JSON values (values.h) that hold memories (formats.h), added in transactions of
- * LIMIT_MEMORY_IMPORT_LINES. Bytes may come in any pieces.
+ * LIMIT_MEMORY_IMPORT_LINES, or a fourth of that while others change memories. Bytes may come in
+ * any pieces.
  *
  * Nothing is half imported: everything is fed twice. The first time `only_checks` is set: every
  * wrong line is found and named, and nothing is written. The second time only the database itself

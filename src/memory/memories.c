@@ -284,6 +284,7 @@ int memories_write(struct memories_job *job)
     struct memories *memories = memories_of(job->call);
     /* What a server loses as it crashes must not be changes that others have seen. */
     job->job.durable = !job->unhurried || memories->alone;
+    job->job.large = job->imports;
     call_waits_for(job->call, STORE_NAME);
     int status = writer_run(memories->writer, job->call, &job->job, memories->alone);
     if (job->scrub) {

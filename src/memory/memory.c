@@ -181,7 +181,9 @@ int memory_import(struct call *call, const struct memory_space *space,
                                .context = &import,
                                .adds = adds,
                                .imports = true};
-    return memories_write(&job);
+    status = memories_write(&job);
+    counts->among_others = job.job.among_others;
+    return status;
 }
 
 /* ---- reading ---- */

@@ -129,7 +129,8 @@ int memory_delete(struct call *call, const struct memory_space *space, const cha
 struct memory_import_counts {
     size_t added;
     size_t replaced;
-    size_t expired; /* left out: an old export may hold what has expired since */
+    size_t expired;    /* left out: an old export may hold what has expired since */
+    bool among_others; /* others changed memories at the same time */
 };
 /* Adds all of them in one transaction. ERR_FAILED names the first that is wrong (its position in
  * `wrong`); then none of them is added. */

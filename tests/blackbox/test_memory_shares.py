@@ -2,13 +2,16 @@
 
 import contextlib
 import itertools
+import json
 import random
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import ALICE, BOB
 from memory_world import PATH, ask, check_store, over_rest, postgres, world_of  # noqa: F401 (a fixture)
-from programs import SANITIZED, Server, run
+from http_client import exchange, request
+from programs import SANITIZED, Server, run, wait_until
 from test_shares import stock
 
 MB = 1_000_000
@@ -77,6 +80,59 @@ def test_the_oldest_indexes_go_first(tmp_path):
             seen.append((used, refused))
         assert seen[0][0] < seen[1][0] and seen[1][1] == 0, "two find a place"
         assert all(used <= INDEXES for used, _refused in seen) and seen[-1][1] > 0
+
+
+# ---- imports ----
+
+IMPORTERS = 4
+LINES = 5000
+
+
+def waiting(server):
+    """How many calls, imports aside, have waited for the store for a second."""
+    body = exchange(server.port, request("GET", "/health")).json()
+    return sum(wait["calls"] for wait in body.get("waiting", []))
+
+
+def test_an_add_goes_before_the_imports_that_wait(tmp_path):
+    """While one import is at work three more come, and then somebody adds a memory: it is written before the three."""
+    lines = [{"key": f"k{number}", "text": f"Line {number} of many."} for number in range(4000)]
+    with Server(FORAGE_TOKENS=f"alice:{ALICE},bob:{BOB}", FORAGE_DATA_DIR=tmp_path) as server, ThreadPoolExecutor(8) as clients:
+        load(server, ALICE, "first", [{"key": "made", "text": "The file is there."}])
+        with contextlib.closing(sqlite3.connect(tmp_path / "memory.db", isolation_level=None)) as store:
+            store.execute("BEGIN IMMEDIATE")
+            calls = [clients.submit(load, server, ALICE, f"import {number}", lines) for number in range(IMPORTERS)]
+            assert wait_until(lambda: stock(server, BOB, "workers")[0] == IMPORTERS)
+            for number in range(2):  # the second comes when the first has waited for a second, as the imports have by then
+                add = {"key": f"quick {number}", "text": "Quick.", "namespace": f"add {number}"}
+                calls.append(clients.submit(over_rest, server.port, "memory_add", add, token=BOB))
+                assert wait_until(lambda wanted=number + 1: waiting(server) == wanted)
+            store.execute("COMMIT")
+            for call in calls:
+                call.result()
+            times = dict(store.execute("SELECT space.name, min(updated) FROM memory JOIN space ON space.id = memory.space GROUP BY 1"))
+    begun = sorted(times[f"import {number}"] for number in range(IMPORTERS))
+    assert begun[0] <= times["add 1"] <= begun[1], times
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_adds_while_others_import(tmp_path, request, kind):  # noqa: F811
+    """Adds are acknowledged while every one of four long imports is still under way."""
+    settings = {"FORAGE_TOKENS": f"alice:{ALICE},bob:{BOB}", "FORAGE_DATA_DIR": tmp_path}
+    if kind == "postgresql":
+        settings["FORAGE_DATABASE_URL"] = request.getfixturevalue("postgres").database()
+    lines = "".join(json.dumps({"key": f"k{number}", "text": f"Line {number} of many."}) + "\n" for number in range(LINES)).encode()
+    with Server(**settings) as server, ThreadPoolExecutor(IMPORTERS) as clients:
+        imports = [clients.submit(load, server, ALICE, f"import {number}", lines) for number in range(IMPORTERS)]
+        beside = 0
+        while not any(one.done() for one in imports):
+            assert over_rest(server.port, "memory_add", {"text": f"Memory {beside}."}, token=BOB)["success"]
+            beside += not any(one.done() for one in imports)
+        for one in imports:
+            one.result()
+        stats = over_rest(server.port, "memory_stats", {}, token=ALICE)["data"]
+    assert beside > 2 and sum(space["memories"] for space in stats["namespaces"]) == IMPORTERS * LINES
+    check_store(settings)
 
 
 # ---- the quota ----
