@@ -54,7 +54,7 @@
 #define TIME_SHUTDOWN_SEND_MS  4000              /* in which the last answers must move on */
 #define TIME_SESSION_MS        INT64_C(43200000) /* that somebody stays signed in: 12 hours */
 #define LIMIT_WATCHERS         64                /* streams of events at once */
-#define LIMIT_SESSIONS_ENDED   256               /* that are remembered until they expire */
+#define LIMIT_SESSIONS_ENDED   256               /* of one caller, until they expire */
 #define TIME_SHUTDOWN_CLOSE_MS 20000             /* for files to be written and closed at the end */
 #define TIME_SHUTDOWN_LAST_MS  10000 /* for the last answers to reach clients that read slowly */
 

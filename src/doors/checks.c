@@ -170,7 +170,8 @@ bool check_host_and_origin(const struct http_door *door, const struct route *rou
 
 /* ---- who asks ---- */
 
-struct slice session_cookie(const struct exchange *exchange)
+/* The cookie of a session; empty where there is none. */
+static struct slice session_cookie(const struct exchange *exchange)
 {
     static const char NAME[] = SESSION_COOKIE "=";
     size_t length = sizeof NAME - 1;
@@ -189,17 +190,24 @@ struct slice session_cookie(const struct exchange *exchange)
     return (struct slice){"", 0};
 }
 
+bool find_session(const struct http_door *door, const struct route *route,
+                  const struct exchange *exchange, struct session *session)
+{
+    struct slice cookie = session_cookie(exchange);
+    bool by_header = exchange_header(exchange, "Authorization", NULL).data != NULL;
+    return !by_header && !route->programs && door->sessions && cookie.length &&
+           session_find(door->sessions, cookie, clock_wall_ms(), session);
+}
+
 const struct caller *find_caller(const struct http_door *door, const struct route *route,
                                  const struct exchange *exchange)
 {
     size_t count = 0;
+    struct session session;
     struct slice value = exchange_header(exchange, "Authorization", &count);
     const struct caller *caller =
         count > 1 ? NULL : callers_find(door->app->callers, value.data, value.length);
-    struct slice cookie = session_cookie(exchange);
-    return caller || count || route->programs || !door->sessions || !cookie.length
-               ? caller
-               : session_find(door->sessions, cookie, clock_wall_ms());
+    return caller || !find_session(door, route, exchange, &session) ? caller : session.caller;
 }
 
 /* An operator may speak for somebody else. NULL after answering. */

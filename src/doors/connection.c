@@ -712,6 +712,9 @@ static void write_answer(struct connection *connection)
 
 void connection_ready(struct connection *connection)
 {
+    if (connection->phase == PHASE_BODY && exchange_state(connection->exchange).wants_more) {
+        call_back(connection, exchange_tell_drained, NULL);
+    }
     if (connection->phase == PHASE_ANSWER || exchange_answered(connection->exchange)) {
         write_answer(connection);
     } else if (connection->paused && exchange_wants_body(connection->exchange)) {

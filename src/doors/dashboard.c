@@ -188,16 +188,51 @@ static void sign_in(const struct visit *visit)
     buf_done(&headers);
 }
 
-static void sign_out(const struct visit *visit)
+static void answer_signed_out(const struct visit *visit)
 {
     struct buf headers;
-    struct slice cookie = session_cookie(visit->exchange);
-    session_end(visit->door->sessions, cookie);
     buf_init(&headers, KIB(4));
     put_cookie(&headers, visit, "", 0);
     bool tokens = callers_count(visit->door->app->callers) > 0;
     answer_session(visit, tokens ? NULL : visit->caller, headers.data);
     buf_done(&headers);
+}
+
+/* A session that is about to be ended. */
+struct leaving {
+    struct visit visit;
+    struct session session;
+};
+
+static void end_session(struct rest_call *rest)
+{
+    const struct leaving *leaving = rest->own;
+    if (sessions_end(rest, &leaving->session) == OK) {
+        answer_signed_out(&leaving->visit);
+    } else {
+        respond_error(rest->exchange, CODE_PROVIDER,
+                      "the records cannot be written, so this session goes on; try again. It is "
+                      "over twelve hours after its beginning, or when its token is taken away");
+    }
+}
+
+/* Only a session that there is can be ended: nothing is kept of cookies that are made up. */
+static void sign_out(const struct visit *visit)
+{
+    struct leaving leaving = {.visit = *visit};
+    if (!find_session(visit->door, visit->route, visit->exchange, &leaving.session)) {
+        answer_signed_out(visit);
+        return;
+    }
+    struct rest_call *rest = rest_call_new(visit);
+    struct leaving *own = rest ? arena_alloc(call_arena(rest->call), sizeof *own) : NULL;
+    if (own) {
+        *own = leaving;
+        rest->own = own;
+        rest_work(rest, end_session);
+    } else if (rest) {
+        rest_refuse(rest, ERR_NOMEM);
+    }
 }
 
 void serve_session(const struct visit *visit)
@@ -207,6 +242,7 @@ void serve_session(const struct visit *visit)
     } else if (strcmp(visit->route->method, "DELETE") == 0) {
         sign_out(visit);
     } else {
-        answer_session(visit, find_caller(visit->door, visit->route, visit->exchange), NULL);
+        const struct caller *caller = find_caller(visit->door, visit->route, visit->exchange);
+        answer_session(visit, visit->signed_out ? NULL : caller, NULL);
     }
 }

@@ -28,8 +28,9 @@ enum news { OVERVIEW, STATE, JOBS, KINDS };
 struct watch {
     struct holding place; /* of the door's watchers */
     struct overview_wish wish;
-    atomic_bool looking; /* a thread of the pool is at it */
-    int64_t looked_ms;   /* when, from here on only for that thread */
+    struct session session; /* of its cookie; without a caller: it came with a token, or none */
+    atomic_bool looking;    /* a thread of the pool is at it */
+    int64_t looked_ms;      /* when, from here on only for that thread */
     int64_t sent_ms;
     uint64_t calls;                         /* that were counted then */
     unsigned char sent[KINDS][SHA256_SIZE]; /* digests of what the client has */
@@ -75,7 +76,10 @@ static void send_overview(struct rest_call *rest, struct watch *watch, struct ca
     struct db *db =
         doc ? records_open(call_parts(call)->places, call, problem, sizeof problem) : NULL;
     watch->wish.now_ms = clock_wall_ms();
-    if (db && records_overview(rest->door, db, arena, &watch->wish, doc, &body) == OK) {
+    if (watch->session.caller && (!db || watch->session.expires_ms <= watch->wish.now_ms ||
+                                  sessions_look(db, &watch->session) != OK)) {
+        exchange_stream_end(rest->exchange, NULL, 0); /* whoever signs out watches no longer */
+    } else if (db && records_overview(rest->door, db, arena, &watch->wish, doc, &body) == OK) {
         /* The time alone is no news. */
         yyjson_mut_obj_remove_key(body, "until");
         send_news(rest, watch, OVERVIEW, arena, body);
@@ -193,6 +197,7 @@ void serve_events(const struct visit *visit)
         rest_refuse(rest, status);
         return;
     }
+    (void)find_session(visit->door, visit->route, visit->exchange, &watch->session);
     rest->own = watch;
     rest->left = stop_watching;
     answer_headers(&headers, visit->exchange, "text/event-stream", "X-Accel-Buffering: no\r\n");

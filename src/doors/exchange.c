@@ -619,7 +619,7 @@ struct exchange_state exchange_state(struct exchange *exchange)
         .broken = exchange->broken,
         .close = exchange->close,
         .coming = exchange->coming,
-        .wants_more = exchange->drained && exchange->answer == ANSWER_STREAM &&
+        .wants_more = exchange->drained && exchange->answer != ANSWER_DONE &&
                       exchange->out.length == 0 && !exchange->broken,
         .sent_total = exchange->sent_total,
     };

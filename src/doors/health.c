@@ -32,6 +32,10 @@ void serve_health(const struct visit *visit)
 {
     struct slice query = exchange_request(visit->exchange)->query;
     bool full = slice_is(query, "full") || slice_is(query, "full=true");
+    if (full && visit->signed_out) {
+        refuse_token(visit->door, visit->exchange, false);
+        return;
+    }
     if (full && !check_caller(visit->door, visit->route, visit->exchange)) {
         return;
     }

@@ -394,7 +394,7 @@ static void on_request(struct exchange *exchange, void *context)
         .caller = exchange_user(exchange),
         .route = find_route(context, exchange_request(exchange)),
     };
-    visit.route->serve(&visit);
+    serve_visit(&visit);
 }
 
 /* ---- the server's life ---- */

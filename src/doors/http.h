@@ -40,6 +40,7 @@ struct visit {
     struct exchange *exchange;
     const struct caller *caller;
     const struct route *route;
+    bool signed_out; /* the cookie of its session does not count; only open routes see such a one */
 };
 
 /* A path, who serves it, and how the OpenAPI description presents it. Lists are words between
@@ -100,6 +101,10 @@ void stream_comment(struct exchange *exchange, void *context);
 /* Answers and returns false when the Host is not ours, or a page of another site asks. */
 bool check_host_and_origin(const struct http_door *door, const struct route *route,
                            struct exchange *exchange);
+/* Whether it comes with the cookie of a session, and with no token. Whether that was ended,
+ * serve_visit() finds out. */
+bool find_session(const struct http_door *door, const struct route *route,
+                  const struct exchange *exchange, struct session *session);
 /* Whose token or cookie it is; NULL: nobody's. */
 const struct caller *find_caller(const struct http_door *door, const struct route *route,
                                  const struct exchange *exchange);
@@ -112,8 +117,6 @@ void refuse_token(const struct http_door *door, struct exchange *exchange, bool 
  * whoever sits before it, and is not our own: a browser sends cookies along with any request, and
  * anybody's requests to this machine. */
 bool check_page(const struct http_door *door, const struct route *route, struct exchange *exchange);
-/* The cookie of a session; empty where there is none. */
-struct slice session_cookie(const struct exchange *exchange);
 /* Answers 415 and returns false when the body is declared as something else. */
 bool check_content_type(struct exchange *exchange, enum body_type wanted);
 /* Whether that address is this machine's own. */
@@ -172,6 +175,16 @@ bool rest_check_operator(struct rest_call *rest, const char *what);
 void rest_refuse(struct rest_call *rest, int status);
 /* Answers with a body that lives in the call's arena. */
 void rest_answer(struct rest_call *rest, yyjson_mut_val *body);
+
+/* ---- signed_in.c: sessions that were ended ---- */
+
+/* Serves the route; where the request comes with the cookie of a session, as soon as a worker has
+ * found in the records that the session was not ended. */
+void serve_visit(const struct visit *visit);
+/* OK; ERR_NOTFOUND: the session was ended; a status of the database. */
+MUST_CHECK int sessions_look(struct db *db, const struct session *session);
+/* Ends the session, on every server that shares the records. A status of the database. */
+MUST_CHECK int sessions_end(struct rest_call *rest, const struct session *session);
 
 /* ---- records.c ---- */
 

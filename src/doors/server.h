@@ -135,8 +135,8 @@ int exchange_respond(struct exchange *exchange, int status, const char *headers,
 int exchange_stream_start(struct exchange *exchange, int status, const char *headers);
 int exchange_stream_send(struct exchange *exchange, const char *data, size_t length);
 void exchange_stream_end(struct exchange *exchange, const char *data, size_t length);
-/* Calls `drained` on the reactor thread, once, when the client has taken all that was sent of a
- * stream: what comes next need not be made before. It must not wait. (any thread) */
+/* Calls `drained` on the reactor thread, once, when the client has taken all that was sent so far,
+ * which may be nothing: what comes next need not be made before. It must not wait. (any thread) */
 void exchange_on_drained(struct exchange *exchange,
                          void (*drained)(struct exchange *exchange, void *context), void *context);
 /* Whether an answer was begun. (any thread) */

@@ -6,7 +6,6 @@
 #include "core/status.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,6 @@
 struct sessions {
     const struct callers *callers;
     unsigned char key[SHA256_SIZE]; /* for the caller without a token */
-    pthread_mutex_t lock;
-    unsigned char ended[LIMIT_SESSIONS_ENDED]
-                       [SHA256_SIZE]; /* seals; the newest replace the oldest */
-    size_t ended_count;
 };
 
 struct sessions *sessions_new(const struct callers *callers)
@@ -31,17 +26,13 @@ struct sessions *sessions_new(const struct callers *callers)
     }
     if (sessions) {
         sessions->callers = callers;
-        pthread_mutex_init(&sessions->lock, NULL);
     }
     return sessions;
 }
 
 struct sessions *sessions_free(struct sessions *sessions)
 {
-    if (sessions) {
-        pthread_mutex_destroy(&sessions->lock);
-        free(sessions);
-    }
+    free(sessions);
     return NULL;
 }
 
@@ -131,25 +122,13 @@ static bool read_cookie(struct slice text, struct cookie *cookie)
     return end && end > expires + 1 && !*end;
 }
 
-static bool was_ended(struct sessions *sessions, const unsigned char digest[SHA256_SIZE])
-{
-    bool ended = false;
-    pthread_mutex_lock(&sessions->lock);
-    size_t count =
-        sessions->ended_count < LIMIT_SESSIONS_ENDED ? sessions->ended_count : LIMIT_SESSIONS_ENDED;
-    for (size_t i = 0; i < count; i++) {
-        ended |= sha256_same(sessions->ended[i], digest);
-    }
-    pthread_mutex_unlock(&sessions->lock);
-    return ended;
-}
-
-const struct caller *session_find(struct sessions *sessions, struct slice text, int64_t now_ms)
+bool session_find(const struct sessions *sessions, struct slice text, int64_t now_ms,
+                  struct session *session)
 {
     struct cookie cookie;
     if (!read_cookie(text, &cookie) || cookie.expires_ms <= now_ms ||
-        cookie.expires_ms > now_ms + TIME_SESSION_MS || was_ended(sessions, cookie.seal)) {
-        return NULL;
+        cookie.expires_ms > now_ms + TIME_SESSION_MS) {
+        return false;
     }
     /* A name may have several tokens. */
     const struct caller *caller;
@@ -159,22 +138,12 @@ const struct caller *session_find(struct sessions *sessions, struct slice text, 
             seal(callers_digest(sessions->callers, caller), "session", cookie.name,
                  cookie.expires_ms, digest);
             if (sha256_same(digest, cookie.seal)) {
-                return caller;
+                *session = (struct session){caller, cookie.expires_ms};
+                return true;
             }
         }
     }
-    return NULL;
-}
-
-void session_end(struct sessions *sessions, struct slice text)
-{
-    struct cookie cookie;
-    if (read_cookie(text, &cookie)) {
-        pthread_mutex_lock(&sessions->lock);
-        memcpy(sessions->ended[sessions->ended_count++ % LIMIT_SESSIONS_ENDED], cookie.seal,
-               SHA256_SIZE);
-        pthread_mutex_unlock(&sessions->lock);
-    }
+    return false;
 }
 
 /* ---- the page's own token ---- */

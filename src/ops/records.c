@@ -8,6 +8,7 @@
 #include "core/limits.h"
 #include "ops/calls.h"
 #include "ops/paced.h"
+#include "ops/sign_outs.h"
 #include "ops/trials.h"
 
 #include <stdlib.h>
@@ -414,9 +415,10 @@ int records_tidy(struct db *db, int64_t now_ms)
         struct db_value beyond;
         bool on_servers_only;
     } OLD[] = {
-        {"DELETE FROM {windows} WHERE ends_ms <= ?1 AND key NOT LIKE '" PACED_PREFIX "%'",
+        {"DELETE FROM {windows} WHERE ends_ms <= ?1 AND key NOT LIKE '" PACED_PREFIX
+         "%' AND key NOT LIKE '" SIGN_OUT_PREFIX "%'",
          DB_INT(now_ms), false},
-        /* They end by the server's clock, from which this one may differ. */
+        /* They end by clocks from which this one may differ. */
         {"DELETE FROM {windows} WHERE ends_ms <= ?1", DB_INT(now_ms - DAY_MS), false},
         {"DELETE FROM {commits} WHERE at_ms < ?1", DB_INT(now_ms - TOKEN_LIFE_MS), true},
         {"DELETE FROM {usage} WHERE day < ?1", DB_TEXT(day), false},

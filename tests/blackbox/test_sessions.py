@@ -3,11 +3,13 @@
 import gzip
 import json
 import re
+import time
 
 import pytest
 from conftest import ALICE, BOB, OPERATOR
-from http_client import exchange, request
-from programs import Server, run
+from http_client import Connection, exchange, request
+from postgres import postgres  # noqa: F401 (a fixture)
+from programs import PATIENCE, Server, run
 
 THREE = f"alice:{ALICE},bob:{BOB},olga+operator:{OPERATOR}"
 SESSION = "/api/v1/session"
@@ -168,6 +170,107 @@ def test_signing_out_ends_the_session(guarded):
     answer = ask(guarded, "DELETE", SESSION, Cookie=cookie, X_Forage_Page=page)
     assert answer.status == 200 and "Max-Age=0" in answer.header("Set-Cookie") and not answer.json()["signed_in"]
     assert ask(guarded, "GET", KEY, Cookie=cookie).status == 401
+
+
+def sign_out(server, cookie, page):
+    answer = ask(server, "DELETE", SESSION, Cookie=cookie, X_Forage_Page=page)
+    assert answer.status == 200 and "Max-Age=0" in answer.header("Set-Cookie") and not answer.json()["signed_in"], answer
+
+
+def counts(server, cookie):
+    """Whether a cookie counts, by all that it opens."""
+    session = ask(server, "GET", SESSION, Cookie=cookie).json()
+    statuses = {ask(server, "GET", path, Cookie=cookie).status for path in (KEY, "/api/v1/tools", "/health?full", "/api/v1/memories/export")}
+    assert statuses in ({200, 404}, {200}) if session["signed_in"] else statuses == {401}, (session, statuses)
+    assert ("page_token" in session) == session["signed_in"]
+    return session["signed_in"]
+
+
+def make_up(server, cookie, count):
+    """Signs out with cookies that nobody was given."""
+    for number in range(count):
+        made = f"{cookie[:-64]}{number:064x}"
+        assert ask(server, "DELETE", SESSION, Cookie=made).status == 200
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_who_was_signed_out_stays_out(tmp_path, request, kind):  # noqa: F811
+    """On two servers that share the records, after 300 cookies that were made up, and after a restart of both."""
+    settings = {"FORAGE_DATA_DIR": tmp_path, "FORAGE_TOKENS": THREE}
+    if kind == "postgresql":
+        settings["FORAGE_DATABASE_URL"] = request.getfixturevalue("postgres").database()
+    with Server(**settings) as server, Server(**settings) as other:
+        (cookie, page), kept = sign_in(server, ALICE), None
+        while kept in (None, cookie):  # of the same millisecond they would be one session
+            kept, _ = sign_in(other, ALICE)
+        assert counts(server, cookie) and counts(other, cookie)
+        make_up(server, cookie, 1)
+        assert counts(server, cookie) and counts(other, cookie)
+        sign_out(server, cookie, page)
+        assert not counts(server, cookie) and not counts(other, cookie)
+        make_up(server, cookie, 300)
+        assert not counts(server, cookie) and not counts(other, cookie)
+        assert counts(server, kept) and counts(other, kept)
+    with Server(**settings) as server, Server(**settings) as other:
+        assert not counts(server, cookie) and not counts(other, cookie)
+        assert counts(server, kept) and counts(other, kept)
+
+
+def test_a_callers_own_sign_outs_bring_nothing_back(tmp_path):
+    """The records keep 256 of them for a caller; beyond that older sessions are over, too."""
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_TOKENS=THREE, FORAGE_STORE_SYNC="off") as server:
+        first, page = sign_in(server, ALICE)
+        sign_out(server, first, page)
+        older, _ = sign_in(server, ALICE)
+        other, _ = sign_in(server, BOB)
+        for _ in range(258):
+            cookie, page = sign_in(server, ALICE)
+            sign_out(server, cookie, page)
+        newer, _ = sign_in(server, ALICE)
+        assert [counts(server, one) for one in (first, older, newer, other)] == [False, False, True, True]
+
+
+def test_a_stream_ends_when_its_session_does(tmp_path):
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_TOKENS=THREE) as server, Connection(server.port) as connection:
+        cookie, page = sign_in(server, ALICE)
+        connection.send(request("GET", "/api/v1/events", {"Cookie": cookie}))
+        head = connection.head()
+        assert head.status == 200
+        sign_out(server, cookie, page)
+        until = time.monotonic() + 2 * PATIENCE
+        for _ in connection.pieces(head):
+            assert time.monotonic() < until, "the stream goes on"
+
+
+def test_an_import_by_cookie(tmp_path):
+    """Its body comes while the records are asked for the session."""
+    lines = b"".join(b'{"key":"k%d","text":"%s"}\n' % (number, b"long " * 200) for number in range(2000))
+    with Server(FORAGE_DATA_DIR=tmp_path, FORAGE_TOKENS=THREE) as server:
+        cookie, page = sign_in(server, ALICE)
+        answer = ask(server, "POST", "/api/v1/memories/import", lines, Cookie=cookie, X_Forage_Page=page)
+        assert answer.status == 200 and answer.json()["data"]["imported"] == 2000
+        sign_out(server, cookie, page)
+        with Connection(server.port) as connection:
+            connection.send(request("POST", "/api/v1/memories/import", {"Cookie": cookie, "X-Forage-Page": page}, lines))
+            assert connection.response().status == 401
+
+
+def test_records_that_cannot_be_read_let_no_cookie_in(tmp_path):
+    data = tmp_path / "data"
+    with Server(FORAGE_DATA_DIR=data, FORAGE_TOKENS=THREE) as server:
+        cookie, page = sign_in(server, ALICE)
+        assert counts(server, cookie)
+    for file in data.glob("records*"):
+        file.rename(tmp_path / file.name)
+    (data / "records.sqlite").mkdir()
+    with Server(FORAGE_DATA_DIR=data, FORAGE_TOKENS=THREE) as server:
+        refused = ask(server, "GET", KEY, Cookie=cookie)
+        assert refused.status == 502 and "no cookie counts" in refused.json()["error"]["message"]
+        assert not ask(server, "GET", SESSION, Cookie=cookie).json()["signed_in"]
+        kept = ask(server, "DELETE", SESSION, Cookie=cookie, X_Forage_Page=page)
+        assert kept.status == 502 and kept.header("Set-Cookie") is None
+        assert ask(server, "GET", "/api/v1/tools", Authorization=f"Bearer {ALICE}").status == 200
+        assert ask(server, "GET", "/", Cookie=cookie).status == 200
 
 
 def test_sessions_outlive_a_restart_and_end_with_their_token(tmp_path):
