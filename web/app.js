@@ -225,7 +225,12 @@ function showSignIn(words = "") {
 }
 
 async function leave() {
-  await signOut();
+  try {
+    await signOut();
+  } catch (error) {
+    replace(main, problem(error, leave));
+    return;
+  }
   events.close();
   showSignIn();
 }
