@@ -190,6 +190,7 @@ def test_what_was_killed(paid, moment):
         entries = list(paid.teller.entries)
         paid.teller.play(stop=moment)
         paid.teller.entries = entries
+        # The server is killed while the connection is open, which then breaks.
         with contextlib.suppress(Closed, OSError), Connection(server.port) as connection:
             connection.send(paid.request())
             assert paid.teller.reached.wait(60)

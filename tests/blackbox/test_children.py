@@ -182,7 +182,7 @@ def naming(path):
     """The processes that name a file among their arguments, as wardens and what they start do."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a process that has just ended
             found += [process.name] * (os.fsencode(path) in (process / "cmdline").read_bytes())
     return found
 

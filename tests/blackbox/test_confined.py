@@ -172,7 +172,7 @@ def shared_memory():
 def state_of(path):
     """All that can be changed about a file."""
     about = path.stat()
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # a mode that was taken away: that is a change, too
         return path.read_text(), about.st_mode, about.st_uid, about.st_gid, about.st_mtime_ns, os.listxattr(path)
     return None
 
