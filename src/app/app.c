@@ -334,8 +334,14 @@ static void *free_aside(void *context)
     return NULL;
 }
 
+/* Only what runs on threads waits for disks and the network. A program that never had one, as most
+ * that a client starts for a list of tools, has nothing to close that could hang. */
 void app_end(struct app *app, int code)
 {
+    if (!threads_began()) {
+        app_free(app);
+        return;
+    }
     pthread_t thread;
     struct ending ending = {.app = app, .done = event_open()};
     struct pollfd done = {.fd = ending.done, .events = POLLIN};

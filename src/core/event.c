@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -57,6 +58,8 @@ int signals_take(int signals)
     return read(signals, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
+static atomic_bool a_thread_was_started;
+
 int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), void *argument)
 {
     pthread_t unjoined;
@@ -78,5 +81,13 @@ int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *), vo
     int error = pthread_create(thread ? thread : &unjoined, &attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
+    if (!error) {
+        atomic_store(&a_thread_was_started, true);
+    }
     return error ? ERR_NOMEM : OK;
+}
+
+bool threads_began(void)
+{
+    return atomic_load(&a_thread_was_started);
 }

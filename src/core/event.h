@@ -6,6 +6,7 @@
 #include "core/status.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The descriptor to poll for POLLIN, close-on-exec; negative on failure. */
@@ -28,5 +29,7 @@ MUST_CHECK int signals_take(int signals);
  * a `thread` of NULL: nobody joins it. OK or ERR_NOMEM. */
 MUST_CHECK int thread_start(pthread_t *thread, size_t stack_bytes, void *(*run)(void *),
                             void *argument);
+/* Whether this process has ever started one. */
+bool threads_began(void);
 
 #endif

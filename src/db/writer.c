@@ -452,7 +452,7 @@ int writer_post(struct writer *writer, struct writer_job *job)
     job->event = -1;
     pthread_mutex_lock(&writer->lock);
     if (!writer->started && !writer->stopping) {
-        writer->started = pthread_create(&writer->thread, NULL, serve, writer) == 0;
+        writer->started = thread_start(&writer->thread, 0, serve, writer) == OK;
     }
     bool taken = writer->started && !writer->stopping;
     if (taken) {
