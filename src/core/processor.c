@@ -25,18 +25,15 @@ static uint64_t kept_registers(void)
 
 static uint32_t ask(void)
 {
-    enum { BASE = 1, MORE = 7, PARTS = 2, KEEPS = 1 << 27 };
-    static const uint64_t AVX = 0x6, AVX512 = 0xE6, TILES = 0x60000;
+    enum { BASE = 1, MORE = 7, KEEPS = 1 << 27 };
+    static const uint64_t AVX = 0x6, AVX512 = 0xE6;
     uint32_t base[REGISTERS] = {0};
-    uint32_t more[PARTS][REGISTERS] = {{0}};
+    uint32_t more[REGISTERS] = {0};
     uint32_t found = 0;
     if (!__get_cpuid(BASE, &base[A], &base[B], &base[C], &base[D]) || !(base[C] & KEEPS)) {
         return found;
     }
-    for (unsigned part = 0; part < PARTS; part++) {
-        uint32_t *into = more[part];
-        (void)__get_cpuid_count(MORE, part, &into[A], &into[B], &into[C], &into[D]);
-    }
+    (void)__get_cpuid_count(MORE, 0, &more[A], &more[B], &more[C], &more[D]);
     const struct {
         uint64_t registers;
         uint32_t value, bits;
@@ -44,12 +41,10 @@ static uint32_t ask(void)
     } ABILITIES[] = {
         {0, base[C], 1U << 23, PROCESSOR_POPCNT},
         {AVX, base[C], 1U << 12, PROCESSOR_FMA},
-        {AVX, more[0][B], 1U << 5, PROCESSOR_AVX2},
-        {AVX, more[1][A], 1U << 4, PROCESSOR_AVX_VNNI},
-        {AVX512, more[0][B], 1U << 16 | 1U << 30 | 1U << 31, PROCESSOR_AVX512},
-        {AVX512, more[0][C], 1U << 11, PROCESSOR_AVX512_VNNI},
-        {AVX512, more[0][C], 1U << 14, PROCESSOR_AVX512_VPOPCNTDQ},
-        {TILES, more[0][D], 1U << 24 | 1U << 25, PROCESSOR_AMX_INT8},
+        {AVX, more[B], 1U << 5, PROCESSOR_AVX2},
+        {AVX512, more[B], 1U << 16 | 1U << 30 | 1U << 31, PROCESSOR_AVX512},
+        {AVX512, more[C], 1U << 11, PROCESSOR_AVX512_VNNI},
+        {AVX512, more[C], 1U << 14, PROCESSOR_AVX512_VPOPCNTDQ},
     };
     uint64_t kept = kept_registers();
     for (size_t i = 0; i < sizeof ABILITIES / sizeof *ABILITIES; i++) {

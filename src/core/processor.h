@@ -10,12 +10,10 @@ enum processor_ability {
     PROCESSOR_FMA = 1 << 0,
     PROCESSOR_POPCNT = 1 << 1,
     PROCESSOR_AVX2 = 1 << 2,
-    PROCESSOR_AVX_VNNI = 1 << 3,
-    PROCESSOR_AVX512 = 1 << 4, /* F, BW and VL */
-    PROCESSOR_AVX512_VNNI = 1 << 5,
-    PROCESSOR_AVX512_VPOPCNTDQ = 1 << 6,
-    PROCESSOR_AMX_INT8 = 1 << 7,     /* Linux lets a process use it after it has asked */
-    PROCESSOR_DOT_PRODUCTS = 1 << 8, /* of ARM */
+    PROCESSOR_AVX512 = 1 << 3, /* F, BW and VL */
+    PROCESSOR_AVX512_VNNI = 1 << 4,
+    PROCESSOR_AVX512_VPOPCNTDQ = 1 << 5,
+    PROCESSOR_DOT_PRODUCTS = 1 << 6, /* of ARM */
 };
 
 /* Whether it has all of these, and the system keeps their registers. */

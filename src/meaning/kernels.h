@@ -79,9 +79,7 @@ static inline size_t kernel_attention_room(size_t rows, size_t width, size_t hea
 }
 
 #if defined(__x86_64__)
-extern const struct kernels KERNELS_AMX;
 extern const struct kernels KERNELS_AVX512;
-extern const struct kernels KERNELS_AVX_VNNI;
 extern const struct kernels KERNELS_AVX2;
 #elif defined(__aarch64__)
 extern const struct kernels KERNELS_NEON;

@@ -3,7 +3,6 @@
  *
  *   TARGET   the attribute of functions that may use the processor's extensions
  *   LANES    4, 8 or 16
- *   TILE_ROWS   the most rows that tile() takes, where it is not 16
  *
  * and after it multiply_add(), a * b + sum, rounded once; and tile(), which multiplies and adds
  * bytes:
@@ -20,9 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#ifndef TILE_ROWS
-#define TILE_ROWS 16u /* that a tile may have */
-#endif
+#define TILE_ROWS 16u /* the most that tile() takes at once */
 
 typedef float vec __attribute__((vector_size(LANES * 4)));
 typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
