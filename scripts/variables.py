@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Turns data/variables.txt into the C table of config/variables.h.
+"""Turns data/variables.txt and data/upstreams.txt into the C table of config/variables.h.
 
-    variables.py IN.txt OUT.c
+    variables.py VARIABLES.txt UPSTREAMS.txt OUT.c
 
-The opening of the data file explains its form. The build fails on a line that does not follow it, with the number
+The openings of the data files explain their form. The build fails on a line that does not follow it, with the number
 of that line, so a running program need not check.
 """
 
@@ -16,6 +16,7 @@ ASIDE = ("offered",)
 GROUP = re.compile(r"\[([a-z]+)\] ([^:]+): (.+)\Z")
 HEAD = re.compile(r"([A-Z][A-Z0-9_]*) ([a-z]+)((?: [^= ]\S*)*)(?: = (.+))?\Z")
 NAME = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+UPSTREAM = re.compile(r"([a-z][a-z_]*)(?: = (https://\S+))?\Z")
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 UNITS_BYTES = {"B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 PLAIN_MS = {"milliseconds": 1, "seconds": 1000}
@@ -176,6 +177,20 @@ def parse(lines):
     return groups, variables
 
 
+def parse_upstreams(lines):
+    """The services, as (name, address or None)."""
+    found = []
+    for at, line in enumerate(lines, start=1):
+        line = line.rstrip()
+        if not line or line.startswith("#"):
+            continue
+        match = UPSTREAM.match(line)
+        if not match or (found and match[1] <= found[-1][0]):
+            raise Problem(f"line {at}: expected NAME or NAME = https://..., in the order of the alphabet")
+        found.append(match.groups())
+    return found
+
+
 def literal(text):
     if text is None:
         return "NULL"
@@ -197,8 +212,14 @@ def row(variable):
     return "    {" + ", ".join(fields) + "},"
 
 
-def generate(groups, variables):
-    lines = ["/* Made by scripts/variables.py from data/variables.txt. */", '#include "config/variables.h"', ""]
+def upstream_row(name, address):
+    fields = {"name": literal(f"{name.upper()}_BASE_URL"), "preset": literal(address), "upstream": literal(name)}
+    fields |= {"group": "GROUP_PAGES", "kind": "VARIABLE_TEXT"}
+    return "    {" + ", ".join(f".{key} = {value}" for key, value in fields.items()) + "},"
+
+
+def generate(groups, variables, upstreams):
+    lines = ["/* Made by scripts/variables.py from data/variables.txt and data/upstreams.txt. */", '#include "config/variables.h"', ""]
     for variable in variables:
         if "words" in variable:
             words = ", ".join(literal(word) for word in variable["words"])
@@ -206,18 +227,23 @@ def generate(groups, variables):
     lines.append("const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT] = {")
     for word, title, about in groups:
         lines.append(f"    [GROUP_{word.upper()}] = {{{literal(title)}, {literal(about)}}},")
-    lines += ["};", "const struct variable VARIABLES[] = {", *map(row, variables), "};"]
-    lines.append("const size_t VARIABLE_COUNT = sizeof VARIABLES / sizeof *VARIABLES;")
+    lines += ["};", "const struct variable VARIABLES[] = {", *map(row, variables)]
+    lines += [*(upstream_row(*one) for one in upstreams), "};"]
+    lines.append(f"const size_t VARIABLE_COUNT = {len(variables)};")
+    lines.append("const size_t VARIABLES_AND_UPSTREAMS = sizeof VARIABLES / sizeof *VARIABLES;")
     return "\n".join(lines) + "\n"
 
 
 def main():
-    source, target = sys.argv[1:]
-    try:
-        with open(source, encoding="utf-8") as file:
-            text = generate(*parse(file.read().splitlines()))
-    except (OSError, ValueError, Problem) as problem:
-        sys.exit(f"{source}: {problem}")
+    *sources, target = sys.argv[1:]
+    parsed = []
+    for source, read in zip(sources, (parse, parse_upstreams), strict=True):
+        try:
+            with open(source, encoding="utf-8") as file:
+                parsed.append(read(file.read().splitlines()))
+        except (OSError, ValueError, Problem) as problem:
+            sys.exit(f"{source}: {problem}")
+    text = generate(*parsed[0], parsed[1])
     with open(target, "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -407,15 +407,81 @@ static int keep_secret(const struct setting *setting)
     return status;
 }
 
+static struct setting *find_upstream(const struct config *config, const char *item, size_t length,
+                                     struct text_guess *guess)
+{
+    text_guess_start(guess, item, length);
+    for (size_t i = VARIABLE_COUNT; i < VARIABLES_AND_UPSTREAMS; i++) {
+        const char *name = VARIABLES[i].upstream;
+        if (strlen(name) == length && memcmp(name, item, length) == 0) {
+            return &config->settings[i];
+        }
+        text_guess_try(guess, name, strlen(name));
+    }
+    return NULL;
+}
+
+/* One "name=URL" of FORAGE_UPSTREAMS. The variable that is of this service alone wins. */
+static int take_upstream(struct config *config, const struct setting *all, const char *item,
+                         struct buf *problem)
+{
+    struct text_guess guess;
+    size_t length = strcspn(item, "=");
+    struct setting *setting = find_upstream(config, item, length, &guess);
+    if (!setting || !item[length] || is_empty(item + length + 1)) {
+        char words[LONGEST_MESSAGE];
+        struct text_out out;
+        text_start(&out, words, sizeof words);
+        text_put(&out, "FORAGE_UPSTREAMS must hold NAME=URL for each service, but ");
+        text_put_quoted(&out, item, strlen(item), SHOWN_CHARS);
+        text_putf(&out, " came (%s)", all->origin_words);
+        if (!setting) {
+            text_putf(&out, "%s%s", guess.best ? "; did you mean " : "; there is no such service",
+                      guess.best ? guess.best : "");
+            text_put(&out, guess.best ? "?" : "");
+        }
+        buf_printf(problem, "%s\n", words);
+        return ERR_INVALID;
+    }
+    if (!setting->raw) {
+        setting->name = all->name;
+        setting->raw = item + length + 1;
+        setting->origin = all->origin;
+    }
+    return OK;
+}
+
+static int take_upstreams(struct config *config, struct buf *problem)
+{
+    static const char NAME[] = "FORAGE_UPSTREAMS";
+    const struct setting *all = find(config, NAME, sizeof NAME - 1)->setting;
+    int result = OK;
+    for (size_t i = 0; i < all->value.item_count; i++) {
+        int status = take_upstream(config, all, all->value.items[i], problem);
+        result = status == OK ? result : status;
+    }
+    return result;
+}
+
+static int read_and_keep(struct config *config, struct setting *setting, struct buf *problem)
+{
+    int status = read_setting(config, setting, problem);
+    return status == OK && setting->variable->secret ? keep_secret(setting) : status;
+}
+
+/* Upstreams come last: one of the others says where they are. */
 static int read_settings(struct config *config, struct buf *problem)
 {
     int result = OK;
     for (size_t i = 0; i < config->name_count; i++) {
         struct setting *setting = config->names[i].setting;
-        int status = config->names[i].also ? OK : read_setting(config, setting, problem);
-        if (status == OK && setting->variable->secret) {
-            status = keep_secret(setting);
-        }
+        bool later = config->names[i].also || setting->variable->upstream;
+        int status = later ? OK : read_and_keep(config, setting, problem);
+        result = status == OK ? result : status;
+    }
+    result = result == OK ? take_upstreams(config, problem) : result;
+    for (size_t i = VARIABLE_COUNT; i < VARIABLES_AND_UPSTREAMS; i++) {
+        int status = read_and_keep(config, &config->settings[i], problem);
         result = status == OK ? result : status;
     }
     return result;
@@ -445,13 +511,14 @@ static struct config *make_config(void)
     }
     config->arena = arena_new(ARENA_BYTES);
     if (config->arena) {
-        config->settings = arena_zalloc(config->arena, VARIABLE_COUNT * sizeof *config->settings);
-        config->names = arena_alloc(config->arena, 2 * VARIABLE_COUNT * sizeof *config->names);
+        size_t count = VARIABLES_AND_UPSTREAMS;
+        config->settings = arena_zalloc(config->arena, count * sizeof *config->settings);
+        config->names = arena_alloc(config->arena, 2 * count * sizeof *config->names);
     }
     if (!config->settings || !config->names) {
         return free_config(config);
     }
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+    for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS; i++) {
         config->settings[i].variable = &VARIABLES[i];
         add_name(config, &config->settings[i], VARIABLES[i].name, false);
         if (VARIABLES[i].also) {

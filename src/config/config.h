@@ -1,5 +1,6 @@
-/* The configuration in force: every variable of data/variables.txt, from the command line, the
- * environment, one optional KEY=value file, or its default, in this order.
+/* The configuration in force: every variable of data/variables.txt, and the address of every
+ * service of data/upstreams.txt as NAME_BASE_URL, from the command line, the environment, one
+ * optional KEY=value file, or its default, in this order.
  *
  * It is loaded once, by one thread, while the program starts; from then on nothing changes, and any
  * thread may ask. A thread that works on a call with settings of its own hears those. Asking is a

@@ -419,6 +419,15 @@ static void write_plain(struct buf *out, yyjson_mut_doc *doc)
         put_value(out, &VARIABLES[i], json_value(doc, &VARIABLES[i]));
         put_origin(out, &VARIABLES[i]);
     }
+    const char *before = "\nAddresses of services\n";
+    for (size_t i = VARIABLE_COUNT; i < VARIABLES_AND_UPSTREAMS; i++) {
+        if (config_is_set(VARIABLES[i].name)) {
+            buf_printf(out, "%s  %-*s  ", before, (int)widest, VARIABLES[i].name);
+            put_value(out, &VARIABLES[i], json_value(doc, &VARIABLES[i]));
+            put_origin(out, &VARIABLES[i]);
+            before = "";
+        }
+    }
     for (size_t i = 0; i < config_warning_count(); i++) {
         buf_printf(out, "%swarning: %s\n", i ? "" : "\n", config_warning(i));
     }
@@ -431,8 +440,11 @@ static yyjson_mut_val *effective_object(yyjson_mut_doc *doc)
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_obj_add_val(doc, root, "file", text_value(doc, config_file()));
     yyjson_mut_val *variables = yyjson_mut_obj_add_arr(doc, root, "variables");
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+    for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS; i++) {
         const struct variable *variable = &VARIABLES[i];
+        if (variable->upstream && !config_is_set(variable->name)) {
+            continue;
+        }
         yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, variables);
         yyjson_mut_obj_add_str(doc, one, "name", variable->name);
         yyjson_mut_obj_add_val(doc, one, "value", json_value(doc, variable));

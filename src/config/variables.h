@@ -58,11 +58,14 @@ struct variable {
     const char *help;         /* one line */
     const char *more;         /* or NULL */
     const char *example;      /* or NULL */
+    const char *upstream;     /* the service whose address this is, for FORAGE_UPSTREAMS; or NULL */
 };
 
-/* By group, in the order in which they are shown. */
+/* By group, in the order in which they are shown. The addresses of data/upstreams.txt come behind
+ * them; they are set as others are, and documented together. */
 extern const struct variable VARIABLES[];
 extern const size_t VARIABLE_COUNT;
+extern const size_t VARIABLES_AND_UPSTREAMS;
 extern const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT];
 
 #endif

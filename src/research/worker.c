@@ -167,7 +167,7 @@ static bool is_common(const char *entry)
  * configuration file need not be passed on: that forage reads it again. */
 static bool is_reader_setting(const char *entry)
 {
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+    for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS; i++) {
         const struct variable *variable = &VARIABLES[i];
         bool named = is_named(entry, variable->name, strlen(variable->name)) ||
                      (variable->also && is_named(entry, variable->also, strlen(variable->also)));

@@ -137,13 +137,14 @@ static bool is_useful(const struct variable *variable)
     if (belongs_to_claude(variable->name) && !(worker && strcmp(worker, "claude") == 0)) {
         return false;
     }
-    return variable->secret || ends_with(variable->name, "_URL");
+    return variable->secret || ends_with(variable->name, "_URL") ||
+           strcmp(variable->name, "FORAGE_UPSTREAMS") == 0;
 }
 
 void keys_from_environment(struct keys *keys)
 {
     keys->count = 0;
-    for (size_t i = 0; i < VARIABLE_COUNT && keys->count < LIMIT_SETUP_KEYS; i++) {
+    for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS && keys->count < LIMIT_SETUP_KEYS; i++) {
         if (is_useful(&VARIABLES[i]) && is_set(VARIABLES[i].name)) {
             keys->names[keys->count++] = VARIABLES[i].name;
         }
@@ -153,7 +154,7 @@ void keys_from_environment(struct keys *keys)
 static const char *find_variable(const char *name, size_t length, struct text_guess *guess)
 {
     text_guess_start(guess, name, length);
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
+    for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS; i++) {
         const char *const names[] = {VARIABLES[i].name, VARIABLES[i].also, NULL};
         for (const char *const *known = names; *known; known++) {
             if (strlen(*known) == length && memcmp(*known, name, length) == 0) {

@@ -12,8 +12,11 @@ from fakes.service import Reply, Service
 from fakes.wikipedia import Wikipedia
 from searching import World
 
-VARIABLES = pathlib.Path(__file__).resolve().parents[2] / "data/variables.txt"
-BASES = re.findall(r"^(\w+_BASE_URL) ", VARIABLES.read_text(), re.M)
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
+BASES = [
+    *re.findall(r"^(\w+_BASE_URL) ", (DATA / "variables.txt").read_text(), re.M),
+    *(f"{name.upper()}_BASE_URL" for name in re.findall(r"^(\w+)(?: = |$)", (DATA / "upstreams.txt").read_text(), re.M)),
+]
 
 
 class Nobody(Service):

@@ -263,7 +263,8 @@ static void understands_lists(void **state)
 #define DURATION                                                                                   \
     "FORAGE_CALL_TIMEOUT must be a duration from 1s to 10m, such as 30s or 2m "                    \
     "(a plain number counts seconds), but "
-#define PORT "FORAGE_PORT must be an integer from 0 to 65535, but "
+#define PORT      "FORAGE_PORT must be an integer from 0 to 65535, but "
+#define UPSTREAMS "FORAGE_UPSTREAMS must hold NAME=URL for each service, but "
 
 static void refuses_values(void **state)
 {
@@ -310,6 +311,15 @@ static void refuses_values(void **state)
          "0123456789",
          "FORAGE_TOKENS must be valid UTF-8, but a value of 17 characters came (environment)\n"},
         {"FORAGE_PORT=\x1b[31m", PORT "\"\\u001b[31m\" came (environment)\n"},
+        {"FORAGE_UPSTREAMS=wikipedia=https://w.example,serpper=https://s.example",
+         UPSTREAMS "\"serpper=https://s.example\" came (environment); did you mean serper?\n"},
+        {"FORAGE_UPSTREAMS=nobody-knows-this=https://s.example",
+         UPSTREAMS "\"nobody-knows-this=https://s.example\" came (environment); there is no such "
+                   "service\n"},
+        {"FORAGE_UPSTREAMS=https://s.example",
+         UPSTREAMS "\"https://s.example\" came (environment); there is no such service\n"},
+        {"FORAGE_UPSTREAMS=serper=", UPSTREAMS "\"serper=\" came (environment)\n"},
+        {"FORAGE_UPSTREAMS=serper", UPSTREAMS "\"serper\" came (environment)\n"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
         char *entries[] = {arena_strdup(*state, CASES[i].entry), NULL};
@@ -329,6 +339,31 @@ static void refuses_values(void **state)
     struct buf problem;
     assert_int_equal(load(*state, entries, &problem), ERR_INVALID);
     assert_memory_equal(problem.data, "FORAGE_HOST must be at most 32 KiB long, but \"x", 46);
+    buf_done(&problem);
+}
+
+/* One variable for the addresses of all services, and one by a rule for each; that wins. */
+static void finds_upstreams(void **state)
+{
+    char all[] = "FORAGE_UPSTREAMS=serper=https://s.example/v1, npm=https://n.example";
+    char one[] = "SERPER_BASE_URL=https://own.example";
+    char *environment[] = {all, one, NULL};
+    struct buf problem;
+    load_one(*state, NULL);
+    assert_string_equal(config_text("SERPER_BASE_URL"), "https://google.serper.dev");
+    assert_string_equal(config_origin("SERPER_BASE_URL"), "default");
+    assert_null(config_text("NPM_BASE_URL"));
+    assert_false(config_is_set("NPM_BASE_URL"));
+    load_one(*state, all);
+    assert_string_equal(config_text("SERPER_BASE_URL"), "https://s.example/v1");
+    assert_string_equal(config_text("NPM_BASE_URL"), "https://n.example");
+    assert_string_equal(config_origin("NPM_BASE_URL"), "environment");
+    assert_string_equal(config_name_used("NPM_BASE_URL"), "FORAGE_UPSTREAMS");
+    assert_true(config_is_set("NPM_BASE_URL"));
+    assert_int_equal(load(*state, environment, &problem), OK);
+    assert_string_equal(config_text("SERPER_BASE_URL"), "https://own.example");
+    assert_string_equal(config_name_used("SERPER_BASE_URL"), "SERPER_BASE_URL");
+    assert_string_equal(config_text("NPM_BASE_URL"), "https://n.example");
     buf_done(&problem);
 }
 
@@ -813,6 +848,7 @@ UNIT_TEST(config)
         cmocka_unit_test_setup(understands_words, begin),
         cmocka_unit_test_setup(understands_lists, begin),
         cmocka_unit_test_setup(refuses_values, begin),
+        cmocka_unit_test_setup(finds_upstreams, begin),
         cmocka_unit_test_setup(tells_every_wrong_value, begin),
         cmocka_unit_test_setup(warns_of_unknown_names, begin),
         cmocka_unit_test_setup(takes_both_names, begin),
