@@ -636,7 +636,7 @@ static void add_head(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct vis
 
 static yyjson_mut_val *describe(const struct visit *visit, struct arena *arena, yyjson_mut_doc *doc)
 {
-    yyjson_doc *fixed = json_parse(arena, openapi_parts, strlen(openapi_parts), NULL);
+    yyjson_doc *fixed = json_embedded(arena, openapi_parts);
     yyjson_val *parts = yyjson_doc_get_root(fixed);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     add_head(doc, root, visit, arena);

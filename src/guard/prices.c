@@ -158,8 +158,7 @@ static yyjson_val *find_price(struct prices *prices, const char *part, const cha
     }
     pthread_mutex_lock(&prices->lock);
     if (!prices->built_in) {
-        prices->built_in = yyjson_doc_get_root(
-            json_parse(prices->arena, prices_table, strlen(prices_table), NULL));
+        prices->built_in = yyjson_doc_get_root(json_embedded(prices->arena, prices_table));
     }
     yyjson_val *table = prices->built_in;
     pthread_mutex_unlock(&prices->lock);

@@ -3,7 +3,6 @@
 
 #include "config/config.h"
 #include "core/limits.h"
-#include "registry/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,10 +64,7 @@ static bool asks_outside(yyjson_val *annotations)
 
 static int fill_entry(struct registry *registry, struct entry *entry, const struct tool *tool)
 {
-    struct json_problem problem;
-    yyjson_doc *doc =
-        json_parse(registry->arena, tool->definition, strlen(tool->definition), &problem);
-    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *root = yyjson_doc_get_root(json_embedded(registry->arena, tool->definition));
     yyjson_val *own = yyjson_obj_get(root, "forage");
     const char *name = json_string(root, "name");
     const char *called = json_string(own, "called");
@@ -105,10 +101,7 @@ static int fill_entry(struct registry *registry, struct entry *entry, const stru
         .timeout_ms = timeout_of(own),
         .counts = &registry->counts[registry->tool_count],
     };
-    char words[256];
-    if (!entry->name || !entry->group || !entry->description || !entry->input_schema ||
-        schema_check(entry->input_schema, words, sizeof words) != OK ||
-        (entry->output_schema && schema_check(entry->output_schema, words, sizeof words) != OK)) {
+    if (!entry->name || !entry->group || !entry->description || !entry->input_schema) {
         return arena_failed(registry->arena) ? ERR_NOMEM : ERR_INVALID;
     }
     return OK;

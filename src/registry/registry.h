@@ -112,8 +112,8 @@ struct registry;
 
 struct registry *registry_new(void);
 struct registry *registry_free(struct registry *registry);
-/* Definitions must outlive the registry. ERR_INVALID for a definition that does not parse, lacks a
- * part or repeats a name. */
+/* Definitions must outlive the registry, and come with the program: their schemas are sound, as
+ * tests have found. ERR_INVALID for one that does not parse, lacks a part or repeats a name. */
 MUST_CHECK int registry_add_tool(struct registry *registry, const struct tool *tool);
 MUST_CHECK int registry_add_resource(struct registry *registry, const struct resource *resource);
 MUST_CHECK int registry_add_prompt(struct registry *registry, const struct prompt *prompt);

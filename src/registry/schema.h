@@ -4,8 +4,8 @@
  * subset of pattern.h), anyOf, oneOf, allOf, not, if, then, else, and $ref to #/$defs/NAME.
  * Annotations (title, description, examples, default, format, and whatever begins with x-) do not
  * constrain; "x-trim": true lets minLength and maxLength not count the blanks around a string. A
- * keyword outside of this is an error when the tool is registered, so that no definition promises a
- * check that does not happen.
+ * keyword outside of this is an error of schema_check(), which the tests ask about every definition
+ * that is compiled in, so that none promises a check that does not happen.
  *
  * An integer is a whole number that fits 64 bits with a sign; 3.0 is one. */
 #ifndef FORAGE_REGISTRY_SCHEMA_H
@@ -19,7 +19,7 @@
 #define SCHEMA_MOST_PROBLEMS 4       /* that one message tells */
 
 /* OK, or ERR_INVALID with what is wrong in `problem`. Defaults and examples must pass their own
- * schema. */
+ * schema. For tests: no start of the program pays for it. */
 MUST_CHECK int schema_check(yyjson_val *schema, char *problem, size_t size);
 /* OK, or ERR_INVALID with a sentence for the caller in `problem`: the parameter, what came, what is
  * allowed. One message reports several problems. */

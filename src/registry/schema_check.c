@@ -1,4 +1,4 @@
-/* The check on a schema itself, when a tool is registered: every keyword is known, well-formed,
+/* The check on a schema itself, which tests make: every keyword is known, well-formed,
  * fits the type it stands with, and leads somewhere; defaults and examples pass. A definition that
  * gets through means what it says. */
 #include "registry/schema.h"
@@ -39,7 +39,6 @@ enum form {
 
 #define ANY_TYPE 0u
 
-/* A name with its length: every start of the program looks some thousand of them up. */
 #define NAMED(name) name, sizeof(name) - 1
 
 /* The keywords, with the types that they say something about. */

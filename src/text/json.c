@@ -200,6 +200,12 @@ yyjson_doc *json_parse(struct arena *arena, const char *text, size_t length,
     return NULL;
 }
 
+yyjson_doc *json_embedded(struct arena *arena, const char *text)
+{
+    yyjson_alc alc = allocator(arena);
+    return yyjson_read_opts((char *)(uintptr_t)text, strlen(text), 0, &alc, NULL);
+}
+
 void json_put_string(struct buf *out, const char *text)
 {
     buf_putc(out, '"');

@@ -2,15 +2,36 @@
 #include "fixture.h"
 
 #include "core/limits.h"
+#include "core/log.h"
+#include "registry/schema.h"
 
 #include <stdarg.h>
 #include <string.h>
+
+/* What is compiled in is checked before it runs: forage's own definitions by a unit test, these
+ * here. */
+static int check_definition(const char *definition)
+{
+    char problem[400] = "it is not JSON";
+    struct arena *arena = arena_new(MIB(1));
+    yyjson_doc *doc = arena ? json_parse(arena, definition, strlen(definition), NULL) : NULL;
+    yyjson_val *schema = yyjson_obj_get(yyjson_doc_get_root(doc), "inputSchema");
+    int status = schema ? schema_check(schema, problem, sizeof problem) : ERR_INVALID;
+    if (status != OK) {
+        log_error(NULL, "%s: %s", definition, problem);
+    }
+    arena_free(arena);
+    return status;
+}
 
 int add_tools(struct registry *registry, const struct tool *tools, size_t count)
 {
     int status = OK;
     for (size_t i = 0; status == OK && i < count; i++) {
-        status = registry_add_tool(registry, &tools[i]);
+        status = check_definition(tools[i].definition);
+        if (status == OK) {
+            status = registry_add_tool(registry, &tools[i]);
+        }
     }
     return status;
 }

@@ -1,8 +1,10 @@
 /* The validator: tables of a schema, a value and the words that are expected. A ' stands for a " in
  * all of them, so that they can be read. */
+#include "config/config.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "registry/schema.h"
+#include "tools/tools.h"
 
 #include "unit.h"
 
@@ -506,6 +508,39 @@ static void accepts_sound_schemas(void **state)
     }
 }
 
+static void check_compiled_in(const char *tool, const char *name, yyjson_val *schema)
+{
+    char problem[400];
+    if (schema && schema_check(schema, problem, sizeof problem) != OK) {
+        fail_msg("%s, %s: %s", tool, name, problem);
+    }
+}
+
+/* No start of the program looks at them again. */
+static void compiled_in_schemas_are_sound(void **state)
+{
+    (void)state;
+    char *nothing[] = {NULL};
+    struct buf problem;
+    buf_init(&problem, KIB(64));
+    assert_int_equal(config_load(nothing, NULL, &problem), OK);
+    struct registry *registry = registry_new();
+    assert_non_null(registry);
+    assert_int_equal(tools_register(registry), OK);
+    size_t of_all = registry->tool_count;
+    assert_int_equal(tools_register_profile(registry, "chatgpt"), OK);
+    assert_true(registry->tool_count > of_all);
+    for (size_t i = 0; i < registry->tool_count; i++) {
+        const struct entry *entry = &registry->tools[i];
+        assert_non_null(entry->input_schema);
+        check_compiled_in(entry->name, "inputSchema", entry->input_schema);
+        check_compiled_in(entry->name, "outputSchema", entry->output_schema);
+    }
+    registry_free(registry);
+    config_unload();
+    buf_done(&problem);
+}
+
 static void refuses_unsound_schemas(void **state)
 {
     static const struct test_case CASES[] = {
@@ -703,6 +738,7 @@ UNIT_TEST(schema)
         cmocka_unit_test(checks_objects),
         cmocka_unit_test(follows_references),
         cmocka_unit_test(accepts_sound_schemas),
+        cmocka_unit_test(compiled_in_schemas_are_sound),
         cmocka_unit_test(refuses_unsound_schemas),
         cmocka_unit_test(gives_up_at_its_ceilings),
         cmocka_unit_test(cuts_long_messages),

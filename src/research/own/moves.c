@@ -26,8 +26,7 @@ static const struct {
 
 int moves_tools(struct arena *arena, struct model_tool tools[MOVE_KINDS])
 {
-    struct json_problem problem;
-    yyjson_doc *doc = json_parse(arena, own_tools, strlen(own_tools), &problem);
+    yyjson_doc *doc = json_embedded(arena, own_tools);
     for (size_t i = 0; doc && i < MOVE_KINDS; i++) {
         yyjson_val *tool = yyjson_arr_get(yyjson_doc_get_root(doc), i);
         tools[i] = (struct model_tool){
