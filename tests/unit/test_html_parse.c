@@ -41,6 +41,19 @@ static void texts_of(const char *html, size_t length, char *out, size_t size)
     done(&page);
 }
 
+/* The first row of the table that has a text and the last one, and some between. */
+static void knows_entities(void **state)
+{
+    static const char HTML[] = "<body><p>&Aacute;&aacute;&amp;&AMP;&copy&zwj;&zwnj;&zscr;&zopf;"
+                               "&NotGreaterEqual;&nLt;&fjlig;&CounterClockwiseContourIntegral;&no;"
+                               "<p title='&eacute;'>&ZeroWidthSpace;&hearts;&hellip;&#233;";
+    char texts[256];
+    (void)state;
+    texts_of(HTML, sizeof HTML - 1, texts, sizeof texts);
+    assert_string_equal(texts, "|\u00c1\u00e1&&\u00a9\u200d\u200c\U0001d4cf\U0001d56b\u2271"
+                               "\u226a\u20d2fj\u2233&no;|\u200b\u2665\u2026\u00e9");
+}
+
 static void passes_over_source(void **state)
 {
     static const struct {
@@ -129,6 +142,7 @@ static void knows_unknown_names_again(void **state)
 UNIT_TEST(html_parse)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(knows_entities),
         cmocka_unit_test(passes_over_source),
         cmocka_unit_test(finds_ends_between_pieces),
         cmocka_unit_test(knows_unknown_names_again),

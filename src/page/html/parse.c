@@ -7,6 +7,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/html/dom.h"
+#include "page/html/entities.h"
 #include "page/html/skim.h"
 #include "text/url.h"
 
@@ -51,7 +52,7 @@ static void free_parser(struct parser *parser)
 
 static struct parser *new_parser(void)
 {
-    struct parser *parser = calloc(1, sizeof *parser);
+    struct parser *parser = entities_fill() == OK ? calloc(1, sizeof *parser) : NULL;
     if (!parser) {
         return NULL;
     }
