@@ -6,6 +6,7 @@
 #include "text/text.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,10 @@ void upstreams_look(struct upstreams *upstreams,
 struct breakers *breakers_new(struct upstreams *upstreams, const char *kind, unsigned failures,
                               int64_t pause_ms, int64_t (*now_ms)(void))
 {
-    struct breakers *breakers = calloc(1, sizeof *breakers);
+    /* Rows of the list are cleared when they are taken. */
+    struct breakers *breakers = malloc(sizeof *breakers);
     if (breakers) {
+        memset(breakers, 0, offsetof(struct breakers, list));
         pthread_mutex_init(&breakers->lock, NULL);
         breakers->kind = kind;
         breakers->most_failures = failures;

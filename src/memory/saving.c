@@ -469,10 +469,10 @@ static int look_at(struct indexes *indexes, struct db *db, int64_t id)
 /* Looks at what there is in files, once, without the lock of the list meanwhile. Whether it did. */
 static bool look_around(struct indexes *indexes)
 {
-    int64_t ids[LIMIT_INDEX_SCRUBS];
     if (!indexes->has_changed || indexes->has_looked) {
         return false;
     }
+    int64_t ids[LIMIT_INDEX_SCRUBS];
     indexes->has_looked = true;
     pthread_mutex_unlock(&indexes->lock);
     size_t count = shelves_list(indexes->places, ids, LIMIT_INDEX_SCRUBS);
@@ -731,9 +731,11 @@ static void stop_thread(struct indexes *indexes)
 /* Has everything that is kept of indexes read what this process wrote, where that is much. */
 static void plan_to_leave_all_read(struct indexes *indexes)
 {
+    if (!leaves_all_read(indexes)) {
+        return;
+    }
     int64_t ids[LIMIT_INDEX_SCRUBS];
-    size_t count =
-        leaves_all_read(indexes) ? shelves_list(indexes->places, ids, LIMIT_INDEX_SCRUBS) : 0;
+    size_t count = shelves_list(indexes->places, ids, LIMIT_INDEX_SCRUBS);
     pthread_mutex_lock(&indexes->lock);
     for (size_t i = 0; i < count; i++) {
         saving_scrub(indexes, ids[i]);

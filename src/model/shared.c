@@ -2,6 +2,7 @@
 #include "model/shared.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,16 +17,17 @@ struct lesson {
 struct models {
     struct breakers *breakers;
     pthread_mutex_t lock;
-    struct lesson lessons[LIMIT_BREAKERS];
     size_t count;
+    struct lesson lessons[LIMIT_BREAKERS];
 };
 
 struct models *models_new(struct upstreams *upstreams)
 {
-    struct models *models = calloc(1, sizeof *models);
+    struct models *models = malloc(sizeof *models);
     if (!models) {
         return NULL;
     }
+    memset(models, 0, offsetof(struct models, lessons));
     pthread_mutex_init(&models->lock, NULL);
     models->breakers = breakers_new(upstreams, "model", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
     return models->breakers ? models : models_free(models);
