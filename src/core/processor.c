@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
@@ -77,4 +78,16 @@ bool processor_has(uint32_t abilities)
         atomic_store_explicit(&known, found, memory_order_relaxed);
     }
     return (found & abilities) == abilities;
+}
+
+unsigned processor_count(void)
+{
+    static atomic_uint known;
+    unsigned count = atomic_load(&known);
+    if (!count) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        count = online > 0 ? (unsigned)online : 1;
+        atomic_store(&known, count);
+    }
+    return count;
 }

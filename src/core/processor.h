@@ -16,6 +16,8 @@ enum processor_ability {
     PROCESSOR_DOT_PRODUCTS = 1 << 6, /* of ARM */
 };
 
+/* How many processors are at work; read once. */
+unsigned processor_count(void);
 /* Whether it has all of these, and the system keeps their registers. */
 bool processor_has(uint32_t abilities);
 

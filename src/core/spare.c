@@ -18,7 +18,8 @@ static void fill(void)
 {
     for (size_t i = 0; i < LIMIT_SPARE_DESCRIPTORS; i++) {
         if (spares[i] <= 0) {
-            spares[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+            spares[i] = i > 0 && spares[0] > 0 ? fcntl(spares[0], F_DUPFD_CLOEXEC, 0)
+                                               : open("/dev/null", O_RDONLY | O_CLOEXEC);
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/processor.h"
 #include "core/spare.h"
 #include "core/status.h"
 #include "doors/server_internal.h"
@@ -353,8 +354,8 @@ static void fill_in(struct server_options *options)
 {
     /* Half of the processors: one reactor answers more quick calls than most servers will ever see,
      * fewer of them find more to do at each turn, and the other half is for the work itself. */
-    long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
-    unsigned most = half < 1 ? 1 : half < MOST_REACTORS ? (unsigned)half : MOST_REACTORS;
+    unsigned half = processor_count() / 2;
+    unsigned most = half < 1 ? 1 : half < MOST_REACTORS ? half : MOST_REACTORS;
     options->host = NULL;
     options->reactors = options->reactors ? options->reactors : most;
     options->connections = options->connections ? options->connections : LIMIT_HTTP_CONNECTIONS;

@@ -22,9 +22,23 @@ static struct db *open_records(void *context, struct call *call, char *problem, 
     return records_open(jobs->options.parts->places, call, problem, size);
 }
 
+/* Nobody needs our name before the store; to ask the system for it takes a while. */
+static int name_owner(struct jobs *jobs)
+{
+    pthread_mutex_lock(&jobs->lock);
+    int status = *jobs->owner ? OK : owner_make(jobs->owner);
+    pthread_mutex_unlock(&jobs->lock);
+    return status;
+}
+
 int jobs_borrow(struct jobs *jobs, struct call *call, struct db **db, char *problem, size_t size)
 {
-    int status = db_pool_borrow(jobs->connections, call, db, problem, size);
+    int status = name_owner(jobs);
+    if (status == OK) {
+        status = db_pool_borrow(jobs->connections, call, db, problem, size);
+    } else {
+        snprintf(problem, size, "%s", status_name(status));
+    }
     if (status != OK) {
         *db = NULL;
     }
@@ -165,7 +179,7 @@ struct jobs *jobs_new(const struct jobs_options *options)
         pool_new(options->parts->stocks, &(struct stock_rule){.name = "jobs",
                                                               .help = "jobs that may run at once",
                                                               .all = LIMIT_JOBS});
-    if (jobs->wake < 0 || !jobs->connections || !jobs->threads || owner_make(jobs->owner) != OK) {
+    if (jobs->wake < 0 || !jobs->connections || !jobs->threads) {
         return jobs_free(jobs);
     }
     options->registry->host = jobs_host(jobs);

@@ -6,6 +6,7 @@
 #include "call/parts.h"
 #include "call/pool.h"
 #include "core/limits.h"
+#include "core/processor.h"
 #include "net/fetch.h"
 #include "page/browser/browser.h"
 #include "page/html/extract.h"
@@ -19,7 +20,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COUNT(table)     (sizeof(table) / sizeof *(table))
 #define MOST_TITLE_CHARS 300
@@ -275,10 +275,8 @@ struct reader {
 struct reader *reader_new(struct turns *turns)
 {
     struct reader *reader = calloc(1, sizeof *reader);
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (reader) {
-        line_init(&reader->extractors, turns, "extractors",
-                  processors > 0 ? (size_t)processors : 1);
+        line_init(&reader->extractors, turns, "extractors", processor_count());
     }
     return reader;
 }

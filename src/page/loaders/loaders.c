@@ -2,20 +2,19 @@
 #include "page/loaders/loaders.h"
 
 #include "core/limits.h"
+#include "core/processor.h"
 #include "page/documents/documents.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct loaders *loaders_new(struct turns *turns)
 {
     struct loaders *loaders = calloc(1, sizeof *loaders);
     if (loaders) {
         /* As many as there are processors, and two at least, so that one caller cannot have all. */
-        long processors = sysconf(_SC_NPROCESSORS_ONLN);
-        size_t most = processors > 2 ? (size_t)processors : 2;
+        size_t most = processor_count() > 2 ? processor_count() : 2;
         line_init(&loaders->pdfs, turns, "pdfs",
                   most < LIMIT_PDFS_AT_ONCE ? most : LIMIT_PDFS_AT_ONCE);
     }
