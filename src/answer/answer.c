@@ -17,6 +17,7 @@
 #include "world/world.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,21 +32,30 @@
 #define ROOM_FOR_CITATION 200
 
 struct answerer {
-    struct guardrails *guardrails;
-    struct breakers *breakers; /* whether the upstream rests */
+    const char *built_in; /* the rules that the first question reads; NULL: they are a file's */
+    pthread_mutex_t lock;
+    struct guardrails *guardrails; /* NULL: not yet */
+    struct breakers *breakers;     /* whether the upstream rests */
 };
 
 struct answerer *answerer_new(struct upstreams *upstreams, char *problem, size_t size)
 {
     struct answerer *answerer = calloc(1, sizeof *answerer);
     snprintf(problem, size, "out of memory");
-    if (answerer) {
-        answerer->breakers =
-            breakers_new(upstreams, "answers", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
-        answerer->guardrails = guardrails_new(config_text("FORAGE_GUARDRAILS"), problem, size);
+    if (!answerer) {
+        return NULL;
     }
-    return answerer && answerer->breakers && answerer->guardrails ? answerer
-                                                                  : answerer_free(answerer);
+    pthread_mutex_init(&answerer->lock, NULL);
+    const char *setting = config_text("FORAGE_GUARDRAILS");
+    answerer->built_in = guardrails_built_in(setting);
+    answerer->breakers =
+        breakers_new(upstreams, "answers", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
+    if (!answerer->built_in) { /* what is wrong with a file is told at the start */
+        answerer->guardrails = guardrails_new(setting, problem, size);
+    }
+    return answerer->breakers && (answerer->built_in || answerer->guardrails)
+               ? answerer
+               : answerer_free(answerer);
 }
 
 struct answerer *answerer_free(struct answerer *answerer)
@@ -53,6 +63,7 @@ struct answerer *answerer_free(struct answerer *answerer)
     if (answerer) {
         guardrails_free(answerer->guardrails);
         breakers_free(answerer->breakers);
+        pthread_mutex_destroy(&answerer->lock);
         free(answerer);
     }
     return NULL;
@@ -151,12 +162,30 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
     return ERR_FAILED;
 }
 
+/* NULL without memory. */
+static const struct guardrails *find_guardrails(struct answerer *answerer)
+{
+    char problem[256];
+    pthread_mutex_lock(&answerer->lock);
+    if (!answerer->guardrails) {
+        answerer->guardrails = guardrails_parse(answerer->built_in, strlen(answerer->built_in),
+                                                problem, sizeof problem);
+    }
+    const struct guardrails *found = answerer->guardrails;
+    pthread_mutex_unlock(&answerer->lock);
+    return found;
+}
+
 /* Refuses what a special server is there for. On the command line everything passes, and what does
  * is not kept: an agent may ask the same. */
 static int guard(struct call *call, const char *question)
 {
     struct guardrail_refusal refusal;
-    if (!guardrails_refuse(call_parts(call)->answerer->guardrails, question, &refusal)) {
+    const struct guardrails *guardrails = find_guardrails(call_parts(call)->answerer);
+    if (!guardrails) {
+        return ERR_NOMEM;
+    }
+    if (!guardrails_refuse(guardrails, question, &refusal)) {
         return OK;
     }
     if (call_is_on_command_line(call)) {

@@ -146,7 +146,7 @@ static struct guardrails *read_rules(const char *path, char *problem, size_t siz
     return guardrails;
 }
 
-struct guardrails *guardrails_new(const char *setting, char *problem, size_t size)
+const char *guardrails_built_in(const char *setting)
 {
     static const struct {
         const char *word;
@@ -158,10 +158,17 @@ struct guardrails *guardrails_new(const char *setting, char *problem, size_t siz
     };
     for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++) {
         if (strcmp(setting, SETS[i].word) == 0) {
-            return guardrails_parse(SETS[i].rules, strlen(SETS[i].rules), problem, size);
+            return SETS[i].rules;
         }
     }
-    return read_rules(setting, problem, size);
+    return NULL;
+}
+
+struct guardrails *guardrails_new(const char *setting, char *problem, size_t size)
+{
+    const char *rules = guardrails_built_in(setting);
+    return rules ? guardrails_parse(rules, strlen(rules), problem, size)
+                 : read_rules(setting, problem, size);
 }
 
 struct guardrails *guardrails_free(struct guardrails *guardrails)

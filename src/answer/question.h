@@ -38,8 +38,9 @@ struct guardrail_refusal {
     const char *phrase, *beside;       /* that matched; `beside` may be NULL */
 };
 
-/* `setting` is "balanced", "strict", "off", or the path of a file. NULL with the reason in
- * `problem`. */
+/* The rules of "balanced", "strict" or "off"; NULL: the setting is the path of a file. */
+const char *guardrails_built_in(const char *setting);
+/* NULL with the reason in `problem`. */
 struct guardrails *guardrails_new(const char *setting, char *problem, size_t size);
 /* The same from text. */
 struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size);
