@@ -212,8 +212,12 @@ def row(variable):
     return "    {" + ", ".join(fields) + "},"
 
 
+def upstream_variable(name):
+    return f"{name.upper()}_BASE_URL"
+
+
 def upstream_row(name, address):
-    fields = {"name": literal(f"{name.upper()}_BASE_URL"), "preset": literal(address), "upstream": literal(name)}
+    fields = {"name": literal(upstream_variable(name)), "preset": literal(address), "upstream": literal(name)}
     fields |= {"group": "GROUP_PAGES", "kind": "VARIABLE_TEXT"}
     return "    {" + ", ".join(f".{key} = {value}" for key, value in fields.items()) + "},"
 
@@ -231,6 +235,11 @@ def generate(groups, variables, upstreams):
     lines += [*(upstream_row(*one) for one in upstreams), "};"]
     lines.append(f"const size_t VARIABLE_COUNT = {len(variables)};")
     lines.append("const size_t VARIABLES_AND_UPSTREAMS = sizeof VARIABLES / sizeof *VARIABLES;")
+    names = [(variable[key], at, key) for at, variable in enumerate(variables) for key in ("name", "also") if variable[key]]
+    names += [(upstream_variable(name), at, "name") for at, (name, _) in enumerate(upstreams, start=len(variables))]
+    lines.append("const struct variable_name VARIABLE_NAMES[] = {")
+    lines += [f"    {{{at}, {'true' if key == 'also' else 'false'}}}," for _, at, key in sorted(names)]
+    lines += ["};", "const size_t VARIABLE_NAME_COUNT = sizeof VARIABLE_NAMES / sizeof *VARIABLE_NAMES;"]
     return "\n".join(lines) + "\n"
 
 

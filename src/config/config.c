@@ -61,13 +61,6 @@ static struct config *current;
 
 /* ---- names ---- */
 
-static int compare_names(const void *left, const void *right)
-{
-    const struct name *a = left;
-    const struct name *b = right;
-    return strcmp(a->text, b->text);
-}
-
 static struct name *find(const struct config *config, const char *text, size_t length)
 {
     size_t low = 0;
@@ -498,11 +491,6 @@ static struct config *free_config(struct config *config)
     return NULL;
 }
 
-static void add_name(struct config *config, struct setting *setting, const char *text, bool also)
-{
-    config->names[config->name_count++] = (struct name){text, setting, also, 0};
-}
-
 static struct config *make_config(void)
 {
     struct config *config = calloc(1, sizeof *config);
@@ -511,21 +499,24 @@ static struct config *make_config(void)
     }
     config->arena = arena_new(ARENA_BYTES);
     if (config->arena) {
-        size_t count = VARIABLES_AND_UPSTREAMS;
-        config->settings = arena_zalloc(config->arena, count * sizeof *config->settings);
-        config->names = arena_alloc(config->arena, 2 * count * sizeof *config->names);
+        config->settings =
+            arena_zalloc(config->arena, VARIABLES_AND_UPSTREAMS * sizeof *config->settings);
+        config->names = arena_alloc(config->arena, VARIABLE_NAME_COUNT * sizeof *config->names);
     }
     if (!config->settings || !config->names) {
         return free_config(config);
     }
     for (size_t i = 0; i < VARIABLES_AND_UPSTREAMS; i++) {
         config->settings[i].variable = &VARIABLES[i];
-        add_name(config, &config->settings[i], VARIABLES[i].name, false);
-        if (VARIABLES[i].also) {
-            add_name(config, &config->settings[i], VARIABLES[i].also, true);
-        }
     }
-    qsort(config->names, config->name_count, sizeof *config->names, compare_names);
+    for (; config->name_count < VARIABLE_NAME_COUNT; config->name_count++) {
+        const struct variable_name *name = &VARIABLE_NAMES[config->name_count];
+        const struct variable *variable = &VARIABLES[name->variable];
+        config->names[config->name_count] =
+            (struct name){.text = name->also ? variable->also : variable->name,
+                          .setting = &config->settings[name->variable],
+                          .also = name->also};
+    }
     return config;
 }
 

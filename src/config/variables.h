@@ -68,4 +68,13 @@ extern const size_t VARIABLE_COUNT;
 extern const size_t VARIABLES_AND_UPSTREAMS;
 extern const struct variable_group_words VARIABLE_GROUPS[GROUP_COUNT];
 
+/* Every name under which one may be set, in the order of strcmp(). */
+struct variable_name {
+    unsigned short variable; /* of VARIABLES */
+    bool also;               /* the second name */
+};
+
+extern const struct variable_name VARIABLE_NAMES[];
+extern const size_t VARIABLE_NAME_COUNT;
+
 #endif
