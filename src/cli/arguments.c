@@ -11,6 +11,12 @@
 
 #define MOST_SETTINGS 8
 
+const struct option *command_options(const struct command *command)
+{
+    static const struct option NONE = {.name = NULL};
+    return command->options ? command->options : &NONE;
+}
+
 const struct command *command_part(const struct command *command, const char *name)
 {
     for (const struct command *part = command->parts; part && part->name; part++) {
@@ -55,7 +61,7 @@ const struct option *option_find(const struct arguments *arguments, const char *
                                  struct option_place *place)
 {
     for (int depth = arguments->depth - 1; depth >= 0; depth--) {
-        const struct option *options = arguments->path[depth]->options;
+        const struct option *options = command_options(arguments->path[depth]);
         for (int i = 0; options[i].name; i++) {
             if (strncmp(options[i].name, name, length) == 0 && !options[i].name[length]) {
                 *place = (struct option_place){depth, i};
@@ -102,7 +108,7 @@ char *const *arguments_settings(const struct arguments *arguments)
     static char *settings[MOST_SETTINGS + 1];
     size_t count = 0;
     for (int depth = 0; depth < arguments->depth; depth++) {
-        const struct option *option = arguments->path[depth]->options;
+        const struct option *option = command_options(arguments->path[depth]);
         for (int i = 0; option->name; i++, option++) {
             const char *value = arguments->given[depth][i];
             if (!option->variable || !value || count == MOST_SETTINGS) {
@@ -125,7 +131,7 @@ static int refuse_option(const struct arguments *arguments, const char *word)
     size_t length = strcspn(word, "=");
     text_guess_start(&guess, word, length);
     for (int depth = 0; depth < arguments->depth; depth++) {
-        const struct option *options = arguments->path[depth]->options;
+        const struct option *options = command_options(arguments->path[depth]);
         for (int i = 0; options[i].name; i++) {
             text_guess_try(&guess, options[i].name, strlen(options[i].name));
         }

@@ -36,14 +36,17 @@ struct command {
     int (*run)(const struct arguments *arguments); /* NULL: that of the command above */
     const struct command *parts;                   /* a name of NULL ends them; NULL: none */
     enum command_group group;
-    struct option options[COMMAND_MOST_OPTIONS + 1]; /* of this and its parts; NULL names end */
-    const char *examples[COMMAND_MOST_EXAMPLES];     /* as typed */
+    const struct option *options; /* of this and its parts, COMMAND_MOST_OPTIONS at most; a name of
+                                     NULL ends them; NULL: none (command_options()) */
+    const char *examples[COMMAND_MOST_EXAMPLES]; /* as typed */
 };
 
 /* The whole program: its parts are the commands, its options those of every command. */
 extern const struct command COMMAND_ROOT;
 extern const char *const COMMAND_GROUP_TITLES[COMMANDS_GROUPS];
 
+/* Never NULL. */
+const struct option *command_options(const struct command *command);
 const struct command *command_part(const struct command *command, const char *name);
 
 /* ---- one run ---- */

@@ -56,7 +56,7 @@ static void offer_parts(struct line *line, const struct command *command)
 static void offer_options(struct line *line)
 {
     for (int depth = line->read.depth - 1; depth >= 0; depth--) {
-        const struct option *options = line->read.path[depth]->options;
+        const struct option *options = command_options(line->read.path[depth]);
         for (int i = 0; options[i].name; i++) {
             if (!line->read.given[depth][i]) {
                 offer(line, options[i].name, strlen(options[i].name), "", options[i].help);

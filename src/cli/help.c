@@ -67,12 +67,13 @@ static const char *option_usage(const struct option *option, char out[NAME_SIZE]
 static void put_options(const struct page *page, const char *title, const struct command *command)
 {
     char name[NAME_SIZE];
-    if (!command->options[0].name) {
+    const struct option *options = command_options(command);
+    if (!options->name) {
         return;
     }
     put_heading(page, title);
-    for (int i = 0; command->options[i].name; i++) {
-        put_row(page, 26, option_usage(&command->options[i], name), command->options[i].help);
+    for (int i = 0; options[i].name; i++) {
+        put_row(page, 26, option_usage(&options[i], name), options[i].help);
     }
 }
 
@@ -115,7 +116,7 @@ static void put_usage(const struct page *page, const struct arguments *topic)
     bool options = false;
     for (int i = 0; i < topic->depth; i++) {
         buf_printf(out, " %s", topic->path[i]->name);
-        options = options || (i > 0 && topic->path[i]->options[0].name);
+        options = options || (i > 0 && topic->path[i]->options);
     }
     const struct command *command = arguments_command(topic);
     if (command->words) {

@@ -112,12 +112,13 @@ static void put_sentence(struct buf *out, const char *summary)
 
 static void put_options(struct buf *out, const struct command *command)
 {
-    if (!command->options[0].name) {
+    const struct option *options = command_options(command);
+    if (!options->name) {
         return;
     }
     buf_puts(out, ".Bl -tag -width Ds\n");
-    for (int i = 0; command->options[i].name; i++) {
-        const struct option *option = &command->options[i];
+    for (int i = 0; options[i].name; i++) {
+        const struct option *option = &options[i];
         buf_printf(out, ".It Fl %s", option->name + 1);
         if (option->value) {
             put_value(out, option->value);
@@ -158,7 +159,7 @@ static void put_synopsis(struct buf *out)
         if (command->parts) {
             buf_puts(out, ".Ar command\n");
         }
-        if (command->options[0].name || command->parts) {
+        if (command->options || command->parts) {
             buf_puts(out, ".Op Ar option ...\n");
         }
     }

@@ -278,7 +278,7 @@ static void add_list(struct tool_run *run, const char *parameter, const char *va
 static void add_options(struct tool_run *run, const struct tool_command *command,
                         yyjson_val *properties)
 {
-    const struct option *option = arguments_command(run->given)->options;
+    const struct option *option = command_options(arguments_command(run->given));
     for (; option->name; option++) {
         const char *parameter = parameter_of(command, option, call_arena(run->call));
         yyjson_val *property = parameter ? yyjson_obj_get(properties, parameter) : NULL;

@@ -19,7 +19,7 @@ static void check_unique(const struct command *const *path, int depth, const cha
 {
     int found = 0;
     for (int i = 0; i < depth; i++) {
-        for (const struct option *option = path[i]->options; option->name; option++) {
+        for (const struct option *option = command_options(path[i]); option->name; option++) {
             found += strcmp(option->name, name) == 0;
         }
     }
@@ -31,12 +31,13 @@ static void check_command(const struct command **path, int depth)
     const struct command *command = path[depth - 1];
     bool runs = false;
     assert_true(is_phrase(command->summary));
-    assert_null(command->options[COMMAND_MOST_OPTIONS - 1].name);
     for (int i = 0; i < depth; i++) {
         runs = runs || path[i]->run;
     }
     assert_true(runs || command == &COMMAND_ROOT);
-    for (const struct option *option = command->options; option->name; option++) {
+    int options = 0;
+    for (const struct option *option = command_options(command); option->name; option++) {
+        assert_true(options++ < COMMAND_MOST_OPTIONS);
         assert_memory_equal(option->name, "--", 2);
         assert_true(is_phrase(option->help));
         assert_true(option->least <= option->most);
