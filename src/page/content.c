@@ -260,8 +260,15 @@ static size_t room_for_text(const struct content_request *request, const struct 
 
 static const char *part_text(struct arena *arena, const struct paging_part *part)
 {
-    return arena_printf(arena, "%s%.*s%s", part->before, (int)part->length, part->text,
-                        part->after);
+    size_t before = strlen(part->before);
+    size_t after = strlen(part->after);
+    char *text = arena_alloc(arena, before + part->length + after + 1);
+    if (text) {
+        memcpy(text, part->before, before);
+        memcpy(text + before, part->text, part->length);
+        memcpy(text + before + part->length, part->after, after + 1);
+    }
+    return text;
 }
 
 size_t content_chars(const char *text, bool as_text)

@@ -236,11 +236,14 @@ bool json_holds_nul(yyjson_val *value)
 
 size_t json_chars(const char *text)
 {
+    static const unsigned char ESCAPES[256] = {
+        [1 ... 8] = 5, ['\t'] = 1,           ['\n'] = 1, [11 ... 12] = 5,
+        ['\r'] = 1,    [14 ... ' ' - 1] = 5, ['"'] = 1,  ['\\'] = 1,
+    };
     size_t extra = 0;
     const char *at = text;
     for (; *at; at++) {
-        unsigned char c = (unsigned char)*at;
-        extra += c == '"' || c == '\\' || c == '\n' || c == '\t' || c == '\r' ? 1 : c < ' ' ? 5 : 0;
+        extra += ESCAPES[(unsigned char)*at];
     }
     return text_count(text, (size_t)(at - text)) + extra;
 }

@@ -58,12 +58,48 @@ size_t text_encode(uint32_t point, char out[4])
     return more + 1;
 }
 
+/* How many bytes before the first that is no ASCII are there, in whole words of eight. */
+static size_t plain_length(const char *text, size_t length)
+{
+    uint64_t word = 0;
+    size_t at = 0;
+    for (; length - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        if (word & UINT64_C(0x8080808080808080)) {
+            break;
+        }
+    }
+    return at;
+}
+
+/* How many bytes the code point takes, or a byte that is no UTF-8. The forms that are valid by
+ * their first byte and the bits of the others go first. */
+static size_t length_of(const char *text, size_t left)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t length = 0;
+    if (*at < 0x80) {
+        return 1;
+    }
+    if (left >= 3 && *at > 0xE0 && *at < 0xF0 && *at != 0xED && (at[1] & 0xC0) == 0x80 &&
+        (at[2] & 0xC0) == 0x80) {
+        return 3;
+    }
+    if (left >= 2 && *at >= 0xC2 && *at < 0xE0 && (at[1] & 0xC0) == 0x80) {
+        return 2;
+    }
+    decode(at, left, &length);
+    return length ? length : 1;
+}
+
 bool text_is_utf8(const char *text, size_t length)
 {
     const char *end = text + length;
     while (text < end) {
-        size_t taken = 0;
-        decode((const unsigned char *)text, (size_t)(end - text), &taken);
+        size_t taken = plain_length(text, (size_t)(end - text));
+        if (taken == 0) {
+            decode((const unsigned char *)text, (size_t)(end - text), &taken);
+        }
         if (taken == 0) {
             return false;
         }
@@ -77,21 +113,23 @@ size_t text_count(const char *text, size_t length)
     const char *end = text + length;
     size_t count = 0;
     while (text < end) {
-        text_next(&text, end);
-        count++;
+        size_t plain = plain_length(text, (size_t)(end - text));
+        text += plain ? plain : length_of(text, (size_t)(end - text));
+        count += plain ? plain : 1;
     }
     return count;
 }
 
 size_t text_prefix(const char *text, size_t length, size_t count)
 {
-    const char *at = text;
-    const char *end = text + length;
-    while (at < end && count > 0) {
-        text_next(&at, end);
-        count--;
+    size_t at = 0;
+    while (at < length && count > 0) {
+        size_t left = length - at;
+        size_t plain = plain_length(text + at, left < count ? left : count);
+        at += plain ? plain : length_of(text + at, left);
+        count -= plain ? plain : 1;
     }
-    return (size_t)(at - text);
+    return at;
 }
 
 bool text_is_blank(const char *text)

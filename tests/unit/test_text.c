@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void tells_utf8(void **state)
@@ -44,6 +45,37 @@ static void tells_utf8(void **state)
             fail_msg("case %zu: %d, %zu", i, text_is_utf8(CASES[i].text, length),
                      text_count(CASES[i].text, length));
         }
+    }
+}
+
+/* What is counted in words and by first bytes, wherever it stands, is what text_next() takes. */
+static void counts_as_it_steps(void **state)
+{
+    (void)state;
+    static const unsigned char BYTES[] = {'a',  0x7F, 0x80, 0x9F, 0xA0, 0xBF, 0xC0,
+                                          0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED,
+                                          0xEE, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF};
+    enum { KINDS = COUNT(BYTES), MOST = 24 };
+    for (size_t number = 0; number < KINDS * KINDS * KINDS; number++) {
+        char text[MOST];
+        size_t before = number % 11, length = before + 3 + number % 10;
+        memset(text, 'x', sizeof text);
+        text[before] = (char)BYTES[number % KINDS];
+        text[before + 1] = (char)BYTES[number / KINDS % KINDS];
+        text[before + 2] = (char)BYTES[number / KINDS / KINDS];
+        char *exact = malloc(length); /* so that a sanitizer sees a byte too many */
+        assert_non_null(exact);
+        memcpy(exact, text, length);
+        size_t steps = 0;
+        bool valid = true;
+        for (const char *at = exact; at < exact + length; steps++) {
+            assert_int_equal(text_prefix(exact, length, steps), at - exact);
+            const char *from = at;
+            valid &= text_next(&at, exact + length) != TEXT_REPLACEMENT || at - from == 3;
+        }
+        assert_int_equal(text_count(exact, length), steps);
+        assert_int_equal(text_is_utf8(exact, length), valid);
+        free(exact);
     }
 }
 
@@ -273,15 +305,11 @@ static void counts_words_wherever_they_are(void **state)
 UNIT_TEST(text)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hides_paths),
-        cmocka_unit_test(mends_what_is_no_utf8),
-        cmocka_unit_test(tells_utf8),
-        cmocka_unit_test(takes_code_points),
-        cmocka_unit_test(cuts_between_code_points),
-        cmocka_unit_test(quotes_safely),
-        cmocka_unit_test(guesses_what_was_meant),
-        cmocka_unit_test(counts_words),
-        cmocka_unit_test(counts_words_wherever_they_are),
+        cmocka_unit_test(hides_paths),       cmocka_unit_test(mends_what_is_no_utf8),
+        cmocka_unit_test(tells_utf8),        cmocka_unit_test(counts_as_it_steps),
+        cmocka_unit_test(takes_code_points), cmocka_unit_test(cuts_between_code_points),
+        cmocka_unit_test(quotes_safely),     cmocka_unit_test(guesses_what_was_meant),
+        cmocka_unit_test(counts_words),      cmocka_unit_test(counts_words_wherever_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
