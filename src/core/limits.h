@@ -185,7 +185,9 @@
 #define LIMIT_FOCUS_HITS         2000     /* and the best of them */
 #define LIMIT_CACHE_ENTRY_BYTES  MIB(17)  /* one file of the cache */
 #define LIMIT_CACHE_ENTRIES      20000
-#define TIME_SOURCE_MS           30000 /* one page, its redirects included */
+#define LIMIT_KEPT_DOCUMENTS     32     /* that are kept as they were made of their pages, */
+#define LIMIT_KEPT_BYTES         MIB(4) /* all of them */
+#define TIME_SOURCE_MS           30000  /* one page, its redirects included */
 
 /* Searching the web */
 #define LIMIT_SEARCH_PROVIDERS     40 /* with all open sources */

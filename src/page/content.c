@@ -480,68 +480,7 @@ static int find_part(struct call *call, const struct content_request *request,
     return status == OK && request->focus ? rank_passages(call, request, content) : status;
 }
 
-/* Whatever a reader did, what leaves is valid UTF-8 without a NUL. */
-static int clean(struct arena *arena, struct document *document)
-{
-    const char *text = document->markdown;
-    const char *end = text + document->length;
-    if (text_is_utf8(text, document->length) && !memchr(text, 0, document->length)) {
-        return OK;
-    }
-    struct buf out;
-    buf_init(&out, SIZE_MAX / 2);
-    while (text < end) {
-        const char *from = text;
-        uint32_t letter = text_next(&text, end);
-        if (letter == TEXT_REPLACEMENT || letter == 0) {
-            buf_puts(&out, "\xef\xbf\xbd");
-        } else {
-            buf_append(&out, from, (size_t)(text - from));
-        }
-    }
-    document->markdown = buf_error(&out) ? NULL : arena_strndup(arena, out.data, out.length);
-    document->length = out.length;
-    buf_done(&out);
-    return document->markdown ? OK : ERR_NOMEM;
-}
-
-int content_load(struct call *call, const char *url, const struct read_options *options,
-                 struct document *document)
-{
-    int status = read_url(call, url, options, document);
-    return status == OK ? clean(call_arena(call), document) : status;
-}
-
 /* ---- reading ---- */
-
-static void keep_omitted(struct omitted *omitted, struct arena *arena)
-{
-    struct omitted_part *parts = arena_alloc(arena, (omitted->count + 1) * sizeof *parts);
-    for (size_t i = 0; parts && i < omitted->count; i++) {
-        parts[i] = omitted->parts[i];
-        parts[i].what = arena_strdup(arena, parts[i].what);
-        for (size_t j = 0; j < parts[i].heading_count; j++) {
-            parts[i].headings[j] = arena_strdup(arena, parts[i].headings[j]);
-        }
-    }
-    omitted->parts = parts;
-}
-
-/* Moves what a document points to into an arena that outlives the call that read it. */
-static int keep_document(struct document *document, struct arena *arena)
-{
-    const char **const texts[] = {
-        &document->url,        &document->kind,        &document->loader,   &document->title,
-        &document->authors,    &document->published,   &document->modified, &document->site,
-        &document->language,   &document->description, &document->encoding, &document->access,
-        &document->unrendered, &document->unfinished};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        *texts[i] = *texts[i] ? arena_strdup(arena, *texts[i]) : NULL;
-    }
-    document->markdown = arena_strndup(arena, document->markdown, document->length);
-    keep_omitted(&document->omitted, arena);
-    return arena_failed(arena) ? ERR_NOMEM : OK;
-}
 
 /* How much of a list that grows is worth having: what this part of the page has room for. */
 static size_t chars_to_scroll(const struct content_request *request)
@@ -559,11 +498,10 @@ static int load(struct call *call, const struct content_request *request, struct
     struct read_options options = {
         .render = request->render, .all = request->all, .scroll_chars = chars_to_scroll(request)};
     if (!request->body) {
-        return content_load(call, request->url, &options, document);
+        return read_url(call, request->url, &options, document);
     }
-    int status =
-        read_body(call, request->url, request->body, request->body_length, request->all, document);
-    return status == OK ? clean(call_arena(call), document) : status;
+    return read_body(call, request->url, request->body, request->body_length, request->all,
+                     document);
 }
 
 int content_open(struct call *call, const struct content_request *request, struct arena *arena,
@@ -573,7 +511,7 @@ int content_open(struct call *call, const struct content_request *request, struc
     struct document *document = &content->document;
     int status = load(call, request, document);
     if (status == OK && arena != call_arena(call)) {
-        status = keep_document(document, arena);
+        status = document_copy(document, arena);
     }
     if (status != OK) {
         return status;

@@ -50,9 +50,6 @@ struct content {
     bool focus_is_cut; /* only the beginning of the page was looked at for them */
 };
 
-/* The whole page, or a note in its place, as valid UTF-8 without NUL. A status as of read_url(). */
-MUST_CHECK int content_load(struct call *call, const char *url, const struct read_options *options,
-                            struct document *document);
 /* The characters that a text takes in a result: as it is, or inside JSON. */
 size_t content_chars(const char *text, bool as_text);
 /* The part that takes at most `room` such characters (SIZE_MAX: no limit of that kind), and its

@@ -1,9 +1,10 @@
 /* What reading a URL gives: a document in Markdown, or a note that says why there is none.
- * Everything in it lives in the call's arena; keep_document() of content.c moves it into another.
- */
+ * Everything in it lives in the call's arena; document_copy() brings it into another. */
 #ifndef FORAGE_PAGE_DOCUMENT_H
 #define FORAGE_PAGE_DOCUMENT_H
 
+#include "core/arena.h"
+#include "core/status.h"
 #include "page/omission.h"
 
 #include <stdbool.h>
@@ -29,5 +30,8 @@ struct document {
     int64_t age_s;          /* of the cached copy it came from; 0: fresh */
     struct omitted omitted; /* of a page of HTML, or the running heads of a PDF */
 };
+
+/* Copies all that it points to into the arena and makes it point there. OK or ERR_NOMEM. */
+MUST_CHECK int document_copy(struct document *document, struct arena *arena);
 
 #endif

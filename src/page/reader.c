@@ -10,6 +10,7 @@
 #include "net/fetch.h"
 #include "page/browser/browser.h"
 #include "page/html/extract.h"
+#include "page/kept.h"
 #include "page/loaders/loaders.h"
 #include "page/paging.h"
 #include "page/sniff.h"
@@ -132,6 +133,31 @@ static void report(struct reading *reading, const char *what)
 
 /* ---- ends ---- */
 
+/* Whatever a reader did, what leaves is valid UTF-8 without a NUL. */
+static int clean(struct arena *arena, struct document *document)
+{
+    const char *text = document->markdown;
+    const char *end = text + document->length;
+    if (text_is_utf8(text, document->length) && !memchr(text, 0, document->length)) {
+        return OK;
+    }
+    struct buf out;
+    buf_init(&out, SIZE_MAX / 2);
+    while (text < end) {
+        const char *from = text;
+        uint32_t letter = text_next(&text, end);
+        if (letter == TEXT_REPLACEMENT || letter == 0) {
+            buf_puts(&out, "\xef\xbf\xbd");
+        } else {
+            buf_append(&out, from, (size_t)(text - from));
+        }
+    }
+    document->markdown = buf_error(&out) ? NULL : arena_strndup(arena, out.data, out.length);
+    document->length = out.length;
+    buf_done(&out);
+    return document->markdown ? OK : ERR_NOMEM;
+}
+
 static int put_note(struct reading *reading, const char *text)
 {
     struct document *document = reading->document;
@@ -147,7 +173,7 @@ static int put_note(struct reading *reading, const char *text)
         .rendered = document->rendered,
         .unfinished = document->unfinished,
     };
-    return OK;
+    return clean(call_arena(reading->call), document);
 }
 
 /* The note for a failure; it includes what a loader had to say before. */
@@ -215,10 +241,9 @@ static void write_title(struct buf *out, const char *title)
 
 /* A page's text without its title says less than it could; who reads on by `start` always counts
  * it. A page so large that a second copy of it would not fit goes without. */
-static int put_title(struct reading *reading, const struct extract_result *result)
+static int put_title(struct arena *arena, const struct extract_result *result,
+                     struct document *document)
 {
-    struct document *document = reading->document;
-    struct arena *arena = call_arena(reading->call);
     bool begins = true;
     int status = OK;
     if (result->title && *result->title &&
@@ -239,29 +264,51 @@ static int put_title(struct reading *reading, const struct extract_result *resul
     return document->markdown ? OK : ERR_NOMEM;
 }
 
-static int put_result(struct reading *reading, const struct extract_result *result)
+static bool is_blank(const struct document *document)
+{
+    return strspn(document->markdown, " \t\r\n") == document->length;
+}
+
+/* What does not depend on who reads the page, and how. */
+static int take_result(struct arena *arena, const struct extract_result *result, struct made *made)
+{
+    *made = (struct made){.html = true,
+                          .shell = result->shell,
+                          .length = result->length,
+                          .document = {.markdown = result->markdown,
+                                       .length = result->length,
+                                       .kind = result->kind,
+                                       .loader = "html",
+                                       .title = result->title,
+                                       .authors = result->authors,
+                                       .published = result->published,
+                                       .modified = result->modified,
+                                       .site = result->site,
+                                       .language = result->language,
+                                       .description = result->description,
+                                       .encoding = result->encoding,
+                                       .encoding_guessed = result->encoding_guessed,
+                                       .access = result->access,
+                                       .cut = result->cut,
+                                       .omitted = result->omitted}};
+    int status = is_blank(&made->document) ? OK : put_title(arena, result, &made->document);
+    return status == OK ? clean(arena, &made->document) : status;
+}
+
+static int put_made(struct reading *reading, const struct made *made)
 {
     struct document *document = reading->document;
-    document->markdown = result->markdown;
-    document->length = result->length;
-    document->kind = result->kind;
-    document->loader = "html";
-    document->title = result->title;
-    document->authors = result->authors;
-    document->published = result->published;
-    document->modified = result->modified;
-    document->site = result->site;
-    document->language = result->language;
-    document->description = result->description;
-    document->encoding = result->encoding;
-    document->encoding_guessed = result->encoding_guessed;
-    document->cut |= result->cut;
-    document->omitted = result->omitted;
-    document->access = result->access;
-    if (strspn(result->markdown, " \t\r\n") == result->length) {
-        return fail_empty(reading, result->access, "there is nothing to read on it");
-    }
-    return put_title(reading, result);
+    struct document read = *document;
+    *document = made->document;
+    document->url = read.url;
+    document->age_s = read.age_s;
+    document->rendered = read.rendered;
+    document->unrendered = read.unrendered;
+    document->unfinished = read.unfinished;
+    document->cut |= read.cut;
+    return made->html && is_blank(document)
+               ? fail_empty(reading, document->access, "there is nothing to read on it")
+               : OK;
 }
 
 /* ---- the extractor ---- */
@@ -270,11 +317,16 @@ static int put_result(struct reading *reading, const struct extract_result *resu
  * once than there are processors would only take more memory. */
 struct reader {
     struct line extractors;
+    struct kept *kept;
 };
 
 struct reader *reader_new(struct turns *turns)
 {
     struct reader *reader = calloc(1, sizeof *reader);
+    if (reader && !(reader->kept = kept_new())) {
+        free(reader);
+        return NULL;
+    }
     if (reader) {
         line_init(&reader->extractors, turns, "extractors", processor_count());
     }
@@ -285,6 +337,7 @@ struct reader *reader_free(struct reader *reader)
 {
     if (reader) {
         line_done(&reader->extractors);
+        kept_free(reader->kept);
         free(reader);
     }
     return NULL;
@@ -319,6 +372,54 @@ static int extract(struct reading *reading, const struct fetch_response *fetched
     if (status == OK) {
         status = extract_page(call_arena(reading->call), &input, result);
         line_leave(&place);
+    }
+    return status;
+}
+
+/* ---- what was made before ---- */
+
+/* What is made of an answer. */
+struct making {
+    struct reading *reading;
+    bool scripts_ran;
+    struct made made; /* already, where the answer is known */
+};
+
+static struct kept_key key_of(const struct making *making, const struct cache_mark *mark)
+{
+    return (struct kept_key){
+        .mark = *mark, .all = making->reading->all, .scripts_ran = making->scripts_ran};
+}
+
+static bool is_known(void *context, const struct cache_mark *mark)
+{
+    struct making *making = context;
+    struct call *call = making->reading->call;
+    struct kept_key key = key_of(making, mark);
+    return kept_find(call_parts(call)->reader->kept, &key, call_arena(call), &making->made);
+}
+
+static void keep(struct making *making, const struct source_response *response)
+{
+    if (response->mark.sum) {
+        struct kept_key key = key_of(making, &response->mark);
+        kept_put(call_parts(making->reading->call)->reader->kept, &key, &making->made);
+    }
+}
+
+/* As extract(), unless it was done before. */
+static int make(struct making *making, const struct source_response *response)
+{
+    struct extract_result result;
+    if (response->known) {
+        return OK;
+    }
+    int status = extract(making->reading, &response->fetched, making->scripts_ran, &result);
+    if (status == OK) {
+        status = take_result(call_arena(making->reading->call), &result, &making->made);
+    }
+    if (status == OK) {
+        keep(making, response);
     }
     return status;
 }
@@ -359,12 +460,14 @@ static int fail_fetch(struct reading *reading, const struct fetch_response *fetc
 /* The page after its scripts have run, from a browser or from the cache. ERR_NOTFOUND with
  * `why` when there is none. */
 static int render(struct reading *reading, const struct fetch_response *plain,
-                  struct source_response *rendered, const char **why)
+                  const struct cache_known *known, struct source_response *rendered,
+                  const char **why)
 {
     static const struct fetch_header HEADERS[] = {
         {.name = "content-type", .value = "text/html; charset=utf-8"}};
     struct browser_page page = {0};
-    int status = source_find_rendered(reading->call, &reading->url, rendered);
+    struct source_request request = {.url = &reading->url, .known = known};
+    int status = source_find_rendered(reading->call, &request, rendered);
     if (status != ERR_NOTFOUND) {
         return status;
     }
@@ -388,7 +491,7 @@ static int render(struct reading *reading, const struct fetch_response *plain,
                                              }};
         /* What was cut short may be whole the next time. */
         if (!page.unfinished && !page.cut) {
-            source_keep_rendered(reading->call, plain, &reading->url, &rendered->fetched);
+            source_keep_rendered(reading->call, plain, &request, rendered);
         }
     }
     return status;
@@ -399,13 +502,14 @@ static int read_rendered(struct reading *reading, const struct fetch_response *p
                          size_t to_beat, const char **why)
 {
     struct source_response rendered;
-    struct extract_result result;
-    int status = render(reading, plain, &rendered, why);
+    struct making making = {.reading = reading, .scripts_ran = true};
+    struct cache_known known = {is_known, &making};
+    int status = render(reading, plain, &known, &rendered, why);
     if (status != OK) {
         return status;
     }
-    status = extract(reading, &rendered.fetched, true, &result);
-    if (status == ERR_INVALID || (status == OK && result.length <= to_beat)) {
+    status = make(&making, &rendered);
+    if (status == ERR_INVALID || (status == OK && making.made.length <= to_beat)) {
         *why = "the page stays empty when it is rendered";
         return ERR_NOTFOUND;
     }
@@ -413,7 +517,7 @@ static int read_rendered(struct reading *reading, const struct fetch_response *p
         reading->document->url = rendered.fetched.url;
         reading->document->rendered = true;
         reading->document->age_s = rendered.age_s;
-        status = put_result(reading, &result);
+        status = put_made(reading, &making.made);
     }
     return status;
 }
@@ -449,52 +553,66 @@ static int put_unsupported(struct reading *reading, const struct fetch_response 
     return put_note(reading, note_unsupported(call_arena(reading->call), name, reading->given));
 }
 
-static int read_html(struct reading *reading, const struct fetch_response *fetched)
+static int read_html(struct making *making, const struct source_response *response)
 {
-    struct extract_result result;
+    struct reading *reading = making->reading;
+    const struct made *made = &making->made;
     const char *why = NULL;
-    int status = extract(reading, fetched, false, &result);
+    int status = make(making, response);
     if (status == ERR_INVALID) {
-        return put_unsupported(reading, fetched, NULL);
+        return put_unsupported(reading, &response->fetched, NULL);
     }
     if (status != OK) {
         return status;
     }
-    if (wants_browser(reading, result.shell, &why)) {
-        size_t to_beat = result.shell ? result.length : 0;
-        status = read_rendered(reading, fetched, to_beat, &why);
+    if (wants_browser(reading, made->shell, &why)) {
+        size_t to_beat = made->shell ? made->length : 0;
+        status = read_rendered(reading, &response->fetched, to_beat, &why);
         if (status != ERR_NOTFOUND) {
             return status;
         }
     }
-    if (result.length == 0 && result.shell) {
-        return fail_empty(reading, result.access, why);
+    if (made->length == 0 && made->shell) {
+        return fail_empty(reading, made->document.access, why);
     }
     reading->document->unrendered = reading->render == RENDER_ALWAYS ? why : NULL;
-    return put_result(reading, &result);
+    return put_made(reading, made);
 }
 
 /* As load_by_content(); a packed document takes a page's turn, since it takes a page's memory. */
-static int load(struct reading *reading, const struct source_response *response,
+static int load(struct making *making, const struct source_response *response,
                 enum content_kind kind, const char **why)
 {
     struct place place;
+    struct reading *reading = making->reading;
+    struct document *document = reading->document;
     bool packed = kind == CONTENT_ARCHIVE;
     int status = packed ? enter_extractor(reading, &place, response->fetched.body_length) : OK;
     if (status != OK) {
         return status;
     }
-    status = load_by_content(reading->call, response, reading->all, reading->document, why);
+    status = load_by_content(reading->call, response, reading->all, document, why);
     if (packed) {
         line_leave(&place);
+    }
+    if (status == OK) {
+        status = clean(call_arena(reading->call), document);
+    }
+    if (status == OK) {
+        making->made = (struct made){.document = *document};
+        keep(making, response);
     }
     return status;
 }
 
 /* By what it is, whatever it is called. */
-static int read_content(struct reading *reading, const struct source_response *response)
+static int read_content(struct making *making, const struct source_response *response)
 {
+    struct reading *reading = making->reading;
     const struct fetch_response *fetched = &response->fetched;
+    if (response->known) {
+        return making->made.html ? read_html(making, response) : put_made(reading, &making->made);
+    }
     enum content_kind kind =
         sniff_content(fetched->content_type, fetched->body, fetched->body_length);
     if (kind == CONTENT_EMPTY) {
@@ -503,10 +621,10 @@ static int read_content(struct reading *reading, const struct source_response *r
                                                                       : "the file is empty"});
     }
     if (kind == CONTENT_HTML) {
-        return read_html(reading, fetched);
+        return read_html(making, response);
     }
     const char *why = NULL;
-    int status = load(reading, response, kind, &why);
+    int status = load(making, response, kind, &why);
     if (status == ERR_NOTFOUND) {
         return put_unsupported(reading, fetched, why);
     }
@@ -553,7 +671,9 @@ static int find_wall(struct reading *reading, const struct fetch_response *fetch
 
 static int read_page(struct reading *reading)
 {
-    struct source_request request = {.url = &reading->url};
+    struct making making = {.reading = reading};
+    struct cache_known known = {is_known, &making};
+    struct source_request request = {.url = &reading->url, .known = &known};
     struct source_response response;
     const char *why = NULL;
     report(reading, "reading");
@@ -568,7 +688,7 @@ static int read_page(struct reading *reading)
     *reading->document = (struct document){
         .url = fetched->url, .cut = status == ERR_FAILED, .age_s = response.age_s};
     if (fetched->status / 100 == 2) {
-        return read_content(reading, &response);
+        return read_content(&making, &response);
     }
     if (reading->render == RENDER_ALWAYS) {
         /* Some servers refuse everyone but browsers. */
@@ -599,7 +719,7 @@ static int ask_loader(struct reading *reading)
         struct document *document = reading->document;
         document->url = document->url ? document->url : reading->url.text;
         document->loader = document->loader ? document->loader : loader->name;
-        return OK;
+        return clean(call_arena(reading->call), document);
     }
     return status == ERR_FAILED ? ERR_NOTFOUND : status;
 }
@@ -641,6 +761,7 @@ int read_body(struct call *call, const char *name, const char *body, size_t leng
         .call = call, .given = name, .render = RENDER_NEVER, .all = all, .document = document};
     struct source_response response = {
         .fetched = {.status = 200, .url = name, .body = body, .body_length = length}};
+    struct making making = {.reading = &reading};
     *document = (struct document){.url = name};
-    return read_content(&reading, &response);
+    return read_content(&making, &response);
 }

@@ -120,7 +120,7 @@ static void read_one(struct call *call, void *item, struct arena *keep)
     struct page_work *work = item;
     struct document document;
     struct read_options options = {.render = RENDER_AUTO, .all = work->wish->all};
-    int status = content_load(call, work->link, &options, &document);
+    int status = read_url(call, work->link, &options, &document);
     if (status == OK) {
         keep_text(work, keep, &document);
     }

@@ -4,8 +4,9 @@ import os
 
 import pytest
 from fake_web import Answer
+from fakes.pdf_maker import make_pdf
 from programs import Server
-from reading import SHELL, WORDS, call, get, page, redirect, shared_web, web  # noqa: F401 (fixtures)
+from reading import SHELL, WORDS, call, get, long_text, page, redirect, shared_web, web  # noqa: F401 (fixtures)
 from test_browser import BROWSER
 
 @pytest.fixture
@@ -108,6 +109,102 @@ def test_304_of_another_page(web, keeping):
     assert result["title"] == "Of b" and result["url"] == web.url("/b")
 
 
+# ---- what was made of a page ----
+
+
+def spoil(file):
+    """Writes other bytes over the body of a cached answer. Whoever reads them does not believe them, and asks the server;
+    who kept what he made of the answer does not read them."""
+    head, _, body = file.read_bytes().partition(b"\n\n")
+    with open(file, "r+b") as stream:
+        stream.seek(len(head) + 2)
+        stream.write(b"\0" * len(body))
+
+
+WAYS = [{"max_chars": 300}, {"start": 300}, {"outline": True}, {"section": "2"}, {"focus": "ünïcödé words"}, {}]
+KINDS = {
+    "html": (page(*[f"<h2>Part {n}</h2>ünïcödé 日本 {WORDS * n}" for n in range(1, 9)]), "text/html; charset=utf-8"),
+    "markdown": (long_text(), "text/markdown; charset=utf-8"),
+    "pdf": (make_pdf([[(12, 72, 100 + 20 * n, f"Line {n} of some words.") for n in range(30)]]), "application/pdf"),
+}
+
+
+def ageless(result):
+    result.pop("age_s", None)
+    return result
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_in_parts_is_made_once(web, keeping, tmp_path, kind):
+    body, content_type = KINDS[kind]
+    web.answers["/page"] = Answer(body, kind=content_type)
+    ways = [way for way in WAYS if kind != "pdf" or "section" not in way]
+    before = [ageless(get(keeping(), web.url("/page"), **way)) for way in ways]  # a process each, so nothing is kept
+    server = keeping()
+    get(server, web.url("/page"))
+    (file,) = kept(tmp_path)
+    spoil(file)
+    assert [ageless(get(server, web.url("/page"), **way)) for way in ways] == before
+    assert len(web.seen("/page")) == 1
+    # Another process has nothing but the file.
+    assert get(keeping(), web.url("/page"))["page_content"] == before[-1]["page_content"]
+    assert len(web.seen("/page")) == 2
+
+
+def test_what_was_made_is_of_one_content(web, keeping, tmp_path):
+    web.answers["/page"] = Answer(page().replace("<main>", "<nav><a href='/a'>A menu entry</a></nav><main>"))
+    server = keeping()
+    main = get(server, web.url("/page"))
+    (file,) = kept(tmp_path)
+    everything = get(server, web.url("/page"), content="all")
+    assert "A menu entry" in everything["page_content"] and "A menu entry" not in main["page_content"]
+    spoil(file)
+    assert ageless(get(server, web.url("/page"), content="all")) == ageless(everything)
+    assert ageless(get(server, web.url("/page"))) == ageless(main)
+    assert len(web.seen("/page")) == 1
+
+
+def test_what_was_made_goes_with_its_answer(web, keeping, tmp_path):
+    web.answers["/page"] = Answer(page(title="The first"))
+    server, other = keeping(), keeping()
+    assert get(server, web.url("/page"))["title"] == "The first"
+    (file,) = kept(tmp_path)
+    # Another process replaces the answer.
+    web.answers["/page"] = Answer(page(title="The other"))
+    os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 3700))
+    assert get(other, web.url("/page"))["title"] == "The other"
+    assert get(server, web.url("/page"))["title"] == "The other" and len(web.seen("/page")) == 2
+    # Its time is over.
+    web.answers["/page"] = Answer(page(title="The third"))
+    os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 3700))
+    assert get(server, web.url("/page"))["title"] == "The third" and len(web.seen("/page")) == 3
+    # Somebody removes it.
+    web.answers["/page"] = Answer(page(title="The last"))
+    file.unlink()
+    assert get(server, web.url("/page"))["title"] == "The last" and len(web.seen("/page")) == 4
+
+
+def test_what_was_made_stays_with_a_confirmed_answer(web, keeping, tmp_path):
+    web.answers["/page"] = Answer(page(), Cache_Control="no-cache", ETag='"x"')
+    server = keeping()
+    first = get(server, web.url("/page"))
+    (file,) = kept(tmp_path)
+    spoil(file)
+    web.answers["/page"] = Answer(b"", 304, None, ETag='"x"')
+    assert get(server, web.url("/page")) == first
+    assert get(server, web.url("/page")) == first and len(web.seen("/page")) == 3
+
+
+def test_nothing_is_made_of_what_may_not_be_kept(web, keeping, tmp_path):
+    server = keeping()
+    for title in ("One", "Two"):
+        web.answers["/page"] = Answer(page(title=title), Cache_Control="no-store")
+        assert get(server, web.url("/page"))["title"] == title
+    assert kept(tmp_path) == []
+
+
+# ---- what is not kept ----
+
 UNKEPT = [
     Answer(page(), Cache_Control="no-store"),
     Answer(page(), Cache_Control="max-age=60, Private"),
@@ -190,6 +287,11 @@ def test_rendered_pages_are_kept(web, keeping, tmp_path):
     second = get(server, web.url("/shell"))
     assert first["rendered"] is True and WORDS.strip() in first["page_content"]
     assert first["page_content"] == second["page_content"] and len(kept(tmp_path)) == 2
+    for file in kept(tmp_path):
+        spoil(file)
+    third = get(server, web.url("/shell"), start=10)
+    assert third["rendered"] is True and third["page_content"] in first["page_content"]
+    assert len(web.seen("/shell")) == 2  # by us, and by the browser
     # What may not be kept is rendered anew.
     web.answers["/private"] = Answer(web.answers["/shell"].body, Cache_Control="no-store")
     texts = [get(server, web.url("/private"))["page_content"] for _ in range(2)]

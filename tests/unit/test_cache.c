@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "core/arena.h"
+#include "core/hash.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "page/source/cache.h"
@@ -108,6 +109,8 @@ static void key_for(const char *url, char key[CACHE_KEY_SIZE])
     cache_key(key, (const char *const[]){"GET", url, NULL});
 }
 
+static _Thread_local struct cache_mark mark; /* of what was kept or found last */
+
 static int keep(struct fixture *fixture, const char *url, const char *body, size_t length)
 {
     static const struct fetch_header HEADERS[] = {
@@ -116,16 +119,24 @@ static int keep(struct fixture *fixture, const char *url, const char *body, size
     key_for(url, key);
     struct fetch_response entry = {
         .url = url, .headers = HEADERS, .header_count = 2, .body = body, .body_length = length};
-    return cache_keep(fixture->cache, key, &entry);
+    return cache_keep(fixture->cache, key, &entry, &mark);
 }
 
 static _Thread_local int64_t age_s; /* of what find() found last */
+static _Thread_local const struct cache_known *known;
 
 static int find(struct fixture *fixture, const char *url, struct fetch_response *entry)
 {
     char key[CACHE_KEY_SIZE];
     key_for(url, key);
-    return cache_find(fixture->cache, fixture->arena, key, entry, &age_s);
+    struct cached found;
+    int status = cache_find(fixture->cache, fixture->arena, key, known, &found);
+    if (status == OK) {
+        *entry = found.answer;
+        mark = found.mark;
+        age_s = found.age_s;
+    }
+    return status;
 }
 
 /* ---- one entry ---- */
@@ -258,6 +269,86 @@ static void ignores_every_damage(void **state)
     assert_int_equal(find(fixture, "https://a.test/", &entry), ERR_NOTFOUND);
 }
 
+/* As versions up to 0.8.0 wrote it. */
+static void reads_files_of_the_first_version(void **state)
+{
+    struct fixture *fixture = *state;
+    char key[CACHE_KEY_SIZE], path[512], file[512];
+    struct fetch_response entry;
+    key_for("https://a.test/", key);
+    path_of(fixture, key, path, sizeof path);
+    int length =
+        snprintf(file, sizeof file,
+                 "forage-cache 1\nkey %s\nurl https://a.test/\nheader etag: x\nbody 4\n", key);
+    uint64_t sum = hash_add(hash_add(HASH_START, file, (size_t)length), "body", 4);
+    length += snprintf(file + length, sizeof file - (size_t)length, "sum %016llx\n\nbody",
+                       (unsigned long long)sum);
+    overwrite(path, file, (size_t)length);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_string_equal(entry.body, "body");
+    assert_string_equal(fetch_header_value(&entry, "etag"), "x");
+    file[length - 1] = 'i';
+    overwrite(path, file, (size_t)length);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), ERR_NOTFOUND);
+}
+
+/* ---- answers that are known ---- */
+
+static bool is_as_marked(void *context, const struct cache_mark *asked)
+{
+    const struct cache_mark *expected = context;
+    return strcmp(asked->key, expected->key) == 0 && asked->sum == expected->sum;
+}
+
+static void leaves_the_body_of_what_is_known(void **state)
+{
+    struct fixture *fixture = *state;
+    static char body[KIB(20)];
+    struct fetch_response entry;
+    memset(body, 'x', sizeof body);
+    assert_int_equal(keep(fixture, "https://a.test/", body, sizeof body), OK);
+    struct cache_mark first = mark;
+    struct cache_known asked = {is_as_marked, &first};
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_true(is_as_marked(&first, &mark));
+    known = &asked;
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_string_equal(entry.url, "https://a.test/");
+    assert_string_equal(entry.content_type, "text/html; charset=utf-8");
+    assert_string_equal(entry.body, "");
+    assert_int_equal(entry.body_length, 0);
+    assert_in_range(age_s, 0, 60);
+    /* Another answer, of the same length. */
+    body[sizeof body - 1] = 'y';
+    assert_int_equal(keep(fixture, "https://a.test/", body, sizeof body), OK);
+    assert_true(mark.sum != first.sum);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_int_equal(entry.body_length, sizeof body);
+    assert_memory_equal(entry.body, body, sizeof body);
+    /* A file of another length, or whose head is damaged, is no answer. */
+    char key[CACHE_KEY_SIZE], path[512];
+    key_for("https://a.test/", key);
+    path_of(fixture, key, path, sizeof path);
+    first = mark;
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    assert_int_equal(entry.body_length, 0);
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(truncate(path, about.st_size - 1), 0);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), ERR_NOTFOUND);
+    assert_int_equal(truncate(path, about.st_size), 0);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), OK);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    fseek(file, 20, SEEK_SET); /* in the key */
+    fputc('x', file);
+    fclose(file);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), ERR_NOTFOUND);
+    unlink(path);
+    assert_int_equal(find(fixture, "https://a.test/", &entry), ERR_NOTFOUND);
+    known = NULL;
+}
+
 static void ignores_what_is_not_its_own(void **state)
 {
     struct fixture *fixture = *state;
@@ -309,10 +400,10 @@ static void values_cannot_write_lines_of_their_own(void **state)
                                    .header_count = 1,
                                    .body = "",
                                    .body_length = 0};
-    assert_int_equal(cache_keep(fixture->cache, key, &entry), ERR_LIMIT);
+    assert_int_equal(cache_keep(fixture->cache, key, &entry, &mark), ERR_LIMIT);
     header.value = "x";
     entry.url = "https://a.test/\nbody 0";
-    assert_int_equal(cache_keep(fixture->cache, key, &entry), ERR_LIMIT);
+    assert_int_equal(cache_keep(fixture->cache, key, &entry, &mark), ERR_LIMIT);
     assert_int_equal(each_file(fixture, NULL, NULL), 0);
 }
 
@@ -473,6 +564,8 @@ UNIT_TEST(cache)
         WITH_CACHE(nobody_else_may_look),
         WITH_CACHE(grows_old_and_is_confirmed),
         WITH_CACHE(ignores_every_damage),
+        WITH_CACHE(reads_files_of_the_first_version),
+        WITH_CACHE(leaves_the_body_of_what_is_known),
         WITH_CACHE(ignores_what_is_not_its_own),
         WITH_CACHE(refuses_a_folder_that_others_may_write),
         WITH_CACHE(values_cannot_write_lines_of_their_own),

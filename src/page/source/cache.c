@@ -1,17 +1,22 @@
 /* The cache on disk: its folder, what is in one file, and how files are cleared away.
  *
- * A file is a few lines of text, a checksum over everything, and the body:
+ * A file is a few lines of text, then the body, whose length and checksum are one of the lines; the
+ * last line has that of the lines before it:
  *
- *   forage-cache 1
+ *   forage-cache 2
  *   key 9f86d0...
  *   url https://example.org/
  *   header content-type: text/html
- *   body 1256
+ *   body 1256 0123456789abcdef
  *   sum 0123456789abcdef
- *   (an empty line, then the body) */
+ *   (an empty line, then the body)
+ *
+ * Files of the first version are still read: in them one checksum (core/hash.h) is over lines and
+ * body. */
 #include "page/source/cache.h"
 
 #include "core/buf.h"
+#include "core/checksum.h"
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/id.h"
@@ -32,8 +37,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST_LINE          "forage-cache 1"
+#define FIRST_LINE          "forage-cache 2"
+#define OLD_FIRST_LINE      "forage-cache 1"
 #define MOST_HEADERS        16
+#define SUM_DIGITS          16
+#define HEAD_BYTES          4096   /* that most heads fit into */
 #define UNFINISHED          "new-" /* what a file is called while it is written */
 #define UNFINISHED_TIME_S   3600   /* after which nobody is writing it any more */
 #define MOST_AHEAD_S        2      /* that the clock of a file system may be */
@@ -247,21 +255,15 @@ static void count_kept(struct cache *cache, uint64_t size)
 
 /* ---- writing a file ---- */
 
-/* It shall notice a torn or damaged file, not an enemy, who cannot write here. */
-static uint64_t checksum_of(const char *head, size_t head_length, const char *body,
-                            size_t body_length)
-{
-    return hash_add(hash_add(HASH_START, head, head_length), body, body_length);
-}
-
 /* A line break in a value would make lines of its own. */
 static bool is_line(const char *text)
 {
     return !strpbrk(text, "\r\n");
 }
 
-/* OK with the file's size; ERR_IO with errno set, ERR_LIMIT, ERR_NOMEM. */
-static int write_file(int fd, const char *key, const struct fetch_response *answer, uint64_t *size)
+/* OK with the file's size and its checksum; ERR_IO with errno set, ERR_LIMIT, ERR_NOMEM. */
+static int write_file(int fd, const char *key, const struct fetch_response *answer, uint64_t *size,
+                      uint64_t *sum)
 {
     struct buf head;
     bool lines = is_line(answer->url);
@@ -274,10 +276,11 @@ static int write_file(int fd, const char *key, const struct fetch_response *answ
             buf_printf(&head, "header %s: %s\n", STORED_HEADERS[i], value);
         }
     }
-    buf_printf(&head, "body %zu\n", answer->body_length);
+    buf_printf(&head, "body %zu %016" PRIx64 "\n", answer->body_length,
+               checksum(answer->body, answer->body_length));
     if (!buf_error(&head)) {
-        uint64_t sum = checksum_of(head.data, head.length, answer->body, answer->body_length);
-        buf_printf(&head, "sum %016" PRIx64 "\n\n", sum);
+        *sum = checksum(head.data, head.length);
+        buf_printf(&head, "sum %016" PRIx64 "\n\n", *sum);
     }
     int status = buf_error(&head);
     if (status == OK && (!lines || head.length + answer->body_length > LIMIT_CACHE_ENTRY_BYTES)) {
@@ -300,29 +303,48 @@ struct reading {
     struct fetch_response *answer;
     struct fetch_header *headers;
     const char *key;
-    size_t size; /* of the file */
     bool keyed;
     bool sized;
+    uint64_t body_sum;
 };
 
-static char *read_all(int fd, size_t size, struct arena *arena)
+/* The lines before the body, and what they end with. */
+struct head {
+    size_t length; /* of what the checksum is over */
+    size_t body;   /* where that begins */
+    uint64_t sum;
+};
+
+/* Goes on reading behind the first `length` bytes up to `wanted`; how many there are then. A file
+ * that is shorter than it was a moment ago is not whole, which is told afterwards. */
+static size_t read_up_to(int fd, char *file, size_t length, size_t wanted)
 {
-    char *data = arena_alloc(arena, size + 1);
-    size_t length = 0;
-    while (data && length < size) {
-        ssize_t got = read(fd, data + length, size - length);
+    while (length < wanted) {
+        ssize_t got = read(fd, file + length, wanted - length);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0) {
-            break; /* it is shorter than it was a moment ago, which its checksum will tell */
+            break;
         }
         length += (size_t)got;
     }
-    if (data) {
-        memset(data + length, 0, size + 1 - length);
+    file[length] = '\0';
+    return length;
+}
+
+/* The number that sixteen digits are; the text may go on behind them. */
+static bool take_sum(const char *digits, uint64_t *sum)
+{
+    *sum = 0;
+    for (int i = 0; i < SUM_DIGITS; i++) {
+        const char *digit = digits[i] ? strchr(DIGITS, digits[i]) : NULL;
+        if (!digit) {
+            return false;
+        }
+        *sum = *sum << 4 | (uint64_t)(digit - DIGITS);
     }
-    return data;
+    return true;
 }
 
 static int take_key(struct reading *reading, char *value)
@@ -355,8 +377,8 @@ static int take_body(struct reading *reading, char *value)
     for (; *value >= '0' && *value <= '9' && length <= LIMIT_CACHE_ENTRY_BYTES; value++) {
         length = length * 10 + (size_t)(*value - '0');
     }
-    reading->sized = *value == '\0' && length < reading->size;
     reading->answer->body_length = length;
+    reading->sized = *value == '\0' || (*value == ' ' && take_sum(value + 1, &reading->body_sum));
     return reading->sized ? OK : ERR_INVALID;
 }
 
@@ -381,59 +403,89 @@ static int take_line(struct reading *reading, char *line)
     return ERR_INVALID;
 }
 
-/* The body stands at the end of the file, so its place is known before its size. */
-static bool is_whole(const char *file, size_t size)
+/* False where the bytes, which are the beginning of a file, are not all of a head. */
+static bool find_head(const char *file, size_t length, struct head *head)
 {
     static const char SUM[] = "\nsum ";
-    const char *head_end = memmem(file, size, "\n\n", 2);
-    const char *sum =
-        head_end ? memmem(file, (size_t)(head_end - file), SUM, sizeof SUM - 1) : NULL;
-    if (!sum || head_end - sum != (ptrdiff_t)(sizeof SUM - 1) + 16) {
+    const char *end = memmem(file, length, "\n\n", 2);
+    const char *sum = end ? memmem(file, (size_t)(end - file), SUM, sizeof SUM - 1) : NULL;
+    if (!sum || end - sum != (ptrdiff_t)(sizeof SUM - 1) + SUM_DIGITS) {
         return false;
     }
-    char expected[17];
-    const char *body = head_end + 2;
-    uint64_t found =
-        checksum_of(file, (size_t)(sum + 1 - file), body, (size_t)(file + size - body));
-    for (int i = 15; i >= 0; i--, found >>= 4) {
-        expected[i] = DIGITS[found & 15];
+    head->length = (size_t)(sum + 1 - file);
+    head->body = (size_t)(end + 2 - file);
+    return take_sum(sum + sizeof SUM - 1, &head->sum);
+}
+
+static bool begins_with(const char *file, const char *line)
+{
+    size_t length = strlen(line);
+    return strncmp(file, line, length) == 0 && file[length] == '\n';
+}
+
+/* Whether the bytes are the head of a file and what else its checksum is over. */
+static bool is_whole(const char *file, size_t length, struct head *head)
+{
+    if (!find_head(file, length, head)) {
+        return false;
     }
-    expected[16] = '\0';
-    return memcmp(sum + sizeof SUM - 1, expected, 16) == 0;
+    if (begins_with(file, OLD_FIRST_LINE)) {
+        uint64_t sum = hash_add(HASH_START, file, head->length);
+        return hash_add(sum, file + head->body, length - head->body) == head->sum;
+    }
+    return begins_with(file, FIRST_LINE) && checksum(file, head->length) == head->sum;
+}
+
+/* Reads the lines of a head, which become texts of their own. */
+static int take_lines(struct reading *reading, char *file, const struct head *head)
+{
+    char *const end = file + head->length;
+    char *line = memchr(file, '\n', head->length);
+    for (line++; line < end; line++) {
+        char *next = memchr(line, '\n', (size_t)(end - line));
+        *next = '\0';
+        if (take_line(reading, line) != OK) {
+            return ERR_INVALID;
+        }
+        line = next;
+    }
+    reading->answer->content_type = fetch_header_value(reading->answer, "content-type");
+    return reading->keyed && reading->answer->url && reading->sized ? OK : ERR_INVALID;
 }
 
 /* OK; ERR_INVALID for a file that is broken, of another version or for another key; ERR_NOMEM. */
-static int read_file(int fd, size_t size, const char *key, struct arena *arena,
-                     struct fetch_response *answer)
+static int read_file(int fd, size_t size, struct arena *arena, const struct cache_known *known,
+                     struct cached *found)
 {
-    char *file = read_all(fd, size, arena);
+    struct head head = {0};
+    struct fetch_response *answer = &found->answer;
+    char *file = arena_alloc(arena, size + 1);
     struct fetch_header *headers = arena_zalloc(arena, MOST_HEADERS * sizeof *headers);
-    *answer = (struct fetch_response){.status = 200, .headers = headers};
     if (!file || !headers) {
         return ERR_NOMEM;
     }
-    struct reading reading = {.answer = answer, .headers = headers, .key = key, .size = size};
-    size_t first = strlen(FIRST_LINE);
-    if (strncmp(file, FIRST_LINE "\n", first + 1) != 0 || !is_whole(file, size)) {
+    size_t length = read_up_to(fd, file, 0, size < HEAD_BYTES ? size : HEAD_BYTES);
+    bool whole = is_whole(file, length, &head);
+    found->mark.sum = head.sum;
+    found->known = whole && known && known->is_known(known->context, &found->mark);
+    if (!found->known && length < size) {
+        length = read_up_to(fd, file, length, size);
+        whole = is_whole(file, length, &head);
+        found->mark.sum = head.sum;
+    }
+    *answer = (struct fetch_response){.status = 200, .headers = headers, .body = ""};
+    struct reading reading = {.answer = answer, .headers = headers, .key = found->mark.key};
+    const char *body = file + head.body;
+    size_t body_length = (found->known ? size : length) - head.body;
+    if (!whole || take_lines(&reading, file, &head) != OK || answer->body_length != body_length) {
         return ERR_INVALID;
     }
-    char *line = file + first + 1;
-    while (strncmp(line, "sum ", 4) != 0) {
-        char *end = strchr(line, '\n');
-        if (!end) {
-            return ERR_INVALID;
-        }
-        *end = '\0';
-        if (take_line(&reading, line) != OK) {
-            return ERR_INVALID;
-        }
-        line = end + 1;
+    if (found->known) {
+        answer->body_length = 0;
+        return OK;
     }
-    const char *body = line + 4 + 16 + 2;
     answer->body = body;
-    answer->content_type = fetch_header_value(answer, "content-type");
-    bool fits = reading.sized && answer->body_length == (size_t)(file + size - body);
-    return reading.keyed && answer->url && fits ? OK : ERR_INVALID;
+    return reading.body_sum && checksum(body, body_length) != reading.body_sum ? ERR_INVALID : OK;
 }
 
 /* ---- finding and storing ---- */
@@ -453,26 +505,29 @@ static int open_file(struct cache *cache, const char *key, struct stat *about)
 }
 
 int cache_find(struct cache *cache, struct arena *arena, const char *key,
-               struct fetch_response *answer, int64_t *age_s)
+               const struct cache_known *known, struct cached *found)
 {
     struct stat about;
     int fd = open_file(cache, key, &about);
     if (fd < 0) {
         return ERR_NOTFOUND;
     }
-    int status = read_file(fd, (size_t)about.st_size, key, arena, answer);
+    *found = (struct cached){0};
+    memcpy(found->mark.key, key, sizeof found->mark.key);
+    int status = read_file(fd, (size_t)about.st_size, arena, known, found);
     if (status == OK) {
         const struct timespec times[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
         futimens(fd, times);
         int64_t age = (int64_t)time(NULL) - (int64_t)about.st_mtime;
         /* A file of a time that is still to come tells nothing: the clock was set back since. */
-        *age_s = age >= 0 ? age : age >= -MOST_AHEAD_S ? 0 : INT64_MAX;
+        found->age_s = age >= 0 ? age : age >= -MOST_AHEAD_S ? 0 : INT64_MAX;
     }
     close(fd);
     return status == ERR_INVALID ? ERR_NOTFOUND : status;
 }
 
-int cache_keep(struct cache *cache, const char *key, const struct fetch_response *answer)
+int cache_keep(struct cache *cache, const char *key, const struct fetch_response *answer,
+               struct cache_mark *mark)
 {
     char id[ID_SIZE];
     char name[sizeof UNFINISHED + ID_SIZE];
@@ -487,7 +542,8 @@ int cache_keep(struct cache *cache, const char *key, const struct fetch_response
         return ERR_IO;
     }
     uint64_t size = 0;
-    int status = write_file(fd, key, answer, &size);
+    uint64_t sum = 0;
+    int status = write_file(fd, key, answer, &size, &sum);
     int problem = errno;
     if (close(fd) != 0 && status == OK) {
         problem = errno;
@@ -502,6 +558,8 @@ int cache_keep(struct cache *cache, const char *key, const struct fetch_response
         errno = problem;
         return status;
     }
+    memcpy(mark->key, key, sizeof mark->key);
+    mark->sum = sum;
     count_kept(cache, size);
     return OK;
 }

@@ -246,10 +246,10 @@ static bool may_keep(const struct fetch_response *fetched)
 }
 
 /* A cache that cannot be written is worth one warning, and none of the work. */
-static void keep(const struct plan *plan, const struct fetch_response *fetched)
+static void keep(const struct plan *plan, struct source_response *response)
 {
-    bool worked = cache_keep(plan->cache, plan->key, fetched) != ERR_IO;
-    if (worked) {
+    int status = cache_keep(plan->cache, plan->key, &response->fetched, &response->mark);
+    if (status != ERR_IO) {
         trouble_end(CACHE_NAME);
     } else if (trouble_begin(CACHE_NAME, "it cannot be written; the log says why")) {
         log_warn(call_request_id(plan->call), "the cache of pages cannot be written: %s",
@@ -259,10 +259,18 @@ static void keep(const struct plan *plan, const struct fetch_response *fetched)
 
 static int find(const struct plan *plan, struct source_response *response)
 {
-    *response = (struct source_response){.from_cache = true};
-    return plan->cache ? cache_find(plan->cache, call_arena(plan->call), plan->key,
-                                    &response->fetched, &response->age_s)
-                       : ERR_NOTFOUND;
+    struct cached found;
+    int status = plan->cache ? cache_find(plan->cache, call_arena(plan->call), plan->key,
+                                          plan->request->known, &found)
+                             : ERR_NOTFOUND;
+    if (status == OK) {
+        *response = (struct source_response){.fetched = found.answer,
+                                             .from_cache = true,
+                                             .known = found.known,
+                                             .age_s = found.age_s,
+                                             .mark = found.mark};
+    }
+    return status;
 }
 
 /* ---- asking ---- */
@@ -305,7 +313,7 @@ static int ask(struct plan *plan, const struct source_response *old,
         status = redirects_follow(plan->call, hosts, &plan->fetch, configured, fetched);
     }
     if (status == OK && plan->cache && may_keep(fetched)) {
-        keep(plan, fetched);
+        keep(plan, response);
     }
     return status;
 }
@@ -341,11 +349,11 @@ static int plan_rendering(struct call *call, const struct source_request *reques
     return make_plan(plan, "RENDER") == OK && plan->cache ? OK : ERR_NOTFOUND;
 }
 
-int source_find_rendered(struct call *call, const struct url *url, struct source_response *response)
+int source_find_rendered(struct call *call, const struct source_request *request,
+                         struct source_response *response)
 {
-    struct source_request request = {.url = url};
     struct plan plan;
-    int status = plan_rendering(call, &request, &plan);
+    int status = plan_rendering(call, request, &plan);
     if (status == OK) {
         status = find(&plan, response);
     }
@@ -353,11 +361,11 @@ int source_find_rendered(struct call *call, const struct url *url, struct source
 }
 
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,
-                          const struct url *url, const struct fetch_response *rendered)
+                          const struct source_request *request, struct source_response *rendered)
 {
-    struct source_request request = {.url = url};
     struct plan plan;
-    if (plan_rendering(call, &request, &plan) == OK && may_keep(plain) && may_keep(rendered)) {
+    if (plan_rendering(call, request, &plan) == OK && may_keep(plain) &&
+        may_keep(&rendered->fetched)) {
         keep(&plan, rendered);
     }
 }

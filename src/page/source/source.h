@@ -6,6 +6,7 @@
 #define FORAGE_PAGE_SOURCE_SOURCE_H
 
 #include "net/fetch.h"
+#include "page/source/cache.h"
 
 /* The cache and the lines of hosts of one program. */
 struct source;
@@ -24,12 +25,15 @@ struct source_request {
     size_t max_bytes; /* 0: LIMIT_FETCH_BODY_BYTES */
     bool configured;  /* an address that the operator set: the address policy does not apply */
     bool uncached;
+    const struct cache_known *known; /* NULL: the body is needed in any case */
 };
 
 struct source_response {
     struct fetch_response fetched; /* status, url, headers, body, or the failure */
     bool from_cache;
+    bool known; /* as the request said of its mark: it has no body */
     int64_t age_s;
+    struct cache_mark mark;
 };
 
 /* A status as of fetch_run(): OK with a response of any HTTP status, ERR_FAILED with the failure in
@@ -43,10 +47,11 @@ char *source_cache_folder(void);
 
 /* What a browser made of a page is cached like any answer, so that the parts of one reading are
  * parts of one text. OK with a response, or ERR_NOTFOUND, ERR_NOMEM. */
-MUST_CHECK int source_find_rendered(struct call *call, const struct url *url,
+MUST_CHECK int source_find_rendered(struct call *call, const struct source_request *request,
                                     struct source_response *response);
-/* `plain` is the page as the server sent it, which says whether it may be cached. */
+/* `plain` is the page as the server sent it, which says whether it may be cached; `rendered` gets
+ * its mark. */
 void source_keep_rendered(struct call *call, const struct fetch_response *plain,
-                          const struct url *url, const struct fetch_response *rendered);
+                          const struct source_request *request, struct source_response *rendered);
 
 #endif

@@ -26,7 +26,7 @@ static void fetch_one(struct call *call, void *item, struct arena *keep)
 {
     struct fetched *fetched = item;
     struct document document = {0};
-    int status = content_load(call, fetched->url, &(struct read_options){0}, &document);
+    int status = read_url(call, fetched->url, &(struct read_options){0}, &document);
     const struct call_error *error = call_error(call);
     if (status != OK) {
         const char *words = error ? error->message : "it could not be read";
