@@ -287,18 +287,6 @@ static enum byte_kind kind_of(uint32_t point)
     }
 }
 
-static void describe_bytes(const uint32_t letters[128], struct bytes_of *bytes)
-{
-    for (unsigned i = 0; i < 256; i++) {
-        uint32_t point = i < 0x80 ? i : letters[i - 0x80];
-        bytes->kind[i] = (uint8_t)(i < 0x80 && !isalpha((int)i) ? KIND_SYMBOL : kind_of(point));
-        bytes->latin[i] = point < 0x370 || (point >= 0x1E00 && point < 0x1F00);
-        uint32_t small = (uint32_t)utf8proc_tolower((utf8proc_int32_t)point);
-        /* Romanian letters with a comma, which most encodings have with a cedilla. */
-        bytes->small[i] = small == 0x219 ? 0x15F : small == 0x21B ? 0x163 : small;
-    }
-}
-
 /* The place of a letter in an alphabet, or FOREIGN. */
 static uint8_t place_of(const struct language *language, uint32_t small)
 {
@@ -329,6 +317,7 @@ struct pairs {
     size_t latin; /* those that end in a letter of ASCII */
     uint16_t ascii[27][27];
     uint16_t seen[256][256]; /* the place in `of`, from 1 */
+    bool paired[256];        /* bytes that are in `of` */
 };
 
 static size_t ascii_place(unsigned char byte)
@@ -347,6 +336,7 @@ static void take_pairs(const struct sample *sample, struct pairs *pairs)
             if (!*place) {
                 pairs->of[pairs->count].one = before;
                 pairs->of[pairs->count].two = byte;
+                pairs->paired[before] = pairs->paired[byte] = true;
                 *place = (uint16_t)++pairs->count;
             }
             pairs->of[*place - 1].count++;
@@ -374,6 +364,23 @@ static long price_ascii(const struct language *language, const struct pairs *pai
         }
     }
     return cost / 4;
+}
+
+/* Only of those that occur in pairs, since nobody asks about others. */
+static void describe_bytes(const uint32_t letters[128], const struct pairs *pairs,
+                           struct bytes_of *bytes)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        if (!pairs->paired[i]) {
+            continue;
+        }
+        uint32_t point = i < 0x80 ? i : letters[i - 0x80];
+        bytes->kind[i] = (uint8_t)(i < 0x80 && !isalpha((int)i) ? KIND_SYMBOL : kind_of(point));
+        bytes->latin[i] = point < 0x370 || (point >= 0x1E00 && point < 0x1F00);
+        uint32_t small = (uint32_t)utf8proc_tolower((utf8proc_int32_t)point);
+        /* Romanian letters with a comma, which most encodings have with a cedilla. */
+        bytes->small[i] = small == 0x219 ? 0x15F : small == 0x21B ? 0x163 : small;
+    }
 }
 
 /* What neighbours cost besides what they are: a symbol inside a word, a word of two scripts, a
@@ -413,7 +420,8 @@ static long price_letters(const struct language *language, const struct bytes_of
 {
     uint8_t place[256];
     for (unsigned i = 0; i < 256; i++) {
-        place[i] = bytes->kind[i] >= KIND_LETTER ? place_of(language, bytes->small[i]) : 0;
+        bool letter = pairs->paired[i] && bytes->kind[i] >= KIND_LETTER;
+        place[i] = letter ? place_of(language, bytes->small[i]) : 0;
     }
     long cost = bytes->besides + (language->latin ? 0 : LATIN_COST * (long)pairs->latin);
     bool own = language->latin;
@@ -563,7 +571,7 @@ static const struct bytes_of *bytes_of(struct arena *arena, struct search *searc
     struct bytes_of *bytes = arena_alloc(arena, sizeof *bytes);
     if (bytes) {
         bytes->name = encoding_name(encoding);
-        describe_bytes(letters, bytes);
+        describe_bytes(letters, pairs, bytes);
         bytes->besides = price_besides(bytes, pairs, limit);
         search->described[search->described_count].encoding = encoding;
         search->described[search->described_count++].bytes = bytes;
