@@ -58,11 +58,15 @@ size_t text_encode(uint32_t point, char out[4])
     return more + 1;
 }
 
-/* How many bytes before the first that is no ASCII are there, in whole words of eight. */
-static size_t plain_length(const char *text, size_t length)
+/* How many bytes of a text, which is not empty, stand before the first that is no ASCII, in whole
+ * words of eight. */
+static inline size_t plain_length(const char *text, size_t length)
 {
     uint64_t word = 0;
     size_t at = 0;
+    if (*text & 0x80) {
+        return 0;
+    }
     for (; length - at >= sizeof word; at += sizeof word) {
         memcpy(&word, text + at, sizeof word);
         if (word & UINT64_C(0x8080808080808080)) {
@@ -74,7 +78,7 @@ static size_t plain_length(const char *text, size_t length)
 
 /* How many bytes the code point takes, or a byte that is no UTF-8. The forms that are valid by
  * their first byte and the bits of the others go first. */
-static size_t length_of(const char *text, size_t left)
+static inline size_t length_of(const char *text, size_t left)
 {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = 0;
