@@ -70,7 +70,6 @@ static struct class_facts look_up(const lxb_dom_node_t *element, const char *cla
         .hints = hints_of((const unsigned char *)class, length),
         .shape = shape_of(shape_of_tag(element), class, length),
         .unreadable = dom_word_values(class, &reader_classes) != 0,
-        .byline = dom_has_word(class, "author") || dom_holds_any(class, byline_classes),
     };
 }
 

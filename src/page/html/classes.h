@@ -9,7 +9,6 @@ struct class_facts {
     uint32_t hints;  /* of choose/hints.h */
     uint32_t shape;  /* a number for its tag and its first word: what its likes have in common */
     bool unreadable; /* style sheets of all makers hide it from eyes */
-    bool byline;     /* it says who wrote the page */
 };
 
 /* Has a page remember its classes. Where there is no memory it does without. */

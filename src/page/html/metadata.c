@@ -418,7 +418,7 @@ static void read_body(struct page *page, const struct body_facts *known, struct 
         }
         const char *words = dom_class(node);
         bool byline = !author_is_known && !facts->author && words &&
-                      class_facts(page, node, words, strlen(words)).byline;
+                      (dom_has_word(words, "author") || dom_holds_any(words, byline_classes));
         const char *property =
             itemprop != LXB_DOM_ATTR__UNDEF ? dom_known_attr(node, itemprop) : NULL;
         if (property) {
