@@ -42,6 +42,7 @@
 #define LIMIT_ERROR_CHARS      2000
 #define LIMIT_PENDING_ASKS     256 /* questions to clients waiting for an answer */
 #define LIMIT_LISTENERS        256 /* open subscriptions/listen streams */
+#define LIMIT_KEPT_LISTS       32  /* whose bytes are kept: 1 MB if all were lists of tools */
 #define TIME_CALL_DEADLINE_MS  50000
 #define TIME_PROGRESS_MS       3000 /* without a word to the client of a call that waits */
 #define TIME_STUCK_MS          1000 /* that a call waits for a store before the status tells */

@@ -29,6 +29,7 @@ static struct {
     _Atomic enum secret_kind kind;
 } spellings[MOST_SPELLINGS];
 static _Atomic size_t spelling_count;
+static _Atomic unsigned version;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
 static int add_new(size_t place, const char *text, size_t length, enum secret_kind kind)
@@ -58,6 +59,7 @@ static int add_spelling(const char *text, size_t length, enum secret_kind kind)
     } else if (kind == SECRET_SENT) {
         spellings[place].kind = kind;
     }
+    version++;
     pthread_mutex_unlock(&adding);
     return status;
 }
@@ -163,6 +165,11 @@ bool redact_buf(struct buf *buf, size_t from, enum words words)
     }
     buf_done(&clean);
     return true;
+}
+
+unsigned redact_version(void)
+{
+    return version;
 }
 
 void redact_reset(void)

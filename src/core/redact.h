@@ -40,6 +40,8 @@ MUST_CHECK int redact_add(const char *secret, enum secret_kind kind);
 bool redact_buf(struct buf *buf, size_t from, enum words words);
 /* Whether `text` holds a secret that such words may not hold. */
 bool redact_needed(const char *text, size_t length, enum words words);
+/* Changes whenever words that held no secret may hold one now, since another one was registered. */
+unsigned redact_version(void);
 /* Forgets all secrets, for tests that register their own. */
 void redact_reset(void);
 

@@ -67,7 +67,7 @@ static void add_modern_fields(struct mcp_work *work, yyjson_mut_val *result)
     yyjson_mut_val *info = yyjson_mut_obj_add_obj(doc, meta, META_SERVER_INFO);
     yyjson_mut_obj_add_str(doc, info, "name", work->mcp->options.name);
     yyjson_mut_obj_add_str(doc, info, "version", work->mcp->options.version);
-    if (work->method && work->method->cacheable) {
+    if (work->method && work->method->keeping != ANEW) {
         yyjson_mut_obj_add_int(doc, result, "ttlMs", CACHE_MS);
         yyjson_mut_obj_add_str(doc, result, "cacheScope", "private");
     }

@@ -47,7 +47,7 @@ static bool label_says_so(const char *label)
     return length > suffix && strcmp(label + length - suffix, LABEL_SUFFIX) == 0;
 }
 
-static bool is_known(const struct mcp_work *work)
+bool apps_known(const struct mcp_work *work)
 {
     if (work->modern) {
         return apps_declared(yyjson_obj_get(work->meta, META_CAPABILITIES));
@@ -67,12 +67,12 @@ bool apps_list_tool(const struct mcp_work *work, const struct entry *entry)
 {
     const struct registry *registry = work->mcp->options.registry;
     return registry_is_listed(registry, entry) ||
-           (entry->ui && registry_is_offered(registry, entry) && is_known(work));
+           (entry->ui && registry_is_offered(registry, entry) && apps_known(work));
 }
 
 void apps_describe_tool(struct mcp_work *work, const struct entry *entry, yyjson_mut_val *item)
 {
-    if (!entry->ui || !is_known(work)) {
+    if (!entry->ui || !apps_known(work)) {
         return;
     }
     yyjson_mut_val *meta = yyjson_mut_obj_get(item, "_meta");
@@ -97,7 +97,7 @@ static bool is_shown(const struct mcp_work *work, const struct resource *resourc
         const char *uri = json_string(entry->ui, "resourceUri");
         shown = shown || (uri && strcmp(uri, resource->uri) == 0 && apps_list_tool(work, entry));
     }
-    return shown && is_known(work);
+    return shown && apps_known(work);
 }
 
 void apps_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities)

@@ -60,8 +60,30 @@ struct listener {
     unsigned lists;        /* bits of 1 << enum mcp_list */
 };
 
+/* What the answer to a request for a list depends on, but for the id: two requests with the same
+ * key get the same bytes. */
+struct list_key {
+    const struct method *method;
+    size_t start;         /* of the page */
+    unsigned client;      /* bits of lists.c: what it speaks and knows */
+    unsigned changes;     /* how often a list has changed */
+    unsigned secrets;     /* redact_version() */
+    uint64_t listed;      /* tools, a bit for each */
+    uint64_t recommended; /* those that clients should have from the start, and that are ready */
+};
+
+struct kept_list {
+    struct list_key key;
+    char *result; /* as bytes, redacted; NULL: none */
+    size_t length;
+};
+
 struct mcp {
     struct mcp_options options;
+    atomic_uint changes; /* of lists, that were told */
+    pthread_rwlock_t lists_lock;
+    struct kept_list lists[LIMIT_KEPT_LISTS];
+    size_t next_list; /* to be replaced */
     unsigned char seal_key[SHA256_SIZE];
     atomic_bool ending;   /* what is cancelled now was not cancelled by its client */
     pthread_mutex_t lock; /* guards what follows */
@@ -87,13 +109,21 @@ enum extension {
 
 typedef void (*method_run)(struct mcp_work *work);
 
+/* Whether the same answer is given again. */
+enum keeping {
+    ANEW,
+    BY_CLIENTS,     /* they are told how long: modern answers carry ttlMs and cacheScope */
+    BY_US,          /* and we keep its bytes (lists.c) */
+    BY_US_IN_PAGES, /* and those of each page */
+};
+
 struct method {
     const char *name;
     method_run run;
     unsigned eras;     /* ERA_LEGACY | ERA_MODERN */
     unsigned features; /* all of these must be on */
-    bool cacheable;    /* modern answers carry ttlMs and cacheScope */
-    bool slow;         /* it may wait */
+    enum keeping keeping;
+    bool slow; /* it may wait */
     enum extension extension;
 };
 
@@ -139,6 +169,7 @@ struct mcp_work {
     yyjson_mut_doc *doc;
     struct buf answer;
     int http_status;
+    bool partial; /* something is left out of it for want of memory */
     struct mcp_work *next_in_flight;
     bool registered;
 };
@@ -167,6 +198,8 @@ void method_receive(struct mcp_work *work, const char *name);
 /* The place of a syslog-style level in its order, or -1. */
 int log_level_index(const char *name);
 
+/* Where the page begins that the request's cursor names; false where no list gave that cursor. */
+bool read_cursor(const struct mcp_work *work, size_t *start);
 /* Answers with the page of a list that the request's cursor names; the items are an array. */
 void answer_items(struct mcp_work *work, const char *key, yyjson_mut_val *items);
 /* The result of tools/call, made of what a tool answered; it belongs to the reply's document. */
@@ -179,10 +212,18 @@ yyjson_mut_val *describe_named(yyjson_mut_doc *doc, const struct resource *resou
 yyjson_mut_val *add_extension(struct mcp_work *work, yyjson_mut_val *capabilities,
                               const char *name);
 
+/* ---- lists.c: answers whose bytes are kept ---- */
+
+/* Answers as the work's method does, with the bytes of an earlier answer where there is one. */
+void lists_answer(struct mcp_work *work);
+void lists_free(struct mcp *mcp);
+
 /* ---- skills.c: what an agent should know ---- */
 
 /* Whether the program has skills. */
 bool skills_offered(const struct mcp *mcp);
+/* Whether the client of a request knows them. */
+bool skills_known(const struct mcp_work *work);
 /* A capability of ours, for the modern handshake. */
 void skills_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities);
 /* The file of a skill that a URI names, or NULL. */
@@ -203,6 +244,8 @@ bool apps_declared(yyjson_val *capabilities);
 /* The label of a client over HTTP that does, so that each of its requests says so again; NULL
  * without memory. */
 const char *apps_label(struct mcp_work *work, const char *label);
+/* Whether the client of a request shows our pages. */
+bool apps_known(const struct mcp_work *work);
 /* A capability of ours, for both handshakes, where the client shows apps. */
 void apps_add_capability(struct mcp_work *work, yyjson_mut_val *capabilities);
 /* Whether this client's list of tools has this one now. */

@@ -22,6 +22,7 @@ struct mcp *mcp_new(const struct mcp_options *options)
         mcp->options.page_size = 100;
     }
     pthread_mutex_init(&mcp->lock, NULL);
+    pthread_rwlock_init(&mcp->lists_lock, NULL);
     if (id_random(mcp->seal_key, sizeof mcp->seal_key) != OK) {
         return mcp_free(mcp);
     }
@@ -31,6 +32,8 @@ struct mcp *mcp_new(const struct mcp_options *options)
 struct mcp *mcp_free(struct mcp *mcp)
 {
     if (mcp) {
+        lists_free(mcp);
+        pthread_rwlock_destroy(&mcp->lists_lock);
         pthread_mutex_destroy(&mcp->lock);
         free(mcp);
     }
@@ -366,7 +369,7 @@ void mcp_work_run(struct mcp_work *work)
         }
         join_answers(work);
     } else if (work->kind != MCP_DONE) {
-        work->method->run(work);
+        (work->method->keeping >= BY_US ? lists_answer : work->method->run)(work);
     }
     if (work->kind != MCP_LISTEN) {
         unregister_work(work);

@@ -79,6 +79,7 @@ static const char *instructions(struct mcp_work *work)
 {
     const struct mcp_options *options = &work->mcp->options;
     const char *uses = registry_uses(options->registry, work->arena);
+    work->partial |= !uses;
     return uses && options->instructions
                ? arena_printf(work->arena, "%s%s", uses, options->instructions)
                : options->instructions;
@@ -149,22 +150,25 @@ typedef yyjson_mut_val *(*describer)(yyjson_mut_doc *doc, const struct registry 
                                      size_t index);
 
 /* A cursor is the place of the page's first item. */
+bool read_cursor(const struct mcp_work *work, size_t *start)
+{
+    yyjson_val *cursor = yyjson_obj_get(work->params, "cursor");
+    const char *text = yyjson_get_str(cursor);
+    char *end = NULL;
+    *start = text && *text == 'p' ? strtoul(text + 1, &end, 10) : 0;
+    return !cursor || (end && !*end && *start > 0);
+}
+
 void answer_items(struct mcp_work *work, const char *key, yyjson_mut_val *items)
 {
     yyjson_mut_val *result = yyjson_mut_obj(work->doc);
     yyjson_mut_obj_add_val(work->doc, result, key, items);
     size_t count = yyjson_mut_arr_size(items);
-    size_t start = 0;
-    yyjson_val *cursor = yyjson_obj_get(work->params, "cursor");
-    if (cursor) {
-        const char *text = yyjson_get_str(cursor);
-        char *end = NULL;
-        start = text && *text == 'p' ? strtoul(text + 1, &end, 10) : 0;
-        if (!end || *end || start == 0 || start >= count) {
-            answer_error(work, RPC_INVALID_PARAMS, NULL,
-                         "cursor is not one that this list gave; leave it out to begin again");
-            return;
-        }
+    size_t start;
+    if (!read_cursor(work, &start) || (start > 0 && start >= count)) {
+        answer_error(work, RPC_INVALID_PARAMS, NULL,
+                     "cursor is not one that this list gave; leave it out to begin again");
+        return;
     }
     size_t size = work->mcp->options.page_size;
     if (count - start > size) {
@@ -198,6 +202,7 @@ static void list_tools(struct mcp_work *work)
         const struct entry *entry = &registry->tools[i];
         if (apps_list_tool(work, entry)) {
             yyjson_mut_val *item = form_definition(doc, entry);
+            work->partial |= !yyjson_mut_obj_get(item, "description");
             apps_describe_tool(work, entry, item);
             if (tasks && entry->job) {
                 yyjson_mut_val *execution = yyjson_mut_obj_add_obj(doc, item, "execution");
@@ -539,31 +544,32 @@ static void complete_argument(struct mcp_work *work)
 /* ---- the table ---- */
 
 static const struct method METHODS[] = {
-    {"initialize", initialize, ERA_LEGACY, 0, false, false, OF_PROTOCOL},
-    {"ping", answer_empty, ERA_LEGACY, 0, false, false, OF_PROTOCOL},
-    {"server/discover", discover, ERA_MODERN, 0, true, false, OF_PROTOCOL},
-    {"tools/list", list_tools, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
-    {"tools/call", call_tool, ERA_LEGACY | ERA_MODERN, 0, false, false, OF_PROTOCOL},
-    {"resources/list", list_resources, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
-    {"resources/templates/list", list_templates, ERA_LEGACY | ERA_MODERN, 0, true, false,
+    {"initialize", initialize, ERA_LEGACY, 0, ANEW, false, OF_PROTOCOL},
+    {"ping", answer_empty, ERA_LEGACY, 0, ANEW, false, OF_PROTOCOL},
+    {"server/discover", discover, ERA_MODERN, 0, BY_US, false, OF_PROTOCOL},
+    {"tools/list", list_tools, ERA_LEGACY | ERA_MODERN, 0, BY_US_IN_PAGES, false, OF_PROTOCOL},
+    {"tools/call", call_tool, ERA_LEGACY | ERA_MODERN, 0, ANEW, false, OF_PROTOCOL},
+    {"resources/list", list_resources, ERA_LEGACY | ERA_MODERN, 0, BY_US_IN_PAGES, false,
      OF_PROTOCOL},
-    {"resources/read", read_resource, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
-    {"resources/subscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false, false, OF_PROTOCOL},
-    {"resources/unsubscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, false, false, OF_PROTOCOL},
-    {"prompts/list", list_prompts, ERA_LEGACY | ERA_MODERN, 0, true, false, OF_PROTOCOL},
-    {"prompts/get", get_prompt, ERA_LEGACY | ERA_MODERN, 0, false, false, OF_PROTOCOL},
-    {"completion/complete", complete_argument, ERA_LEGACY | ERA_MODERN, 0, false, false,
+    {"resources/templates/list", list_templates, ERA_LEGACY | ERA_MODERN, 0, BY_US_IN_PAGES, false,
      OF_PROTOCOL},
-    {"logging/setLevel", set_log_level, ERA_LEGACY, MCP_LOGGING, false, false, OF_PROTOCOL},
-    {"subscriptions/listen", listen_start, ERA_MODERN, MCP_LIST_CHANGED, false, false, OF_PROTOCOL},
-    {"tasks/get", tasks_get, ERA_LEGACY | ERA_MODERN, 0, false, true, OF_TASKS},
-    {"tasks/cancel", tasks_cancel, ERA_LEGACY | ERA_MODERN, 0, false, true, OF_TASKS},
-    {"tasks/update", tasks_update, ERA_MODERN, 0, false, true, OF_TASKS},
-    {"tasks/result", tasks_result, ERA_LEGACY, 0, false, true, OF_TASKS},
-    {"tasks/list", tasks_list, ERA_LEGACY, 0, false, true, OF_TASKS},
-    {"skills/list", skills_list, ERA_MODERN, 0, true, false, OF_SKILLS},
-    {"skills/get", skills_get, ERA_MODERN, 0, true, false, OF_SKILLS},
-    {"resources/directory/read", skills_read_directory, ERA_MODERN, 0, false, false, OF_SKILLS},
+    {"resources/read", read_resource, ERA_LEGACY | ERA_MODERN, 0, BY_CLIENTS, false, OF_PROTOCOL},
+    {"resources/subscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, ANEW, false, OF_PROTOCOL},
+    {"resources/unsubscribe", answer_empty, ERA_LEGACY, MCP_SUBSCRIBE, ANEW, false, OF_PROTOCOL},
+    {"prompts/list", list_prompts, ERA_LEGACY | ERA_MODERN, 0, BY_US_IN_PAGES, false, OF_PROTOCOL},
+    {"prompts/get", get_prompt, ERA_LEGACY | ERA_MODERN, 0, ANEW, false, OF_PROTOCOL},
+    {"completion/complete", complete_argument, ERA_LEGACY | ERA_MODERN, 0, ANEW, false,
+     OF_PROTOCOL},
+    {"logging/setLevel", set_log_level, ERA_LEGACY, MCP_LOGGING, ANEW, false, OF_PROTOCOL},
+    {"subscriptions/listen", listen_start, ERA_MODERN, MCP_LIST_CHANGED, ANEW, false, OF_PROTOCOL},
+    {"tasks/get", tasks_get, ERA_LEGACY | ERA_MODERN, 0, ANEW, true, OF_TASKS},
+    {"tasks/cancel", tasks_cancel, ERA_LEGACY | ERA_MODERN, 0, ANEW, true, OF_TASKS},
+    {"tasks/update", tasks_update, ERA_MODERN, 0, ANEW, true, OF_TASKS},
+    {"tasks/result", tasks_result, ERA_LEGACY, 0, ANEW, true, OF_TASKS},
+    {"tasks/list", tasks_list, ERA_LEGACY, 0, ANEW, true, OF_TASKS},
+    {"skills/list", skills_list, ERA_MODERN, 0, BY_US_IN_PAGES, false, OF_SKILLS},
+    {"skills/get", skills_get, ERA_MODERN, 0, BY_CLIENTS, false, OF_SKILLS},
+    {"resources/directory/read", skills_read_directory, ERA_MODERN, 0, ANEW, false, OF_SKILLS},
 };
 
 static bool is_offered(const struct mcp *mcp, const struct method *method)

@@ -184,6 +184,7 @@ void listen_stop(struct mcp_work *work)
 
 void mcp_list_changed(struct mcp *mcp, enum mcp_list list)
 {
+    atomic_fetch_add(&mcp->changes, 1);
     pthread_mutex_lock(&mcp->lock);
     for (size_t i = 0; i < LIMIT_LISTENERS; i++) {
         struct listener *listener = &mcp->listeners[i];

@@ -16,7 +16,7 @@ bool skills_offered(const struct mcp *mcp)
     return mcp->options.registry->skill_count > 0;
 }
 
-static bool is_known(const struct mcp_work *work)
+bool skills_known(const struct mcp_work *work)
 {
     yyjson_val *capabilities = yyjson_obj_get(work->meta, META_CAPABILITIES);
     return work->modern &&
@@ -118,7 +118,7 @@ static yyjson_mut_val *describe_file(struct mcp_work *work, const struct skill *
 void skills_add_resources(struct mcp_work *work, yyjson_mut_val *items)
 {
     const struct registry *registry = work->mcp->options.registry;
-    for (size_t i = 0; is_known(work) && i < registry->skill_count; i++) {
+    for (size_t i = 0; skills_known(work) && i < registry->skill_count; i++) {
         const struct skill *skill = registry->skills[i];
         yyjson_mut_arr_append(items, describe_file(work, skill, &skill->files[0]));
     }

@@ -24,15 +24,6 @@ bool form_is_text(void)
 /* It counts in UTF-16, where a character may take two units. */
 #define UNITS_PER_CHAR 2
 
-static bool is_ready(const struct entry *entry)
-{
-    struct readiness readiness = {.ready = true};
-    if (entry->tool->ready) {
-        entry->tool->ready(&readiness);
-    }
-    return readiness.ready;
-}
-
 /* What a client wants to know of a tool beyond the protocol; NULL: nothing. */
 static yyjson_mut_val *make_meta(yyjson_mut_doc *doc, const struct entry *entry)
 {
@@ -42,7 +33,7 @@ static yyjson_mut_val *make_meta(yyjson_mut_doc *doc, const struct entry *entry)
         yyjson_mut_obj_add_uint(doc, meta, "anthropic/maxResultSizeChars",
                                 units < MOST_ANNOUNCED ? units : MOST_ANNOUNCED);
     }
-    if (entry->upfront && is_ready(entry)) {
+    if (entry->upfront && registry_is_ready(entry)) {
         yyjson_mut_obj_add_bool(doc, meta, "anthropic/alwaysLoad", true);
     }
     return meta;

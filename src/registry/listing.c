@@ -36,14 +36,19 @@ const struct entry *registry_offered(const struct registry *registry, const char
     return NULL;
 }
 
-bool registry_is_listed(const struct registry *registry, const struct entry *entry)
+bool registry_is_ready(const struct entry *entry)
 {
     struct readiness readiness = {.ready = true};
-    bool listed = entry->listed && registry_is_offered(registry, entry);
-    if (listed && registry->only_ready && entry->tool->ready) {
+    if (entry->tool->ready) {
         entry->tool->ready(&readiness);
     }
-    return listed && readiness.ready;
+    return readiness.ready;
+}
+
+bool registry_is_listed(const struct registry *registry, const struct entry *entry)
+{
+    return entry->listed && registry_is_offered(registry, entry) &&
+           (!registry->only_ready || registry_is_ready(entry));
 }
 
 static bool is_listed(yyjson_val *property)

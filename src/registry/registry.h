@@ -224,6 +224,8 @@ const struct prompt *registry_prompt(const struct registry *registry, const char
 bool registry_is_offered(const struct registry *registry, const struct entry *entry);
 /* The tool that they call so, or NULL. */
 const struct entry *registry_offered(const struct registry *registry, const char *called);
+/* Whether a tool can work now. */
+bool registry_is_ready(const struct entry *entry);
 /* Whether lists of tools have this one now. */
 bool registry_is_listed(const struct registry *registry, const struct entry *entry);
 /* A tool's definition as clients see it: what tells it from the others and how to call it, in as

@@ -11,7 +11,7 @@ import re
 import pytest
 from conftest import report
 from http_client import exchange, request
-from messages import call
+from messages import CAPABILITIES, call, modern, modern_headers
 from programs import Server, Stdio, run
 
 # Characters of names, descriptions and input schemas.
@@ -195,6 +195,72 @@ def test_parameters_that_are_not_listed_are_taken(tmp_path):
         assert result["structuredContent"]["success"] is True
         wrong = stdio.ask("tools/call", {"name": "memory_search", "arguments": {"query": "x", "colour": "red"}})["result"]
         assert wrong["isError"] is True and "colour" in wrong["structuredContent"]["error"]["message"]
+
+
+# ---- lists that are asked for again ----
+
+PREFIX = "io.modelcontextprotocol/"
+PAGES = {f"{PREFIX}ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}
+EXTENSIONS = {f"{PREFIX}tasks": {}, f"{PREFIX}skills": {}, **PAGES}
+LISTS = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"]
+
+
+def requests_for_lists(number):
+    """Of every list, for clients of both eras that know little or much; ids that begin with that number."""
+    knows = {CAPABILITIES: {"extensions": EXTENSIONS}}
+    for method in [*LISTS, "skills/list", "server/discover"]:
+        if method in LISTS:
+            yield call(method, {}, f"{number} {method} a")
+        yield modern(method, id=f"{number} {method} b")
+        yield modern(method, id=f"{number} {method} c", **knows)
+
+
+def bytes_over_stdio(client, message):
+    client.send(message)
+    found = client.answers.wait(lambda line: json.loads(line).get("id") == message["id"])
+    return found[1].encode() if isinstance(found[1], str) else found[1]
+
+
+def bytes_over_http(server, message, version, label=None):
+    headers = modern_headers(message) if "_meta" in message["params"] else {"MCP-Protocol-Version": version}
+    if label:
+        headers["Mcp-Session-Id"] = label
+    return exchange(server.port, request(headers=headers, body=message)).body
+
+
+def without_id(answer, message):
+    text = answer.decode().strip()
+    head = '{"jsonrpc":"2.0","id":' + json.dumps(message["id"]) + ","
+    assert text.startswith(head), text[:200]
+    return text.removeprefix(head)
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18"])
+@pytest.mark.parametrize("capabilities", [{}, {"extensions": PAGES}])
+@pytest.mark.parametrize("context", [None, "codex", "claude"])
+def test_lists_stay_the_same_bytes(version, capabilities, context):
+    """What is kept is what a program answers that was never asked before, over stdio as over HTTP."""
+    settings = {"FORAGE_CONTEXT": context} if context else {}
+    initialize = call("initialize", {"protocolVersion": version, "capabilities": capabilities, "clientInfo": {"name": "x", "version": "1"}})
+    seen = {}
+
+    def compare(answer, message):
+        key = json.dumps({**message, "id": None})
+        text = without_id(answer, message)
+        assert '"result":' in text[:20] and seen.setdefault(key, text) == text, message
+
+    with Stdio(**settings) as stdio, Server(**settings) as server:
+        bytes_over_stdio(stdio, initialize)
+        label = exchange(server.port, request(body=initialize)).header("Mcp-Session-Id")
+        for number in range(3):
+            for message in requests_for_lists(number):
+                compare(bytes_over_stdio(stdio, message), message)
+                compare(bytes_over_http(server, message, version, label), message)
+    assert len(set(seen.values())) >= 10
+    for message in (each for each in requests_for_lists(9) if each["method"] in ("tools/list", "resources/list")):
+        with Stdio(**settings) as fresh:
+            bytes_over_stdio(fresh, initialize)
+            compare(bytes_over_stdio(fresh, message), message)
 
 
 # ---- blank questions ----

@@ -81,7 +81,7 @@ static const struct tool TOOLS[] = {
      ",\"forage\":{\"group\":\"two\",\"timeoutMs\":200}}",
      ask_name, NULL},
     {"{\"name\":\"talk\",\"description\":\"Talks.\",\"inputSchema\":" SCHEMA_NONE
-     ",\"forage\":{\"group\":\"two\"}}",
+     ",\"forage\":{\"group\":\"two\",\"brief\":\"Talks.\",\"use\":\"talks\"}}",
      talk, NULL},
 };
 

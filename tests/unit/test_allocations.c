@@ -100,6 +100,38 @@ static void every_allocation_may_fail(void **state)
     test_server_close(&server);
 }
 
+/* What an answer left out for want of memory is not kept. */
+static void lists_are_whole_again(void **state)
+{
+    (void)state;
+    static const char *const LISTS[] = {
+        REQUEST("tools/list", ""),
+        REQUEST("tools/list", META),
+        REQUEST("server/discover", META),
+        REQUEST("skills/list", META),
+    };
+    for (size_t i = 0; i < COUNT(LISTS); i++) {
+        char *whole = NULL;
+        failed = true;
+        for (long n = 0; failed; n++) {
+            struct test_server server;
+            assert_true(test_server_open(&server));
+            failed = false;
+            fail_after = whole ? n : -1;
+            free(send_message(&server, LISTS[i]));
+            fail_after = -1;
+            char *answer = send_message(&server, LISTS[i]);
+            assert_non_null(answer);
+            assert_string_equal(answer, whole ? whole : answer);
+            failed |= !whole;
+            free(whole);
+            whole = answer;
+            test_server_close(&server);
+        }
+        free(whole);
+    }
+}
+
 static void a_server_opens_or_says_no(void **state)
 {
     (void)state;
@@ -287,6 +319,7 @@ UNIT_TEST(allocations)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(lists_are_whole_again),
         cmocka_unit_test(a_server_opens_or_says_no),
         cmocka_unit_test(a_search_is_made_whole_or_not_at_all),
         cmocka_unit_test(open_sources_are_asked_whole_or_not_at_all),

@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "core/log.h"
+#include "core/redact.h"
 #include "guard/callers.h"
 #include "protocol_server.h"
 
@@ -430,6 +431,147 @@ static void a_question_waits_for_its_own_client(void **state)
     free(asking.answer);
 }
 
+/* ---- lists whose bytes are kept ---- */
+
+#define META_ALL                                                                                   \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" MODERN                             \
+    "\",\"io.modelcontextprotocol/clientCapabilities\":{\"extensions\":{"                          \
+    "\"io.modelcontextprotocol/tasks\":{},\"io.modelcontextprotocol/skills\":{},"                  \
+    "\"io.modelcontextprotocol/ui\":{\"mimeTypes\":[\"text/html;profile=mcp-app\"]}}}}"
+#define MODERN_LIST(method, cursor) REQUEST(method, cursor META), REQUEST(method, cursor META_ALL)
+#define EVERY_LIST(method)                                                                         \
+    REQUEST(method, ""), REQUEST(method, "\"cursor\":\"p3\""),                                     \
+        REQUEST(method, "\"cursor\":\"p1\""), REQUEST(method, "\"cursor\":\"p6\""),                \
+        MODERN_LIST(method, ""), MODERN_LIST(method, "\"cursor\":\"p3\","),                        \
+        MODERN_LIST(method, "\"cursor\":\"p2\","), MODERN_LIST(method, "\"cursor\":\"no\",")
+
+/* More than are kept. */
+static const char *const LISTS[] = {
+    EVERY_LIST("tools/list"),
+    EVERY_LIST("resources/list"),
+    EVERY_LIST("resources/templates/list"),
+    EVERY_LIST("prompts/list"),
+    EVERY_LIST("skills/list"),
+    EVERY_LIST("server/discover"),
+    EVERY_LIST("resources/read"),
+};
+
+static char *send_over_stdio(struct test_server *server, const char *message)
+{
+    int status;
+    return send(server, NULL, NULL, message, &status);
+}
+
+/* Errors have an id of their own. */
+static void expect_same(const char *message, const char *answer, const char *first)
+{
+    assert_non_null(answer);
+    const char *end = strstr(first, "\"requestId\"");
+    size_t length = end ? (size_t)(end - first) : strlen(first) + 1;
+    if (strncmp(answer, first, length) != 0) {
+        print_error("%s: wanted %s, got %s\n", message, first, answer);
+    }
+    assert_int_equal(strncmp(answer, first, length), 0);
+}
+
+static void kept_lists_are_as_new_ones(void **state)
+{
+    struct test_server *server = *state;
+    enum { ROUNDS = 3 };
+    char *first[COUNT(LISTS)];
+    for (size_t i = 0; i < COUNT(LISTS); i++) {
+        struct test_server fresh;
+        assert_true(test_server_open(&fresh));
+        first[i] = send_over_stdio(&fresh, LISTS[i]);
+        test_server_close(&fresh);
+        assert_non_null(first[i]);
+    }
+    for (size_t i = 0; i < ROUNDS * COUNT(LISTS); i++) {
+        char *answer = send_over_stdio(server, LISTS[i % COUNT(LISTS)]);
+        char *again = send_over_stdio(server, LISTS[i % COUNT(LISTS)]);
+        expect_same(LISTS[i % COUNT(LISTS)], answer, first[i % COUNT(LISTS)]);
+        expect_same(LISTS[i % COUNT(LISTS)], again, first[i % COUNT(LISTS)]);
+        free(answer);
+        free(again);
+    }
+    for (size_t i = 0; i < COUNT(LISTS); i++) {
+        free(first[i]);
+    }
+}
+
+static void kept_lists_have_the_id_of_their_request(void **state)
+{
+    static const char LIST[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"prompts/list\"}";
+    static const char *const IDS[] = {"7", "-1", "18446744073709551615", "\"a\"",
+                                      "\"\\u00e9 \\n\""};
+    static const char *const WRITTEN[] = {"7", "-1", "18446744073709551615", "\"a\"",
+                                          "\"\xc3\xa9 \\n\""};
+    for (size_t i = 0; i < 2 * COUNT(IDS); i++) {
+        char message[200], wanted[200];
+        snprintf(message, sizeof message, LIST, IDS[i % COUNT(IDS)]);
+        snprintf(wanted, sizeof wanted, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"prompts\":[{",
+                 WRITTEN[i % COUNT(IDS)]);
+        char *answer = send_over_stdio(*state, message);
+        expect(IDS[i % COUNT(IDS)], answer, wanted);
+        free(answer);
+    }
+}
+
+static bool late_is_ready;
+
+static void ready_late(struct readiness *readiness)
+{
+    readiness->ready = late_is_ready;
+}
+
+static void lists_follow_what_changes(void **state)
+{
+    struct test_server *server = *state;
+    static const char PAGE[] = REQUEST("tools/list", "\"cursor\":\"p3\"");
+    static const char PROMPTS[] = REQUEST("prompts/list", "");
+    static const struct tool LATE = {
+        "{\"name\":\"late\",\"description\":\"Comes late.\",\"inputSchema\":{\"type\":\"object\"},"
+        "\"forage\":{\"group\":\"late\",\"upfront\":true}}",
+        NULL, ready_late};
+    static const struct {
+        bool only_ready, ready;
+        const char *secret, *listed, *unlisted;
+    } STEPS[] = {
+        {false, true, NULL, "alwaysLoad", "[redacted]"},
+        {false, false, NULL, "late", "alwaysLoad"},
+        {true, true, NULL, "alwaysLoad", "[redacted]"},
+        {true, false, NULL, "talk", "late"},
+        {true, true, NULL, "alwaysLoad", "[redacted]"},
+        {true, true, "Comes late.", "[redacted]", "Comes"},
+        {true, false, NULL, "talk", "late"},
+    };
+    static const struct prompt PROMPT = {.name = "late"};
+    char *before[] = {send_over_stdio(server, PAGE), send_over_stdio(server, PROMPTS)};
+    for (size_t i = 0; i < COUNT(before); i++) {
+        assert_null(strstr(before[i], "late"));
+        free(before[i]);
+    }
+    assert_int_equal(registry_add_prompt(server->registry, &PROMPT), OK);
+    mcp_list_changed(server->mcp, MCP_LIST_PROMPTS);
+    char *prompts = send_over_stdio(server, PROMPTS);
+    expect("prompts", prompts, "late");
+    free(prompts);
+    assert_int_equal(registry_add_tool(server->registry, &LATE), OK);
+    mcp_list_changed(server->mcp, MCP_LIST_TOOLS);
+    for (size_t i = 0; i < 2 * COUNT(STEPS); i++) {
+        server->registry->only_ready = STEPS[i / 2].only_ready;
+        late_is_ready = STEPS[i / 2].ready;
+        if (STEPS[i / 2].secret) {
+            assert_int_equal(redact_add(STEPS[i / 2].secret, SECRET_SENT), OK);
+        }
+        char *answer = send_over_stdio(server, PAGE);
+        expect("listed", answer, STEPS[i / 2].listed);
+        assert_null(strstr(answer, STEPS[i / 2].unlisted));
+        free(answer);
+    }
+    redact_reset();
+}
+
 struct sink {
     pthread_mutex_t lock;
     char last[512];
@@ -587,6 +729,9 @@ UNIT_TEST(mcp)
         SERVER_TEST(state_comes_back_sealed),
         SERVER_TEST(progress_and_logs_go_to_the_sink),
         SERVER_TEST(a_question_waits_for_its_own_client),
+        SERVER_TEST(kept_lists_are_as_new_ones),
+        SERVER_TEST(kept_lists_have_the_id_of_their_request),
+        SERVER_TEST(lists_follow_what_changes),
         SERVER_TEST(listeners_hear_what_they_asked_for),
         SERVER_TEST(a_request_is_cancelled_by_its_own_client_only),
         SERVER_TEST(busy_is_an_answer),
