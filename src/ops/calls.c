@@ -19,7 +19,7 @@ static int add_row(struct db *db, const struct record *record)
                  DB_INT(record->output_tokens), DB_INT(record->nano_usd));
 }
 
-int calls_add(struct db *db, const struct record *record)
+int calls_add(struct db *db, const struct record *record, struct tally_batch *batch)
 {
     struct tally tally = {
         .at_ms = record->at_ms,
@@ -32,14 +32,14 @@ int calls_add(struct db *db, const struct record *record)
         tally.input_tokens = record->input_tokens;
         tally.output_tokens = record->output_tokens;
         tally.nano_usd = record->nano_usd;
-        return tallies_add(db, &tally);
+        return tallies_gather(db, batch, &tally);
     }
     tally.bucket = tally_bucket(record->took_us);
     tally.calls = 1;
     tally.failures = record->code != NULL;
     tally.recalled = record->recalled;
     int status = config_int("FORAGE_CALLS_KEPT") > 0 ? add_row(db, record) : OK;
-    return status == OK ? tallies_add(db, &tally) : status;
+    return status == OK ? tallies_gather(db, batch, &tally) : status;
 }
 
 int calls_read(struct db *db, const struct call_filter *filter,

@@ -7,6 +7,7 @@
 #include "db/db.h"
 
 struct record;
+struct tally_batch;
 
 /* A call as it is shown. */
 struct call_row {
@@ -28,8 +29,8 @@ struct call_filter {
     int64_t limit;
 };
 
-/* Adds a call to the single ones, and to the sums of ops/tallies.h. */
-MUST_CHECK int calls_add(struct db *db, const struct record *record);
+/* Adds a call to the single ones, and to the batch for the sums of ops/tallies.h. */
+MUST_CHECK int calls_add(struct db *db, const struct record *record, struct tally_batch *batch);
 /* Shows those that fit, newest first. */
 MUST_CHECK int calls_read(struct db *db, const struct call_filter *filter,
                           void (*take)(void *context, const struct call_row *row), void *context);

@@ -11,6 +11,7 @@
 #include "guard/callers.h"
 #include "ops/calls.h"
 #include "ops/paced.h"
+#include "ops/tallies.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -220,6 +221,8 @@ static int apply_record(struct keeper *keeper, struct db *db, const struct job *
 static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
 {
     int status = OK;
+    struct tally_batch sums;
+    sums.count = 0;
     if (!job->notes) {
         pthread_mutex_lock(&keeper->notes_lock);
         while (keeper->notes) { /* oldest first */
@@ -233,10 +236,10 @@ static int apply_notes(struct keeper *keeper, struct db *db, struct job *job)
         pthread_mutex_unlock(&keeper->notes_lock);
     }
     for (const struct note *note = job->notes; status == OK && note; note = note->next) {
-        status = calls_add(db, &note->record);
+        status = calls_add(db, &note->record, &sums);
         keeper->records_since_tidy++;
     }
-    return status;
+    return status == OK ? tallies_write(db, &sums) : status;
 }
 
 /* Whose key decides what a unit is called is known once the database is open. */

@@ -9,6 +9,7 @@
 #include "ops/calls.h"
 #include "ops/paced.h"
 #include "ops/sign_outs.h"
+#include "ops/tallies.h"
 #include "ops/trials.h"
 
 #include <stdlib.h>
@@ -383,9 +384,14 @@ int records_drop_answers(struct db *db, int64_t time_to_live_ms)
 
 int records_add(struct db *db, const struct record *record)
 {
+    struct tally_batch sums;
+    sums.count = 0;
     int status = add_usage(db, record);
     if (status == OK) {
-        status = calls_add(db, record);
+        status = calls_add(db, record, &sums);
+    }
+    if (status == OK) {
+        status = tallies_write(db, &sums);
     }
     if (status == OK && record->charge && record->job && *record->job) {
         status = add_to_job(db, record);

@@ -4,6 +4,8 @@
 #include "core/limits.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
 
 #define FIRST_US   100.0 /* everything quicker is in the first bucket */
 #define PER_OCTAVE 8.0
@@ -79,13 +81,53 @@ static int add_to(struct db *db, enum tally_span span, const struct tally *tally
         DB_INT(tally->output_tokens), DB_INT(tally->nano_usd));
 }
 
-int tallies_add(struct db *db, const struct tally *tally)
+int tallies_write(struct db *db, struct tally_batch *batch)
 {
     int status = OK;
-    for (int span = 0; status == OK && span < TALLY_SPANS; span++) {
-        status = add_to(db, (enum tally_span)span, tally);
+    for (size_t i = 0; i < batch->count; i++) {
+        for (int span = 0; status == OK && span < TALLY_SPANS; span++) {
+            status = add_to(db, (enum tally_span)span, &batch->tallies[i]);
+        }
     }
+    batch->count = 0;
     return status;
+}
+
+/* Whether both are of the same sums: hours and days begin with a minute. */
+static bool same_sums(const struct tally *a, const struct tally *b)
+{
+    int64_t minute_ms = SPANS[TALLY_MINUTES].span_ms;
+    return a->bucket == b->bucket && a->at_ms / minute_ms == b->at_ms / minute_ms &&
+           strcmp(a->tool, b->tool) == 0 && strcmp(a->caller, b->caller) == 0 &&
+           strcmp(a->provider, b->provider) == 0;
+}
+
+int tallies_gather(struct db *db, struct tally_batch *batch, const struct tally *tally)
+{
+    size_t i = 0;
+    while (i < batch->count && !same_sums(&batch->tallies[i], tally)) {
+        i++;
+    }
+    if (i == sizeof batch->tallies / sizeof *batch->tallies) {
+        int status = tallies_write(db, batch);
+        if (status != OK) {
+            return status;
+        }
+        i = 0;
+    }
+    struct tally *sum = &batch->tallies[i];
+    if (i == batch->count) {
+        *sum = *tally;
+        batch->count++;
+        return OK;
+    }
+    sum->calls += tally->calls;
+    sum->failures += tally->failures;
+    sum->recalled += tally->recalled;
+    sum->input_tokens += tally->input_tokens;
+    sum->output_tokens += tally->output_tokens;
+    sum->nano_usd += tally->nano_usd;
+    return OK;
 }
 
 int tallies_read(struct db *db, const struct tally_filter *filter, tallies_take take, void *context)

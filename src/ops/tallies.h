@@ -31,6 +31,13 @@ struct tally {
     int64_t input_tokens, output_tokens, nano_usd;
 };
 
+/* What many calls add to the sums, so that each sum is written once for all of them. The names
+ * belong to whoever gathers. */
+struct tally_batch {
+    struct tally tallies[64];
+    size_t count;
+};
+
 /* Which sums are read; NULL: whatever it is. */
 struct tally_filter {
     enum tally_span span;
@@ -46,8 +53,11 @@ int tally_bucket(int64_t took_us);
 /* The time that a share of the calls did not exceed, in microseconds; 0 where there are none. */
 int64_t tally_quantile_us(const int64_t counts[TALLY_BUCKETS], double share);
 
-/* Adds to the sums of every span; between records_begin() and records_commit(). */
-MUST_CHECK int tallies_add(struct db *db, const struct tally *tally);
+/* Adds to the batch, which is written first where it is full; between records_begin() and
+ * records_commit(). */
+MUST_CHECK int tallies_gather(struct db *db, struct tally_batch *batch, const struct tally *tally);
+/* Adds what is in the batch to the sums of every span, and empties it. */
+MUST_CHECK int tallies_write(struct db *db, struct tally_batch *batch);
 /* Shows the sums that fit, oldest first. */
 MUST_CHECK int tallies_read(struct db *db, const struct tally_filter *filter, tallies_take take,
                             void *context);

@@ -9,6 +9,7 @@
 #include "ops/keeper.h"
 #include "ops/paced.h"
 #include "ops/reports.h"
+#include "ops/tallies.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -87,6 +88,59 @@ static void begin(struct db *db, bool durable)
 static void commit(struct db *db)
 {
     assert_int_equal(records_commit(db, &turn), OK);
+}
+
+/* ---- sums ---- */
+
+struct found {
+    int64_t rows, calls, failures, nano_usd;
+    bool mixed;
+};
+
+static void take_sum(void *context, const struct tally *tally)
+{
+    struct found *found = context;
+    found->rows++;
+    found->calls += tally->calls;
+    found->failures += tally->failures;
+    found->nano_usd += tally->nano_usd;
+    found->mixed |= (tally->bucket % 2 > 0) != (tally->failures > 0);
+}
+
+/* Whatever is written together, each sum holds what belongs to it. */
+static void calls_are_summed_before_they_are_written(void **state)
+{
+    (void)state;
+    enum { MINUTES = 5, CALLS = 1000 * MINUTES, KINDS = 48 };
+    static const char *const NAMES[] = {"a", "b"};
+    struct tally_batch batch = {.count = 0};
+    struct db *db = open_store();
+    begin(db, false);
+    for (int i = 0; i < CALLS; i++) {
+        const struct tally one = {.at_ms = 3600000 + i / 1000 * 60000 + i % 1000,
+                                  .caller = NAMES[i / 2 % 2],
+                                  .tool = NAMES[i / 4 % 2],
+                                  .provider = NAMES[i / 8 % 2],
+                                  .bucket = i % (KINDS / 8),
+                                  .calls = 1,
+                                  .failures = i % 2,
+                                  .nano_usd = i};
+        assert_int_equal(tallies_gather(db, &batch, &one), OK);
+    }
+    assert_int_equal(tallies_write(db, &batch), OK);
+    assert_int_equal(tallies_write(db, &batch), OK);
+    commit(db);
+    for (int span = 0; span < TALLY_SPANS; span++) {
+        struct found found = {0};
+        struct tally_filter filter = {.span = (enum tally_span)span};
+        assert_int_equal(tallies_read(db, &filter, take_sum, &found), OK);
+        assert_int_equal(found.rows, span == TALLY_MINUTES ? MINUTES * KINDS : KINDS);
+        assert_int_equal(found.calls, CALLS);
+        assert_int_equal(found.failures, CALLS / 2);
+        assert_int_equal(found.nano_usd, CALLS / 2 * (CALLS - 1));
+        assert_false(found.mixed);
+    }
+    db_close(db);
 }
 
 static void windows_are_shared_and_last(void **state)
@@ -810,6 +864,7 @@ static void kept_answers_are_bounded(void **state)
 UNIT_TEST(ops)
 {
     const struct CMUnitTest tests[] = {
+        WITH_FILE(calls_are_summed_before_they_are_written),
         WITH_FILE(windows_are_shared_and_last),
         WITH_FILE(turns_are_shared_and_given_back),
         WITH_FILE(a_turn_that_nobody_ends_ends_with_its_time),
