@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -33,7 +34,8 @@ struct worker {
     pthread_cond_t has_job;
     pool_job job; /* NULL while idle */
     void *context;
-    struct call *call; /* a reference, while it has a job */
+    struct call *call;      /* a reference, while it has a job */
+    atomic_uint references; /* its thread's, and whoever is about to wake it */
     struct holding unit;
     bool steps_back; /* it lets other threads go first, for good */
     int64_t cpu_us;  /* processor time of the thread that is counted */
@@ -68,6 +70,14 @@ struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
     pool->shared = stocks_have_others(stocks);
     pool->stock = stock_new(stocks, rule);
     return pool->stock ? pool : pool_free(pool);
+}
+
+static void worker_leave(struct worker *worker)
+{
+    if (atomic_fetch_sub(&worker->references, 1) == 1) {
+        pthread_cond_destroy(&worker->has_job);
+        free(worker);
+    }
 }
 
 static void remove_idle(struct pool *pool, struct worker *worker)
@@ -196,8 +206,7 @@ static void *work(void *argument)
         pthread_cond_broadcast(&pool->all_gone);
     }
     pthread_mutex_unlock(&pool->lock);
-    pthread_cond_destroy(&worker->has_job);
-    free(worker);
+    worker_leave(worker);
     if (to_join) {
         pthread_join(left, NULL);
     }
@@ -232,6 +241,7 @@ static struct worker *worker_new(struct pool *pool)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&worker->has_job, &attributes);
     pthread_condattr_destroy(&attributes);
+    atomic_init(&worker->references, 1);
     worker->pool = pool;
     return worker;
 }
@@ -248,14 +258,15 @@ static int start_worker(struct pool *pool, const struct errand *errand)
     pthread_t thread; /* joined by what work() leaves in the pool */
     if (thread_start(&thread, STACK_BYTES, work, worker) != OK) {
         call_free(worker->call);
-        pthread_cond_destroy(&worker->has_job);
-        free(worker);
+        worker_leave(worker);
         return ERR_NOMEM;
     }
     add_worker(pool, worker);
     return OK;
 }
 
+/* An idle thread is woken when it can take the lock, or it would wait once more. Its job may be
+ * over by then. */
 int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job, void *context)
 {
     struct errand errand = {.call = call, .job = job, .context = context};
@@ -265,11 +276,11 @@ int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
                      : stock_take(pool->stock, call_owner(call), from_kept, 1, &errand.unit);
     errand.steps_back =
         pool->shared && effort_is_most(&pool->effort, call_owner(call), clock_now_ms());
-    struct worker *worker = pool->idle[errand.steps_back];
-    if (status == OK && worker) {
-        pool->idle[errand.steps_back] = worker->next_idle;
-        give_job(worker, &errand);
-        pthread_cond_signal(&worker->has_job);
+    struct worker *idle = status == OK ? pool->idle[errand.steps_back] : NULL;
+    if (idle) {
+        pool->idle[errand.steps_back] = idle->next_idle;
+        give_job(idle, &errand);
+        atomic_fetch_add(&idle->references, 1);
     } else if (status == OK) {
         status = start_worker(pool, &errand);
         if (status != OK) {
@@ -278,6 +289,10 @@ int pool_run(struct pool *pool, struct call *call, bool from_kept, pool_job job,
     }
     pool->running += status == OK;
     pthread_mutex_unlock(&pool->lock);
+    if (idle) {
+        pthread_cond_signal(&idle->has_job);
+        worker_leave(idle);
+    }
     return status;
 }
 

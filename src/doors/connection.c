@@ -566,17 +566,6 @@ static void serve(struct connection *connection, struct exchange *exchange, size
     await_head(connection, exchange->bytes + from, end - from);
 }
 
-/* The exchange is complete: on to the next. May close the connection. */
-static void next_request(struct connection *connection)
-{
-    size_t length;
-    detach(connection);
-    struct exchange *exchange = take_pending(connection, &length);
-    if (exchange) {
-        serve(connection, exchange, length);
-    }
-}
-
 /* May close the connection. */
 static void read_head(struct connection *connection)
 {
@@ -587,10 +576,26 @@ static void read_head(struct connection *connection)
     }
     ssize_t got =
         socket_receive(connection->fd, exchange->bytes + length, sizeof exchange->bytes - length);
-    if (got > 0) {
-        serve(connection, exchange, length + (size_t)got);
-    } else if (got == ERR_CLOSED) {
+    if (got == ERR_CLOSED) {
         connection_close(connection);
+    } else {
+        serve(connection, exchange, length + (got > 0 ? (size_t)got : 0));
+    }
+}
+
+/* The exchange is complete: on to the next, of which the socket may hold the first bytes. May close
+ * the connection. */
+static void next_request(struct connection *connection, bool readable)
+{
+    size_t length;
+    detach(connection);
+    if (readable && connection->pending.length == 0) {
+        read_head(connection);
+        return;
+    }
+    struct exchange *exchange = take_pending(connection, &length);
+    if (exchange) {
+        serve(connection, exchange, length);
     }
 }
 
@@ -663,7 +668,7 @@ static void pass_body_on(struct connection *connection)
     if (status == ERR_NOMEM) {
         connection_close(connection);
     } else if (last && settle(connection) == OUTCOME_COMPLETE) {
-        next_request(connection);
+        next_request(connection, false);
     } else if (!last && status == ERR_LIMIT) {
         pause_body(connection);
     }
@@ -694,7 +699,7 @@ static void gather_body(struct connection *connection)
     if (took_last(connection, result, (struct slice){room + used, (size_t)got - used})) {
         exchange->head.request.body = (struct slice){exchange->body, exchange->body_length};
         if (hand_over(connection) == OUTCOME_COMPLETE) {
-            next_request(connection);
+            next_request(connection, false);
         }
     }
 }
@@ -706,7 +711,7 @@ static void write_answer(struct connection *connection)
 {
     exchange_flush(connection->exchange);
     if (settle(connection) == OUTCOME_COMPLETE) {
-        next_request(connection);
+        next_request(connection, false);
     }
 }
 
@@ -764,6 +769,22 @@ static void client_left(struct connection *connection)
     }
 }
 
+/* The client sends something before its answer is over. It may have the whole of it already, from a
+ * thread that has not rung yet, and then this is its next request. May close the connection. */
+static void take_unwanted(struct connection *connection)
+{
+    bool over = false;
+    if (connection->phase == PHASE_ANSWER) {
+        struct exchange_state state = exchange_state(connection->exchange);
+        over = state.answer == ANSWER_DONE && !state.unsent;
+    }
+    if (!over) {
+        tell_poller(connection);
+    } else if (settle(connection) == OUTCOME_COMPLETE) {
+        next_request(connection, true);
+    }
+}
+
 void connection_event(struct connection *connection, uint32_t events)
 {
     if (events & (EPOLLERR | EPOLLHUP)) {
@@ -771,7 +792,7 @@ void connection_event(struct connection *connection, uint32_t events)
         return;
     }
     if (!(events & connection->wanted)) {
-        tell_poller(connection);
+        take_unwanted(connection);
         return;
     }
     switch (connection->phase) {
