@@ -155,16 +155,19 @@ char *arena_strdup(struct arena *arena, const char *text)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    char few[256]; /* as most texts are */
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(few, sizeof few, format, again);
     va_end(again);
     if (length < 0) {
         arena->failed = true;
         return NULL;
     }
     char *text = arena_alloc(arena, (size_t)length + 1);
-    if (text) {
+    if (text && (size_t)length < sizeof few) {
+        memcpy(text, few, (size_t)length + 1);
+    } else if (text) {
         vsnprintf(text, (size_t)length + 1, format, args);
     }
     return text;

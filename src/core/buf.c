@@ -82,22 +82,24 @@ int buf_putc(struct buf *buf, char c)
     return status;
 }
 
+/* Most texts fit where they are to stand, and are formatted once. */
 int buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    size_t room = buf->capacity - buf->length;
+    int length = vsnprintf(room ? buf->data + buf->length : NULL, room, format, again);
     va_end(again);
-    if (length < 0) {
-        return fail(buf, ERR_INVALID);
+    int status = length < 0 ? fail(buf, ERR_INVALID) : reserve(buf, (size_t)length);
+    if (status == OK && (size_t)length >= room) {
+        vsnprintf(buf->data + buf->length, (size_t)length + 1, format, args);
     }
-    int status = reserve(buf, (size_t)length);
-    if (status != OK) {
-        return status;
+    if (status == OK) {
+        buf->length += (size_t)length;
+    } else if (room) {
+        buf->data[buf->length] = '\0';
     }
-    vsnprintf(buf->data + buf->length, (size_t)length + 1, format, args);
-    buf->length += (size_t)length;
-    return OK;
+    return status;
 }
 
 int buf_printf(struct buf *buf, const char *format, ...)

@@ -95,10 +95,16 @@ __attribute__((format(printf, 3, 0))) static void emit(enum log_level level, con
     char stamp[CLOCK_STAMP_SIZE];
     struct buf line;
     buf_init(&line, KIB(16));
-    buf_printf(&line, "%s%s %s ", atomic_load(&line_start), clock_stamp(stamp),
-               LEVELS[level].label);
-    if (request_id) {
-        buf_printf(&line, "req=%s ", request_id);
+    const char *const words[] = {atomic_load(&line_start),
+                                 clock_stamp(stamp),
+                                 " ",
+                                 LEVELS[level].label,
+                                 " ",
+                                 request_id ? "req=" : "",
+                                 request_id ? request_id : "",
+                                 request_id ? " " : ""};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        buf_puts(&line, words[i]);
     }
     size_t start = line.length;
     buf_vprintf(&line, format, args);

@@ -209,8 +209,8 @@ static void describe_results(const struct run *run, bool failed, struct text_out
                                         "/properties/data/properties/results/type"};
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
         yyjson_mut_val *list = yyjson_mut_ptr_get(run->reply->structured, LISTS[i]);
-        yyjson_val *type = yyjson_ptr_get(run->entry->output_schema, TYPES[i]);
-        if (yyjson_mut_is_arr(list) || (failed && yyjson_equals_str(type, "array"))) {
+        yyjson_val *type = failed ? yyjson_ptr_get(run->entry->output_schema, TYPES[i]) : NULL;
+        if (yyjson_mut_is_arr(list) || yyjson_equals_str(type, "array")) {
             text_putf(out, " results=%zu", yyjson_mut_arr_size(list));
             return;
         }

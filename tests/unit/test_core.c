@@ -90,6 +90,41 @@ static void buf_grows_and_stops(void **state)
     buf_done(&buf);
 }
 
+/* Around every size at which memory is taken, and with a ceiling that the text would break. */
+static void texts_of_any_length_are_formatted(void **state)
+{
+    (void)state;
+    enum { MOST = 600 };
+    char text[MOST + 1];
+    memset(text, 'x', MOST);
+    text[MOST] = '\0';
+    for (int before = 0; before < MOST; before += 17) {
+        for (int length = 0; length + before <= MOST; length++) {
+            struct arena *arena = arena_new(KIB(4));
+            struct buf buf, small;
+            buf_init(&buf, MOST);
+            buf_init(&small, (size_t)(before + length / 2));
+            for (int i = 0; i < 2; i++) {
+                int size = i ? length : before;
+                assert_int_equal(buf_printf(&buf, "%.*s", size, text), OK);
+                int status = buf_printf(&small, "%.*s", size, text);
+                assert_int_equal(status, i && length > length / 2 ? ERR_LIMIT : OK);
+            }
+            assert_int_equal(buf.length, before + length);
+            assert_memory_equal(buf.data, text, buf.length);
+            assert_int_equal(buf.data[buf.length], '\0');
+            assert_int_equal(small.length, length > length / 2 ? before : before + length);
+            assert_int_equal(small.data[small.length], '\0');
+            const char *copy = arena_printf(arena, "%.*s", length, text);
+            assert_int_equal(strlen(copy), length);
+            assert_memory_equal(copy, text, (size_t)length);
+            buf_done(&buf);
+            buf_done(&small);
+            arena_free(arena);
+        }
+    }
+}
+
 static void buf_consumes_and_hands_over(void **state)
 {
     (void)state;
@@ -444,6 +479,7 @@ UNIT_TEST(core)
         cmocka_unit_test(arena_keeps_its_ceiling),
         cmocka_unit_test(arena_realloc_keeps_the_bytes),
         cmocka_unit_test(buf_grows_and_stops),
+        cmocka_unit_test(texts_of_any_length_are_formatted),
         cmocka_unit_test(buf_consumes_and_hands_over),
         cmocka_unit_test(sha256_knows_its_vectors),
         cmocka_unit_test(hmac_knows_its_vectors),
