@@ -480,8 +480,13 @@ bool call_has_capability(struct call *call, const char *name)
 /* A copy of a name, cut between two characters where it is too long. */
 static void copy_name(char out[LIMIT_PROVIDER_CHARS + 1], const char *name)
 {
-    snprintf(out, LIMIT_PROVIDER_CHARS + 1, "%.*s",
-             (int)text_prefix(name, strlen(name), LIMIT_PROVIDER_CHARS), name);
+    size_t length = strlen(name);
+    if (length <= LIMIT_PROVIDER_CHARS) {
+        memcpy(out, name, length + 1);
+    } else {
+        snprintf(out, LIMIT_PROVIDER_CHARS + 1, "%.*s",
+                 (int)text_prefix(name, length, LIMIT_PROVIDER_CHARS), name);
+    }
 }
 
 void call_book_for(struct call *call, const char *tool, const char *job)

@@ -80,6 +80,7 @@ struct kept_list {
 
 struct mcp {
     struct mcp_options options;
+    bool takes_text;     /* form_is_text(), which no call changes */
     atomic_uint changes; /* of lists, that were told */
     pthread_rwlock_t lists_lock;
     struct kept_list lists[LIMIT_KEPT_LISTS];

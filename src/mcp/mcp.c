@@ -21,6 +21,7 @@ struct mcp *mcp_new(const struct mcp_options *options)
     if (mcp->options.page_size == 0) {
         mcp->options.page_size = 100;
     }
+    mcp->takes_text = form_is_text();
     pthread_mutex_init(&mcp->lock, NULL);
     pthread_rwlock_init(&mcp->lists_lock, NULL);
     if (id_random(mcp->seal_key, sizeof mcp->seal_key) != OK) {
@@ -125,7 +126,7 @@ static struct mcp_work *work_new(struct mcp *mcp, const struct mcp_peer *peer)
                                    .caller = peer->caller,
                                    .session = peer->session,
                                    .parts = mcp->options.parts,
-                                   .takes_text = form_is_text(),
+                                   .takes_text = mcp->takes_text,
                                    .for_operator = peer->client != NULL,
                                    .hooks = WORK_HOOKS};
     options.hooks.context = work;

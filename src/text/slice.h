@@ -21,7 +21,9 @@ static inline bool slice_is(struct slice slice, const char *text)
 
 static inline bool slice_same_any_case(struct slice a, struct slice b)
 {
-    return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
+    enum { CASE = 0x20 }; /* all that may differ in a letter */
+    return a.length == b.length && (a.length == 0 || (((*a.data ^ *b.data) & ~CASE) == 0 &&
+                                                      strncasecmp(a.data, b.data, a.length) == 0));
 }
 
 static inline bool slice_is_any_case(struct slice slice, const char *text)
