@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define READ_BYTES KIB(64)
@@ -33,7 +34,8 @@ struct stdio_door {
     char session[ID_SECRET_SIZE]; /* of this connection; "" where nobody wants to know */
     int signals;
     pthread_mutex_t write_lock;
-    int64_t moved_ms; /* when the client last took something; under the lock */
+    int64_t moved_ms; /* when the client last took something; under the lock, as what follows */
+    bool cannot_tell; /* nobody knows how much standard output takes without waiting */
     atomic_bool output_closed;
     _Atomic int64_t input_ended_ms; /* 0: it has not */
     struct buf line;
@@ -67,34 +69,71 @@ static int patience(const struct stdio_door *door, int64_t began_ms)
     return left <= 0 ? 0 : left < LOOK_MS ? (int)left : LOOK_MS;
 }
 
-/* Writes what standard output takes at once. False when nobody reads it any more. A pipe that is
- * ready takes PIPE_BUF bytes. */
-static bool write_some(struct stdio_door *door, const char **data, size_t *length)
+/* A line on its way out: what is left of the message, and of its end. */
+struct line {
+    struct iovec pieces[2];
+    size_t left;
+};
+
+/* Takes from the line what was written of it. */
+static void advance(struct stdio_door *door, struct line *line, size_t written)
 {
-    ssize_t written = write(STDOUT_FILENO, *data, *length < PIPE_BUF ? *length : PIPE_BUF);
+    for (size_t i = 0; i < sizeof line->pieces / sizeof *line->pieces; i++) {
+        struct iovec *piece = &line->pieces[i];
+        size_t part = written < piece->iov_len ? written : piece->iov_len;
+        piece->iov_base = (char *)piece->iov_base + part;
+        piece->iov_len -= part;
+        line->left -= part;
+        written -= part;
+    }
+    door->moved_ms = clock_now_ms();
+}
+
+/* Writes what standard output takes at once; false where that is nothing, or the system cannot tell
+ * (pipes before Linux 6.4, files, terminals). */
+static bool write_at_once(struct stdio_door *door, struct line *line)
+{
+    ssize_t written =
+        door->cannot_tell ? -1 : pwritev2(STDOUT_FILENO, line->pieces, 2, -1, RWF_NOWAIT);
     if (written > 0) {
-        *data += written;
-        *length -= (size_t)written;
-        door->moved_ms = clock_now_ms();
+        advance(door, line, (size_t)written);
+    } else if (written < 0 && errno != EAGAIN && errno != EINTR) {
+        door->cannot_tell = true;
+    }
+    return written > 0;
+}
+
+/* Writes to a standard output that is ready: a pipe then takes PIPE_BUF bytes. False when nobody
+ * reads it any more. */
+static bool write_some(struct stdio_door *door, struct line *line)
+{
+    const struct iovec *piece = &line->pieces[line->pieces[0].iov_len == 0];
+    ssize_t written = write(STDOUT_FILENO, piece->iov_base,
+                            piece->iov_len < PIPE_BUF ? piece->iov_len : PIPE_BUF);
+    if (written > 0) {
+        advance(door, line, (size_t)written);
     }
     return written > 0 || errno == EINTR || errno == EAGAIN;
 }
 
 /* Writes without blocking, under the lock: a client that does not read must not keep us from
  * hearing a signal, nor from seeing that it has left. */
-static void write_all(struct stdio_door *door, const char *data, size_t length)
+static void write_all(struct stdio_door *door, struct line *line)
 {
     struct pollfd watched[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
                                {.fd = door->signals, .events = POLLIN},
                                {.fd = STDIN_FILENO, .events = POLLRDHUP}};
     int64_t began_ms = clock_now_ms();
-    while (length && !atomic_load(&door->output_closed)) {
+    while (line->left && !atomic_load(&door->output_closed)) {
+        if (write_at_once(door, line)) {
+            continue;
+        }
         watched[2].fd = atomic_load(&door->input_ended_ms) ? -1 : STDIN_FILENO;
         int wait_ms = patience(door, began_ms);
         int ready = poll(watched, 3, wait_ms);
         bool gone = ready < 0 && errno != EINTR;
         if (ready > 0 && watched[0].revents & POLLOUT) {
-            gone = !write_some(door, &data, &length);
+            gone = !write_some(door, line);
         } else if (ready > 0 && watched[2].revents) {
             note_end_of_input(door);
         } else if (ready > 0) {
@@ -112,18 +151,15 @@ static void write_all(struct stdio_door *door, const char *data, size_t length)
 static void write_line(void *context, const char *message, size_t length)
 {
     struct stdio_door *door = context;
-    struct buf line;
-    buf_init(&line, length + 1);
-    buf_append(&line, message, length);
-    buf_putc(&line, '\n');
-    if (buf_error(&line) == OK) {
-        pthread_mutex_lock(&door->write_lock);
-        write_all(door, line.data, line.length);
-        pthread_mutex_unlock(&door->write_lock);
-    } else {
-        log_error(NULL, "an answer was lost: out of memory");
-    }
-    buf_done(&line);
+    char end[] = "\n";
+    union {
+        const char *in;
+        void *out;
+    } same = {message}; /* what writes only reads, its structure cannot say so */
+    struct line line = {.pieces = {{same.out, length}, {end, 1}}, .left = length + 1};
+    pthread_mutex_lock(&door->write_lock);
+    write_all(door, &line);
+    pthread_mutex_unlock(&door->write_lock);
 }
 
 static void send_answer(struct stdio_door *door, struct mcp_work *work)

@@ -1,11 +1,17 @@
 """Hostile input on stdio. Each row of the tables below is a case: what is sent, and what must come back.
 After each case a ping must still be answered, and nothing else may have come."""
 
+import contextlib
 import json
 import os
+import pty
 import select
 import signal
+import socket
 import subprocess
+import tempfile
+import threading
+import tty
 
 import pytest
 from messages import (
@@ -23,7 +29,7 @@ from messages import (
     modern,
     tool_call,
 )
-from programs import CONFORMANCE, Program, Stdio, wait_until
+from programs import CONFORMANCE, PATIENCE, Program, Stdio, wait_until
 
 MIB = 1024 * 1024
 
@@ -509,6 +515,56 @@ def test_output_closed_while_a_call_runs():
         assert program.wait() == 0
     finally:
         program.kill()
+
+
+@contextlib.contextmanager
+def output_of(kind):
+    """Both ends of a standard output of that kind: what the program writes to, and how a client reads on."""
+    if kind == "file":
+        with tempfile.TemporaryFile() as file:
+            yield file, lambda _: os.read(file.fileno(), 65536)
+        return
+    if kind == "terminal":
+        ours, theirs = pty.openpty()
+        tty.setraw(theirs)
+    else:
+        ours, theirs = os.pipe() if kind == "pipe" else [end.detach() for end in socket.socketpair()]
+    try:
+        with os.fdopen(theirs, "wb") as output:
+            yield output, lambda size: os.read(ours, size) if select.select([ours], [], [], PATIENCE)[0] else b""
+    finally:
+        os.close(ours)
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "socket", "terminal"])
+def test_answers_into_any_output(kind):
+    """Long ones, to a client that takes a few bytes now and many later."""
+    lists = [call("tools/list", {}, number) for number in range(100)]
+    with output_of(kind) as (output, read_on):
+        program = Program(["mcp"], stdin=subprocess.PIPE, stdout=output)
+        try:
+            output.close() if kind != "file" else None
+            feeder = threading.Thread(
+                target=lambda: program.process.stdin.write("".join(json.dumps(each) + "\n" for each in lists).encode())
+            )
+            feeder.start()
+            if kind == "file":
+                feeder.join()
+                program.process.stdin.close()
+                assert program.wait() == 0
+                output.seek(0)
+            lines, number = b"", 0
+            while lines.count(b"\n") < len(lists):
+                piece = read_on((1, 511, 4096, 40_000)[number % 4])
+                assert piece, "nothing more comes"
+                lines += piece
+                number += 1
+            feeder.join()
+        finally:
+            program.kill()
+    answers = [json.loads(line) for line in lines.splitlines()]
+    assert [answer["id"] for answer in answers] == list(range(100))
+    assert len({json.dumps(answer["result"]) for answer in answers}) == 1
 
 
 def test_answers_that_nobody_reads():
