@@ -93,6 +93,13 @@ struct keeper {
 
 /* ---- jobs ---- */
 
+static void copy_text(char *out, size_t size, const char *text)
+{
+    size_t length = strnlen(text, size - 1);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
 static struct job *job_new(enum kind kind, const struct call *call, const struct spending *spent)
 {
     struct job *job = calloc(1, sizeof *job);
@@ -107,7 +114,7 @@ static struct job *job_new(enum kind kind, const struct call *call, const struct
     atomic_init(&job->references, 2);
     atomic_init(&job->listeners, 2);
     atomic_init(&job->reported, false);
-    snprintf(job->caller, sizeof job->caller, "%s", caller ? caller->name : "");
+    copy_text(job->caller, sizeof job->caller, caller ? caller->name : "");
     if (job->done < 0) {
         free(job);
         return NULL;
@@ -553,7 +560,7 @@ int keeper_take_turn(void *context, struct call *call, struct pace_claim *claim)
     if (!job) {
         return ERR_NOMEM;
     }
-    snprintf(job->source, sizeof job->source, "%s", claim->source);
+    copy_text(job->source, sizeof job->source, claim->source);
     job->pace = *claim->pace;
     job->turn = *claim;
     job->turn.source = job->source;
@@ -577,7 +584,7 @@ void keeper_end_turn(void *context, struct call *call, const struct pace_end *en
     if (!job) {
         return; /* what is not ended ends with its time */
     }
-    snprintf(job->source, sizeof job->source, "%s", end->source);
+    copy_text(job->source, sizeof job->source, end->source);
     memcpy(job->turn.id, end->id, sizeof job->turn.id);
     job->pace = *end->pace;
     job->end = *end;
@@ -610,11 +617,11 @@ void keeper_try(struct keeper *keeper, struct call *call, const struct trial *tr
         atomic_fetch_add(&keeper->refused, 1);
         return;
     }
-    snprintf(job->experiment, sizeof job->experiment, "%s", trial->experiment);
-    snprintf(job->version, sizeof job->version, "%s", trial->version);
-    snprintf(job->arm, sizeof job->arm, "%s", trial->arm);
-    snprintf(job->unit, sizeof job->unit, "%s", trial->unit);
-    snprintf(job->tool, sizeof job->tool, "%s", trial->tool);
+    copy_text(job->experiment, sizeof job->experiment, trial->experiment);
+    copy_text(job->version, sizeof job->version, trial->version);
+    copy_text(job->arm, sizeof job->arm, trial->arm);
+    copy_text(job->unit, sizeof job->unit, trial->unit);
+    copy_text(job->tool, sizeof job->tool, trial->tool);
     job->trial = *trial;
     job->trial.experiment = job->experiment;
     job->trial.version = job->version;
@@ -678,14 +685,14 @@ int keeper_record(struct keeper *keeper, struct call *call, const struct record 
     if (result) {
         memcpy(result, record->result, record->result_size);
     }
-    snprintf(job->tool, sizeof job->tool, "%s", record->tool);
-    snprintf(job->code, sizeof job->code, "%s", record->code ? record->code : "");
+    copy_text(job->tool, sizeof job->tool, record->tool);
+    copy_text(job->code, sizeof job->code, record->code ? record->code : "");
     job->record.caller = job->caller;
     job->record.tool = job->tool;
     job->record.code = record->code ? job->code : NULL;
-    snprintf(job->provider, sizeof job->provider, "%s", record->provider);
+    copy_text(job->provider, sizeof job->provider, record->provider);
     job->record.provider = job->provider;
-    snprintf(job->charged, sizeof job->charged, "%s", record->job ? record->job : "");
+    copy_text(job->charged, sizeof job->charged, record->job ? record->job : "");
     job->record.job = job->charged;
     atomic_fetch_add(&keeper->unsaved, 1);
     int status = writer_post(keeper->writer, &job->job);
@@ -704,9 +711,9 @@ void keeper_note(struct keeper *keeper, const struct record *record)
     struct note *note = malloc(sizeof *note);
     if (note) {
         note->record = *record;
-        snprintf(note->caller, sizeof note->caller, "%s", record->caller);
-        snprintf(note->tool, sizeof note->tool, "%s", record->tool);
-        snprintf(note->code, sizeof note->code, "%s", record->code ? record->code : "");
+        copy_text(note->caller, sizeof note->caller, record->caller);
+        copy_text(note->tool, sizeof note->tool, record->tool);
+        copy_text(note->code, sizeof note->code, record->code ? record->code : "");
         note->record.caller = note->caller;
         note->record.tool = note->tool;
         note->record.code = record->code ? note->code : NULL;

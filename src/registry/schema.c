@@ -557,6 +557,22 @@ static void make_whole(yyjson_mut_val *value)
     }
 }
 
+/* The default of a property, its own or that of the schema that it refers to; NULL: none. */
+static yyjson_val *preset_of(yyjson_val *schema, yyjson_val *property)
+{
+    size_t index, max;
+    yyjson_val *name, *value;
+    bool refers = false;
+    yyjson_obj_foreach(property, index, max, name, value)
+    {
+        if (yyjson_equals_str(name, "default")) {
+            return value;
+        }
+        refers = refers || yyjson_equals_str(name, "$ref");
+    }
+    return refers ? yyjson_obj_get(schema_resolve(schema, property), "default") : NULL;
+}
+
 yyjson_mut_val *schema_with_defaults(yyjson_mut_doc *doc, yyjson_val *schema, yyjson_val *value)
 {
     yyjson_mut_val *copy = value ? json_copy(doc, value) : yyjson_mut_obj(doc);
@@ -568,9 +584,7 @@ yyjson_mut_val *schema_with_defaults(yyjson_mut_doc *doc, yyjson_val *schema, yy
         yyjson_obj_iter_with(yyjson_obj_get(schema_resolve(schema, schema), "properties"));
     yyjson_val *name;
     while ((name = yyjson_obj_iter_next(&properties)) != NULL) {
-        yyjson_val *property = yyjson_obj_iter_get_val(name);
-        yyjson_val *preset = yyjson_obj_get(property, "default");
-        preset = preset ? preset : yyjson_obj_get(schema_resolve(schema, property), "default");
+        yyjson_val *preset = preset_of(schema, yyjson_obj_iter_get_val(name));
         const char *text = yyjson_get_str(name);
         size_t length = yyjson_get_len(name);
         if (preset && !yyjson_mut_obj_getn(copy, text, length) &&
