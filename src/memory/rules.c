@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SUMMARY_CHARS 120
+#define SUMMARY_BYTES (4 * SUMMARY_CHARS) /* that these have at most */
 #define KEY_BYTES     60
 
 /* ---- what is valid ---- */
@@ -131,25 +132,35 @@ int rules_check(struct call *call, const struct memory_change *change, bool adds
 
 /* ---- what is made where nothing was given ---- */
 
-/* Where the first sentence ends: at a full stop and the like before a space, or at a line's end. */
-static size_t sentence_length(const char *text)
+/* Where the first sentence ends, at a full stop and the like before a space or at a line's end, or
+ * `most`, where it is longer. */
+static size_t sentence_length(const char *text, size_t most)
 {
-    static const char *const WIDE_STOPS[] = {"\xE3\x80\x82", "\xEF\xBC\x81", "\xEF\xBC\x9F"};
-    for (size_t i = 0; text[i]; i++) {
+    for (size_t i = 0; i < most && text[i]; i++) {
         char next = text[i + 1];
-        if (text[i] == '\n') {
+        switch (text[i]) {
+        case '\n':
             return i;
-        }
-        if (strchr(".!?", text[i]) && (next == ' ' || next == '\n' || next == '\0')) {
-            return i + 1;
-        }
-        for (size_t j = 0; j < sizeof WIDE_STOPS / sizeof *WIDE_STOPS; j++) {
-            if (strncmp(text + i, WIDE_STOPS[j], 3) == 0) {
+        case '.':
+        case '!':
+        case '?':
+            if (next == ' ' || next == '\n' || next == '\0') {
+                return i + 1;
+            }
+            break;
+        case '\xE3':
+        case '\xEF':
+            if (strncmp(text + i, "\xE3\x80\x82", 3) == 0 ||
+                strncmp(text + i, "\xEF\xBC\x81", 3) == 0 ||
+                strncmp(text + i, "\xEF\xBC\x9F", 3) == 0) {
                 return i + 3;
             }
+            break;
+        default:
+            break;
         }
     }
-    return strlen(text);
+    return strnlen(text, most);
 }
 
 /* The first sentence of a text, cut at a word where it is long. */
@@ -158,7 +169,7 @@ static const char *make_summary(struct arena *arena, const char *text)
     while (*text == ' ' || *text == '\n' || *text == '\t' || *text == '\r') {
         text++;
     }
-    size_t length = sentence_length(text);
+    size_t length = sentence_length(text, SUMMARY_BYTES + 1);
     size_t most = text_prefix(text, length, SUMMARY_CHARS);
     if (most >= length) {
         return arena_strndup(arena, text, length);

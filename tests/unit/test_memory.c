@@ -736,11 +736,58 @@ static void makes_summaries_and_keys(void **state)
     call_free(call);
 }
 
+/* A sentence that fills a summary to the last character is one, whatever its characters take. */
+static void cuts_summaries_at_characters(void **state)
+{
+    (void)state;
+    static const char *const CHARACTERS[] = {"x", "é", "数", "𝒳"};
+    static const struct {
+        const char *text;
+        size_t bytes; /* of them that belong to the sentence, */
+        size_t characters;
+    } ENDS[] = {
+        {".", 1, 1},      {"! More.", 1, 1},      {"。More", 3, 1},
+        {"？More", 3, 1}, {"\nMore. More", 0, 0}, {".5 is more", 10, 10},
+        {"", 0, 0},
+    };
+    struct memory_result result;
+    for (size_t i = 0; i < COUNT(CHARACTERS) * COUNT(ENDS); i++) {
+        const char *character = CHARACTERS[i / COUNT(ENDS)];
+        struct call *call = new_call();
+        for (size_t count = 108; count <= 121; count++) {
+            char text[600];
+            char summary[600];
+            size_t length = 0;
+            for (size_t j = 0; j < count; j++) {
+                length += (size_t)snprintf(text + length, sizeof text - length, "%s", character);
+            }
+            size_t end = i % COUNT(ENDS);
+            snprintf(text + length, sizeof text - length, "%s", ENDS[end].text);
+            bool fits = count + ENDS[end].characters <= 120;
+            size_t most = count < 120 ? length + 120 - count : 120 * strlen(character);
+            size_t cut = most;
+            while (!fits && cut > 0 && text[cut] != ' ') {
+                cut--;
+            }
+            snprintf(summary, sizeof summary, "%.*s%s",
+                     (int)(fits  ? length + ENDS[end].bytes
+                           : cut ? cut
+                                 : most),
+                     text, fits ? "" : "…");
+            struct memory_change change = {.text = text, .place = -1};
+            assert_int_equal(memory_add(call, &SPACE, &change, &result), OK);
+            assert_string_equal(result.summary, summary);
+        }
+        call_free(call);
+    }
+}
+
 UNIT_TEST(memory)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_holds_the_question_comes_first, start, finish),
         cmocka_unit_test_setup_teardown(adds, start, finish),
+        cmocka_unit_test_setup_teardown(cuts_summaries_at_characters, start, finish),
         cmocka_unit_test_setup_teardown(duplicates_are_merged, start, finish),
         cmocka_unit_test_setup_teardown(refuses, start, finish),
         cmocka_unit_test_setup_teardown(changes, start, finish),
