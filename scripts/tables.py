@@ -32,6 +32,9 @@ on where the one above it ended. What is in the brackets is the name of the tabl
     [described_types ranks]          the value of a word is its place in the table, from 1
     NewsArticle Product WebPage
 
+    [alike_words groups]             the text of a word: all words of the rows in which it stands
+    kg kilo kilos
+
     [code_prefixes list]             a list in the order of the file, for who looks for each of them in a text
     language- lang-
 
@@ -53,8 +56,8 @@ import unicodedata
 
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 HEAD = re.compile(r"\[(.*)\]\s*\Z")
-MODES = ("ordered", "names", "texts", "pairs", "ranks", "list")
-BARE = ("pairs", "ranks", "list")  # their rows name no class
+MODES = ("ordered", "names", "texts", "pairs", "groups", "ranks", "list")
+BARE = ("pairs", "groups", "ranks", "list")  # their rows name no class
 FLAGS = ("fold", "phrases", "bare")
 LETTERS = 32  # as WORD_LETTERS of text/word_table.h
 ESCAPES = {'"': '\\"', "\\": "\\\\", "?": "\\?"}
@@ -108,8 +111,19 @@ class Table:
             return [part.strip() for part in text.split("|") if part.strip()]
         return text.split()
 
+    def groups(self):
+        """(line, text, word) for each word, once; the text has the words of its rows, in the order of the file."""
+        groups = {}
+        for line, text in self.rows:
+            for word in dict.fromkeys(text.split()):
+                groups.setdefault(word, (line, []))[1].append(text)
+        return ((line, " ".join(texts), word) for word, (line, texts) in groups.items())
+
     def entries(self):
         """(line, class, word) for each word of the table, in the order of the file."""
+        if self.mode == "groups":
+            yield from self.groups()
+            return
         for line, text in self.rows:
             if self.mode == "pairs":
                 parts = self.split(text)
@@ -243,7 +257,7 @@ def write_words(table):
         bare = word.removesuffix("*")
         if table.mode == "ranks":
             value = ranks[0]
-        elif table.mode in ("names", "texts", "pairs"):
+        elif table.mode in ("names", "texts", "pairs", "groups"):
             value = place(bare if owners[0] == "=" else owners[0])
         else:
             value = " | ".join(table.value(owner, rank) for owner, rank in zip(owners, ranks))

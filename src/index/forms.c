@@ -84,29 +84,13 @@ static int offer_alike(void *context, const struct word *word)
     return offering->take(offering->context, word->term, word->length, ALIKE_WEIGHT);
 }
 
-/* Whether a row of words with blanks between them has the word. */
-static bool row_has(const char *row, const char *word, size_t length)
-{
-    for (const char *at = strstr(row, word); at; at = strstr(at + 1, word)) {
-        if ((at == row || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' ')) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int forms_alike(struct word_reader *reader, const char *folded, form_take take, void *context)
 {
     struct offering offering = {.take = take, .context = context, .folded = folded};
-    size_t length = strlen(folded);
-    int status = OK;
-    for (size_t i = 0; alike_words[i] && length > 0 && status == OK; i++) {
-        if (row_has(alike_words[i], folded, length)) {
-            status = words_each(reader, alike_words[i], strlen(alike_words[i]), LANGUAGE_ENGLISH,
-                                offer_alike, &offering);
-        }
-    }
-    return status;
+    const char *words = words_text(&alike_words, folded, strlen(folded));
+    return words
+               ? words_each(reader, words, strlen(words), LANGUAGE_ENGLISH, offer_alike, &offering)
+               : OK;
 }
 
 /* ---- slips ---- */

@@ -55,6 +55,7 @@ struct index_filter {
     const char *role;
     int64_t now_ms; /* what has expired is not found */
     int64_t first;  /* comes before all others in a ranked search: its key was asked for; 0: none */
+    struct word_reader *reader; /* that has met words before; NULL: a new one */
 };
 
 /* A filter, ready for many questions about one index. */

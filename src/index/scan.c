@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define STRETCH 4096u   /* documents */
-#define LENGTHS 512u    /* that a table is made for */
+#define LENGTHS 512u    /* that tables are made for, where there are as many documents */
 #define SLACK   1.00001 /* sums are made in another order than their bounds */
 #define FEW     4       /* lists that are looked into for each document */
 
@@ -67,13 +67,14 @@ struct work {
     struct cursors *cursors; /* one for each list */
     struct scan_word *words; /* of the segment, those that bring least first */
     size_t word_count;
-    double weight; /* of all words of the question */
-    double slowness[LENGTHS], shortness[LENGTHS];
-    double *once;                 /* LENGTHS for each word of the question, */
-    float *times;                 /* and STRETCH */
+    double weight;    /* of all words of the question */
+    uint32_t lengths; /* that the tables have, LENGTHS or none; and the longest stretch, in whole */
+    uint32_t span;    /* words of marks. A small store needs little of either */
+    double *tables;   /* of slowness, of shortness, and of what each word of the question brings */
+    float *times;     /* `span` for each word of the question */
     bool compound[UINT8_MAX + 1]; /* languages that write words together */
     /* Of each document in the stretch at hand: */
-    struct tally tallies[STRETCH];
+    struct tally *tallies;
     uint64_t marked[STRETCH / 64];
     /* Of the passages of a document: */
     float *passage_sums;
@@ -166,14 +167,14 @@ static double least_score(const struct scan *scan)
 
 static double slowness_of(const struct work *work, uint32_t length)
 {
-    return length < LENGTHS ? work->slowness[length]
-                            : score_slowness(&work->scan->manner, length, false);
+    return length < work->lengths ? work->tables[length]
+                                  : score_slowness(&work->scan->manner, length, false);
 }
 
 static double shortness_of(const struct work *work, uint32_t length)
 {
-    return length < LENGTHS ? work->shortness[length]
-                            : score_text(&work->scan->manner, 1, 1, 1, length);
+    return length < work->lengths ? work->tables[LENGTHS + length]
+                                  : score_text(&work->scan->manner, 1, 1, 1, length);
 }
 
 /* The most that a word brings to documents that are not shorter and hold it no more often. */
@@ -321,8 +322,8 @@ static void open_word(struct work *work, size_t number, size_t first)
     struct scan_word *word = &work->words[work->word_count];
     *word = (struct scan_word){.lists = work->lists + first,
                                .weight = work->scan->weights[number],
-                               .once = work->once + number * LENGTHS,
-                               .times = work->times + number * STRETCH,
+                               .once = work->tables + (number + 2) * work->lengths,
+                               .times = work->times + number * work->span,
                                .leads = !from->stop || work->scan->question->only_stops,
                                .shortest = UINT32_MAX};
     for (size_t i = 0; i < from->count; i++) {
@@ -372,7 +373,7 @@ static bool counts_in(const struct work *work, const struct list *list, uint32_t
 static inline double score_of(const struct work *work, const struct scan_word *word,
                               uint32_t length, double times)
 {
-    return times == 1 && length < LENGTHS
+    return times == 1 && length < work->lengths
                ? word->once[length]
                : score_word(word->weight, times, slowness_of(work, length));
 }
@@ -449,10 +450,10 @@ static void gather(const struct work *work, struct scan_word *word, uint32_t sta
     }
 }
 
-static void forget(struct scan_word *word)
+static void forget(const struct work *work, struct scan_word *word)
 {
     if (word->gathered) {
-        memset(word->times, 0, STRETCH * sizeof *word->times);
+        memset(word->times, 0, work->span * sizeof *word->times);
         memset(word->held, 0, sizeof word->held);
     }
     word->gathered = false;
@@ -464,7 +465,7 @@ static void lead_by_all(struct work *work, struct scan_word *word, uint32_t star
     if (!word->gathered) {
         gather(work, word, start, end);
     }
-    for (uint32_t i = 0; i < STRETCH / 64; i++) {
+    for (uint32_t i = 0; i < work->span / 64; i++) {
         work->marked[i] |= word->held[i];
         for (uint64_t left = word->held[i]; left; left &= left - 1) {
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(left);
@@ -606,7 +607,7 @@ static int look_up_marked(struct work *work, uint32_t start, size_t inessential,
                           const double *bounds, const double *weights)
 {
     int status = OK;
-    for (uint32_t i = 0; i < STRETCH / 64; i++) {
+    for (uint32_t i = 0; i < work->span / 64; i++) {
         for (uint64_t left = work->marked[i]; left; left &= left - 1) {
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(left);
             if (status == OK) {
@@ -691,7 +692,7 @@ static int scan_stretch(struct work *work, uint32_t start, uint32_t end, double 
         status = lead(work, start, end, inessential, bounds, weights);
     }
     for (size_t i = 0; i < work->word_count; i++) {
-        forget(&work->words[i]);
+        forget(work, &work->words[i]);
     }
     return status;
 }
@@ -718,33 +719,55 @@ static int scan_part(struct work *work, double *bounds, double *weights)
     return status;
 }
 
+/* What the scores of short texts are made of, once for all of them. */
+static void fill_tables(struct work *work)
+{
+    const struct scan *scan = work->scan;
+    double *slowness = work->tables;
+    for (uint32_t i = 0; i < work->lengths; i++) {
+        slowness[i] = score_slowness(&scan->manner, i, false);
+        slowness[LENGTHS + i] = score_text(&scan->manner, 1, 1, 1, i);
+    }
+    double *once = slowness + 2 * (size_t)work->lengths;
+    for (size_t i = 0; i < scan->question->count * work->lengths; i++) {
+        once[i] = score_word(scan->weights[i / LENGTHS], 1, slowness[i % LENGTHS]);
+    }
+}
+
 static int start_work(struct work *work, struct scan *scan)
 {
+    size_t words = scan->question->count;
     size_t lists = 0;
+    size_t documents = 0;
+    uint32_t longest = 0;
     work->scan = scan;
-    for (size_t i = 0; i < scan->question->count; i++) {
+    for (size_t i = 0; i < words; i++) {
         lists += scan->question->words[i].count;
         work->weight += scan->weights[i];
     }
-    work->weight = work->weight > 0 ? work->weight : 1;
-    work->lists = malloc((lists + 1) * sizeof *work->lists);
-    work->cursors = malloc((lists + 1) * sizeof *work->cursors);
-    work->words = malloc((scan->question->count + 1) * sizeof *work->words);
-    for (uint32_t i = 0; i < LENGTHS; i++) {
-        work->slowness[i] = score_slowness(&scan->manner, i, false);
-        work->shortness[i] = score_text(&scan->manner, 1, 1, 1, i);
+    for (uint32_t i = 0; i < scan->view->count; i++) {
+        uint32_t here = scan->view->parts[i].segment.documents;
+        longest = here > longest ? here : longest;
+        documents += here;
     }
     for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
         work->compound[i] = words_compound((enum language)i);
     }
-    size_t count = scan->question->count * LENGTHS;
-    work->once = malloc((count + 1) * sizeof *work->once);
-    work->times = calloc((scan->question->count + 1) * STRETCH, sizeof *work->times);
-    for (size_t i = 0; i < count && work->once; i++) {
-        work->once[i] = score_word(scan->weights[i / LENGTHS], 1, work->slowness[i % LENGTHS]);
+    work->weight = work->weight > 0 ? work->weight : 1;
+    work->lengths = documents < LENGTHS ? 0 : LENGTHS;
+    work->span = longest < STRETCH ? (longest + 63) / 64 * 64 : STRETCH;
+    work->lists = malloc((lists + 1) * sizeof *work->lists);
+    work->cursors = malloc((lists + 1) * sizeof *work->cursors);
+    work->words = malloc((words + 1) * sizeof *work->words);
+    work->tables = malloc(((words + 2) * work->lengths + 1) * sizeof *work->tables);
+    work->times = calloc(words * work->span + 1, sizeof *work->times);
+    work->tallies = calloc((size_t)work->span + 1, sizeof *work->tallies);
+    if (!work->lists || !work->cursors || !work->words || !work->tables || !work->times ||
+        !work->tallies) {
+        return ERR_NOMEM;
     }
-    return work->lists && work->cursors && work->words && work->once && work->times ? OK
-                                                                                    : ERR_NOMEM;
+    fill_tables(work);
+    return OK;
 }
 
 int scan_run(struct scan *scan)
@@ -760,9 +783,10 @@ int scan_run(struct scan *scan)
     if (work) {
         free(work->lists);
         free(work->cursors);
-        free(work->once);
-        free(work->times);
         free(work->words);
+        free(work->tables);
+        free(work->times);
+        free(work->tallies);
         free(work->passage_sums);
     }
     free(work);

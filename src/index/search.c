@@ -289,14 +289,15 @@ int index_search(const struct index *index, struct arena *arena, const char *que
                  struct index_found *found)
 {
     struct question question;
-    struct word_reader *reader = words_new();
+    struct word_reader *own = filter->reader ? NULL : words_new();
+    struct word_reader *reader = own ? own : filter->reader;
     *found = (struct index_found){0};
     int status = reader ? question_read(&question, &index->view, reader, arena, query) : ERR_NOMEM;
     if (status == OK) {
         question_drop_repeated(&question);
         status = question_widen(&question, &index->view, reader, arena);
     }
-    words_free(reader);
+    words_free(own);
     status = status == OK ? question_count(&question, &index->view) : status;
     status = status == OK ? name_terms(&question, arena, found) : status;
     return status == OK ? search(index, arena, &question, filter, limit, offset, found) : status;

@@ -51,6 +51,7 @@ static int start(struct searching *searching, struct call *call, const struct me
 {
     *searching = (struct searching){.call = call, .filter = narrowed(filter)};
     searching->reader = readers_borrow(call_parts(call)->memories->readers);
+    searching->filter.reader = searching->reader;
     searching->hits = arena_alloc(call_arena(call), (limit + 1) * sizeof *searching->hits);
     return searching->reader && searching->hits ? memories_borrow(call, &searching->db) : ERR_NOMEM;
 }

@@ -57,6 +57,7 @@ def test_what_comes_out(tmp_path):
         + "[names names]\n=: ada\npython: py\n"
         + "[texts texts]\nDE: Federal Republic\n  of Germany\n"
         + "[signs pairs]\nx \\\\times\n"
+        + "[kin groups]\ndev developer\ndev development\n"
         + "[order ranks fold]\nFirst\nsecond\n"
         + "[parts list phrases]\nby: | by\n",
     )
@@ -70,6 +71,8 @@ def test_what_comes_out(tmp_path):
         '"python\\0"',
         '"\\\\\\\\times\\0"',
         '"first\\0"',
+        '"dev developer dev development\\0"',
+        '"dev developer\\0"',
         '"Federal Republic of Germany\\0"',
         'const char *const parts[] = {\n    "by:",\n    "by",\n    NULL,\n};',
         f'#line 3 "{tmp_path}/words.txt"',
