@@ -286,6 +286,7 @@ struct db_rows *db_query(struct db *db, const char *sql, const struct db_value *
         snprintf(db->problem, sizeof db->problem, "out of memory");
         return NULL;
     }
+    db->looked = false;
     rows->used = true;
     rows->began = false;
     rows->left = SIZE_MAX;

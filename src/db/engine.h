@@ -31,6 +31,7 @@ struct db {
     bool only_looks;
     bool unsynced;
     bool in_doubt;
+    bool looked;    /* the pool has just seen that the file was not moved; until a statement runs */
     bool told;      /* a transaction failed because the file was moved */
     bool untouched; /* the transaction has just begun */
     bool mark_is_begin;

@@ -128,6 +128,7 @@ int db_pool_borrow(struct db_pool *pool, struct call *call, struct db **db, char
         status = call_check(call);
         return status == OK ? ERR_IO : status;
     }
+    (*db)->looked = true;
     (*db)->place = place;
     (*db)->name = pool->options.name;
     db_work_for(*db, call);

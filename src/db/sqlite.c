@@ -230,9 +230,10 @@ static bool has_moved(struct db *base)
     return true;
 }
 
-static bool tell_moved(struct db *db)
+/* `looked`: the pool has done so just before. */
+static bool tell_moved(struct db *db, bool looked)
 {
-    db->told = has_moved(db);
+    db->told = !looked && has_moved(db);
     return db->told;
 }
 
@@ -510,6 +511,7 @@ static void rollback(struct db *db)
 static int begin(struct db *base, bool durable)
 {
     struct sqlite *db = sqlite_of(base);
+    bool looked = base->looked;
     int status = OK;
     if (durable != db->now_synced && !base->unsynced) {
         status = run(base, durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
@@ -524,7 +526,7 @@ static int begin(struct db *base, bool durable)
     if (db->path && db->log.number == 0) {
         db->log = identify(db->path, "-wal"); /* from now on nobody else removes it */
     }
-    if (tell_moved(base)) {
+    if (tell_moved(base, looked && db->waits_since_ms == 0)) {
         rollback(base);
         return ERR_IO;
     }
@@ -534,7 +536,7 @@ static int begin(struct db *base, bool durable)
 
 static int begin_reading(struct db *db)
 {
-    return tell_moved(db) ? ERR_IO : run_again(db, "BEGIN");
+    return tell_moved(db, db->looked) ? ERR_IO : run_again(db, "BEGIN");
 }
 
 static int commit(struct db *db)
@@ -542,7 +544,7 @@ static int commit(struct db *db)
     int status = run_again(db, "COMMIT");
     if (status != OK) {
         rollback(db);
-    } else if (tell_moved(db)) {
+    } else if (tell_moved(db, false)) {
         db->in_doubt = true;
         return ERR_IO;
     }

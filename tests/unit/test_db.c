@@ -3,7 +3,7 @@
  * test_postgres.c, and tests/blackbox/test_postgres.py. */
 #include "core/clock.h"
 #include "core/limits.h"
-#include "db/db.h"
+#include "db/pool.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -499,6 +499,63 @@ static void a_log_that_another_emptied_gets_room_again(void **state)
     db_close(other);
 }
 
+/* ---- connections that are lent ---- */
+
+static struct db *open_pooled(void *context, struct call *call, char *problem, size_t size)
+{
+    (void)call;
+    return db_open(&(struct db_options){.path = path, .schema = context, .unsynced = true}, NULL,
+                   problem, size);
+}
+
+static struct db_pool *new_pool(void)
+{
+    struct db_pool *pool = db_pool_new(&(struct db_pool_options){
+        .open = open_pooled, .context = (void *)(uintptr_t)&FIRST, .name = "a file", .idle = 8});
+    assert_non_null(pool);
+    return pool;
+}
+
+static struct db *borrow(struct db_pool *pool, struct call *call)
+{
+    char problem[512] = "";
+    struct db *db;
+    assert_int_equal(db_pool_borrow(pool, call, &db, problem, sizeof problem), OK);
+    return db;
+}
+
+/* The pool looks whether the file is where it was, for the transaction that begins then, and for no
+ * other. */
+static void a_file_that_moved_is_told(void **state)
+{
+    (void)state;
+    char away[160];
+    struct db_pool *pool = new_pool();
+    struct call *call = call_new(&(struct call_options){0});
+    snprintf(away, sizeof away, "%s/away", folder);
+    for (int i = 0; i < 4; i++) {
+        struct db *db = borrow(pool, call);
+        if (i < 2) {
+            assert_int_equal(i == 0 ? db_begin_reading(db) : db_begin(db, true), OK);
+            db_rollback(db);
+        } else {
+            assert_int_equal(i == 2 ? count(db) : db_begin(db, true), OK);
+        }
+        assert_int_equal(i == 3 ? add(db, "lost") : OK, OK);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(i == 3   ? db_commit(db)
+                         : i == 1 ? db_begin(db, true)
+                                  : db_begin_reading(db),
+                         ERR_IO);
+        assert_int_equal(db_in_doubt(db), i == 3);
+        assert_non_null(strstr(db_problem(db), "moved"));
+        assert_int_equal(rename(away, path), 0);
+        db_pool_return(pool, db);
+    }
+    db_pool_free(pool);
+    call_free(call);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 UNIT_TEST(db)
@@ -522,6 +579,7 @@ UNIT_TEST(db)
         TEST(a_damaged_file_is_said),
         TEST(a_folder_that_is_missing_is_said),
         TEST(a_full_disk_is_said),
+        TEST(a_file_that_moved_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
