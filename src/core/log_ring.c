@@ -29,6 +29,9 @@
 
 enum output { OUTPUT_WAITS, OUTPUT_OPENED, OUTPUT_SOCKET };
 
+/* Apart from the rest, or the program's file would hold all its zeros. */
+static char ring_bytes[LIMIT_LOG_BYTES];
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t work;    /* the thread has something to write */
@@ -43,7 +46,6 @@ static struct {
     bool writing;         /* somebody is; others only put their lines in */
     bool thread_runs;
     bool handed; /* the thread is the one who writes */
-    char bytes[LIMIT_LOG_BYTES];
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER,
           .work = PTHREAD_COND_INITIALIZER,
           .descriptor = STDERR_FILENO};
@@ -52,10 +54,10 @@ static struct {
 
 static void append(const char *bytes, size_t length)
 {
-    size_t end = (ring.start + ring.length) % sizeof ring.bytes;
-    size_t first = sizeof ring.bytes - end < length ? sizeof ring.bytes - end : length;
-    memcpy(ring.bytes + end, bytes, first);
-    memcpy(ring.bytes, bytes + first, length - first);
+    size_t end = (ring.start + ring.length) % sizeof ring_bytes;
+    size_t first = sizeof ring_bytes - end < length ? sizeof ring_bytes - end : length;
+    memcpy(ring_bytes + end, bytes, first);
+    memcpy(ring_bytes, bytes + first, length - first);
     ring.length += length;
 }
 
@@ -63,10 +65,10 @@ static void append(const char *bytes, size_t length)
 static size_t copy_lines(char chunk[CHUNK_BYTES])
 {
     size_t length = ring.length < CHUNK_BYTES ? ring.length : CHUNK_BYTES;
-    size_t first = sizeof ring.bytes - ring.start;
+    size_t first = sizeof ring_bytes - ring.start;
     first = first < length ? first : length;
-    memcpy(chunk, ring.bytes + ring.start, first);
-    memcpy(chunk + first, ring.bytes, length - first);
+    memcpy(chunk, ring_bytes + ring.start, first);
+    memcpy(chunk + first, ring_bytes, length - first);
     const char *last = memrchr(chunk, '\n', length);
     return last ? (size_t)(last - chunk) + 1 : length;
 }
@@ -75,7 +77,7 @@ static void remove_front(size_t length)
 {
     ring.length -= length;
     /* From the beginning again when it is empty, so that a quiet log touches one page only. */
-    ring.start = ring.length ? (ring.start + length) % sizeof ring.bytes : 0;
+    ring.start = ring.length ? (ring.start + length) % sizeof ring_bytes : 0;
     pthread_cond_broadcast(&ring.changed);
 }
 
@@ -226,7 +228,7 @@ void log_ring_put(const char *line, size_t length)
 {
     pthread_mutex_lock(&ring.lock);
     /* Once lines are dropped, they are until the ring is empty: a line then tells how many. */
-    if (ring.dropped || length > sizeof ring.bytes - ring.length) {
+    if (ring.dropped || length > sizeof ring_bytes - ring.length) {
         (void)drop();
     } else {
         append(line, length);
