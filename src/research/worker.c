@@ -31,14 +31,13 @@ bool worker_is_own(void)
         return true;
     }
     /* A path that the user gave is meant, even where nothing is there. */
-    if (config_is_set(WORKER_GEMINI.path_variable) ||
-        worker_find(&WORKER_GEMINI, path, words, sizeof words) == OK) {
+    if (config_is_set(WORKER_GEMINI.path_variable)) {
         return false;
     }
     struct arena *arena = arena_new(MIB(1));
     bool own = arena && own_model(arena, words, sizeof words);
     arena_free(arena);
-    return own;
+    return own && worker_find(&WORKER_GEMINI, path, words, sizeof words) != OK;
 }
 
 const struct worker *worker_chosen(void)
