@@ -168,20 +168,22 @@ static void hand_over(void)
     }
     ring.writing = ring.thread_runs;
     ring.handed = ring.thread_runs;
-    pthread_cond_signal(&ring.work);
 }
 
-static void write_what_is_there(void)
+/* True where the thread is to be woken, without the lock: it would wait for that as soon as it
+ * wakes. */
+static bool write_what_is_there(void)
 {
     int chunks = ring.output == OUTPUT_WAITS ? MOST_CHUNKS : 0;
     ring.writing = true;
     while (!is_empty()) {
         if (chunks++ == MOST_CHUNKS || !write_lines(write_at_once)) {
             hand_over();
-            return;
+            return true;
         }
     }
     ring.writing = false;
+    return false;
 }
 
 /* ---- what the log asks for ---- */
@@ -226,6 +228,7 @@ bool log_ring_drops(void)
 
 void log_ring_put(const char *line, size_t length)
 {
+    bool wake = false;
     pthread_mutex_lock(&ring.lock);
     /* Once lines are dropped, they are until the ring is empty: a line then tells how many. */
     if (ring.dropped || length > sizeof ring_bytes - ring.length) {
@@ -233,10 +236,13 @@ void log_ring_put(const char *line, size_t length)
     } else {
         append(line, length);
         if (!ring.writing) {
-            write_what_is_there();
+            wake = write_what_is_there();
         }
     }
     pthread_mutex_unlock(&ring.lock);
+    if (wake) {
+        pthread_cond_signal(&ring.work);
+    }
 }
 
 static bool wait_for_change(int64_t time_ms)
@@ -253,8 +259,8 @@ void log_ring_end(void)
 {
     int64_t end = clock_now_ms() + TIME_LOG_END_MS;
     pthread_mutex_lock(&ring.lock);
-    if (!ring.writing && !is_empty()) {
-        write_what_is_there();
+    if (!ring.writing && !is_empty() && write_what_is_there()) {
+        pthread_cond_signal(&ring.work);
     }
     while (ring.writing && clock_now_ms() < end && wait_for_change(TIME_LOG_STILL_MS)) {
     }
