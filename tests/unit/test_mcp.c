@@ -499,6 +499,53 @@ static void kept_lists_are_as_new_ones(void **state)
     }
 }
 
+/* Threads of HTTP clients, more lists than are kept, and a server that says that they changed. */
+struct asking_lists {
+    struct mcp *mcp;
+    char *const *first;
+};
+
+static void *ask_for_lists(void *context)
+{
+    const struct asking_lists *asking = context;
+    enum { TIMES = 300 };
+    for (size_t i = 0; i < TIMES; i++) {
+        size_t place = i * 7 % COUNT(LISTS);
+        struct mcp_peer peer = {.client = mcp_client_new(), .caller = caller_local()};
+        struct mcp_work *work = mcp_receive(asking->mcp, &peer, LISTS[place], strlen(LISTS[place]));
+        if (mcp_work_kind(work) != MCP_DONE) {
+            mcp_work_run(work);
+        }
+        expect_same(LISTS[place], mcp_work_answer(work).text, asking->first[place]);
+        mcp_work_free(work);
+        mcp_client_free(peer.client);
+        if (i % 50 == 0) {
+            mcp_list_changed(asking->mcp, MCP_LIST_TOOLS);
+        }
+    }
+    return NULL;
+}
+
+static void lists_are_kept_for_many_threads(void **state)
+{
+    struct test_server *server = *state;
+    pthread_t threads[4];
+    char *first[COUNT(LISTS)];
+    for (size_t i = 0; i < COUNT(LISTS); i++) {
+        first[i] = send_over_stdio(server, LISTS[i]);
+    }
+    struct asking_lists asking = {server->mcp, first};
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_for_lists, &asking), 0);
+    }
+    for (size_t i = 0; i < COUNT(threads); i++) {
+        pthread_join(threads[i], NULL);
+    }
+    for (size_t i = 0; i < COUNT(LISTS); i++) {
+        free(first[i]);
+    }
+}
+
 static void kept_lists_have_the_id_of_their_request(void **state)
 {
     static const char LIST[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"prompts/list\"}";
@@ -730,6 +777,7 @@ UNIT_TEST(mcp)
         SERVER_TEST(progress_and_logs_go_to_the_sink),
         SERVER_TEST(a_question_waits_for_its_own_client),
         SERVER_TEST(kept_lists_are_as_new_ones),
+        SERVER_TEST(lists_are_kept_for_many_threads),
         SERVER_TEST(kept_lists_have_the_id_of_their_request),
         SERVER_TEST(lists_follow_what_changes),
         SERVER_TEST(listeners_hear_what_they_asked_for),
