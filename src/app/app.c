@@ -114,14 +114,25 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
                : ERR_NOMEM;
 }
 
-static struct pool *make_workers(struct stocks *stocks, size_t workers)
+static void rest(void *context)
 {
-    return pool_new(stocks, &(struct stock_rule){
-                                .name = "workers",
-                                .help = "calls that may run at once (FORAGE_WORKERS)",
-                                .all = workers,
-                                .kept = workers / KEPT_WORKERS,
-                            });
+    const struct parts *parts = context;
+    memories_rest(parts->memories);
+}
+
+static struct pool *make_workers(struct parts *parts, size_t workers)
+{
+    struct pool *pool =
+        pool_new(parts->stocks, &(struct stock_rule){
+                                    .name = "workers",
+                                    .help = "calls that may run at once (FORAGE_WORKERS)",
+                                    .all = workers,
+                                    .kept = workers / KEPT_WORKERS,
+                                });
+    if (pool) {
+        pool_at_rest(pool, TIME_POOL_IDLE_MS, rest, parts);
+    }
+    return pool;
 }
 
 /* Whether memories are found by what they mean, for the status. */
@@ -264,7 +275,7 @@ static int build(struct app *app, const struct app_options *options, char *probl
     app->parts.charges = meter_charges(app->meter);
     struct pace_store turns = meter_turns(app->meter);
     app->parts.pacer = pacer_new(&turns);
-    app->pool = make_workers(app->parts.stocks, (size_t)config_int("FORAGE_WORKERS"));
+    app->pool = make_workers(&app->parts, (size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
     if (!app->parts.pacer || !app->pool || !app->registry) {
         return ERR_NOMEM;

@@ -1,5 +1,6 @@
 /* The worker pool. Idle threads wait in a stack; a job is handed to the one that became idle last,
- * whose caches are warm. A thread that stays idle for a while leaves.
+ * whose caches are warm. A thread that stays idle for a while leaves, and the last one that does so
+ * gives back what the calls have left behind.
  *
  * Where there are several callers, the jobs of the one that takes most of the processors are done
  * by threads of a lower priority, and so is the rest of a job that says that it is long. The system
@@ -14,6 +15,7 @@
 #include "core/clock.h"
 #include "core/event.h"
 #include "core/heap.h"
+#include "core/limits.h"
 #include "core/overlay.h"
 
 #include <errno.h>
@@ -24,10 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define IDLE_SECONDS 10
-#define NICENESS     10  /* of threads that let others go first */
-#define SHORT_US     200 /* by the clock: a job below that is counted without asking the system */
-#define STACK_BYTES  ((size_t)512 * 1024)
+#define NICENESS    10  /* of threads that let others go first */
+#define SHORT_US    200 /* by the clock: a job below that is counted without asking the system */
+#define STACK_BYTES ((size_t)512 * 1024)
 
 struct worker {
     struct pool *pool;
@@ -50,8 +51,11 @@ struct pool {
     size_t threads;
     size_t running; /* threads with a job */
     bool closing;
-    bool shared;            /* there are several callers */
-    struct effort effort;   /* of each of them */
+    bool shared;                 /* there are several callers */
+    struct effort effort;        /* of each of them */
+    int64_t idle_ms;             /* of a thread, before it leaves */
+    void (*rest)(void *context); /* or NULL */
+    void *rest_context;
     struct worker *idle[2]; /* by whether they step back */
     struct worker *all;
     pthread_t left; /* the thread that left last, while `to_join` */
@@ -69,6 +73,7 @@ struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule)
     pthread_cond_init(&pool->all_gone, NULL);
     pool->shared = stocks_have_others(stocks);
     pool->stock = stock_new(stocks, rule);
+    pool->idle_ms = TIME_POOL_IDLE_MS;
     return pool->stock ? pool : pool_free(pool);
 }
 
@@ -78,6 +83,13 @@ static void worker_leave(struct worker *worker)
         pthread_cond_destroy(&worker->has_job);
         free(worker);
     }
+}
+
+void pool_at_rest(struct pool *pool, int64_t idle_ms, void (*rest)(void *context), void *context)
+{
+    pool->idle_ms = idle_ms;
+    pool->rest = rest;
+    pool->rest_context = context;
 }
 
 static void remove_idle(struct pool *pool, struct worker *worker)
@@ -97,7 +109,10 @@ static bool wait_for_job(struct worker *worker)
     struct pool *pool = worker->pool;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += IDLE_SECONDS;
+    until.tv_sec += pool->idle_ms / 1000;
+    until.tv_nsec += pool->idle_ms % 1000 * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
     worker->next_idle = pool->idle[worker->steps_back];
     pool->idle[worker->steps_back] = worker;
     while (!worker->job && !pool->closing) {
@@ -160,6 +175,30 @@ static void do_job(struct worker *worker)
     pool->running--;
 }
 
+/* Joins those that left, with the lock held, which it gives up meanwhile: what a thread has kept
+ * for itself is free when it has ended. */
+static void join_left(struct pool *pool)
+{
+    while (pool->to_join) {
+        pthread_t left = pool->left;
+        pool->to_join = false;
+        pthread_mutex_unlock(&pool->lock);
+        pthread_join(left, NULL);
+        pthread_mutex_lock(&pool->lock);
+    }
+}
+
+/* The same way. */
+static void rest(struct pool *pool)
+{
+    pthread_mutex_unlock(&pool->lock);
+    if (pool->rest) {
+        pool->rest(pool->rest_context);
+    }
+    heap_return();
+    pthread_mutex_lock(&pool->lock);
+}
+
 static void add_worker(struct pool *pool, struct worker *worker)
 {
     worker->next = pool->all;
@@ -194,9 +233,12 @@ static void *work(void *argument)
     do {
         do_job(worker);
     } while (wait_for_job(worker));
+    join_left(pool);
+    if (!pool->closing && !pool->idle[false] && !pool->idle[true]) {
+        rest(pool);
+        join_left(pool);
+    }
     remove_worker(pool, worker);
-    bool to_join = pool->to_join;
-    pthread_t left = pool->left;
     pool->left = pthread_self();
     pool->to_join = !pool->left_alone;
     if (pool->left_alone) {
@@ -207,9 +249,6 @@ static void *work(void *argument)
     }
     pthread_mutex_unlock(&pool->lock);
     worker_leave(worker);
-    if (to_join) {
-        pthread_join(left, NULL);
-    }
     return NULL;
 }
 

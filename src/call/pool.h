@@ -18,6 +18,9 @@ typedef void (*pool_job)(void *context);
 
 /* One thread is one unit of the rule. */
 struct pool *pool_new(struct stocks *stocks, const struct stock_rule *rule);
+/* Before the first job: how long a thread stays idle, and what the last idle one calls before it
+ * leaves. Jobs may run meanwhile, and new ones begin. */
+void pool_at_rest(struct pool *pool, int64_t idle_ms, void (*rest)(void *context), void *context);
 /* Runs the job, which works on `call` and is counted as its owner's; `from_kept`: it may have one
  * of the threads that are kept back. OK, ERR_BUSY when all threads have work, ERR_LIMIT when the
  * owner has its share of them, ERR_NOMEM when no thread could be had. */

@@ -24,15 +24,18 @@ void heap_begin(void)
 #endif
 }
 
-void heap_freed(size_t bytes)
+void heap_return(void)
 {
 #ifdef __GLIBC__
-    if (bytes >= WORTH_BYTES) {
-        malloc_trim(0);
-    }
-#else
-    (void)bytes;
+    malloc_trim(0);
 #endif
+}
+
+void heap_freed(size_t bytes)
+{
+    if (bytes >= WORTH_BYTES) {
+        heap_return();
+    }
 }
 
 void heap_rest(void)
@@ -42,6 +45,6 @@ void heap_rest(void)
     bool first = due_ms == 0;
     if (now_ms >= due_ms && atomic_compare_exchange_strong(&next_ms, &due_ms, now_ms + REST_MS) &&
         !first) {
-        heap_freed(WORTH_BYTES);
+        heap_return();
     }
 }

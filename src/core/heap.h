@@ -8,6 +8,8 @@
 
 /* At the start of a server: few heaps for all threads. */
 void heap_begin(void);
+/* When nothing is to be done: returns what is free. */
+void heap_return(void);
 /* After `bytes` were freed at once. */
 void heap_freed(size_t bytes);
 /* Between two jobs of a thread: returns what is free now and then. */

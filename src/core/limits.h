@@ -45,6 +45,7 @@
 #define LIMIT_KEPT_LISTS       32  /* whose bytes are kept: 1 MB if all were lists of tools */
 #define TIME_CALL_DEADLINE_MS  50000
 #define TIME_PROGRESS_MS       3000 /* without a word to the client of a call that waits */
+#define TIME_POOL_IDLE_MS      5000 /* that a thread waits for a call before it leaves */
 #define TIME_STUCK_MS          1000 /* that a call waits for a store before the status tells */
 #define TIME_SHUTDOWN_GRACE_MS 5000
 #define TIME_SECOND_SIGNAL_MS  1000  /* until another ctrl-C ends a command as it is */
@@ -358,7 +359,8 @@
 #define LIMIT_INDEX_UNUSED            64u    /* folders of other databases that a process removes */
 #define LIMIT_MEMORY_LOST             1048576 /* changes that a failing server may take along */
 #define LIMIT_MEMORY_REMOVALS         100000  /* that are told to indexes of other processes */
-#define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open */
+#define LIMIT_MEMORY_IDLE_CONNECTIONS 8u      /* connections to the file that are kept open, */
+#define LIMIT_MEMORY_REST_CONNECTIONS 2u      /* and when no call has come for a while */
 #define LIMIT_MEMORY_IDLE_READERS     4u      /* readers of words that are kept, of 512 KiB each */
 #define LIMIT_MEMORY_CHECK_LINES      10000u  /* problems that a check lists; all are counted */
 #define LIMIT_MEMORY_CATCH_UP         1000u   /* changes that an index takes at a time */

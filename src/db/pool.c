@@ -38,18 +38,31 @@ static struct db *take_idle(struct db_pool *pool)
     return db;
 }
 
-void db_pool_rest(struct db_pool *pool)
+static void close_all(struct db *list)
 {
-    struct db *db;
-    while ((db = take_idle(pool))) {
-        db_close(db);
+    while (list) {
+        struct db *next = list->next_idle;
+        db_close(list);
+        list = next;
     }
+}
+
+void db_pool_rest(struct db_pool *pool, size_t kept)
+{
+    pthread_mutex_lock(&pool->lock);
+    struct db *idle = pool->idle_count > kept ? pool->idle : NULL;
+    if (idle) {
+        pool->idle = NULL;
+        pool->idle_count = 0;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    close_all(idle);
 }
 
 struct db_pool *db_pool_free(struct db_pool *pool)
 {
     if (pool) {
-        db_pool_rest(pool);
+        db_pool_rest(pool, 0);
         line_done(&pool->line);
         pthread_mutex_destroy(&pool->lock);
         free(pool);
@@ -153,11 +166,7 @@ static void drop_moved(struct db_pool *pool)
         }
     }
     pthread_mutex_unlock(&pool->lock);
-    while (moved) {
-        struct db *next = moved->next_idle;
-        db_close(moved);
-        moved = next;
-    }
+    close_all(moved);
 }
 
 void db_pool_return(struct db_pool *pool, struct db *db)

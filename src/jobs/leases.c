@@ -294,7 +294,7 @@ static void *keep(void *context)
         do_round(&round);
         bool busy = has_jobs(jobs);
         if (!busy) {
-            db_pool_rest(jobs->connections);
+            db_pool_rest(jobs->connections, 0);
         }
         int64_t pause = busy ? TIME_JOB_TICK_MS : jobs->serves ? lease_ms() / 2 : -1;
         if (poll(&watched, 1, (int)pause) > 0) {

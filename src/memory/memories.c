@@ -349,6 +349,14 @@ int memories_serve(struct memories *memories, const struct parts *parts)
     return memories->embedder ? OK : ERR_NOMEM;
 }
 
+void memories_rest(struct memories *memories)
+{
+    readers_rest(memories->readers);
+    if (!memories->alone) {
+        db_pool_rest(memories->pool, LIMIT_MEMORY_REST_CONNECTIONS);
+    }
+}
+
 struct memories *memories_free(struct memories *memories)
 {
     if (memories) {

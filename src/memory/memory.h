@@ -29,6 +29,9 @@ struct memories *memories_new(const struct places *places, struct stocks *stocks
 /* From now on it makes large indexes in the background, and vectors where there is a model: for a
  * program that stays. `parts` are those that it is one of. OK or ERR_NOMEM. */
 MUST_CHECK int memories_serve(struct memories *memories, const struct parts *parts);
+/* When no call has come for a while: gives back what makes searches fast, and closes connections to
+ * a file that many calls at once have left behind. */
+void memories_rest(struct memories *memories);
 /* Closes everything; no call may use it any more. */
 struct memories *memories_free(struct memories *memories);
 

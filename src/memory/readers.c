@@ -21,12 +21,19 @@ struct readers *readers_new(void)
     return readers;
 }
 
+void readers_rest(struct readers *readers)
+{
+    pthread_mutex_lock(&readers->lock);
+    while (readers->count > 0) {
+        words_free(readers->idle[--readers->count]);
+    }
+    pthread_mutex_unlock(&readers->lock);
+}
+
 struct readers *readers_free(struct readers *readers)
 {
     if (readers) {
-        for (size_t i = 0; i < readers->count; i++) {
-            words_free(readers->idle[i]);
-        }
+        readers_rest(readers);
         pthread_mutex_destroy(&readers->lock);
         free(readers);
     }

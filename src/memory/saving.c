@@ -2,6 +2,7 @@
  * what was deleted. */
 #include "core/clock.h"
 #include "core/event.h"
+#include "core/heap.h"
 #include "core/log.h"
 #include "core/trouble.h"
 #include "index/shelving.h"
@@ -681,6 +682,7 @@ static bool save_one(struct space_index *one)
     pthread_mutex_unlock(&indexes->lock);
     bool done = save(one, at_the_end);
     indexes_let_go(one);
+    heap_return(); /* the calls may be over that led here */
     pthread_mutex_lock(&indexes->lock);
     indexes_use_files(indexes);
     return done;

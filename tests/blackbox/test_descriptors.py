@@ -1,10 +1,14 @@
 """A server that has used up its descriptors: it says how it is, lets go of who waits for nothing, and works again after."""
 
 import contextlib
+import os
+import pathlib
+import threading
 
 from fake_web import Answer, Web
 from http_client import Closed, Connection, exchange, request
-from programs import Server, wait_until
+from memory_world import over_rest
+from programs import Server, run, wait_until
 from reading import get, page
 
 DESCRIPTORS = 64
@@ -35,6 +39,36 @@ def test_silent_connections():
                 for _ in range(10):
                     assert health(server) == 200
             assert wait_until(lambda: "make a paragraph" in get(server, web.url("/"))["page_content"])
+
+
+def test_what_a_crowd_leaves(tmp_path):
+    """Many calls at once open many connections to the file of memories; a server that rests has few descriptors of it."""
+    lines = tmp_path / "memories.jsonl"
+    lines.write_text("".join(f'{{"key": "{number}", "text": "{number}", "tags": ["a"]}}\n' for number in range(3000)))
+    assert run("memory", "import", lines, FORAGE_DATA_DIR=tmp_path / "data").returncode == 0
+    with Server(FORAGE_DATA_DIR=tmp_path / "data") as server:
+
+        def of_memories():
+            found = 0
+            for path in pathlib.Path(f"/proc/{server.pid}/fd").iterdir():
+                with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                    found += "memory.db" in os.readlink(path)
+            return found
+
+        def work():
+            assert over_rest(server.port, "memory_get", {"tags": ["none"]})["success"]
+
+        def crowd():
+            threads = [threading.Thread(target=work) for _ in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            return of_memories() > 8
+
+        wait_until(crowd)
+        wait_until(lambda: of_memories() <= 6)
+        work()
 
 
 def test_busy_connections():

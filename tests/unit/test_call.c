@@ -226,6 +226,45 @@ static void the_pool_can_cancel_everything(void **state)
     }
 }
 
+static void note_rest(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void note_job(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+/* While a thread still waits for jobs, the pool is not at rest; a job that runs for long does not
+ * keep it from resting. */
+static void the_last_idle_thread_gives_back(void **state)
+{
+    (void)state;
+    struct gate_job job = {.release = event_open()};
+    struct pool *pool = pool_new(NULL, &(struct stock_rule){.name = "threads", .all = 8});
+    atomic_int rests = 0;
+    atomic_int jobs = 0;
+    struct call *call = make(0);
+    pool_at_rest(pool, 20, note_rest, &rests);
+    assert_int_equal(pool_run(pool, call, false, wait_for_release, &job), OK);
+    for (int round = 1; round <= 3; round++) {
+        for (int i = 0; i < 7; i++) {
+            assert_int_equal(pool_run(pool, call, false, note_job, &jobs), OK);
+        }
+        while (atomic_load(&rests) == 0) {
+            pause_ms(1);
+        }
+        wait_until_running(pool, 1);
+        assert_int_equal(atomic_load(&jobs), 7 * round);
+        atomic_store(&rests, 0);
+    }
+    event_signal(job.release);
+    assert_null(pool_free(pool)); /* which is no rest */
+    event_close(job.release);
+    call_free(call);
+}
+
 UNIT_TEST(call)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +278,7 @@ UNIT_TEST(call)
         cmocka_unit_test(a_call_without_hooks_speaks_to_nobody),
         cmocka_unit_test(the_pool_says_busy_and_never_queues),
         cmocka_unit_test(the_pool_can_cancel_everything),
+        cmocka_unit_test(the_last_idle_thread_gives_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -524,6 +524,44 @@ static struct db *borrow(struct db_pool *pool, struct call *call)
     return db;
 }
 
+/* Descriptors of the file that this process has. */
+static size_t open_descriptors(void)
+{
+    struct stat wanted;
+    struct stat seen;
+    size_t found = 0;
+    assert_int_equal(stat(path, &wanted), 0);
+    for (int fd = 0; fd < 256; fd++) {
+        found +=
+            fstat(fd, &seen) == 0 && seen.st_dev == wanted.st_dev && seen.st_ino == wanted.st_ino;
+    }
+    return found;
+}
+
+static void connections_of_a_crowd_close(void **state)
+{
+    (void)state;
+    static const size_t CROWDS[] = {1, 2, 3, 8, 20};
+    struct db_pool *pool = new_pool();
+    struct call *call = call_new(&(struct call_options){0});
+    for (size_t i = 0; i < COUNT(CROWDS); i++) {
+        struct db *lent[20];
+        for (size_t j = 0; j < CROWDS[i]; j++) {
+            lent[j] = borrow(pool, call);
+            assert_int_equal(db_begin_reading(lent[j]), OK);
+            assert_int_equal(count(lent[j]), 0);
+        }
+        for (size_t j = 0; j < CROWDS[i]; j++) {
+            db_pool_return(pool, lent[j]);
+        }
+        assert_true(open_descriptors() >= CROWDS[i]);
+        db_pool_rest(pool, 2);
+        assert_int_equal(open_descriptors(), CROWDS[i] > 2 ? 0 : CROWDS[i]);
+    }
+    db_pool_free(pool);
+    call_free(call);
+}
+
 /* The pool looks whether the file is where it was, for the transaction that begins then, and for no
  * other. */
 static void a_file_that_moved_is_told(void **state)
@@ -579,6 +617,7 @@ UNIT_TEST(db)
         TEST(a_damaged_file_is_said),
         TEST(a_folder_that_is_missing_is_said),
         TEST(a_full_disk_is_said),
+        TEST(connections_of_a_crowd_close),
         TEST(a_file_that_moved_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
