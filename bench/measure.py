@@ -137,13 +137,18 @@ def list_tools(process, what):
 
 
 def end(process, what):
-    """Ends a program that start_stdio() started; the milliseconds of processor time of its whole life."""
+    """Ends a program that start_stdio() started; what it used in its whole life."""
     process.stdin.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     process.stdout.close()
     if process.returncode != 0:
         fail(f"{what} ended with status {process.returncode}")
+    return usage
+
+
+def cpu_ms(usage):
+    """Milliseconds of processor time."""
     return (usage.ru_utime + usage.ru_stime) * 1000
 
 

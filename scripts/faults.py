@@ -30,6 +30,7 @@ KINDS = (
     "broken setup undo",
     "broken page script",
     "wrong result",
+    "more work",
 )
 FIELDS = ("room", "kind", "found by", "target", "why")
 SMOKE = ("tests/packages/test_npm.py", "tests/packages/test_python.py")
@@ -178,7 +179,7 @@ def check_test(fault, root):
     elif suite == "corpus":
         if len(words) != 1 or not os.path.isdir(os.path.join(root, "fuzz", "corpus", words[0])):
             yield f"{fault.name}: a corpus is one folder of fuzz/corpus"
-    elif suite not in ("conformance", "docs", "lint", "fuzz"):
+    elif suite not in ("conformance", "docs", "counts", "lint", "fuzz"):
         path, _, test = (words[0] if words else "").partition("::")
         full = os.path.join(root, path)
         if not test or not os.path.isfile(full):

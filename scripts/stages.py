@@ -147,6 +147,7 @@ def all_stages():
         pytest_stage("openapi", ["tests/openapi"], 1, build=("forage",), tier="openapi", target="gate"),
         pytest_stage("smoke", ["tests/packages/test_npm.py", "tests/packages/test_python.py"], build=("forage",), target="gate", only="gate"),
         Stage("client", [sys.executable, "-B", "tests/clients/run.py", "auto", "stdio"], "cases", tier="clients", target="gate", only="gate"),
+        Stage("counts", ["scripts/budget", "--counts"], "cases", build=("forage",), target="gate", row="counts"),
         # make test-all.
         pytest_stage("asan-all", whole, 4, flavour="asan", minutes=90, target="all"),
         pytest_stage("tsan-all", whole, 4, flavour="tsan", minutes=90, target="all"),
