@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -23,7 +24,7 @@ NODE = shutil.which("node", path=os.path.join(DEPS, "bin") + os.pathsep + os.env
 TOKEN = "bench-token-0123456789abcdef0123456789abcdef"
 TOOL = "forage_status"
 # One tool, this one: an answer as small as that of the server beside it, however many tools there are.
-ARGUMENTS = {"tool": TOOL}
+STATUS = {"name": TOOL, "arguments": {"tool": TOOL}}
 
 # The peers of `forage mcp`. Some refuse to start without a key; none of them is used.
 STDIO_PEERS = {
@@ -176,11 +177,19 @@ def http_server(command, environment, port_in, stream):
             while port is None:
                 match = re.search(port_in, read_line(getattr(process, stream), command[0]).decode())
                 port = match and int(match[1])
+            # A log that nobody reads is full at some time.
+            threading.Thread(target=drain, args=(getattr(process, stream),), daemon=True).start()
             yield process, port
         finally:
             process.terminate()
             process.wait()
             getattr(process, stream).close()
+
+
+def drain(stream):
+    with contextlib.suppress(ValueError):  # closed, as the server has ended
+        while stream.read1(1 << 20):
+            pass
 
 
 def usual_limits():
@@ -189,15 +198,20 @@ def usual_limits():
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
 
 
-def forage_http(environment):
+def forage_http(environment, program=FORAGE):
     environment = {"FORAGE_TOKENS": f"bench:{TOKEN}", **environment}
-    command = [FORAGE, "serve", "--port", "0"]
+    command = [program, "serve", "--port", "0"]
     return http_server(command, environment, r"http://127\.0\.0\.1:(\d+)", "stderr")
+
+
+def peer_http(command, environment):
+    """A peer that prints its port in a line of its own."""
+    return http_server(command, environment, r"^(\d+)$", "stdout")
 
 
 def sdk_http(environment):
     command = [NODE, os.path.join(ROOT, "bench/sdk_server.cjs")]
-    return http_server(command, environment, r"^(\d+)$", "stdout")
+    return peer_http(command, environment)
 
 
 # ---- asking over HTTP ----
@@ -232,12 +246,16 @@ def http_request(port, era, method, params):
     return f"POST /mcp HTTP/1.1\r\n{lines}\r\n{body}".encode()
 
 
-def write_tool_call(home, port, era):
-    """The request of the load, as a file."""
-    path = os.path.join(home, f"{era}-{port}.request")
+def write_request(home, port, era, method, params):
+    """The request of a load, as a file."""
+    path = os.path.join(home, f"{era}-{port}-{params.get('name', method).replace('/', '-')}.request")
     with open(path, "wb") as file:
-        file.write(http_request(port, era, "tools/call", {"name": TOOL, "arguments": ARGUMENTS}))
+        file.write(http_request(port, era, method, params))
     return path
+
+
+def write_tool_call(home, port, era):
+    return write_request(home, port, era, "tools/call", STATUS)
 
 
 def run_load(port, request, active, idle, seconds):
@@ -249,14 +267,21 @@ def run_load(port, request, active, idle, seconds):
     return json.loads(result.stdout)
 
 
+def loaded(server, request, connections, seconds, idle=0):
+    """What bench/load.c measured, and the processor time that a request took the server, in microseconds."""
+    process, port = server
+    before = cpu_seconds(process.pid)
+    sample = run_load(port, request, connections, idle, seconds)
+    return {**sample, "cpu_us": (cpu_seconds(process.pid) - before) * 1e6 / sample["requests"]}
+
+
 # ---- looking at a process ----
 
 
 def cpu_seconds(pid):
-    """User and system time of all its threads."""
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """User and system time of all its threads, those that have ended too, to the nanosecond: the clock of a process has its
+    number and a kind (CPUCLOCK_SCHED) in it."""
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def memory_mb(pid, field="VmRSS"):
@@ -264,6 +289,13 @@ def memory_mb(pid, field="VmRSS"):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         kib = re.search(rf"^{field}:\s*(\d+) kB", file.read(), re.M)[1]
     return int(kib) * 1024 / 1e6
+
+
+def rollup_kib(pid, *fields):
+    """Rss, Private_Dirty and others of a whole process, in KiB."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        found = dict(re.findall(r"^(\w+): +(\d+) kB$", file.read(), re.M))
+    return [int(found[field]) for field in fields]
 
 
 def settle():

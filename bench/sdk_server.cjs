@@ -1,4 +1,4 @@
-// The other side of bench/http_load: a server made with the official TypeScript SDK, as its documentation shows
+// A side of bench/field: a server made with the official TypeScript SDK, as its documentation shows
 // one, with a tool that does what forage_status does. Where there was a choice, the faster one was taken: plain
 // node:http without a framework, schemas compiled once, tokens compared without the SDK's OAuth helpers.
 //

@@ -14,25 +14,21 @@ median counts. `python3 scripts/counts.py [NAME...]` prints figures, of the prog
 import concurrent.futures
 import contextlib
 import ctypes
-import functools
-import http.server
 import os
 import platform
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "bench"))
+import asking  # noqa: E402
 import measure  # noqa: E402
-import pages  # noqa: E402
 
 # What the figures of data/budget.txt were counted with. They depend on it, on the libraries of that system (Debian 12), and of
 # pages on how many the kernel maps around one that is read; on nothing else of the machine.
@@ -41,12 +37,9 @@ COUNTED_WITH = "x86_64 with AVX2, glibc 2.36, GCC 12.2.0, valgrind-3.19.0"
 PR_SET_THP_DISABLE = 41
 ADDR_NO_RANDOMIZE = 0x0040000
 STARTS = 9  # of which the fewest faults count: the first ones fill the caches
-PATIENCE_S = 120
 REST_S = 10
 CLIENTS = 8
-LOAD_CALLS = 250  # of each client and kind
-TEXT = "a word or two " * 12
-PAGE_PARAGRAPHS = 70
+LOAD_ROUNDS = 250  # of each client, of five calls
 # What is held that does not depend on the compiler, and where Linux shows it.
 HELD = {"descriptors after a load": "fd", "threads after a load": "task"}
 
@@ -123,7 +116,7 @@ def serve(command, home, environment):
             env=environment, cwd=home, stdin=subprocess.DEVNULL, stdout=log, stderr=log, close_fds=False,
         )  # fmt: skip
     try:
-        give_up = time.monotonic() + PATIENCE_S
+        give_up = time.monotonic() + asking.PATIENCE_S
         while True:
             with open(path, encoding="utf-8", errors="replace") as log:
                 text = log.read()
@@ -138,116 +131,18 @@ def serve(command, home, environment):
         process.wait()
 
 
-class Client:
-    """One connection over which one request follows the answer to the one before, each in one piece."""
-
-    def __init__(self, port):
-        self.port = port
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def ask(self, method, params):
-        self.socket.sendall(measure.http_request(self.port, "modern", method, params))
-        answer = b""
-        while not self.is_whole(answer):
-            piece = self.socket.recv(1 << 18)
-            if not piece:
-                fail(f"forage serve closed the connection after {method}")
-            answer += piece
-        if not answer.startswith(b"HTTP/1.1 200 ") or b'"result":{' not in answer or b'"isError":true' in answer:
-            fail(f"{method} {params}: {answer[:600]!r}")
-
-    def call(self, name, /, **arguments):
-        self.ask("tools/call", {"name": name, "arguments": arguments})
-
-    @staticmethod
-    def is_whole(answer):
-        head, found, body = answer.partition(b"\r\n\r\n")
-        if not found:
-            return False
-        length = re.search(rb"\r\nContent-Length: (\d+)", head)
-        return len(body) >= int(length[1]) if length else body.endswith(b"\r\n0\r\n\r\n")
-
-
-# ---- the web that it reads ----
-
-
-@functools.cache
-def page():
-    """About 100 KB, of which a fifth is text."""
-    writer = pages.Writer(1)
-    text = writer.heading(1) + "".join(writer.heading(2) * (n % 7 == 0) + writer.paragraph() for n in range(PAGE_PARAGRAPHS))
-    around = writer.menu("main", 60), writer.script(30_000), writer.style(20_000)
-    head = writer.head("A page", "Article")
-    return f"<!doctype html><html>{head}<body>{''.join(around)}<main>{text}</main></body></html>".encode()
-
-
-class Page(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page())}\r\n\r\n"
-        self.wfile.write(head.encode() + page())
-
-    def log_message(self, *_):
-        pass
-
-
-@contextlib.contextmanager
-def web():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 # ---- instructions ----
-
-
-def status(client, _number, _web):
-    client.call(measure.TOOL, **measure.ARGUMENTS)
-
-
-def tools_list(client, _number, _web):
-    client.ask("tools/list", {})
-
-
-def add(client, number, _web):
-    client.call("memory_add", key=f"memory {number:06}", text=f"{number:06} {TEXT}")
-
-
-def get(client, number, web):
-    if number == 0:
-        add(client, 0, web)
-    client.call("memory_get", key="memory 000000")
-
-
-def search(client, number, web):
-    if number == 0:
-        add(client, 0, web)
-    client.call("memory_search", query="a word")
-
-
-def new_page(client, number, web):
-    client.call("get_content", url=f"{web}/{number:06}")
-
-
-def same_page(client, _number, web):
-    client.call("get_content", url=f"{web}/000000")
 
 
 # What is asked, how often, and how many times that is done.
 CALLS = {
-    "forage_status": (status, 400, 1),
-    "tools/list": (tools_list, 40, 1),
-    "memory_get": (get, 200, 3),
-    "memory_add": (add, 100, 3),
-    "memory_search": (search, 100, 3),
-    "a new page": (new_page, 12, 1),
-    "a cached page": (same_page, 12, 1),
+    "forage_status": (asking.status, 400, 1),
+    "tools/list": (asking.tools_list, 40, 1),
+    "memory_get": (asking.get, 200, 3),
+    "memory_add": (asking.add, 100, 3),
+    "memory_search": (asking.search, 100, 3),
+    "a new page": (asking.new_page, 12, 1),
+    "a cached page": (asking.same_page, 12, 1),
 }
 
 
@@ -262,10 +157,10 @@ def instructions_of_start():
 
 
 def instructions_of_run(ask, count):
-    with place() as (home, environment), web() as address:
+    with place() as (home, environment), asking.web() as address:
         command, out = valgrind(home)
         with serve(command, home, environment) as (_, port):
-            client = Client(port)
+            client = asking.Client(port)
             for number in range(count):
                 ask(client, number, address)
             client.socket.close()
@@ -304,43 +199,26 @@ def faults(command, lists):
     return min(fewest)
 
 
-def private_kib(pid):
-    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-        return int(re.search(r"^Private_Dirty: +(\d+) kB$", file.read(), re.M)[1])
-
-
 def mcp_at_rest():
     with place() as (_, environment):
         process = measure.start_stdio([measure.FORAGE, "mcp"], environment)
         measure.list_tools(process, "forage mcp")
         measure.settle()
-        found = private_kib(process.pid)
+        (found,) = measure.rollup_kib(process.pid, "Private_Dirty")
         measure.end(process, "forage mcp")
         return found
-
-
-def mixed_calls(port, who):
-    """What one client does in the load; nothing of it leaves the machine."""
-    client = Client(port)
-    for number in range(LOAD_CALLS):
-        status(client, number, "")
-        tools_list(client, number, "")
-        client.call("memory_add", key=f"{who} {number:06}", text=f"{who} {number:06} {TEXT}")
-        client.call("memory_get", key=f"{who} {number:06}")
-        client.call("memory_search", query=f"word {number:06}")
-    client.socket.close()
 
 
 def serve_at_rest():
     """Private memory of a server that has answered once, and its descriptors and threads after a load and a rest."""
     with place() as (home, environment), serve([], home, environment) as (process, port):
-        client = Client(port)
-        tools_list(client, 0, "")
+        client = asking.Client(port)
+        asking.tools_list(client, 0, "")
         measure.settle()
-        private = private_kib(process.pid)
+        (private,) = measure.rollup_kib(process.pid, "Private_Dirty")
         client.socket.close()
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
-            list(pool.map(lambda who: mixed_calls(port, who), range(CLIENTS)))
+            list(pool.map(lambda who: asking.mixed_calls(port, who, LOAD_ROUNDS), range(CLIENTS)))
         time.sleep(REST_S)
         held = {name: len(os.listdir(f"/proc/{process.pid}/{folder}")) for name, folder in HELD.items()}
         return {"private memory of forage serve": private, **held}
