@@ -290,32 +290,41 @@ static int add_slips(struct widening *widening, struct word_reader *reader, enum
     return status;
 }
 
+struct joining {
+    struct widening first, second; /* of the two words; no word: it gets nothing */
+};
+
 static int take_joined(void *context, const struct word *word)
 {
-    return word->kind == WORD_PLAIN ? take_form(context, word->term, word->length, JOINED_WEIGHT)
-                                    : OK;
+    struct joining *joining = context;
+    int status = OK;
+    if (word->kind == WORD_PLAIN) {
+        status = take_form(&joining->first, word->term, word->length, JOINED_WEIGHT);
+        if (status == OK && joining->second.word) {
+            status = take_form(&joining->second, word->term, word->length, JOINED_WEIGHT);
+        }
+    }
+    return status;
 }
 
 /* "Hay fever" may be written as one word, and so may "breaks down" be the one of a breakdown. */
-static int add_joined(struct widening *widening, struct word_reader *reader,
+static int add_joined(const struct widening *widening, struct word_reader *reader,
                       struct question_word *next, enum language language)
 {
-    struct question_word *word = widening->word;
+    const struct question_word *word = widening->word;
     const char *const BEGINS[] = {word->folded, word->term};
+    struct joining joining = {*widening, *widening};
     int status = OK;
     if (next->kind != WORD_PLAIN || next->position != word->position + 1) {
         return OK;
     }
-    for (size_t i = 0; i < sizeof BEGINS / sizeof *BEGINS && status == OK; i++) {
+    joining.second.word = next->stop ? NULL : next;
+    size_t begins = strcmp(word->folded, word->term) == 0 ? 1 : 2;
+    for (size_t i = 0; i < begins && status == OK; i++) {
         const char *joined = arena_printf(widening->reading.arena, "%s%s", BEGINS[i], next->folded);
         status = joined
-                     ? words_each(reader, joined, strlen(joined), language, take_joined, widening)
+                     ? words_each(reader, joined, strlen(joined), language, take_joined, &joining)
                      : ERR_NOMEM;
-        if (status == OK && !next->stop) {
-            widening->word = next;
-            status = words_each(reader, joined, strlen(joined), language, take_joined, widening);
-            widening->word = word;
-        }
     }
     return status;
 }
