@@ -1,4 +1,4 @@
-/* Fuzzes what the service of search_web sends: the parser of responses, the positions of citations,
+/* Fuzzes what the service of search_web sends: the parts of replies, the positions of citations,
  * snippets, dates, tracking parameters, and rules of guardrails. Whatever comes: texts are valid
  * UTF-8, positions are inside the text and in order, and no tracking parameter is left. The input
  * is also read as one text with citations at positions that it holds itself, so that the fuzzer
@@ -7,10 +7,10 @@
 #include "answer/citations.h"
 #include "answer/claims.h"
 #include "answer/question.h"
-#include "answer/response.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "fuzz.h"
+#include "model/stream.h"
 #include "text/text.h"
 #include "world/world.h"
 
@@ -28,7 +28,7 @@ static void require(int holds, const char *what)
     }
 }
 
-static void check_cited(struct arena *arena, const struct response_part *parts, size_t count)
+static void check_cited(struct arena *arena, const struct model_part *parts, size_t count)
 {
     struct cited_text cited;
     struct citation_wishes wishes = {.most = 8, .now = 1794736800, .freshness_hours = 24};
@@ -59,17 +59,17 @@ static void check_cited(struct arena *arena, const struct response_part *parts, 
 /* The text itself, with annotations whose positions are some of its bytes. */
 static void check_as_text(struct arena *arena, const char *text, size_t size)
 {
-    struct annotation annotations[4];
+    struct model_annotation annotations[4];
     const char *url = strstr(text, "http");
     for (size_t i = 0; i < 4; i++) {
-        annotations[i] = (struct annotation){
+        annotations[i] = (struct model_annotation){
             .url = i % 2 && url ? url : "https://a.example/x",
             .title = "t",
             .start = size > 2 * i ? (unsigned char)text[2 * i] : -1,
             .end = size > 2 * i + 1 ? (unsigned char)text[2 * i + 1] : (int64_t)size,
         };
     }
-    struct response_part parts[] = {
+    struct model_part parts[] = {
         {.text = text,
          .length = size,
          .begins_message = true,
@@ -106,13 +106,29 @@ static void check_as_claims(struct arena *arena, const char *text)
     require(written.kept + written.left_out <= count, "the number of sentences");
     require(!written.kept == !written.part.annotation_count, "a sentence without a marker");
     for (size_t i = 0; i < written.part.annotation_count; i++) {
-        const struct annotation *annotation = &written.part.annotations[i];
+        const struct model_annotation *annotation = &written.part.annotations[i];
         require(annotation->start < annotation->end && (size_t)annotation->end <= points,
                 "the place of a marker");
     }
     if (written.kept) {
         check_cited(arena, &written.part, 1);
     }
+}
+
+/* What a service sends, in one piece. */
+static void check_as_reply(struct arena *arena, const char *text, size_t size)
+{
+    static const struct model_provider PROVIDER = {.name = "fuzz"};
+    struct stream *stream = stream_new(arena, &DIALECT_RESPONSES, &PROVIDER);
+    struct model_reply reply = {0};
+    const char *problem;
+    require(stream != NULL, "memory");
+    stream_feed(stream, text, size);
+    struct draft *draft = stream_end(stream, &problem);
+    if (!problem && !draft->failed && draft_finish(draft, 0, &reply) == OK) {
+        check_cited(arena, reply.parts, reply.part_count);
+    }
+    stream_free(stream);
 }
 
 FUZZ_TARGET(answer)
@@ -123,13 +139,7 @@ FUZZ_TARGET(answer)
         arena_free(arena);
         return 0;
     }
-    struct response response;
-    struct response_error error;
-    const char *problem;
-    if (response_parse(arena, text, size, &response, &problem) == OK) {
-        check_cited(arena, response.parts, response.part_count);
-    }
-    response_parse_error(arena, text, size, &error);
+    check_as_reply(arena, text, size);
     if (text_is_utf8(text, size) && !memchr(text, '\0', size)) {
         check_as_text(arena, text, size);
         check_as_claims(arena, text);
@@ -138,7 +148,7 @@ FUZZ_TARGET(answer)
     char words[256];
     struct guardrail_refusal refusal;
     balanced = balanced ? balanced : guardrails_new("balanced", words, sizeof words);
-    require(balanced != NULL, "the balanced rules");
+    require(balanced && guardrails_read(balanced) == OK, "the balanced rules");
     guardrails_refuse(balanced, text, &refusal);
     struct guardrails *rules = guardrails_parse(text, size, words, sizeof words);
     if (rules) {

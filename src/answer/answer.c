@@ -1,7 +1,6 @@
 /* From a question to an answer. */
 #include "answer/answer.h"
 
-#include "answer/openai.h"
 #include "answer/question.h"
 #include "answer/searched.h"
 #include "call/errors.h"
@@ -11,63 +10,22 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
-#include "guard/breaker.h"
 #include "text/text.h"
 #include "websearch/websearch.h"
 #include "world/world.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#define UPSTREAM    "openai"
 #define LEAST_CHARS 3
 #define MOST_CHARS  400
 /* Characters of a result beside the text and its citations, and beside a citation's own texts. */
 #define ROOM_FOR_RESULT   600
 #define ROOM_FOR_CITATION 200
-
-struct answerer {
-    const char *built_in; /* the rules that the first question reads; NULL: they are a file's */
-    pthread_mutex_t lock;
-    struct guardrails *guardrails; /* NULL: not yet */
-    struct breakers *breakers;     /* whether the upstream rests */
-};
-
-struct answerer *answerer_new(struct upstreams *upstreams, char *problem, size_t size)
-{
-    struct answerer *answerer = calloc(1, sizeof *answerer);
-    snprintf(problem, size, "out of memory");
-    if (!answerer) {
-        return NULL;
-    }
-    pthread_mutex_init(&answerer->lock, NULL);
-    const char *setting = config_text("FORAGE_GUARDRAILS");
-    answerer->built_in = guardrails_built_in(setting);
-    answerer->breakers =
-        breakers_new(upstreams, "answers", BREAKER_FAILURES, BREAKER_PAUSE_MS, NULL);
-    if (!answerer->built_in) { /* what is wrong with a file is told at the start */
-        answerer->guardrails = guardrails_new(setting, problem, size);
-    }
-    return answerer->breakers && (answerer->built_in || answerer->guardrails)
-               ? answerer
-               : answerer_free(answerer);
-}
-
-struct answerer *answerer_free(struct answerer *answerer)
-{
-    if (answerer) {
-        guardrails_free(answerer->guardrails);
-        breakers_free(answerer->breakers);
-        pthread_mutex_destroy(&answerer->lock);
-        free(answerer);
-    }
-    return NULL;
-}
 
 /* Whether there is a key, or an address that may do without. */
 static bool openai_configured(void)
@@ -162,28 +120,15 @@ static int refuse(struct call *call, const struct guardrail_refusal *refusal)
     return ERR_FAILED;
 }
 
-/* NULL without memory. */
-static const struct guardrails *find_guardrails(struct answerer *answerer)
-{
-    char problem[256];
-    pthread_mutex_lock(&answerer->lock);
-    if (!answerer->guardrails) {
-        answerer->guardrails = guardrails_parse(answerer->built_in, strlen(answerer->built_in),
-                                                problem, sizeof problem);
-    }
-    const struct guardrails *found = answerer->guardrails;
-    pthread_mutex_unlock(&answerer->lock);
-    return found;
-}
-
 /* Refuses what a special server is there for. On the command line everything passes, and what does
  * is not kept: an agent may ask the same. */
 static int guard(struct call *call, const char *question)
 {
     struct guardrail_refusal refusal;
-    const struct guardrails *guardrails = find_guardrails(call_parts(call)->answerer);
-    if (!guardrails) {
-        return ERR_NOMEM;
+    struct guardrails *guardrails = call_parts(call)->guardrails;
+    int status = guardrails_read(guardrails);
+    if (status != OK) {
+        return status;
     }
     if (!guardrails_refuse(guardrails, question, &refusal)) {
         return OK;
@@ -235,22 +180,21 @@ static int read_temperature(struct call *call, const char **temperature)
     return *temperature ? OK : ERR_NOMEM;
 }
 
-static int read_settings(struct call *call, struct openai_settings *settings)
+static int choose_openai(struct call *call, struct model **model, const char **temperature)
 {
+    char problem[600];
     if (!openai_configured()) {
         return call_fail(call, CODE_CONFIG,
                          "search_web needs a key: set OPENAI_API_KEY (or OPENAI_BASE_URL to a "
                          "service that needs none), or FORAGE_ANSWER_MODEL to provider:name for "
                          "another model with forage's own search");
     }
-    *settings = (struct openai_settings){
-        .base_url = config_text("OPENAI_BASE_URL"),
-        .key = config_text("OPENAI_API_KEY"),
-        .model = config_text("FORAGE_ANSWER_MODEL"),
-        .timeout_ms = config_duration_ms("FORAGE_ANSWER_TIMEOUT"),
-        .max_tokens = config_int("FORAGE_ANSWER_MAX_TOKENS"),
-    };
-    return read_temperature(call, &settings->temperature);
+    const char *name = config_text("FORAGE_ANSWER_MODEL");
+    int status = model_choose_searching(call_arena(call), name, model, problem, sizeof problem);
+    if (status == ERR_INVALID) {
+        return call_fail(call, CODE_CONFIG, "%s", problem);
+    }
+    return status == OK ? read_temperature(call, temperature) : status;
 }
 
 /* A file of guardrails counts as it is now: what it refuses must not come from an earlier answer.
@@ -266,7 +210,7 @@ void answer_settings(struct buf *out)
     }
     /* Who answers also depends on whether there is a key for OpenAI. */
     const char *own = answer_own_model();
-    buf_printf(out, "%s\n", own ? own : UPSTREAM);
+    buf_printf(out, "%s\n", own ? own : "openai");
     size_t count;
     const char *const *providers = config_list("FORAGE_SEARCH_PROVIDERS", &count);
     for (size_t i = 0; i < count; i++) {
@@ -282,32 +226,45 @@ void answer_settings(struct buf *out)
                (long long)config_int("FORAGE_ANSWER_MAX_TOKENS"), budget_chars());
 }
 
-/* ---- asking ---- */
+/* ---- failing ---- */
 
-static int ask_guarded(struct call *call, const struct openai_settings *settings,
-                       const struct openai_question *question, struct response *response,
-                       struct openai_account *account)
+/* The codes of search_web are fewer than those of its parts. */
+static int fail_as_answer(struct call *call, int status)
 {
-    struct breakers *breakers = call_parts(call)->answerer->breakers;
-    if (!breaker_admit(breakers, UPSTREAM)) {
-        int64_t wait = breaker_wait_ms(breakers, UPSTREAM);
-        call_fail(call, CODE_PROVIDER,
-                  "OpenAI failed several times in a row and is left alone for a while. Try again "
-                  "in %lld seconds.",
-                  (long long)(wait / 1000 + 1));
-        call_fail_retry_after(call, (int)(wait / 1000) + 1);
-        return ERR_FAILED;
+    static const char *const OTHERS[] = {CODE_TIMEOUT, CODE_MODEL_NOT_FOUND, CODE_FORBIDDEN,
+                                         CODE_BUSY, CODE_INTERNAL};
+    const struct call_error *now = status == ERR_FAILED ? call_error(call) : NULL;
+    bool other = false;
+    for (size_t i = 0; now && i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        other |= strcmp(now->code, OTHERS[i]) == 0;
     }
-    int status = openai_ask(call, settings, question, response, account);
-    bool ended_early = status != OK && status != ERR_FAILED;
-    breaker_report(breakers, UPSTREAM,
-                   account->unavailable ? BREAKER_FAILED
-                   : ended_early        ? BREAKER_UNKNOWN
-                                        : BREAKER_ANSWERED);
-    if (status == ERR_FAILED) {
-        breaker_complain(breakers, UPSTREAM, call_error(call)->message);
+    if (!other) {
+        return status;
     }
-    return status == ERR_BUSY ? ERR_FAILED : status;
+    struct call_error error;
+    bool model = strcmp(now->code, CODE_MODEL_NOT_FOUND) == 0;
+    call_take_error(call, &error);
+    call_fail(call, CODE_PROVIDER, "%s%s", error.message,
+              model ? " Check FORAGE_ANSWER_MODEL." : "");
+    call_fail_details(call, error.details);
+    call_fail_retry_after(call, error.retry_after_s);
+    return ERR_FAILED;
+}
+
+/* Why a reply has no text. */
+static int fail_without_text(struct call *call, const struct model_reply *reply)
+{
+    char quoted[400];
+    struct text_out out;
+    if (reply->stop == MODEL_CUT) {
+        return call_fail(call, CODE_PARSE,
+                         "The answer ended before there was any text, because of "
+                         "max_output_tokens. Ask for less, or raise FORAGE_ANSWER_MAX_TOKENS.");
+    }
+    text_start(&out, quoted, sizeof quoted);
+    text_put_quoted(&out, reply->text, strlen(reply->text), 300);
+    return call_fail(call, CODE_PARSE, "The model refused to answer%s%s", *reply->text ? ": " : " ",
+                     *reply->text ? quoted : "(content_filter).");
 }
 
 /* ---- fitting the result ---- */
@@ -352,9 +309,9 @@ static int fit(struct call *call, size_t budget, struct answer *answer)
     return cited->text ? OK : ERR_NOMEM;
 }
 
-/* What the parts of a response say, as an answer. */
+/* What the parts of a reply say, as an answer. */
 static int finish(struct call *call, const struct answer_request *request, int64_t now,
-                  const struct response *response, struct answer *answer)
+                  const struct model_reply *reply, struct answer *answer)
 {
     struct citation_wishes wishes = {
         .most = (size_t)request->max_results,
@@ -362,8 +319,8 @@ static int finish(struct call *call, const struct answer_request *request, int64
         .freshness_hours = request->freshness_hours,
         .start_date = request->start_date,
     };
-    int status = citations_make(call_arena(call), response->parts, response->part_count, &wishes,
-                                &answer->cited);
+    int status =
+        citations_make(call_arena(call), reply->parts, reply->part_count, &wishes, &answer->cited);
     if (status != OK) {
         return status;
     }
@@ -371,8 +328,11 @@ static int finish(struct call *call, const struct answer_request *request, int64
     answer->include_answer = request->include_answer;
     answer->freshness_hours = request->freshness_hours;
     answer->responded_at = arena_strdup(call_arena(call), clock_stamp(stamp));
-    if (response->state == RESPONSE_INCOMPLETE) {
-        answer->incomplete = response->reason ? response->reason : "unknown";
+    answer->input_tokens = reply->usage.input_tokens;
+    answer->output_tokens = reply->usage.output_tokens;
+    answer->has_usage = !reply->usage.estimated && (answer->input_tokens || answer->output_tokens);
+    if (reply->stop == MODEL_CUT || reply->stop == MODEL_REFUSED) {
+        answer->incomplete = reply->stop == MODEL_CUT ? "max_output_tokens" : "content_filter";
         call_forbid_keeping(call);
     }
     return fit(call, request->budget, answer);
@@ -399,36 +359,53 @@ static const char *with_earlier(struct arena *arena, const char *instructions,
     return buf_to_arena(&out, arena);
 }
 
+/* "gpt-5-nano-web-search"; NULL without memory. */
+static const char *name_provider(struct arena *arena, const struct model *model)
+{
+    return arena_printf(arena, "%s-web-search", strchr(model_label(model), ':') + 1);
+}
+
 /* By OpenAI's model, which searches by itself. */
-static int ask_openai(struct call *call, const struct prompt_wishes *wishes,
-                      struct openai_question *question, struct response *response,
-                      struct answer *answer)
+static int ask_openai(struct call *call, const struct searched_question *question,
+                      struct model_reply *reply, struct answer *answer)
 {
     struct arena *arena = call_arena(call);
-    struct openai_settings settings;
-    struct openai_account account;
-    int status = read_settings(call, &settings);
+    struct model *model;
+    struct model_search search = {.country = question->country};
+    int status = choose_openai(call, &model, &search.temperature);
     if (status != OK) {
         return status;
     }
-    question->instructions = prompt_write(arena, wishes);
-    question->instructions =
-        question->instructions ? with_earlier(arena, question->instructions, wishes->follow) : NULL;
-    answer->provider = arena_printf(arena, "%s-web-search", settings.model);
-    if (!question->instructions || !answer->provider) {
-        return ERR_NOMEM;
+    const char *instructions = prompt_write(arena, &question->wishes);
+    const struct model_message message = {.role = MODEL_USER, .text = question->text};
+    const struct model_request request = {
+        .system = instructions ? with_earlier(arena, instructions, question->wishes.follow) : NULL,
+        .messages = &message,
+        .message_count = 1,
+        .search = &search,
+        .max_tokens = question->max_tokens,
+        .time_limit = "FORAGE_ANSWER_TIMEOUT",
+    };
+    answer->provider = name_provider(arena, model);
+    status =
+        request.system && answer->provider ? model_ask(call, model, &request, reply) : ERR_NOMEM;
+    if (status == ERR_LIMIT) {
+        return call_fail(call, CODE_PROVIDER, "The question is too long for %s.",
+                         model_label(model));
     }
-    status = ask_guarded(call, &settings, question, response, &account);
-    answer->input_tokens = account.input_tokens;
-    answer->output_tokens = account.output_tokens;
-    answer->has_usage = account.input_tokens || account.output_tokens;
+    if (status == OK && reply->part_count && !reply->searches) {
+        return call_fail(call, CODE_PARSE,
+                         reply->failed_searches
+                             ? "The web search behind the answer failed, so it is not passed on."
+                             : "The model answered without searching the web, so its answer is not "
+                               "passed on. Ask for something that can be looked up.");
+    }
     return status;
 }
 
 /* By any other, with our own search behind it. */
-static int ask_own(struct call *call, const char *label, const struct prompt_wishes *wishes,
-                   const struct openai_question *question, struct response *response,
-                   struct answer *answer)
+static int ask_own(struct call *call, const char *label, const struct searched_question *question,
+                   struct model_reply *reply, struct answer *answer)
 {
     struct arena *arena = call_arena(call);
     struct model *model;
@@ -440,22 +417,12 @@ static int ask_own(struct call *call, const char *label, const struct prompt_wis
             call, CODE_CONFIG, "%s: %s",
             config_is_set("FORAGE_ANSWER_MODEL") ? "FORAGE_ANSWER_MODEL" : "FORAGE_MODEL", problem);
     }
-    const struct searched_question asked = {
-        .text = question->input,
-        .country = question->country,
-        .wishes = *wishes,
-        .max_tokens = config_int("FORAGE_ANSWER_MAX_TOKENS"),
-    };
     if (status == OK) {
-        const char *name = strchr(model_label(model), ':') + 1;
-        answer->provider = arena_printf(arena, "%s-web-search", name);
+        answer->provider = name_provider(arena, model);
         status =
-            answer->provider ? searched_ask(call, model, &asked, response, &account) : ERR_NOMEM;
+            answer->provider ? searched_ask(call, model, question, reply, &account) : ERR_NOMEM;
     }
     if (status == OK) {
-        answer->input_tokens = account.input_tokens;
-        answer->output_tokens = account.output_tokens;
-        answer->has_usage = account.has_usage;
         answer->unsupported = account.left_out;
         answer->shortened = account.shortened;
         answer->evidence = account.evidence;
@@ -506,39 +473,41 @@ static int understand(struct call *call, const struct follow *follow, const char
 
 int answer_ask(struct call *call, const struct answer_request *request, struct answer *answer)
 {
-    struct openai_question question = {0};
-    struct response response;
-    const char *country;
+    struct searched_question question = {
+        .wishes = {.max_results = request->max_results,
+                   .freshness_hours = request->freshness_hours,
+                   .start_date = request->start_date,
+                   .end_date = request->end_date,
+                   .follow = request->follow},
+        .max_tokens = config_int("FORAGE_ANSWER_MAX_TOKENS"),
+    };
+    struct model_reply reply = {0};
     *answer = (struct answer){0};
-    int status = clean_query(call, request->query, &question.input);
-    status = status == OK ? guard(call, question.input) : status;
+    int status = clean_query(call, request->query, &question.text);
+    status = status == OK ? guard(call, question.text) : status;
     if (status == OK) {
-        status = find_region(call, request->region, &question.country, &country);
+        status = find_region(call, request->region, &question.country, &question.wishes.country);
     }
     if (status != OK) {
         return status;
     }
     if (request->follow) {
-        status = understand(call, request->follow, question.input, &question.input);
-        answer->understood_as = question.input;
+        status = understand(call, request->follow, question.text, &question.text);
+        answer->understood_as = question.text;
     }
-    status = status == OK && request->follow ? guard(call, question.input) : status;
+    status = status == OK && request->follow ? guard(call, question.text) : status;
     if (status != OK) {
         return status;
     }
-    struct prompt_wishes wishes = {
-        .max_results = request->max_results,
-        .freshness_hours = request->freshness_hours,
-        .start_date = request->start_date,
-        .end_date = request->end_date,
-        .country = country,
-        .now = time(NULL),
-        .follow = request->follow,
-    };
+    question.wishes.now = time(NULL);
     const char *own = answer_own_model();
-    status = own ? ask_own(call, own, &wishes, &question, &response, answer)
-                 : ask_openai(call, &wishes, &question, &response, answer);
-    return status == OK ? finish(call, request, wishes.now, &response, answer) : status;
+    status = own ? ask_own(call, own, &question, &reply, answer)
+                 : ask_openai(call, &question, &reply, answer);
+    if (status == OK && !reply.part_count) {
+        return fail_without_text(call, &reply);
+    }
+    return status == OK ? finish(call, request, question.wishes.now, &reply, answer)
+                        : fail_as_answer(call, status);
 }
 
 /* ---- telling ---- */

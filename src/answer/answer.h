@@ -9,8 +9,6 @@
 #include "research/follow.h"
 #include "text/json.h"
 
-struct upstreams; /* guard/breaker.h */
-
 struct answer_request {
     const char *query;
     int max_results;
@@ -38,11 +36,6 @@ struct answer {
     const char *understood_as; /* of a question that follows on another: so that it stands alone */
     const struct evidence *evidence; /* the pages that were read; NULL: the model read by itself */
 };
-
-/* The part of the program that answers: its guardrails (FORAGE_GUARDRAILS), and whether its
- * upstream rests. NULL with the reason in `problem`. */
-struct answerer *answerer_new(struct upstreams *upstreams, char *problem, size_t size);
-struct answerer *answerer_free(struct answerer *answerer);
 
 /* The model that answers with our own search behind it, as "provider:name": FORAGE_ANSWER_MODEL
  * where it names a provider; where nothing says who answers, FORAGE_MODEL. NULL: OpenAI's model

@@ -15,7 +15,7 @@
 #define BETWEEN_MESSAGES "\n\n"
 
 struct source {
-    const struct annotation *annotation;
+    const struct model_annotation *annotation;
     const char *url; /* without tracking parameters */
     struct date date;
     bool dated, outdated;
@@ -32,7 +32,7 @@ struct mention {
 
 struct work {
     struct arena *arena;
-    const struct response_part *parts;
+    const struct model_part *parts;
     size_t count;
     char *joined;
     size_t joined_length;
@@ -51,7 +51,7 @@ struct work {
 static int join(struct work *work, size_t *offsets)
 {
     struct buf text;
-    buf_init(&text, LIMIT_ANSWER_TEXT_BYTES + LIMIT_ANSWER_PARTS * sizeof BETWEEN_MESSAGES);
+    buf_init(&text, LIMIT_ANSWER_TEXT_BYTES + LIMIT_REPLY_PARTS * sizeof BETWEEN_MESSAGES);
     for (size_t i = 0; i < work->count; i++) {
         if (i > 0 && work->parts[i].begins_message) {
             buf_puts(&text, BETWEEN_MESSAGES);
@@ -107,7 +107,8 @@ static struct source *find_source(struct work *work, const char *url)
     return NULL;
 }
 
-static void add_annotation(struct work *work, const struct annotation *annotation, struct span span)
+static void add_annotation(struct work *work, const struct model_annotation *annotation,
+                           struct span span)
 {
     work->spans[work->span_count++] = span;
     const char *url = source_url(work->arena, annotation->url);
@@ -178,8 +179,8 @@ static int compare_spans(const void *left, const void *right)
 
 static int collect(struct work *work)
 {
-    size_t offsets[LIMIT_ANSWER_PARTS];
-    struct ruler *rulers[LIMIT_ANSWER_PARTS];
+    size_t offsets[LIMIT_REPLY_PARTS];
+    struct ruler *rulers[LIMIT_REPLY_PARTS];
     size_t annotations = 0;
     for (size_t i = 0; i < work->count; i++) {
         rulers[i] = ruler_new(work->arena, work->parts[i].text, work->parts[i].length);
@@ -196,7 +197,7 @@ static int collect(struct work *work)
     }
     struct counting counting = markers_counting(work->parts, rulers, work->count);
     for (size_t i = 0; i < work->count; i++) {
-        const struct response_part *part = &work->parts[i];
+        const struct model_part *part = &work->parts[i];
         for (size_t a = 0; a < part->annotation_count; a++) {
             struct span span = markers_span(part, rulers[i], counting, &part->annotations[a]);
             span = (struct span){span.start + offsets[i], span.end + offsets[i]};
@@ -324,7 +325,7 @@ static int write_citations(struct work *work, size_t most, struct cited_text *ci
     return arena_failed(work->arena) ? ERR_NOMEM : OK;
 }
 
-int citations_make(struct arena *arena, const struct response_part *parts, size_t count,
+int citations_make(struct arena *arena, const struct model_part *parts, size_t count,
                    const struct citation_wishes *wishes, struct cited_text *cited)
 {
     struct work work = {.arena = arena, .parts = parts, .count = count};

@@ -9,7 +9,7 @@
 #ifndef FORAGE_ANSWER_CITATIONS_H
 #define FORAGE_ANSWER_CITATIONS_H
 
-#include "answer/response.h"
+#include "model/model.h"
 
 struct citation {
     const char *url;
@@ -37,7 +37,7 @@ struct citation_wishes {
 };
 
 /* OK or ERR_NOMEM. Sources that are known to be older than wished come last and are marked. */
-int citations_make(struct arena *arena, const struct response_part *parts, size_t count,
+int citations_make(struct arena *arena, const struct model_part *parts, size_t count,
                    const struct citation_wishes *wishes, struct cited_text *cited);
 
 #endif

@@ -280,13 +280,13 @@ static bool put_sentence(struct arena *arena, struct draft_text *draft, const ch
 
 /* " ([host](url))", with its annotation. */
 static void put_marker(struct draft_text *draft, const struct evidence_page *page,
-                       const char *published, struct response_part *part)
+                       const char *published, struct model_part *part)
 {
     bool awkward = page->url[strcspn(page->url, "()<> ")];
     const char *host = strncmp(page->host, "www.", 4) == 0 ? page->host + 4 : page->host;
-    struct annotation *annotation = &part->annotations[part->annotation_count++];
+    struct model_annotation *annotation = &part->annotations[part->annotation_count++];
     put(draft, " ");
-    *annotation = (struct annotation){
+    *annotation = (struct model_annotation){
         .url = page->url,
         .title = page->title,
         .published = published,
@@ -310,7 +310,7 @@ int claims_write(struct arena *arena, struct evidence *evidence, const struct so
     *text = (struct claims_text){.part.begins_message = true};
     text->part.annotations = arena_zalloc(arena, (count + 1) * sizeof *text->part.annotations);
     for (size_t i = 0; text->part.annotations && i < count; i++) {
-        struct response_part *part = &text->part;
+        struct model_part *part = &text->part;
         const struct evidence_page *page = page_of(arena, evidence, sources, &claims[i]);
         const char *sentence = page ? tidy(arena, claims[i].sentence) : "";
         if (!sentence || !*sentence) {

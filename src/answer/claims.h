@@ -7,7 +7,7 @@
 #ifndef FORAGE_ANSWER_CLAIMS_H
 #define FORAGE_ANSWER_CLAIMS_H
 
-#include "answer/response.h"
+#include "model/model.h"
 #include "research/evidence/evidence.h"
 #include "research/own/sources.h"
 
@@ -27,9 +27,9 @@ size_t claims_read(struct arena *arena, const char *words, struct claim claims[C
                    bool *none);
 
 struct claims_text {
-    struct response_part part; /* the text, and an annotation for each marker */
-    size_t kept, left_out;     /* claims */
-    bool cut;                  /* there was more than CLAIMS_CHARS */
+    struct model_part part; /* the text, and an annotation for each marker */
+    size_t kept, left_out;  /* claims */
+    bool cut;               /* there was more than CLAIMS_CHARS */
 };
 
 /* Notes the claims, and writes those that hold. OK or ERR_NOMEM; `kept` may be 0, and then there is

@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@
 
 struct guardrails {
     struct arena *arena;
-    yyjson_val *rules; /* an array; NULL: nothing is refused */
+    pthread_mutex_t lock;
+    const char *unread; /* the rules that are built in, until somebody asks */
+    yyjson_val *rules;  /* an array; NULL: nothing is refused */
 };
 
 /* ---- reading ---- */
@@ -102,25 +105,39 @@ static int check_rules(yyjson_val *root, char *problem, size_t size)
     return OK;
 }
 
-struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size)
+static struct guardrails *make(const char *unread)
 {
     struct guardrails *guardrails = calloc(1, sizeof *guardrails);
-    struct json_problem wrong = {.text = "out of memory"};
-    snprintf(problem, size, "out of memory");
-    if (!guardrails || !(guardrails->arena = arena_new(LIMIT_GUARDRAIL_ARENA_BYTES))) {
-        return guardrails_free(guardrails);
+    if (!guardrails) {
+        return NULL;
     }
-    yyjson_doc *doc = json_parse(guardrails->arena, json, length, &wrong);
-    yyjson_val *root = yyjson_doc_get_root(doc);
+    pthread_mutex_init(&guardrails->lock, NULL);
+    guardrails->unread = unread;
+    guardrails->arena = arena_new(LIMIT_GUARDRAIL_ARENA_BYTES);
+    return guardrails->arena ? guardrails : guardrails_free(guardrails);
+}
+
+static int fill(struct guardrails *guardrails, const char *json, size_t length, char *problem,
+                size_t size)
+{
+    struct json_problem wrong = {.text = "out of memory"};
+    yyjson_val *root = yyjson_doc_get_root(json_parse(guardrails->arena, json, length, &wrong));
     if (!root) {
         snprintf(problem, size, "it is not JSON: %s", wrong.text);
-        return guardrails_free(guardrails);
+        return arena_failed(guardrails->arena) ? ERR_NOMEM : ERR_INVALID;
     }
-    if (check_rules(root, problem, size) != OK) {
-        return guardrails_free(guardrails);
-    }
-    guardrails->rules = yyjson_obj_get(root, "rules");
-    return guardrails;
+    int status = check_rules(root, problem, size);
+    guardrails->rules = status == OK ? yyjson_obj_get(root, "rules") : NULL;
+    return status;
+}
+
+struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size)
+{
+    struct guardrails *guardrails = make(NULL);
+    snprintf(problem, size, "out of memory");
+    return guardrails && fill(guardrails, json, length, problem, size) == OK
+               ? guardrails
+               : guardrails_free(guardrails);
 }
 
 static struct guardrails *read_rules(const char *path, char *problem, size_t size)
@@ -146,7 +163,7 @@ static struct guardrails *read_rules(const char *path, char *problem, size_t siz
     return guardrails;
 }
 
-const char *guardrails_built_in(const char *setting)
+struct guardrails *guardrails_new(const char *setting, char *problem, size_t size)
 {
     static const struct {
         const char *word;
@@ -158,23 +175,29 @@ const char *guardrails_built_in(const char *setting)
     };
     for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++) {
         if (strcmp(setting, SETS[i].word) == 0) {
-            return SETS[i].rules;
+            snprintf(problem, size, "out of memory");
+            return make(SETS[i].rules);
         }
     }
-    return NULL;
+    return read_rules(setting, problem, size);
 }
 
-struct guardrails *guardrails_new(const char *setting, char *problem, size_t size)
+int guardrails_read(struct guardrails *guardrails)
 {
-    const char *rules = guardrails_built_in(setting);
-    return rules ? guardrails_parse(rules, strlen(rules), problem, size)
-                 : read_rules(setting, problem, size);
+    char problem[256];
+    pthread_mutex_lock(&guardrails->lock);
+    const char *unread = guardrails->unread;
+    int status = unread ? fill(guardrails, unread, strlen(unread), problem, sizeof problem) : OK;
+    guardrails->unread = status == OK ? NULL : unread;
+    pthread_mutex_unlock(&guardrails->lock);
+    return status;
 }
 
 struct guardrails *guardrails_free(struct guardrails *guardrails)
 {
     if (guardrails) {
         arena_free(guardrails->arena);
+        pthread_mutex_destroy(&guardrails->lock);
         free(guardrails);
     }
     return NULL;

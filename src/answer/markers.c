@@ -25,7 +25,7 @@ static bool in_brackets(const char *text, size_t length)
     return opens && closes;
 }
 
-static enum fit judge(const struct response_part *part, struct span span, const char *url)
+static enum fit judge(const struct model_part *part, struct span span, const char *url)
 {
     if (span.start == RULER_NONE || span.end == RULER_NONE || span.start >= span.end) {
         return FIT_NOT_AT_ALL;
@@ -41,7 +41,7 @@ static enum fit judge(const struct response_part *part, struct span span, const 
 }
 
 static struct span counted(const struct ruler *ruler, struct counting counting,
-                           const struct annotation *annotation)
+                           const struct model_annotation *annotation)
 {
     if (annotation->start < 0 || annotation->end < 0) {
         return (struct span){RULER_NONE, RULER_NONE};
@@ -63,7 +63,7 @@ static const struct counting COUNTINGS[] = {
     {.unit = RULER_BYTES, .inclusive = true},
 };
 
-struct counting markers_counting(const struct response_part *parts, struct ruler *const *rulers,
+struct counting markers_counting(const struct model_part *parts, struct ruler *const *rulers,
                                  size_t count)
 {
     size_t best = 0;
@@ -72,7 +72,7 @@ struct counting markers_counting(const struct response_part *parts, struct ruler
         int64_t score = 0;
         for (size_t p = 0; p < count; p++) {
             for (size_t a = 0; a < parts[p].annotation_count; a++) {
-                const struct annotation *annotation = &parts[p].annotations[a];
+                const struct model_annotation *annotation = &parts[p].annotations[a];
                 struct span span = counted(rulers[p], COUNTINGS[i], annotation);
                 score += judge(&parts[p], span, annotation->url);
             }
@@ -118,7 +118,7 @@ static size_t distance(size_t a, size_t b)
 }
 
 /* The marker with the URL that is nearest to `hint`. False when the text does not hold the URL. */
-static bool find_by_url(const struct response_part *part, const char *url, size_t hint,
+static bool find_by_url(const struct model_part *part, const char *url, size_t hint,
                         struct span *found)
 {
     size_t size = strlen(url);
@@ -145,14 +145,14 @@ static bool find_by_url(const struct response_part *part, const char *url, size_
 /* ---- one annotation ---- */
 
 /* A position that may be nonsense, moved to the border of a character inside the text. */
-static size_t near(const struct response_part *part, const struct ruler *ruler,
-                   enum ruler_unit unit, int64_t position)
+static size_t near(const struct model_part *part, const struct ruler *ruler, enum ruler_unit unit,
+                   int64_t position)
 {
     return position < 0 ? part->length : ruler_byte_near(ruler, unit, (size_t)position);
 }
 
-struct span markers_span(const struct response_part *part, const struct ruler *ruler,
-                         struct counting counting, const struct annotation *annotation)
+struct span markers_span(const struct model_part *part, const struct ruler *ruler,
+                         struct counting counting, const struct model_annotation *annotation)
 {
     struct span span = counted(ruler, counting, annotation);
     enum fit fit = judge(part, span, annotation->url);

@@ -4,6 +4,7 @@
 #define FORAGE_ANSWER_QUESTION_H
 
 #include "core/arena.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@
  * A phrase is one or more words in a row; a * at the end of a word stands for any ending. Letters
  * are compared without their case. "comment" may stand anywhere.
  *
- * A set is never changed and may be shared between threads. */
+ * A set is not changed once it was read, and may be shared between threads. */
 struct guardrails;
 
 /* What refused a query; the texts belong to the set. */
@@ -38,11 +39,13 @@ struct guardrail_refusal {
     const char *phrase, *beside;       /* that matched; `beside` may be NULL */
 };
 
-/* The rules of "balanced", "strict" or "off"; NULL: the setting is the path of a file. */
-const char *guardrails_built_in(const char *setting);
-/* NULL with the reason in `problem`. */
+/* `setting` is "balanced", "strict", "off", or the path of a file. NULL with the reason in
+ * `problem`. */
 struct guardrails *guardrails_new(const char *setting, char *problem, size_t size);
-/* The same from text. */
+/* Reads the rules that are built in, which most programs are never asked about. Before
+ * guardrails_refuse(); from any thread. OK or ERR_NOMEM. */
+MUST_CHECK int guardrails_read(struct guardrails *guardrails);
+/* A set from text. */
 struct guardrails *guardrails_parse(const char *json, size_t length, char *problem, size_t size);
 struct guardrails *guardrails_free(struct guardrails *guardrails);
 

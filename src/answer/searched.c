@@ -37,29 +37,6 @@ struct searched {
 
 /* ---- failing ---- */
 
-/* The codes of search_web are fewer than those of its parts. */
-static int fail_as_answer(struct searched *searched, int status)
-{
-    static const char *const OTHERS[] = {CODE_TIMEOUT, CODE_MODEL_NOT_FOUND, CODE_FORBIDDEN,
-                                         CODE_BUSY, CODE_INTERNAL};
-    const struct call_error *now = status == ERR_FAILED ? call_error(searched->call) : NULL;
-    bool other = false;
-    for (size_t i = 0; now && i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        other |= strcmp(now->code, OTHERS[i]) == 0;
-    }
-    if (!other) {
-        return status;
-    }
-    struct call_error error;
-    bool model = strcmp(now->code, CODE_MODEL_NOT_FOUND) == 0;
-    call_take_error(searched->call, &error);
-    call_fail(searched->call, CODE_PROVIDER, "%s%s", error.message,
-              model ? " Check FORAGE_ANSWER_MODEL." : "");
-    call_fail_details(searched->call, error.details);
-    call_fail_retry_after(searched->call, error.retry_after_s);
-    return ERR_FAILED;
-}
-
 /* Nothing can be passed on; `why` is one word for programs. */
 static int fail_unsupported(struct searched *searched, const char *why, const char *words)
 {
@@ -110,7 +87,7 @@ static int search(struct searched *searched)
     };
     int status = search_run(searched->call, request, doc, &object, &provider);
     if (status != OK) {
-        return fail_as_answer(searched, status);
+        return status;
     }
     size_t index, most;
     yyjson_mut_val *item;
@@ -239,13 +216,6 @@ static int write_task(struct searched *searched, const char **task)
 /* What an answer is asked for with, one after the other until one can be used. */
 enum step { STEP_SHAPE, STEP_REPAIR, STEP_PLAIN, STEPS };
 
-static void count_usage(struct searched *searched, const struct model_usage *usage)
-{
-    searched->account->input_tokens += usage->input_tokens;
-    searched->account->output_tokens += usage->output_tokens;
-    searched->account->has_usage |= !usage->estimated;
-}
-
 /* One request; a context that is too small gets shorter passages. */
 static int ask_step(struct searched *searched, enum step step, const struct model_reply *before,
                     struct model_reply *reply)
@@ -279,11 +249,9 @@ static int ask_step(struct searched *searched, enum step step, const struct mode
             .max_tokens = question->max_tokens,
             .time_limit = "FORAGE_ANSWER_TIMEOUT",
         };
-        *reply = (struct model_reply){0};
         status = model_ask(searched->call, searched->model, &request, reply);
-        count_usage(searched, &reply->usage);
         if (status != ERR_LIMIT) {
-            return fail_as_answer(searched, status);
+            return status;
         }
         if (searched->room <= LEAST_ROOM) {
             return call_fail(searched->call, CODE_PROVIDER,
@@ -294,16 +262,6 @@ static int ask_step(struct searched *searched, enum step step, const struct mode
         }
         searched->room = searched->room / 2 > LEAST_ROOM ? searched->room / 2 : LEAST_ROOM;
     }
-}
-
-static int fail_refused(struct searched *searched, const char *words)
-{
-    char quoted[400];
-    struct text_out out;
-    text_start(&out, quoted, sizeof quoted);
-    text_put_quoted(&out, words, strlen(words), 300);
-    return *words ? call_fail(searched->call, CODE_PARSE, "The model refused to answer: %s", quoted)
-                  : call_fail(searched->call, CODE_PARSE, "The model refused to answer.");
 }
 
 /* What of a reply the pages support. OK, also where that is nothing. */
@@ -325,7 +283,7 @@ static int take_reply(struct searched *searched, const struct model_reply *reply
     return status;
 }
 
-static int ask(struct searched *searched, struct response *response)
+static int ask(struct searched *searched, struct model_reply *answer)
 {
     struct arena *arena = call_arena(searched->call);
     struct model_reply *replies = arena_zalloc(arena, STEPS * sizeof *replies);
@@ -333,21 +291,15 @@ static int ask(struct searched *searched, struct response *response)
     int status = replies && text ? OK : ERR_NOMEM;
     for (int step = STEP_SHAPE; status == OK && step < STEPS; step++) {
         struct model_reply *reply = &replies[step];
-        status = ask_step(searched, (enum step)step, step ? reply - 1 : NULL, reply);
-        if (status == OK && reply->stop == MODEL_REFUSED) {
-            return fail_refused(searched, reply->text);
-        }
-        status = status == OK ? take_reply(searched, reply, text) : status;
-        if (status == OK && text->kept) {
-            bool cut = reply->stop == MODEL_CUT;
-            *response = (struct response){
-                .state = cut ? RESPONSE_INCOMPLETE : RESPONSE_COMPLETED,
-                .reason = cut ? "max_output_tokens" : NULL,
-                .parts = &text->part,
-                .part_count = 1,
-                .text_length = text->part.length,
-                .searches = 1,
-            };
+        struct model_reply *before = step ? reply - 1 : NULL;
+        reply->usage = before ? before->usage : reply->usage;
+        status = ask_step(searched, (enum step)step, before, reply);
+        bool refused = status == OK && reply->stop == MODEL_REFUSED;
+        status = status == OK && !refused ? take_reply(searched, reply, text) : status;
+        if (status == OK && (refused || text->kept)) {
+            *answer = *reply;
+            answer->parts = &text->part;
+            answer->part_count = refused ? 0 : 1;
             return OK;
         }
     }
@@ -360,7 +312,7 @@ static int ask(struct searched *searched, struct response *response)
 }
 
 int searched_ask(struct call *call, struct model *model, const struct searched_question *question,
-                 struct response *response, struct searched_account *account)
+                 struct model_reply *reply, struct searched_account *account)
 {
     *account = (struct searched_account){0};
     int64_t context = model_context(); /* in tokens of some four characters, for all of it */
@@ -376,5 +328,5 @@ int searched_ask(struct call *call, struct model *model, const struct searched_q
     int status = searched.evidence ? id_make_secret(searched.tag) : ERR_NOMEM;
     status = status == OK ? search(&searched) : status;
     status = status == OK ? read_pages(&searched) : status;
-    return status == OK ? ask(&searched, response) : status;
+    return status == OK ? ask(&searched, reply) : status;
 }

@@ -4,7 +4,7 @@
 #ifndef FORAGE_ANSWER_SOURCES_H
 #define FORAGE_ANSWER_SOURCES_H
 
-#include "answer/response.h"
+#include "model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,15 +53,15 @@ struct counting {
 };
 
 /* The counting that fits the annotations of all parts best. `rulers` has one for each part. */
-struct counting markers_counting(const struct response_part *parts, struct ruler *const *rulers,
+struct counting markers_counting(const struct model_part *parts, struct ruler *const *rulers,
                                  size_t count);
 /* The span of an annotation in its part: the marker as counted, else where its URL stands, else
  * what was counted, moved to the borders of characters. Where there are no markers at all, spans
  * that hold something are believed: they cover claims. Never outside the text, never inside a
  * character.
  */
-struct span markers_span(const struct response_part *part, const struct ruler *ruler,
-                         struct counting counting, const struct annotation *annotation);
+struct span markers_span(const struct model_part *part, const struct ruler *ruler,
+                         struct counting counting, const struct model_annotation *annotation);
 
 /* Whether a span is a marker: something in brackets, or a URL. */
 bool markers_is_marker(const char *text, struct span span);

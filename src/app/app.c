@@ -2,6 +2,7 @@
 #include "app/app.h"
 
 #include "answer/answer.h"
+#include "answer/question.h"
 #include "app/offers.h"
 #include "call/line.h"
 #include "call/parts.h"
@@ -86,8 +87,9 @@ static int make_parts(struct parts *parts, bool many_callers, char *problem, siz
         snprintf(problem, size, "FORAGE_ALLOW_PRIVATE_HOSTS: %s", reason);
         return ERR_INVALID;
     }
-    parts->answerer = answerer_new(parts->upstreams, problem, size);
-    if (!parts->answerer) {
+    snprintf(problem, size, "out of memory");
+    parts->guardrails = guardrails_new(config_text("FORAGE_GUARDRAILS"), problem, size);
+    if (!parts->guardrails) {
         return ERR_INVALID;
     }
     parts->resolver =
@@ -320,7 +322,7 @@ struct app *app_free(struct app *app)
         source_free(parts->source);
         net_free(parts->net);
         resolver_free(parts->resolver);
-        answerer_free(parts->answerer);
+        guardrails_free(parts->guardrails);
         models_free(parts->models);
         policy_free(parts->policy);
         places_free(parts->places);

@@ -12,6 +12,7 @@ struct parts {
     struct stocks *stocks;               /* core/stock.h: what callers share */
     struct turns *turns;                 /* call/line.h: where calls wait for their turn */
     struct places *places;               /* config/places.h: where its data is */
+    struct guardrails *guardrails;       /* answer/question.h: which questions are refused */
     const struct program_status *status; /* ops/status.h: its tools, and since when it runs */
 
     struct pool *side_threads;   /* call/side.h: pieces of calls */
@@ -27,7 +28,6 @@ struct parts {
     struct research *research;   /* research/research.h: who runs, who waits */
     struct models *models;       /* model/model.h: which of them rest, what was learned */
     struct upstreams *upstreams; /* guard/breaker.h: who was asked outside, and how it went */
-    struct answerer *answerer;   /* answer/answer.h: guardrails, which upstream rests */
     struct meaning *meaning;     /* meaning/meaning.h: texts as vectors */
     struct memories *memories;   /* memory/memory.h: connections, indexes, the writer */
     struct jobs *jobs;           /* jobs/jobs.h: calls that are kept */

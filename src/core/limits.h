@@ -212,27 +212,24 @@
 #define TIME_PACE_STORE_MS         1000  /* for the store to decide; then this process does */
 
 /* Answers */
-#define LIMIT_ANSWER_BYTES          MIB(4) /* what the service sends */
 #define LIMIT_ANSWER_TEXT_BYTES     MIB(1) /* all texts of one answer */
-#define LIMIT_ANSWER_PARTS          64
-#define LIMIT_ANSWER_ANNOTATIONS    256 /* of one answer; further ones are passed over */
 #define LIMIT_SOURCE_URL_BYTES      KIB(2)
 #define LIMIT_SOURCE_TITLE_CHARS    300
 #define LIMIT_SNIPPET_CHARS         600
 #define LIMIT_URL_PARAMETERS        4096 /* of one text that are looked at for tracking */
 #define LIMIT_GUARDRAIL_RULES       200
 #define LIMIT_GUARDRAIL_ARENA_BYTES MIB(8)
-#define TIME_ANSWER_BACKOFF_MS      1000  /* before the second try at most; then twice that */
-#define TIME_ANSWER_PATIENCE_MS     20000 /* for a pause that the service asks for */
 
 /* Replies of language models */
 #define LIMIT_REPLY_BYTES           MIB(16)  /* what a service sends, with all frames of a stream */
 #define LIMIT_REPLY_TEXT_BYTES      MIB(1)   /* its text, its reasoning, the arguments of a use */
 #define LIMIT_REPLY_SCRATCH_BYTES   MIB(64)  /* one event while it is read; the whole, unstreamed */
 #define LIMIT_REPLY_USES            64       /* of tools, in one reply */
+#define LIMIT_REPLY_PARTS           64       /* texts of one reply */
+#define LIMIT_REPLY_ANNOTATIONS     256      /* of one reply; further ones are passed over */
 #define LIMIT_REPLY_ERROR_BYTES     KIB(256) /* the body of an error */
 #define LIMIT_REPLY_WORDS_BYTES     2048     /* of an error that are passed on */
-#define TIME_REPLY_BACKOFF_MS       500      /* before the second try; then twice that */
+#define TIME_REPLY_BACKOFF_MS       1000     /* before the second try at most; then twice that */
 #define TIME_REPLY_PATIENCE_MS      60000    /* for a pause that a service asks for */
 #define TIME_REPLY_LOADING_MS       60000    /* for a server that reads its model into memory, */
 #define TIME_REPLY_LOADING_PAUSE_MS 1000     /* and between two looks at it */

@@ -120,7 +120,7 @@ static const char *write_body(struct exchange *exchange, const struct dialect *d
 static bool fits(const struct exchange *exchange)
 {
     int64_t context = model_context();
-    return context == 0 ||
+    return context == 0 || exchange->request->search ||
            (int64_t)(exchange->sent_bytes / CHARGE_BYTES_OF_TOKEN) + exchange->max_tokens <=
                context;
 }
@@ -128,7 +128,10 @@ static bool fits(const struct exchange *exchange)
 /* As charge_fetch(), or charge_open(). */
 static int send_charged(struct exchange *exchange, const struct fetch_request *request)
 {
+    const bool searches = exchange->request->search != NULL;
     const struct call_usage most = {
+        .service = searches ? exchange->model->provider->search_service : NULL,
+        .requests = searches,
         .model = model_priced_as(exchange->model),
         .input_tokens = (int64_t)(exchange->sent_bytes / CHARGE_BYTES_OF_TOKEN),
         .output_tokens = exchange->max_tokens,
@@ -171,8 +174,8 @@ static int send_request(struct exchange *exchange)
     }
     exchange->tries++;
     exchange->told_ms = clock_now_ms();
-    call_progress(exchange->call, 0, 0, "asking %s%s", exchange->model->name,
-                  exchange->tries > 1 ? " again" : "");
+    call_progress(exchange->call, exchange->request->search ? exchange->tries : 0, 0, "asking %s%s",
+                  exchange->model->name, exchange->tries > 1 ? " again" : "");
     int status = fetch_parse(exchange->call, text, &url, &exchange->fetched);
     return status == OK ? send_charged(exchange, &request) : status;
 }
@@ -206,6 +209,7 @@ static struct model_usage usage_of(const struct exchange *exchange, const struct
 static void count_usage(struct exchange *exchange, const struct draft *draft)
 {
     struct model_usage *sums = &exchange->reply->usage;
+    const struct call_usage *most = &exchange->charge.entry.amount;
     const struct model_usage used = usage_of(exchange, draft);
     sums->estimated |= used.estimated;
     sums->input_tokens += used.input_tokens;
@@ -214,13 +218,16 @@ static void count_usage(struct exchange *exchange, const struct draft *draft)
     sums->reasoning_tokens += used.reasoning_tokens;
     exchange->used += used.input_tokens + used.output_tokens;
     exchange->used_input = used.input_tokens;
-    charge_settle(&exchange->charge, &(struct call_usage){
-                                         .model = model_priced_as(exchange->model),
-                                         .input_tokens = used.input_tokens,
-                                         .output_tokens = used.output_tokens,
-                                         .cached_tokens = used.cached_tokens,
-                                         .stored_tokens = used.stored_tokens,
-                                     });
+    charge_settle(&exchange->charge,
+                  &(struct call_usage){
+                      .service = most->service,
+                      .requests = draft->whole ? (int64_t)draft->searches : most->requests,
+                      .model = model_priced_as(exchange->model),
+                      .input_tokens = used.input_tokens,
+                      .output_tokens = used.output_tokens,
+                      .cached_tokens = used.cached_tokens,
+                      .stored_tokens = used.stored_tokens,
+                  });
 }
 
 /* Whether one more try stays within what all of them may take. A try that took nothing, because the
@@ -268,6 +275,12 @@ static enum next failed(struct exchange *exchange, bool unavailable)
         yyjson_mut_obj_add_int(doc, root, "http_status", exchange->fetched.status);
     }
     json_add_string(doc, root, "upstream_code", error->code ? error->code : error->type);
+    const char *header = fetch_header_value(&exchange->fetched, "x-request-id");
+    char *id = header ? arena_strdup(arena, header) : NULL;
+    if (id) {
+        text_repair(id);
+        json_add_string(doc, root, "upstream_request_id", id);
+    }
     yyjson_mut_obj_add_int(doc, root, "tries", exchange->tries);
     call_fail_details(exchange->call, json_text(arena, root, NULL));
     exchange->unavailable = unavailable;
@@ -276,7 +289,7 @@ static enum next failed(struct exchange *exchange, bool unavailable)
 
 /* ---- trying again ---- */
 
-/* Twice as long each time, up to a quarter less by chance, so that many do not come back at once.
+/* Twice as long each time, up to half of it less by chance, so that many do not come back at once.
  */
 static int64_t backoff_ms(int retry)
 {
@@ -285,7 +298,7 @@ static int64_t backoff_ms(int retry)
     if (id_random(&chance, sizeof chance) != OK) {
         chance = 0;
     }
-    return most - chance % (uint32_t)(most / 4);
+    return most - chance % (uint32_t)(most / 2);
 }
 
 static int64_t asked_pause_ms(const struct exchange *exchange)
@@ -296,14 +309,23 @@ static int64_t asked_pause_ms(const struct exchange *exchange)
     return header >= 0 ? header : exchange->error.retry_ms;
 }
 
+/* A search is paid even where its answer is lost. */
+static bool is_repeatable(const struct exchange *exchange)
+{
+    int status = exchange->fetched.status;
+    return !exchange->request->search || status == 429 || status == 500 || status == 502 ||
+           status == 503;
+}
+
 /* NEXT_AGAIN after a pause; NEXT_FAILED where there was none, because it was the last try or the
  * pause would be too long. */
 static enum next take_pause(struct exchange *exchange, int *status)
 {
     int64_t asked = asked_pause_ms(exchange);
     int64_t wait = asked >= 0 ? asked : backoff_ms(exchange->retries);
-    if (exchange->retries == MOST_RETRIES || !affords_another(exchange) ||
-        wait > TIME_REPLY_PATIENCE_MS || wait >= time_left_ms(exchange)) {
+    if (exchange->retries == MOST_RETRIES || !is_repeatable(exchange) ||
+        !affords_another(exchange) || wait > TIME_REPLY_PATIENCE_MS ||
+        wait >= time_left_ms(exchange)) {
         return NEXT_FAILED;
     }
     exchange->retries++;
@@ -314,7 +336,7 @@ static enum next take_pause(struct exchange *exchange, int *status)
 /* Once, after a reply with nothing in it. */
 static bool may_ask_anew(struct exchange *exchange)
 {
-    bool may = !exchange->asked_anew && affords_another(exchange);
+    bool may = !exchange->asked_anew && is_repeatable(exchange) && affords_another(exchange);
     exchange->asked_anew = true;
     return may;
 }
@@ -398,6 +420,13 @@ static bool learn(struct exchange *exchange)
 
 static enum next judge_refused(struct exchange *exchange)
 {
+    const struct model_search *search = exchange->request->search;
+    if (search && search->country &&
+        failure_choice(&exchange->error, exchange->choices) == CHOICE_PLACE) {
+        call_fail(exchange->call, CODE_VALIDATION, "%s does not take the region \"%s\".%s",
+                  exchange->model->provider->title, search->country, it_said(exchange));
+        return failed(exchange, false);
+    }
     if (learn(exchange)) {
         return NEXT_AGAIN;
     }
@@ -508,6 +537,7 @@ static enum next judge_transfer(struct exchange *exchange, int *status)
                                                  FETCH_NAME_ERROR, FETCH_BUSY};
     const struct fetch_response *fetched = &exchange->fetched;
     const char *variable = time_variable(exchange);
+    const char *from = exchange->model->address_variable;
     if (!time_left_ms(exchange)) {
         *status = ERR_DEADLINE;
         return NEXT_FAILED;
@@ -529,9 +559,11 @@ static enum next judge_transfer(struct exchange *exchange, int *status)
     if (passing && take_pause(exchange, status) == NEXT_AGAIN) {
         return NEXT_AGAIN;
     }
-    call_fail(exchange->call, CODE_PROVIDER, "%s could not be asked at %s: %s (tries: %d).",
+    call_fail(exchange->call, CODE_PROVIDER,
+              "%s could not be asked at %s: %s (tries: %d). Check the network%s%s.",
               exchange->model->provider->title, exchange->model->address,
-              fetched->error ? fetched->error : "no answer", exchange->tries);
+              fetched->error ? fetched->error : "no answer", exchange->tries, from ? " and " : "",
+              from ? from : "");
     return failed(exchange, true);
 }
 
@@ -646,7 +678,8 @@ static int ask(struct exchange *exchange)
         next = try_once(exchange, &status);
     }
     if (status == OK && next == NEXT_DONE) {
-        share(exchange, exchange->refused, exchange->most_tokens);
+        /* A country that a later caller names is for the server to refuse. */
+        share(exchange, exchange->refused & ~(unsigned)CHOICE_PLACE, exchange->most_tokens);
     }
     return status != OK ? status : next == NEXT_DONE ? OK : ERR_FAILED;
 }
@@ -666,6 +699,9 @@ static int refuse_resting(struct call *call, const struct model *model, int64_t 
  * a quarter of a context that the operator named, so that the question fits beside the answer. */
 static int64_t tokens_wanted(const struct model_request *request)
 {
+    if (request->search) {
+        return request->max_tokens; /* those variables are about the model of FORAGE_MODEL */
+    }
     int64_t most = config_int("FORAGE_MODEL_MAX_TOKENS");
     int64_t quarter = model_context() / 4;
     int64_t wanted = request->max_tokens ? request->max_tokens : most;
@@ -692,10 +728,14 @@ int model_ask(struct call *call, struct model *model, const struct model_request
         .max_tokens = most && most < wanted ? most : wanted,
         .work = arena_new(LIMIT_CALL_ARENA_BYTES),
     };
+    if (request->search && !request->search->temperature) {
+        exchange.choices &= ~(unsigned)CHOICE_TEMPERATURE;
+    }
     *reply = (struct model_reply){.text = "", .usage = reply->usage};
     int64_t wait_ms = 0;
     int status = !exchange.work ? ERR_NOMEM
-                 : request->tool_count && (refused & CHOICE_TOOLS)
+                 : (request->tool_count && (refused & CHOICE_TOOLS)) ||
+                         (request->search && !model->provider->search_service)
                      ? ERR_UNSUPPORTED
                      : models_admit(models, model, &wait_ms);
     if (status == ERR_BUSY) {

@@ -29,6 +29,13 @@ enum choice {
     CHOICE_SYSTEM = 1u << 12,  /* a role of its own; otherwise before the first words of the user */
     CHOICE_DIALECT = 1u << 13, /* the provider's first one; otherwise its second */
     CHOICE_ALL = (1u << 14) - 1,
+    /* Of requests with a search */
+    CHOICE_TEMPERATURE = 1u << 14,
+    CHOICE_EFFORT = 1u << 15,  /* little reasoning; otherwise the model's own */
+    CHOICE_SOURCES = 1u << 16, /* the searches say what they found */
+    CHOICE_PLACE = 1u << 17,   /* user_location */
+    CHOICE_SEARCH = CHOICE_TOOL_CHOICE | CHOICE_LIMIT | CHOICE_STATELESS | CHOICE_TEMPERATURE |
+                    CHOICE_EFFORT | CHOICE_SOURCES | CHOICE_PLACE,
 };
 
 struct dialect {
@@ -67,6 +74,8 @@ struct model_provider {
     bool shows_thinking;  /* a server that leaves a model's thinking in its text */
     bool wants_reasoning; /* of turns with uses, also where there was none */
     const char *caution;
+    const char *search_service; /* that its own search is paid as, by the request; NULL: it has
+                                   none, or is asked without it */
 };
 
 struct model {

@@ -58,6 +58,33 @@ void draft_add(struct draft *draft, struct buf *to, yyjson_val *value)
     }
 }
 
+struct model_part *draft_add_part(struct draft *draft, struct buf *to, yyjson_val *value)
+{
+    size_t before = to->length;
+    draft_add(draft, to, value);
+    bool counts = to == &draft->text || !draft->text.length;
+    if (to->length == before || !counts) {
+        return NULL;
+    }
+    if (to == &draft->text && before == 0) {
+        draft->part_count = 0; /* what was said before it is no answer any more */
+    }
+    if (draft->part_count == LIMIT_REPLY_PARTS) {
+        note(draft, ERR_LIMIT);
+        return NULL;
+    }
+    if (!draft->parts) {
+        draft->parts = arena_alloc(draft->arena, LIMIT_REPLY_PARTS * sizeof *draft->parts);
+    }
+    const char *text = arena_strndup(draft->arena, to->data + before, to->length - before);
+    if (!draft->parts || !text) {
+        return NULL;
+    }
+    struct model_part *part = &draft->parts[draft->part_count++];
+    *part = (struct model_part){.text = text, .length = to->length - before};
+    return part;
+}
+
 struct draft_use *draft_add_use(struct draft *draft, int64_t index)
 {
     if (draft->use_count == LIMIT_REPLY_USES) {
@@ -122,12 +149,18 @@ void draft_stop(struct draft *draft, yyjson_val *word, const struct draft_word *
     }
 }
 
-void draft_count(struct draft *draft, yyjson_val *object, const char *key, int64_t *count)
+int64_t draft_number(yyjson_val *object, const char *key)
 {
     yyjson_val *value = yyjson_obj_get(object, key);
     double number = yyjson_is_num(value) ? yyjson_get_num(value) : -1;
-    if (number >= 0 && number <= (double)LIMIT_USAGE_COUNT) {
-        *count = (int64_t)number;
+    return number >= 0 && number <= (double)LIMIT_USAGE_COUNT ? (int64_t)number : -1;
+}
+
+void draft_count(struct draft *draft, yyjson_val *object, const char *key, int64_t *count)
+{
+    int64_t number = draft_number(object, key);
+    if (number >= 0) {
+        *count = number;
         draft->counted = true;
     }
 }
@@ -232,6 +265,10 @@ int draft_finish(struct draft *draft, size_t turn, struct model_reply *reply)
                              : draft->refusal.length ? &draft->refusal
                                                      : &draft->spare;
     reply->text = keep(draft, text);
+    reply->parts = draft->parts;
+    reply->part_count = draft->part_count;
+    reply->searches = draft->searches;
+    reply->failed_searches = draft->failed_searches;
     int status = finish_uses(draft, turn, reply);
     reply->stop = stop_of(draft, reply);
     return status != OK || !reply->text ? ERR_NOMEM : OK;

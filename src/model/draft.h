@@ -40,7 +40,10 @@ struct draft {
     const char *reasoning_key;
     struct draft_use uses[LIMIT_REPLY_USES];
     size_t use_count;
-    size_t open_use; /* the use that a block is about; SIZE_MAX: none */
+    size_t open_use;          /* the use that a block is about; SIZE_MAX: none */
+    struct model_part *parts; /* of `text`, or of `spare` while there is no text */
+    size_t part_count, annotation_count;
+    size_t searches, failed_searches;
     enum draft_end end;
     bool seen;  /* something of the dialect came */
     bool whole; /* the last event came, or what needs none */
@@ -57,6 +60,8 @@ void draft_done(struct draft *draft);
 
 /* A string of an event; nothing for another value. NULs become blanks. */
 void draft_add(struct draft *draft, struct buf *to, yyjson_val *value);
+/* The same, as one of the texts that the reply consists of; NULL where it is none. */
+struct model_part *draft_add_part(struct draft *draft, struct buf *to, yyjson_val *value);
 /* One more use, or the last where there is no room, which is an error then. */
 struct draft_use *draft_add_use(struct draft *draft, int64_t index);
 /* Its arguments: a string, which may be a part of them, or an object. */
@@ -68,6 +73,8 @@ void draft_fail(struct draft *draft, yyjson_val *root);
 /* What a word at its end means, by a table of the dialect; nothing for what is no word. */
 void draft_stop(struct draft *draft, yyjson_val *word, const struct draft_word *words, size_t count,
                 enum draft_end otherwise);
+/* A whole number that is not negative, which some write as 12.0; -1 for another value. */
+int64_t draft_number(yyjson_val *object, const char *key);
 /* A count of the usage, where it is one. */
 void draft_count(struct draft *draft, yyjson_val *object, const char *key, int64_t *count);
 /* "[" and the items and "]"; NULL without memory. */

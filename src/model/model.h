@@ -36,6 +36,11 @@ struct models *models_free(struct models *models);
  * configured; ERR_INVALID with words in `problem`; ERR_NOMEM. */
 MUST_CHECK int model_choose(struct arena *arena, const char *text, struct model **model,
                             char *problem, size_t size);
+/* OpenAI's model of that name with OpenAI's own search of the web (model_search), at
+ * OPENAI_BASE_URL with OPENAI_API_KEY, whatever FORAGE_MODEL and its variables say. As
+ * model_choose(). */
+MUST_CHECK int model_choose_searching(struct arena *arena, const char *name, struct model **model,
+                                      char *problem, size_t size);
 /* A model whose provider has a key here, for where nothing names one: "openai:gpt-5-nano". NULL:
  * there is no such key. */
 const char *model_of_keys(void);
@@ -77,6 +82,23 @@ struct model_usage {
     bool estimated; /* the server did not count: CHARGE_BYTES_OF_TOKEN */
 };
 
+/* A url_citation. Positions are in the unit of whoever wrote them; negative: not said. */
+struct model_annotation {
+    const char *url;
+    const char *title; /* "" when there is none */
+    int64_t start, end;
+    const char *published; /* as whoever found it says; NULL: nobody does */
+};
+
+/* One of the texts that a reply consists of, as it came. */
+struct model_part {
+    const char *text; /* valid UTF-8 without NUL */
+    size_t length;
+    bool begins_message;
+    struct model_annotation *annotations;
+    size_t annotation_count;
+};
+
 enum model_stop {
     MODEL_ENDED,
     MODEL_USES,    /* there are uses to answer */
@@ -91,6 +113,11 @@ struct model_reply {
     enum model_stop stop;
     struct model_usage usage; /* grows with every request, also of a reply that is used again */
     const char *echo;         /* the turn in its dialect, with its reasoning; JSON text */
+    /* Of the text, from OpenAI's Responses only; a refusal is none. */
+    const struct model_part *parts;
+    size_t part_count;
+    size_t searches; /* of the server's own, that were not reported as failed */
+    size_t failed_searches;
 };
 
 enum model_role { MODEL_USER, MODEL_ASSISTANT, MODEL_RESULT };
@@ -103,13 +130,23 @@ struct model_message {
     bool failed;                     /* the same: it is an error */
 };
 
+/* The server's own search of the web, on which the model has to lean where the server can insist on
+ * it. It is paid even where its answer is lost, so it is asked for again only after HTTP 429, 500,
+ * 502 and 503. */
+struct model_search {
+    const char *country;     /* of whoever asks: two capital letters; NULL: not said */
+    const char *temperature; /* of the answer, a number as JSON; NULL: the model's own */
+};
+
 struct model_request {
     const char *system; /* may be NULL */
     const struct model_message *messages;
     size_t message_count;
     const struct model_tool *tools; /* also where the messages hold uses: Anthropic insists on it */
     size_t tool_count;
-    bool must_use;          /* one of the tools, where the server can insist on it */
+    bool must_use; /* one of the tools, where the server can insist on it */
+    /* The only message is a question that the model searches for; NULL: it cannot. */
+    const struct model_search *search;
     const char *shape_name; /* letters, digits, hyphens, underscores */
     const char *shape;      /* a JSON schema that the answer has to have, or NULL; where the server
                                cannot hold the model to it, only the prompt can */
@@ -124,11 +161,11 @@ struct model_request {
                                FORAGE_MODEL_TIMEOUT */
 };
 
-/* OK; ERR_UNSUPPORTED: the server takes no tools; ERR_LIMIT: the context is too small for the
- * request; ERR_FAILED after call_fail() with AUTH, RATE_LIMIT, PROVIDER, PARSE or MODEL_NOT_FOUND;
- * a status of the call. The first two set no error: the caller may ask in another way. Passing
- * failures are tried twice more. Usage is reported to the call, of tries that failed too, and added
- * to reply->usage, which the caller clears. */
+/* OK; ERR_UNSUPPORTED: the server takes no tools, or has no search; ERR_LIMIT: the context is too
+ * small for the request; ERR_FAILED after call_fail() with AUTH, RATE_LIMIT, PROVIDER, PARSE,
+ * VALIDATION (the country) or MODEL_NOT_FOUND; a status of the call. The first two set no error:
+ * the caller may ask in another way. Passing failures are tried twice more. Usage is reported to
+ * the call, of tries that failed too, and added to reply->usage, which the caller clears. */
 MUST_CHECK int model_ask(struct call *call, struct model *model,
                          const struct model_request *request, struct model_reply *reply);
 

@@ -147,6 +147,20 @@ static const struct model_provider PROVIDERS[] = {
      .choices = OLD_CHAT},
 };
 
+/* With its own search, which needs no name in front of a model's. */
+static const struct model_provider OPENAI_SEARCH = {
+    .name = "openai",
+    .title = "OpenAI",
+    .dialect = &DIALECT_RESPONSES,
+    .address = "https://api.openai.com",
+    .prefix = "/v1",
+    .address_variable = "OPENAI_BASE_URL",
+    .key_variables = {"OPENAI_API_KEY"},
+    .priced_by_name = true,
+    .choices = CHOICE_SEARCH,
+    .search_service = "openai_web_search",
+};
+
 static const struct model_provider *find_provider(const char *text)
 {
     for (size_t i = 0; i < sizeof PROVIDERS / sizeof *PROVIDERS; i++) {
@@ -231,7 +245,7 @@ static bool ends_in_version(const char *address)
 static bool is_usual(const struct model_provider *provider)
 {
     const char *usual = set_text("FORAGE_MODEL");
-    return !usual || find_provider(usual) == provider;
+    return (!usual || find_provider(usual) == provider) && provider != &OPENAI_SEARCH;
 }
 
 /* Puts the address of the interface into the model. */
@@ -304,6 +318,30 @@ static int find_key(struct model *model, char *problem, size_t size)
 
 /* ---- choosing ---- */
 
+static int make_model(struct arena *arena, const struct model_provider *provider, const char *name,
+                      struct model **model, char *problem, size_t size)
+{
+    struct model *made = arena_zalloc(arena, sizeof *made);
+    if (!made) {
+        return ERR_NOMEM;
+    }
+    made->provider = provider;
+    made->name = arena_strdup(arena, name);
+    made->label = arena_printf(arena, "%s:%s", provider->name, name);
+    atomic_init(&made->refused, 0);
+    atomic_init(&made->most_tokens, 0);
+    int status = find_address(arena, made, problem, size);
+    status = status == OK ? find_key(made, problem, size) : status;
+    *model = made;
+    return status == OK && arena_failed(arena) ? ERR_NOMEM : status;
+}
+
+int model_choose_searching(struct arena *arena, const char *name, struct model **model,
+                           char *problem, size_t size)
+{
+    return make_model(arena, &OPENAI_SEARCH, name, model, problem, size);
+}
+
 int model_choose(struct arena *arena, const char *text, struct model **model, char *problem,
                  size_t size)
 {
@@ -321,19 +359,7 @@ int model_choose(struct arena *arena, const char *text, struct model **model, ch
     if (!provider) {
         return put_unknown(text, problem, size);
     }
-    struct model *made = arena_zalloc(arena, sizeof *made);
-    if (!made) {
-        return ERR_NOMEM;
-    }
-    made->provider = provider;
-    made->name = arena_strdup(arena, name);
-    made->label = arena_printf(arena, "%s:%s", provider->name, name);
-    atomic_init(&made->refused, 0);
-    atomic_init(&made->most_tokens, 0);
-    int status = find_address(arena, made, problem, size);
-    status = status == OK ? find_key(made, problem, size) : status;
-    *model = made;
-    return status == OK && arena_failed(arena) ? ERR_NOMEM : status;
+    return make_model(arena, provider, name, model, problem, size);
 }
 
 const char *model_of_keys(void)

@@ -59,6 +59,10 @@ static void add_turn(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct mod
 static void write_input(yyjson_mut_doc *doc, yyjson_mut_val *root,
                         const struct model_request *request, unsigned choices)
 {
+    if (request->search) {
+        json_add_string(doc, root, "input", request->messages->text);
+        return;
+    }
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "input");
     for (size_t i = 0; i < request->message_count; i++) {
         const struct model_message *message = &request->messages[i];
@@ -94,13 +98,40 @@ static void write_tools(yyjson_mut_doc *doc, yyjson_mut_val *root,
     }
 }
 
+static void write_search(yyjson_mut_doc *doc, yyjson_mut_val *root,
+                         const struct model_search *search, unsigned choices)
+{
+    yyjson_mut_val *tool = yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, root, "tools"));
+    json_add_string(doc, tool, "type", "web_search");
+    if (choices & CHOICE_PLACE) {
+        /* Without any location the API searches as if from the United States. */
+        yyjson_mut_val *place = yyjson_mut_obj_add_obj(doc, tool, "user_location");
+        json_add_string(doc, place, "type", "approximate");
+        json_add_string(doc, place, "country", search->country);
+    }
+    if (choices & CHOICE_TOOL_CHOICE) {
+        json_add_string(doc, root, "tool_choice", "required");
+    }
+    if (choices & CHOICE_EFFORT) {
+        yyjson_mut_val *reasoning = yyjson_mut_obj_add_obj(doc, root, "reasoning");
+        json_add_string(doc, reasoning, "effort", "low");
+    }
+    if (choices & CHOICE_TEMPERATURE) {
+        yyjson_mut_obj_add_val(doc, root, "temperature", raw_json(doc, search->temperature));
+    }
+}
+
 static void write_request(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct model *model,
                           const struct model_request *request, unsigned choices, int64_t max_tokens)
 {
     json_add_string(doc, root, "model", model->name);
     json_add_string(doc, root, "instructions", request->system);
     write_input(doc, root, request, choices);
-    write_tools(doc, root, request, choices);
+    if (request->search) {
+        write_search(doc, root, request->search, choices);
+    } else {
+        write_tools(doc, root, request, choices);
+    }
     if (request->shape && (choices & CHOICE_SHAPE)) {
         yyjson_mut_val *text = yyjson_mut_obj_add_obj(doc, root, "text");
         yyjson_mut_val *format = yyjson_mut_obj_add_obj(doc, text, "format");
@@ -114,8 +145,12 @@ static void write_request(yyjson_mut_doc *doc, yyjson_mut_val *root, const struc
     }
     if (choices & CHOICE_STATELESS) {
         yyjson_mut_obj_add_bool(doc, root, "store", false);
+    }
+    if (choices & (request->search ? CHOICE_SOURCES : CHOICE_STATELESS)) {
         yyjson_mut_val *include = yyjson_mut_obj_add_arr(doc, root, "include");
-        yyjson_mut_arr_add_str(doc, include, "reasoning.encrypted_content");
+        yyjson_mut_arr_add_str(doc, include,
+                               request->search ? "web_search_call.action.sources"
+                                               : "reasoning.encrypted_content");
     }
     if (choices & CHOICE_STREAM) {
         yyjson_mut_obj_add_bool(doc, root, "stream", true);
@@ -129,11 +164,45 @@ static bool is_type(yyjson_val *item, const char *type)
     return yyjson_equals_str(yyjson_obj_get(item, "type"), type);
 }
 
+/* A string that stays; NULL for what is none. */
+static const char *keep_member(struct draft *draft, yyjson_val *object, const char *key)
+{
+    yyjson_val *value = yyjson_obj_get(object, key);
+    return yyjson_is_str(value) && !json_holds_nul(value)
+               ? arena_strndup(draft->arena, yyjson_get_str(value), yyjson_get_len(value))
+               : NULL;
+}
+
+static void take_annotations(struct draft *draft, yyjson_val *list, struct model_part *part)
+{
+    size_t room = LIMIT_REPLY_ANNOTATIONS - draft->annotation_count;
+    size_t size = yyjson_arr_size(list) < room ? yyjson_arr_size(list) : room;
+    size_t at, most;
+    yyjson_val *item;
+    part->annotations = arena_alloc(draft->arena, (size + 1) * sizeof *part->annotations);
+    yyjson_arr_foreach(list, at, most, item)
+    {
+        const char *url = is_type(item, "url_citation") ? keep_member(draft, item, "url") : NULL;
+        if (part->annotation_count == size || !part->annotations || !url) {
+            continue;
+        }
+        const char *title = keep_member(draft, item, "title");
+        part->annotations[part->annotation_count++] = (struct model_annotation){
+            .url = url,
+            .title = title ? title : "",
+            .start = draft_number(item, "start_index"),
+            .end = draft_number(item, "end_index"),
+        };
+    }
+    draft->annotation_count += part->annotation_count;
+}
+
 /* What a model says before it acts is no answer, unless there is no other. */
 static void take_message(struct draft *draft, yyjson_val *item)
 {
     bool commentary = yyjson_equals_str(yyjson_obj_get(item, "phase"), "commentary");
     struct buf *to = commentary ? &draft->spare : &draft->text;
+    bool begins = true;
     size_t at, most;
     yyjson_val *part;
     yyjson_val *content = yyjson_obj_get(item, "content");
@@ -142,7 +211,12 @@ static void take_message(struct draft *draft, yyjson_val *item)
         if (is_type(part, "refusal")) {
             draft_add(draft, &draft->refusal, yyjson_obj_get(part, "refusal"));
         } else {
-            draft_add(draft, to, yyjson_obj_get(part, "text"));
+            struct model_part *made = draft_add_part(draft, to, yyjson_obj_get(part, "text"));
+            if (made) {
+                made->begins_message = begins;
+                take_annotations(draft, yyjson_obj_get(part, "annotations"), made);
+                begins = false;
+            }
         }
     }
 }
@@ -156,6 +230,9 @@ static void take_item(struct draft *draft, yyjson_val *item)
         draft_add(draft, &use->id, yyjson_obj_get(item, "call_id"));
         draft_add(draft, &use->name, yyjson_obj_get(item, "name"));
         draft_add_arguments(draft, use, yyjson_obj_get(item, "arguments"));
+    } else if (is_type(item, "web_search_call")) {
+        bool failed = yyjson_equals_str(yyjson_obj_get(item, "status"), "failed");
+        *(failed ? &draft->failed_searches : &draft->searches) += 1;
     }
     if (yyjson_is_obj(item)) {
         draft_add_item(draft, item);
@@ -175,7 +252,8 @@ static void take_state(struct draft *draft, yyjson_val *response)
     }
 }
 
-/* The response itself: all of it, or what ends a stream. */
+/* The response itself: all of it, or what ends a stream. Some send its items alone, and SDKs hand
+ * on a text beside them. */
 static void take_response(struct draft *draft, yyjson_val *response)
 {
     struct model_usage *sums = &draft->usage;
@@ -192,10 +270,14 @@ static void take_response(struct draft *draft, yyjson_val *response)
         buf_clear(&draft->spare); /* the same text, in parts */
         size_t at, most;
         yyjson_val *item;
-        yyjson_val *output = yyjson_obj_get(response, "output");
+        bool alone = yyjson_is_arr(response);
+        yyjson_val *output = alone ? response : yyjson_obj_get(response, "output");
         yyjson_arr_foreach(output, at, most, item)
         {
             take_item(draft, item);
+        }
+        if (!draft->part_count) {
+            draft_add_part(draft, &draft->text, yyjson_obj_get(response, "output_text"));
         }
     }
     take_state(draft, response);
@@ -205,7 +287,8 @@ static void take(struct draft *draft, yyjson_val *root)
 {
     yyjson_val *response = yyjson_obj_get(root, "response");
     yyjson_val *error = yyjson_obj_get(root, "error");
-    if (yyjson_is_arr(yyjson_obj_get(root, "output"))) {
+    if (yyjson_is_arr(root) || yyjson_is_arr(yyjson_obj_get(root, "output")) ||
+        yyjson_is_str(yyjson_obj_get(root, "output_text"))) {
         take_response(draft, root);
     } else if (is_type(root, "error") || (error && !yyjson_is_null(error))) {
         draft_fail(draft, root);

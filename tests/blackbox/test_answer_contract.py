@@ -44,6 +44,9 @@ def test_a_region_that_the_service_refuses(forage, fake):
     fake.play("region_refused", "normal")
     result_of(forage)
     assert "user_location" not in fake.bodies()[1]["tools"][0]
+    # A country is still for the service to refuse.
+    result_of(forage, region="DE")
+    assert fake.bodies()[2]["tools"][0]["user_location"]["country"] == "DE"
 
 
 def test_freshness_is_acted_upon(forage, fake):

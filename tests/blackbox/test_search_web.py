@@ -291,8 +291,8 @@ ERRORS = [
     ("redirected", 502, "PROVIDER", 1, "HTTP 307"),
     ("cut_off", 502, "PROVIDER", 1, "could not be asked"),
     ("failed_inside", 502, "PROVIDER", 1, "The server had an error."),
-    ("garbage", 502, "PARSE", 1, "not JSON"),
-    ("empty_object", 502, "PARSE", 1, "no output"),
+    ("garbage", 502, "PARSE", 1, "none that this interface sends"),
+    ("empty_object", 502, "PARSE", 1, "none that this interface sends"),
 ]
 
 
@@ -447,7 +447,8 @@ def test_a_refused_parameter_is_dropped(settings, fake):
     """gpt-5 models refuse a temperature; gpt-4 models refuse to be told how much to think."""
     with Server(FORAGE_ANSWER_TEMPERATURE="0", **settings) as server:
         result_of(server)
-    assert [body.get("temperature") for body in fake.bodies()] == [0, None]
+        result_of(server)
+    assert [body.get("temperature") for body in fake.bodies()] == [0, None, None]
     fake.play()
     with Server(FORAGE_ANSWER_TEMPERATURE="0.2", FORAGE_ANSWER_MODEL="gpt-4.1", **settings) as server:
         assert result_of(server)["provider"] == "gpt-4.1-web-search"
@@ -460,6 +461,13 @@ def test_a_parameter_is_dropped_only_once(forage, fake):
     fake.play("effort_refused")
     error_of(forage, 502, "PROVIDER")
     assert len(fake.requests) == 2
+
+
+def test_what_is_set_for_other_models_counts_for_those_alone(settings, fake):
+    others = {"URL": "http://127.0.0.1:1/v1", "KEY": "another-key-0123456789", "MAX_TOKENS": 1000, "CONTEXT": 2000}
+    with Server(**settings, **{f"FORAGE_MODEL_{name}": value for name, value in others.items()}) as server:
+        result_of(server)
+    assert [body["max_output_tokens"] for body in fake.bodies()] == [8000]
 
 
 def test_a_wrong_temperature(settings):

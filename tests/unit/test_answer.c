@@ -3,12 +3,11 @@
 #include "unit.h"
 
 #include "answer/citations.h"
-#include "answer/openai.h"
 #include "answer/question.h"
-#include "answer/response.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "core/status.h"
+#include "model/stream.h"
 #include "text/json.h"
 #include "world/world.h"
 
@@ -104,22 +103,26 @@ static void regions_are_country_codes(void **state)
 
 /* ---- the request ---- */
 
-static yyjson_val *request_for(struct arena *arena, const char *country, const char *temperature)
+static yyjson_val *request_for(struct arena *arena, const char *country, const char *temperature,
+                               unsigned choices)
 {
-    struct openai_settings settings = {
-        .model = "gpt-5-nano", .max_tokens = 8000, .temperature = temperature};
-    struct openai_question question = {
-        .instructions = "Search.", .input = "why \"x\"?", .country = country};
+    const struct model model = {.name = "gpt-5-nano"};
+    const struct model_message message = {.text = "why \"x\"?"};
+    const struct model_search search = {.country = country, .temperature = temperature};
+    const struct model_request request = {
+        .system = "Search.", .messages = &message, .message_count = 1, .search = &search};
+    yyjson_mut_doc *doc = json_new(arena);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
     size_t length;
-    const char *body =
-        openai_body(arena, &settings, &question, OPENAI_ALL, settings.max_tokens, &length);
+    DIALECT_RESPONSES.write(doc, root, &model, &request, choices, 8000);
+    const char *body = json_text(arena, root, &length);
     assert_non_null(body);
     return yyjson_doc_get_root(json_parse(arena, body, length, NULL));
 }
 
 static void the_request_is_what_the_service_wants(void **state)
 {
-    yyjson_val *root = request_for(*state, "DE", NULL);
+    yyjson_val *root = request_for(*state, "DE", NULL, CHOICE_SEARCH & ~CHOICE_TEMPERATURE);
     assert_string_equal(json_string(root, "model"), "gpt-5-nano");
     assert_string_equal(json_string(root, "input"), "why \"x\"?");
     assert_string_equal(json_string(root, "instructions"), "Search.");
@@ -132,11 +135,32 @@ static void the_request_is_what_the_service_wants(void **state)
     yyjson_val *place = yyjson_obj_get(tool, "user_location");
     assert_string_equal(json_string(place, "type"), "approximate");
     assert_string_equal(json_string(place, "country"), "DE");
+    assert_string_equal(json_string(root, "tool_choice"), "required");
+    yyjson_val *include = yyjson_obj_get(root, "include");
+    assert_true(yyjson_equals_str(yyjson_arr_get_first(include), "web_search_call.action.sources"));
+}
+
+static void what_the_service_refuses_is_left_out(void **state)
+{
+    static const char *const NAMES[] = {"include", "store", "tool_choice", "reasoning",
+                                        "temperature"};
+    static const unsigned CHOICES[] = {CHOICE_SOURCES, CHOICE_STATELESS, CHOICE_TOOL_CHOICE,
+                                       CHOICE_EFFORT, CHOICE_TEMPERATURE};
+    for (size_t i = 0; i < COUNT(NAMES); i++) {
+        const struct model_error error = {.param = NAMES[i]};
+        assert_int_equal(failure_choice(&error, CHOICE_SEARCH), CHOICES[i]);
+        yyjson_val *root = request_for(*state, "DE", "1", CHOICE_SEARCH & ~CHOICES[i]);
+        for (size_t other = 0; other < COUNT(NAMES); other++) {
+            assert_int_equal(yyjson_obj_get(root, NAMES[other]) != NULL, other != i);
+        }
+    }
+    const struct model_error error = {.param = "tools[0].user_location.country"};
+    assert_int_equal(failure_choice(&error, CHOICE_SEARCH), CHOICE_PLACE);
 }
 
 static void without_a_region_no_country_is_assumed(void **state)
 {
-    yyjson_val *root = request_for(*state, NULL, "0.5");
+    yyjson_val *root = request_for(*state, NULL, "0.5", CHOICE_SEARCH);
     yyjson_val *tool = yyjson_arr_get_first(yyjson_obj_get(root, "tools"));
     yyjson_val *place = yyjson_obj_get(tool, "user_location");
     assert_string_equal(json_string(place, "type"), "approximate");
@@ -172,29 +196,29 @@ static void pauses_that_the_service_asks_for_are_read(void **state)
     }
 }
 
-static void backoff_grows_and_is_jittered(void **state)
-{
-    (void)state;
-    for (int retry = 0; retry < 2; retry++) {
-        int64_t most = (int64_t)TIME_ANSWER_BACKOFF_MS << retry;
-        int64_t least_seen = INT64_MAX;
-        int64_t most_seen = 0;
-        for (int i = 0; i < 400; i++) {
-            int64_t pause = openai_backoff_ms(retry);
-            least_seen = pause < least_seen ? pause : least_seen;
-            most_seen = pause > most_seen ? pause : most_seen;
-        }
-        assert_in_range(least_seen, most / 2, most * 6 / 10);
-        assert_in_range(most_seen, most * 9 / 10, most);
-    }
-}
-
-/* ---- the response ---- */
+/* ---- the reply ---- */
 
 #define SEARCH   "{\"type\":\"web_search_call\",\"id\":\"ws\",\"status\":\"completed\"}"
 #define TEXT(t)  "{\"type\":\"output_text\",\"text\":\"" t "\",\"annotations\":[]}"
 #define SAYS(t)  "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[" t "]}"
 #define THINKING "{\"type\":\"reasoning\",\"summary\":[]}"
+
+/* What the service sends, as a reply; ERR_INVALID where something is wrong with it, in words. */
+static int parse(struct arena *arena, const char *body, size_t length, struct model_reply *reply,
+                 const char **problem)
+{
+    static const struct model_provider PROVIDER = {.name = "openai"};
+    struct stream *stream = stream_new(arena, &DIALECT_RESPONSES, &PROVIDER);
+    *reply = (struct model_reply){0};
+    assert_non_null(stream);
+    stream_feed(stream, body, length);
+    struct draft *draft = stream_end(stream, problem);
+    int status = *problem || draft->failed ? ERR_INVALID : draft_finish(draft, 0, reply);
+    *problem = draft->failed ? draft->error.code : *problem;
+    reply->usage = draft->usage;
+    stream_free(stream);
+    return status;
+}
 
 static void many_shapes_are_understood(void **state)
 {
@@ -230,18 +254,18 @@ static void many_shapes_are_understood(void **state)
         {"{\"output\":[" SEARCH "," SAYS(TEXT("a\\u0000b")) "]}", 1, 1, "a b"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct response response;
+        struct model_reply reply;
         const char *problem;
-        assert_int_equal(
-            response_parse(*state, CASES[i].body, strlen(CASES[i].body), &response, &problem), OK);
-        assert_int_equal(response.part_count, CASES[i].parts);
-        assert_int_equal(response.searches, CASES[i].searches);
+        size_t length = strlen(CASES[i].body);
+        assert_int_equal(parse(*state, CASES[i].body, length, &reply, &problem), OK);
+        assert_int_equal(reply.part_count, CASES[i].parts);
+        assert_int_equal(reply.searches, CASES[i].searches);
         if (CASES[i].first) {
-            assert_string_equal(response.parts[0].text, CASES[i].first);
+            assert_string_equal(reply.parts[0].text, CASES[i].first);
         }
         if (CASES[i].parts == 2) {
             bool second_message = strstr(CASES[i].body, "]},{\"type\":\"message\"") != NULL;
-            assert_int_equal(response.parts[1].begins_message, second_message);
+            assert_int_equal(reply.parts[1].begins_message, second_message);
         }
     }
 }
@@ -252,17 +276,21 @@ static void parse_failures_are_told(void **state)
         const char *body;
         const char *words;
     } CASES[] = {
-        {"", "is not JSON"},           {"<html>", "is not JSON"},
-        {"{\"a\":1", "is not JSON"},   {"{}", "has no output"},
-        {"null", "has no output"},     {"{\"output\":{}}", "has no output"},
-        {"\"text\"", "has no output"},
+        {"", "is empty"},
+        {"{\"a\":1", "is not JSON"},
+        {"<html>", "is none that this interface sends"},
+        {"{}", "is none that this interface sends"},
+        {"null", "is none that this interface sends"},
+        {"{\"output\":{}}", "is none that this interface sends"},
+        {"{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"oh\"},"
+         "\"output\":[]}",
+         "server_error"},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct response response;
+        struct model_reply reply;
         const char *problem;
-        assert_int_equal(
-            response_parse(*state, CASES[i].body, strlen(CASES[i].body), &response, &problem),
-            ERR_INVALID);
+        size_t length = strlen(CASES[i].body);
+        assert_int_equal(parse(*state, CASES[i].body, length, &reply, &problem), ERR_INVALID);
         assert_string_equal(problem, CASES[i].words);
     }
 }
@@ -280,42 +308,17 @@ static void states_usage_and_annotations_are_read(void **state)
                  "\"end_index\":2.0},{\"type\":\"url_citation\"},7,"
                  "{\"type\":\"url_citation\",\"url\":\"https://b.example\",\"title\":\"B\","
                  "\"start_index\":-4,\"end_index\":\"x\"}]}") "]}";
-    struct response response;
+    struct model_reply reply;
     const char *problem;
-    assert_int_equal(response_parse(*state, BODY, strlen(BODY), &response, &problem), OK);
-    assert_int_equal(response.state, RESPONSE_INCOMPLETE);
-    assert_string_equal(response.reason, "max_output_tokens");
-    assert_string_equal(response.refusal, "no");
-    assert_true(response.has_usage);
-    assert_int_equal(response.input_tokens, 12);
-    assert_int_equal(response.output_tokens, 34);
-    assert_int_equal(response.parts[0].annotation_count, 2);
-    assert_int_equal(response.parts[0].annotations[0].end, 2);
-    assert_string_equal(response.parts[0].annotations[0].title, "");
-    assert_int_equal(response.parts[0].annotations[1].start, -1);
-    static const char FAILED[] =
-        "{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"oh\"},"
-        "\"output\":[]}";
-    assert_int_equal(response_parse(*state, FAILED, strlen(FAILED), &response, &problem), OK);
-    assert_int_equal(response.state, RESPONSE_FAILED);
-    assert_string_equal(response.error_code, "server_error");
-    assert_false(response.has_usage);
-}
-
-static void errors_of_the_service_are_read(void **state)
-{
-    static const char BODY[] =
-        "{\"error\":{\"message\":\"Unsupported parameter\",\"type\":"
-        "\"invalid_request_error\",\"param\":\"temperature\",\"code\":null}}";
-    struct response_error error;
-    response_parse_error(*state, BODY, strlen(BODY), &error);
-    assert_string_equal(error.param, "temperature");
-    assert_string_equal(error.message, "Unsupported parameter");
-    assert_null(error.code);
-    response_parse_error(*state, "{\"error\":\"plain\"}", 17, &error);
-    assert_string_equal(error.message, "plain");
-    response_parse_error(*state, "<html>", 6, &error);
-    assert_null(error.message);
+    assert_int_equal(parse(*state, BODY, strlen(BODY), &reply, &problem), OK);
+    assert_int_equal(reply.stop, MODEL_CUT);
+    assert_string_equal(reply.text, "x");
+    assert_int_equal(reply.usage.input_tokens, 12);
+    assert_int_equal(reply.usage.output_tokens, 34);
+    assert_int_equal(reply.parts[0].annotation_count, 2);
+    assert_int_equal(reply.parts[0].annotations[0].end, 2);
+    assert_string_equal(reply.parts[0].annotations[0].title, "");
+    assert_int_equal(reply.parts[0].annotations[1].start, -1);
 }
 
 static void ceilings_hold(void **state)
@@ -331,18 +334,17 @@ static void ceilings_hold(void **state)
                    i ? "," : "", i);
     }
     buf_puts(&body, "]}]}]");
-    struct response response;
+    struct model_reply reply;
     const char *problem;
-    assert_int_equal(response_parse(*state, body.data, body.length, &response, &problem), OK);
-    assert_int_equal(response.parts[0].annotation_count, LIMIT_ANSWER_ANNOTATIONS);
+    assert_int_equal(parse(*state, body.data, body.length, &reply, &problem), OK);
+    assert_int_equal(reply.parts[0].annotation_count, LIMIT_REPLY_ANNOTATIONS);
     buf_clear(&body);
     buf_puts(&body, "[" SEARCH);
-    for (int i = 0; i <= LIMIT_ANSWER_PARTS; i++) {
+    for (int i = 0; i <= LIMIT_REPLY_PARTS; i++) {
         buf_puts(&body, "," SAYS(TEXT("a")));
     }
     buf_puts(&body, "]");
-    assert_int_equal(response_parse(*state, body.data, body.length, &response, &problem),
-                     ERR_INVALID);
+    assert_int_equal(parse(*state, body.data, body.length, &reply, &problem), ERR_INVALID);
     buf_done(&body);
 }
 
@@ -363,14 +365,14 @@ static void no_memory_is_an_error_and_nothing_worse(void **state)
     for (size_t ceiling = 64; !done; ceiling += 16) {
         struct arena *arena = arena_new(ceiling);
         assert_non_null(arena);
-        struct response response;
+        struct model_reply reply;
         struct cited_text cited;
         const char *problem;
         struct citation_wishes wishes = {.most = 8, .now = NOW, .freshness_hours = 1};
         struct prompt_wishes prompt = {.max_results = 5, .now = NOW, .country = "Germany"};
-        int status = response_parse(arena, BODY, strlen(BODY), &response, &problem);
+        int status = parse(arena, BODY, strlen(BODY), &reply, &problem);
         if (status == OK) {
-            status = citations_make(arena, response.parts, response.part_count, &wishes, &cited);
+            status = citations_make(arena, reply.parts, reply.part_count, &wishes, &cited);
         }
         done = status == OK && prompt_write(arena, &prompt) && country_name("DE");
         if (status == OK) {
@@ -394,13 +396,12 @@ UNIT_TEST(answer)
         cmocka_unit_test_setup_teardown(regions_are_country_codes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_request_is_what_the_service_wants, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_region_no_country_is_assumed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_the_service_refuses_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pauses_that_the_service_asks_for_are_read, set_up,
                                         tear_down),
-        cmocka_unit_test(backoff_grows_and_is_jittered),
         cmocka_unit_test_setup_teardown(many_shapes_are_understood, set_up, tear_down),
         cmocka_unit_test_setup_teardown(parse_failures_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_usage_and_annotations_are_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(errors_of_the_service_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ceilings_hold, set_up, tear_down),
         cmocka_unit_test(no_memory_is_an_error_and_nothing_worse),
     };

@@ -26,7 +26,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct cited_text make(struct arena *arena, const struct response_part *parts, size_t count,
+static struct cited_text make(struct arena *arena, const struct model_part *parts, size_t count,
                               size_t most)
 {
     struct cited_text cited;
@@ -120,7 +120,7 @@ struct expected {
 
 /* Writes an answer of several cited sentences; what is expected of each citation. */
 static void write_answer(struct arena *arena, uint32_t *seed, enum ruler_unit unit,
-                         struct response_part *part, struct expected *expected)
+                         struct model_part *part, struct expected *expected)
 {
     struct buf text;
     buf_init(&text, MIB(1));
@@ -176,7 +176,7 @@ static void any_script_in_any_unit_gives_the_right_snippet(void **state)
         enum ruler_unit unit = (enum ruler_unit)(round % RULER_UNITS);
         struct arena *arena = *state;
         arena_reset(arena);
-        struct response_part part = {.begins_message = true};
+        struct model_part part = {.begins_message = true};
         struct expected expected[8];
         write_answer(arena, &seed, unit, &part, expected);
         struct cited_text cited = make(arena, &part, 1, 8);
@@ -204,18 +204,18 @@ static void any_script_in_any_unit_gives_the_right_snippet(void **state)
 #define LINK_B "[b.example](https://b.example/y)"
 
 /* One part with an annotation for each of the two links that the text holds. */
-static struct response_part part_of(struct arena *arena, const char *text)
+static struct model_part part_of(struct arena *arena, const char *text)
 {
     static const struct {
         const char *link, *url;
     } LINKS[] = {{LINK_A, "https://a.example/x"}, {LINK_B, "https://b.example/y"}};
-    struct response_part part = {.text = text, .length = strlen(text), .begins_message = true};
+    struct model_part part = {.text = text, .length = strlen(text), .begins_message = true};
     part.annotations = arena_zalloc(arena, COUNT(LINKS) * sizeof *part.annotations);
     for (size_t i = 0; i < COUNT(LINKS); i++) {
         const char *at = strstr(text, LINKS[i].link);
         if (at) {
             size_t start = (size_t)(at - text);
-            part.annotations[part.annotation_count++] = (struct annotation){
+            part.annotations[part.annotation_count++] = (struct model_annotation){
                 .url = LINKS[i].url,
                 .title = "t",
                 .start = position_in(RULER_POINTS, text, start),
@@ -263,7 +263,7 @@ static void a_snippet_is_the_sentence_that_is_supported(void **state)
         {"... " LINK_A, "", NULL},
     };
     for (size_t i = 0; i < COUNT(CASES); i++) {
-        struct response_part part = part_of(*state, CASES[i].text);
+        struct model_part part = part_of(*state, CASES[i].text);
         struct cited_text cited = make(*state, &part, 1, 8);
         assert_int_equal(cited.count, CASES[i].snippet_b ? 2 : 1);
         if (strcmp(cited.citations[0].snippet, CASES[i].snippet_a) != 0) {
@@ -287,7 +287,7 @@ static void a_long_sentence_is_cut(void **state)
         buf_puts(&text, "\u00e4 ");
     }
     buf_puts(&text, LINK_A);
-    struct response_part part = part_of(*state, text.data);
+    struct model_part part = part_of(*state, text.data);
     struct cited_text cited = make(*state, &part, 1, 8);
     const char *snippet = cited.citations[0].snippet;
     assert_true(text_is_utf8(snippet, strlen(snippet)));
@@ -299,7 +299,7 @@ static void a_long_sentence_is_cut(void **state)
 
 static void markers_are_found_by_their_url(void **state)
 {
-    struct response_part part = part_of(*state, "It rains. (" LINK_A ") It snows. (" LINK_B ")");
+    struct model_part part = part_of(*state, "It rains. (" LINK_A ") It snows. (" LINK_B ")");
     part.annotations[1].start = 99999;
     part.annotations[1].end = -1;
     struct cited_text cited = make(*state, &part, 1, 8);
@@ -312,7 +312,7 @@ static void markers_are_found_by_their_url(void **state)
 
 static void an_end_that_is_the_last_character(void **state)
 {
-    struct response_part part = part_of(*state, "\U0001F9A6. It rains. (" LINK_A ") It snows.");
+    struct model_part part = part_of(*state, "\U0001F9A6. It rains. (" LINK_A ") It snows.");
     part.annotations[0].end--;
     struct cited_text cited = make(*state, &part, 1, 8);
     assert_string_equal(
@@ -321,13 +321,13 @@ static void an_end_that_is_the_last_character(void **state)
 
 static void spans_may_cover_claims_instead(void **state)
 {
-    struct annotation annotations[] = {
+    struct model_annotation annotations[] = {
         {.url = "https://a.example/x", .title = "", .start = 7, .end = 15}};
-    struct response_part part = {.text = "First. It rains. Third.",
-                                 .length = 23,
-                                 .begins_message = true,
-                                 .annotations = annotations,
-                                 .annotation_count = 1};
+    struct model_part part = {.text = "First. It rains. Third.",
+                              .length = 23,
+                              .begins_message = true,
+                              .annotations = annotations,
+                              .annotation_count = 1};
     struct cited_text cited = make(*state, &part, 1, 8);
     assert_string_equal(cited.citations[0].snippet, "It rains.");
     assert_int_equal(cited.citations[0].start, 7);
@@ -339,15 +339,15 @@ static void nonsense_never_leaves_the_text(void **state)
     static const int64_t NUMBERS[] = {-1, 0, 1, 2, 3, 5, 1000, INT64_MAX};
     static const char TEXT[] = "\U0001F9A6\U0001F9A6";
     for (size_t i = 0; i < COUNT(NUMBERS) * COUNT(NUMBERS); i++) {
-        struct annotation annotations[] = {{.url = "https://a.example/x",
-                                            .title = "",
-                                            .start = NUMBERS[i / COUNT(NUMBERS)],
-                                            .end = NUMBERS[i % COUNT(NUMBERS)]}};
-        struct response_part part = {.text = TEXT,
-                                     .length = strlen(TEXT),
-                                     .begins_message = true,
-                                     .annotations = annotations,
-                                     .annotation_count = 1};
+        struct model_annotation annotations[] = {{.url = "https://a.example/x",
+                                                  .title = "",
+                                                  .start = NUMBERS[i / COUNT(NUMBERS)],
+                                                  .end = NUMBERS[i % COUNT(NUMBERS)]}};
+        struct model_part part = {.text = TEXT,
+                                  .length = strlen(TEXT),
+                                  .begins_message = true,
+                                  .annotations = annotations,
+                                  .annotation_count = 1};
         struct cited_text cited = make(*state, &part, 1, 8);
         assert_true(cited.citations[0].start <= cited.citations[0].end);
         assert_true(cited.citations[0].end <= 2);
@@ -358,9 +358,9 @@ static void nonsense_never_leaves_the_text(void **state)
 
 static void several_messages_are_joined_and_positions_shifted(void **state)
 {
-    struct response_part parts[] = {part_of(*state, "\U0001F9A6 It rains. " LINK_A),
-                                    part_of(*state, "It snows. " LINK_B),
-                                    {.text = " More."}};
+    struct model_part parts[] = {part_of(*state, "\U0001F9A6 It rains. " LINK_A),
+                                 part_of(*state, "It snows. " LINK_B),
+                                 {.text = " More."}};
     parts[2].length = 6;
     struct cited_text cited = make(*state, parts, 3, 8);
     assert_string_equal(cited.text,
@@ -372,7 +372,7 @@ static void several_messages_are_joined_and_positions_shifted(void **state)
 
 static void each_source_is_cited_once_and_at_most_so_many(void **state)
 {
-    struct annotation annotations[] = {
+    struct model_annotation annotations[] = {
         {.url = "https://a.example/?utm_source=openai", .title = "", .start = 0, .end = 0},
         {.url = "https://a.example/", .title = "A", .start = 0, .end = 0},
         {.url = "javascript:alert(1)", .title = "no", .start = 0, .end = 0},
@@ -380,11 +380,11 @@ static void each_source_is_cited_once_and_at_most_so_many(void **state)
         {.url = "not a URL", .title = "no", .start = 0, .end = 0},
         {.url = "https://c.example/", .title = "C", .start = 0, .end = 0},
     };
-    struct response_part part = {.text = "x",
-                                 .length = 1,
-                                 .begins_message = true,
-                                 .annotations = annotations,
-                                 .annotation_count = COUNT(annotations)};
+    struct model_part part = {.text = "x",
+                              .length = 1,
+                              .begins_message = true,
+                              .annotations = annotations,
+                              .annotation_count = COUNT(annotations)};
     struct cited_text cited = make(*state, &part, 1, 2);
     assert_int_equal(cited.count, 2);
     assert_int_equal(cited.left_out, 1);
@@ -407,12 +407,12 @@ static void every_citation_of_a_page_is_kept(void **state)
         {"https://a.example/x", "It hails.", LINK_A, 1},
         {"https://b.example/y", "It snows.", LINK_B, 2},
     };
-    struct annotation annotations[5];
-    struct response_part part = {
+    struct model_annotation annotations[5];
+    struct model_part part = {
         .text = TEXT, .length = strlen(TEXT), .begins_message = true, .annotations = annotations};
     for (const char *at = strchr(TEXT, '['); at; at = strchr(at + 1, '[')) {
         bool first = strncmp(at, LINK_A, strlen(LINK_A)) == 0;
-        annotations[part.annotation_count++] = (struct annotation){
+        annotations[part.annotation_count++] = (struct model_annotation){
             .url = first ? "https://a.example/x" : "https://b.example/y",
             .title = "t",
             .start = at - TEXT,
@@ -440,7 +440,7 @@ static void every_citation_of_a_page_is_kept(void **state)
 
 static void outdated_sources_come_last_and_are_marked(void **state)
 {
-    struct response_part part =
+    struct model_part part =
         part_of(*state, "It rains. (" LINK_A ") (published 2026-11-01) It snows. (" LINK_B
                         ") (published 2026-11-15T08:00Z)");
     struct cited_text cited;

@@ -174,6 +174,7 @@ static struct guardrails *open_set(const char *setting)
     if (!set) {
         fail_msg("%s", problem);
     }
+    assert_int_equal(guardrails_read(set), OK);
     return set;
 }
 
