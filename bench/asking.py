@@ -49,7 +49,7 @@ class Client:
         head, found, body = answer.partition(b"\r\n\r\n")
         if not found:
             return False
-        length = re.search(rb"\r\nContent-Length: (\d+)", head)
+        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
         return len(body) >= int(length[1]) if length else body.endswith(b"\r\n0\r\n\r\n")
 
 

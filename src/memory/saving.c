@@ -682,7 +682,9 @@ static bool save_one(struct space_index *one)
     pthread_mutex_unlock(&indexes->lock);
     bool done = save(one, at_the_end);
     indexes_let_go(one);
-    heap_return(); /* the calls may be over that led here */
+    if (!at_the_end) {
+        heap_return(); /* the calls may be over that led here */
+    }
     pthread_mutex_lock(&indexes->lock);
     indexes_use_files(indexes);
     return done;
