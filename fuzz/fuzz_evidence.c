@@ -3,9 +3,9 @@
  * found lies inside of its page, what a page says begins no footnote, and nothing that was not
  * found gets one. */
 #include "core/limits.h"
+#include "evidence/evidence.h"
+#include "evidence/find.h"
 #include "fuzz.h"
-#include "research/evidence/evidence.h"
-#include "research/evidence/find.h"
 #include "text/text.h"
 
 #include <stdio.h>

@@ -81,8 +81,9 @@ MAY_INCLUDE = {
     "page": [*ENGINE, "index", "meaning"],
     "websearch": [*ENGINE, "index", "page"],
     "model": [*GROUND, "call", "config", "guard", "net"],
-    "research": [*ENGINE, "index", "model", "page", "websearch"],
-    "answer": [*ENGINE, "model", "page", "research", "websearch"],
+    "evidence": [*GROUND, "config", "index", "world"],
+    "research": [*ENGINE, "index", "model", "page", "websearch", "evidence"],
+    "answer": [*ENGINE, "model", "page", "research", "websearch", "evidence"],
     "meaning": ENGINE,
     "memory": [*ENGINE, "index", "meaning"],
     "setup": [*GROUND, "config"],
@@ -92,8 +93,7 @@ MAY_INCLUDE = {
     "doctor": [*ENGINE, "answer", "doors", "meaning", "memory", "model", "page", "research", "setup", "websearch"],
     "cli": [
         *ENGINE, "app", "doctor", "doors", "experiment", "jobs", "mcp", "memory", "ops", "page", "registry", "research", "setup", "tools",
-        "websearch",
-    ],
+        "websearch", "evidence"],
     "": ["cli"],
 }
 

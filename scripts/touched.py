@@ -25,6 +25,7 @@ ROOMS = {
     "doctor": "doctor health",
     "doors": "rest every_route origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
+    "evidence": "own_research research",
     "experiment": "experiments experiment_statistics",
     "guard": "callers sessions limits books pacing ssrf origins",
     "jobs": "jobs tasks follow_ups own_research research usage",

@@ -7,8 +7,8 @@
 #ifndef FORAGE_ANSWER_CLAIMS_H
 #define FORAGE_ANSWER_CLAIMS_H
 
+#include "evidence/evidence.h"
 #include "model/model.h"
-#include "research/evidence/evidence.h"
 #include "research/own/sources.h"
 
 #define CLAIMS_MOST  20

@@ -8,7 +8,7 @@
 #include "core/files.h"
 #include "core/limits.h"
 #include "core/redact.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,8 +7,8 @@
 #define FORAGE_RESEARCH_FOLLOW_H
 
 #include "core/buf.h"
+#include "evidence/evidence.h"
 #include "model/model.h"
-#include "research/evidence/evidence.h"
 #include "research/own/sources.h"
 
 #define FOLLOW_TURNS 4 /* questions before the last one that are brought along */

@@ -7,7 +7,7 @@
 
 #include "call/call.h"
 #include "call/line.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 #include "research/follow.h"
 #include "text/json.h"
 

@@ -5,7 +5,7 @@
 
 #include "call/call.h"
 #include "core/buf.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 #include "research/worker.h"
 
 #include <stdbool.h>

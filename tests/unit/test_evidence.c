@@ -5,8 +5,8 @@
 #include "arena_fixture.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "research/evidence/evidence.h"
-#include "research/evidence/find.h"
+#include "evidence/evidence.h"
+#include "evidence/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "unit.h"
 
 #include "core/limits.h"
+#include "evidence/evidence.h"
 #include "failing_allocations.h"
-#include "research/evidence/evidence.h"
 
 #include <string.h>
 

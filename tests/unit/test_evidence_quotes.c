@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "arena_fixture.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 
 #define EXACT  EVIDENCE_EXACT
 #define NEAR   EVIDENCE_NEAR

@@ -1,6 +1,6 @@
 /* Research in our own process: a model drives, forage searches, reads and checks. The model gives
  * queries and numbers of sources, forage fetches; the model gives quotes, forage looks for them in
- * what it read (research/evidence/). The report is written from the notes alone.
+ * what it read (evidence/). The report is written from the notes alone.
  *
  * own.c is the loop, work.c does what the model wants, writing.c makes the report. */
 #ifndef FORAGE_RESEARCH_OWN_OWN_H

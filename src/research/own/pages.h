@@ -6,7 +6,7 @@
 
 #include "call/call.h"
 #include "core/buf.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 #include "research/own/sources.h"
 
 /* Reads sources; each has its `page` afterwards, or its `trouble`. What is unread at `until_ms` of

@@ -3,7 +3,7 @@
 #define FORAGE_RESEARCH_OWN_WORK_H
 
 #include "core/id.h"
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 #include "research/own/allowance.h"
 #include "research/own/moves.h"
 #include "research/own/own.h"

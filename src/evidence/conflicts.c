@@ -2,8 +2,8 @@
  * page is looked for on all others, and where it stands there with another number, another name or
  * one "not" more, both are listed. Who is right is not for a program to say. */
 #include "core/limits.h"
-#include "research/evidence/find.h"
-#include "research/evidence/internal.h"
+#include "evidence/find.h"
+#include "evidence/internal.h"
 #include "text/text.h"
 
 #include <stdlib.h>

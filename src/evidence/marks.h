@@ -1,6 +1,6 @@
 /* The marks of Markdown that no reader of a page sees, and the words that are left without them. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_MARKS_H
-#define FORAGE_RESEARCH_EVIDENCE_MARKS_H
+#ifndef FORAGE_EVIDENCE_MARKS_H
+#define FORAGE_EVIDENCE_MARKS_H
 
 #include "core/arena.h"
 

@@ -1,11 +1,11 @@
 /* Finding a sentence again: word by word, or with a few words exchanged. What it costs is bounded:
  * every comparison of two tokens in an alignment is paid from one account, and when that is empty
  * only what is there word by word is found. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_FIND_H
-#define FORAGE_RESEARCH_EVIDENCE_FIND_H
+#ifndef FORAGE_EVIDENCE_FIND_H
+#define FORAGE_EVIDENCE_FIND_H
 
-#include "research/evidence/evidence.h"
-#include "research/evidence/tokens.h"
+#include "evidence/evidence.h"
+#include "evidence/tokens.h"
 
 /* Where a quote stands in a text, in bytes. */
 struct found {

@@ -3,7 +3,7 @@
  * Of a pattern that differs from a text in at most k tokens a stretch of (n - k) / (k + 1) tokens
  * is the same in both. So blocks of the pattern that are short enough are looked for in the text,
  * and where one is, the two are aligned around it, in a band of some k tokens to either side. */
-#include "research/evidence/find.h"
+#include "evidence/find.h"
 
 #include "core/limits.h"
 #include "index/fold.h"

@@ -1,11 +1,11 @@
 /* Keeps the pages and notes of a research, and counts what came of them. */
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 
 #include "core/clock.h"
 #include "core/limits.h"
-#include "research/evidence/find.h"
-#include "research/evidence/internal.h"
-#include "research/evidence/marks.h"
+#include "evidence/find.h"
+#include "evidence/internal.h"
+#include "evidence/marks.h"
 #include "text/text.h"
 #include "text/url.h"
 #include "world/world.h"

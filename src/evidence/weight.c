@@ -1,7 +1,7 @@
 /* What a word does to a claim: whether it turns one around, names something, or stands in any
  * sentence. The words are in data/claim-words.txt. */
+#include "evidence/tokens.h"
 #include "index/fold.h"
-#include "research/evidence/tokens.h"
 #include "tables.h"
 #include "text/word_table.h"
 

@@ -1,6 +1,6 @@
 /* Words and numbers, with what is raised or lowered in them: how far each goes, and which spellings
  * of it are the same. */
-#include "research/evidence/reading.h"
+#include "evidence/reading.h"
 #include "tables.h"
 #include "text/word_table.h"
 

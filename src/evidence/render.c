@@ -3,7 +3,7 @@
  * is written so that it stays text, whatever stands in it. */
 #include "core/clock.h"
 #include "core/limits.h"
-#include "research/evidence/internal.h"
+#include "evidence/internal.h"
 #include "text/slice.h"
 #include "text/text.h"
 #include "text/url.h"

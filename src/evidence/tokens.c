@@ -1,11 +1,11 @@
 /* Folding by the Unicode tables of utf8proc, and a reading of Markdown that is content to know what
  * a reader does not see. Both sides of a comparison pass here, so what is folded too far shows up
  * as a quote that is found, and what is not folded as one that is not. */
-#include "research/evidence/tokens.h"
+#include "evidence/tokens.h"
 
 #include "core/limits.h"
-#include "research/evidence/marks.h"
-#include "research/evidence/reading.h"
+#include "evidence/marks.h"
+#include "evidence/reading.h"
 #include "text/sentences.h"
 
 #include <string.h>

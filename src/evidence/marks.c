@@ -1,6 +1,6 @@
 /* Takes from a piece of Markdown what its reader does not see. It need not be exact: what is left
  * over is shown as it stands. */
-#include "research/evidence/marks.h"
+#include "evidence/marks.h"
 
 #include "core/buf.h"
 #include "core/limits.h"

@@ -1,8 +1,8 @@
 /* A text as the tokens that two spellings of one sentence have in common: words and numbers in one
  * case and one width, without what only a layout or Markdown adds. Quotation marks, dashes and the
  * like are tokens too, which whoever compares may pass over. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_TOKENS_H
-#define FORAGE_RESEARCH_EVIDENCE_TOKENS_H
+#ifndef FORAGE_EVIDENCE_TOKENS_H
+#define FORAGE_EVIDENCE_TOKENS_H
 
 #include "core/arena.h"
 #include "core/status.h"

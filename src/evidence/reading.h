@@ -1,9 +1,9 @@
 /* What tokens.c and words.c share: a text as it is read, and what characters are. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_READING_H
-#define FORAGE_RESEARCH_EVIDENCE_READING_H
+#ifndef FORAGE_EVIDENCE_READING_H
+#define FORAGE_EVIDENCE_READING_H
 
+#include "evidence/tokens.h"
 #include "index/fold.h"
-#include "research/evidence/tokens.h"
 #include "text/text.h"
 
 #include <utf8proc.h>

@@ -1,8 +1,8 @@
 /* What the files of this folder share and nobody else sees. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_INTERNAL_H
-#define FORAGE_RESEARCH_EVIDENCE_INTERNAL_H
+#ifndef FORAGE_EVIDENCE_INTERNAL_H
+#define FORAGE_EVIDENCE_INTERNAL_H
 
-#include "research/evidence/evidence.h"
+#include "evidence/evidence.h"
 
 struct kept_page {
     struct evidence_page page;

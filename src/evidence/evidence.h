@@ -6,8 +6,8 @@
  * it supports the claim beside it.
  *
  * Everything lives in the arena that it was made with. */
-#ifndef FORAGE_RESEARCH_EVIDENCE_EVIDENCE_H
-#define FORAGE_RESEARCH_EVIDENCE_EVIDENCE_H
+#ifndef FORAGE_EVIDENCE_EVIDENCE_H
+#define FORAGE_EVIDENCE_EVIDENCE_H
 
 #include "core/arena.h"
 #include "core/buf.h"

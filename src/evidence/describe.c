@@ -1,7 +1,7 @@
 /* Evidence as members of a result, within their share of what a result may take. */
 #include "config/budget.h"
 #include "core/clock.h"
-#include "research/evidence/internal.h"
+#include "evidence/internal.h"
 
 #define SHARE_OF_NOTES     8  /* of a result: one part in so many */
 #define SHARE_OF_CONFLICTS 10 /* the same */
