@@ -5,9 +5,9 @@
 #include "core/status.h"
 #include "fuzz.h"
 #include "page/documents/pdf.h"
+#include "page/html/xml.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
-#include "page/loaders/xml.h"
 #include "text/text.h"
 
 #include <stdint.h>

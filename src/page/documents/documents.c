@@ -3,7 +3,7 @@
 
 #include "core/limits.h"
 #include "page/documents/formats.h"
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
 
 #define LONGEST_TYPE 128
 

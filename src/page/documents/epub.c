@@ -2,8 +2,8 @@
  * HTML. The table of contents, which repeats the headings, is not part of the text. */
 #include "core/limits.h"
 #include "page/documents/formats.h"
+#include "page/html/compose.h"
 #include "page/html/extract.h"
-#include "page/loaders/compose.h"
 
 #include <stdlib.h>
 

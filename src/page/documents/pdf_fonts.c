@@ -3,7 +3,7 @@
  * into words by its blanks, and a word of pdftotext takes what the run of the same place says. */
 #include "core/limits.h"
 #include "page/documents/pdf.h"
-#include "page/loaders/xml.h"
+#include "page/html/xml.h"
 #include "text/text.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * (-raw), which says more about reading order than any other order could. */
 #include "core/limits.h"
 #include "page/documents/pdf_lines.h"
-#include "page/loaders/xml.h"
+#include "page/html/xml.h"
 #include "text/text.h"
 
 #include <math.h>

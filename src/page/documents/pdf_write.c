@@ -3,7 +3,7 @@
 #include "core/limits.h"
 #include "page/documents/markup.h"
 #include "page/documents/pdf_lines.h"
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
 #include "text/text.h"
 
 #include <math.h>

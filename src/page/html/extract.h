@@ -6,7 +6,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/status.h"
-#include "page/omission.h"
+#include "page/html/omission.h"
 
 #include <stdbool.h>
 #include <stddef.h>

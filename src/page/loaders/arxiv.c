@@ -3,9 +3,9 @@
 #include "core/limits.h"
 #include "guard/pacer.h"
 #include "page/html/extract.h"
+#include "page/html/xml.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
-#include "page/loaders/xml.h"
 #include "tables.h"
 
 /* ---- whose URL it is ---- */

@@ -5,9 +5,9 @@
 
 #include "core/limits.h"
 #include "page/html/charset.h"
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
+#include "page/html/sniff.h"
 #include "page/loaders/loaders.h"
-#include "page/sniff.h"
 
 /* ---- PDF ---- */
 

@@ -1,7 +1,7 @@
 /* RSS and Atom: one table of elements for both, since they mean the same. */
 #include "page/html/charset.h"
+#include "page/html/xml.h"
 #include "page/loaders/bodies.h"
-#include "page/loaders/xml.h"
 #include "text/text.h"
 
 #include <stdlib.h>

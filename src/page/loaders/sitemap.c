@@ -2,8 +2,8 @@
  * words that are in them. */
 #include "core/limits.h"
 #include "page/documents/markup.h"
+#include "page/html/xml.h"
 #include "page/loaders/bodies.h"
-#include "page/loaders/xml.h"
 
 #include <string.h>
 

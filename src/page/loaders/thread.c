@@ -2,7 +2,7 @@
 #include "page/loaders/thread.h"
 
 #include "core/limits.h"
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * The page holds a description of the video for its player, as JSON; the tracks of words that a
  * player of telephones is offered are those that programs get. Any of it may be refused. */
 #include "core/limits.h"
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
+#include "page/html/xml.h"
 #include "page/loaders/sites.h"
-#include "page/loaders/xml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Markdown from pieces of Markdown: line by line, with an eye on fences. */
-#include "page/loaders/compose.h"
+#include "page/html/compose.h"
 
 #include "core/limits.h"
 #include "page/html/extract.h"
-#include "page/loaders/xml.h"
+#include "page/html/xml.h"
 #include "text/text.h"
 
 #include <string.h>

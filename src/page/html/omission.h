@@ -1,6 +1,6 @@
 /* What the Markdown of a page leaves out, by kind: so that a caller knows what else is there. */
-#ifndef FORAGE_PAGE_OMISSION_H
-#define FORAGE_PAGE_OMISSION_H
+#ifndef FORAGE_PAGE_HTML_OMISSION_H
+#define FORAGE_PAGE_HTML_OMISSION_H
 
 #include <stddef.h>
 

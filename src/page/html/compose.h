@@ -1,12 +1,12 @@
 /* Putting a document together from what a service answered: Markdown of people in, one Markdown
  * out. */
-#ifndef FORAGE_PAGE_LOADERS_COMPOSE_H
-#define FORAGE_PAGE_LOADERS_COMPOSE_H
+#ifndef FORAGE_PAGE_HTML_COMPOSE_H
+#define FORAGE_PAGE_HTML_COMPOSE_H
 
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/status.h"
-#include "page/document.h"
+#include "page/html/document.h"
 #include "text/json.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Documents that outlive the call that read them. */
-#include "page/document.h"
+#include "page/html/document.h"
 
 static void copy_omitted(struct omitted *omitted, struct arena *arena)
 {

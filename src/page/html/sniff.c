@@ -1,5 +1,5 @@
 /* Tables of media types and of first bytes, and the order in which they are believed. */
-#include "page/sniff.h"
+#include "page/html/sniff.h"
 
 #include "page/html/detect.h"
 

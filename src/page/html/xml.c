@@ -1,6 +1,6 @@
 /* A pull reader for XML. Everything is a scan forward over the input; the only state is the stack
  * of open elements. */
-#include "page/loaders/xml.h"
+#include "page/html/xml.h"
 
 #include "core/status.h"
 #include "text/text.h"

@@ -1,7 +1,7 @@
 /* What a body is, by what the server says and by how it begins: servers are often wrong about it,
  * and some say nothing. Pure. */
-#ifndef FORAGE_PAGE_SNIFF_H
-#define FORAGE_PAGE_SNIFF_H
+#ifndef FORAGE_PAGE_HTML_SNIFF_H
+#define FORAGE_PAGE_HTML_SNIFF_H
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 /* What reading a URL gives: a document in Markdown, or a note that says why there is none.
  * Everything in it lives in the call's arena; document_copy() brings it into another. */
-#ifndef FORAGE_PAGE_DOCUMENT_H
-#define FORAGE_PAGE_DOCUMENT_H
+#ifndef FORAGE_PAGE_HTML_DOCUMENT_H
+#define FORAGE_PAGE_HTML_DOCUMENT_H
 
 #include "core/arena.h"
 #include "core/status.h"
-#include "page/omission.h"
+#include "page/html/omission.h"
 
 #include <stdbool.h>
 #include <stddef.h>

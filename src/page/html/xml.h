@@ -5,8 +5,8 @@
  *
  * Names, values and texts are slices of the input, still escaped; xml_append() writes what they
  * stand for. */
-#ifndef FORAGE_PAGE_LOADERS_XML_H
-#define FORAGE_PAGE_LOADERS_XML_H
+#ifndef FORAGE_PAGE_HTML_XML_H
+#define FORAGE_PAGE_HTML_XML_H
 
 #include "core/buf.h"
 #include "core/limits.h"
