@@ -78,7 +78,8 @@ MAY_INCLUDE = {
     "jobs": [*REACH, "config", "guard", "ops", "registry"],
     "experiment": [*REACH, "config", "guard", "index", "ops", "registry"],
     "mcp": [*GROUND, "call", "config", "guard", "registry"],
-    "page": [*ENGINE, "index", "meaning"],
+    "browser": [*ENGINE],
+    "page": [*ENGINE, "index", "meaning", "browser"],
     "websearch": [*ENGINE, "index", "page"],
     "model": [*GROUND, "call", "config", "guard", "net"],
     "evidence": [*GROUND, "config", "index", "world"],
@@ -88,12 +89,12 @@ MAY_INCLUDE = {
     "memory": [*ENGINE, "index", "meaning"],
     "setup": [*GROUND, "config"],
     "tools": [*ENGINE, "answer", "jobs", "memory", "ops", "page", "registry", "research", "websearch"],
-    "app": [*ENGINE, "answer", "experiment", "jobs", "mcp", "meaning", "memory", "model", "ops", "page", "registry", "research", "tools", "websearch"],
+    "app": [*ENGINE, "answer", "experiment", "jobs", "mcp", "meaning", "memory", "model", "ops", "page", "registry", "research", "tools", "websearch", "browser"],
     "doors": [*REACH, "app", "config", "experiment", "guard", "jobs", "mcp", "memory", "ops", "registry", "setup"],
-    "doctor": [*ENGINE, "answer", "doors", "meaning", "memory", "model", "page", "research", "setup", "websearch"],
+    "doctor": [*ENGINE, "answer", "doors", "meaning", "memory", "model", "page", "research", "setup", "websearch", "browser"],
     "cli": [
         *ENGINE, "app", "doctor", "doors", "experiment", "jobs", "mcp", "memory", "ops", "page", "registry", "research", "setup", "tools",
-        "websearch", "evidence"],
+        "websearch", "evidence", "browser"],
     "": ["cli"],
 }
 

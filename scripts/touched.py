@@ -17,6 +17,7 @@ MOST_FILES = 8  # so that it takes a minute; make test runs the rest
 ROOMS = {
     "answer": "search_web answer_contract answer_models kept_answers search_fakes",
     "app": "protocol_stdio skills apps rest",
+    "browser": "browser rendering trust ssrf",
     "call": "shares errors protocol_stdio rest progress stuck cancel",
     "cli": "cli terminal dashboard offer completions interrupts",
     "config": "cli trust forms profile",

@@ -22,7 +22,7 @@ struct parts {
     struct pacer *pacer;         /* guard/pacer.h: turns at sources that set a pace */
     struct source *source;       /* page/source/source.h: cached pages, lines of hosts */
     struct reader *reader;       /* page/reader.h: turns at the extractor */
-    struct browser *browser;     /* page/browser/browser.h */
+    struct browser *browser;     /* browser/browser.h */
     struct loaders *loaders;     /* page/loaders/loaders.h: when services may be asked again */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */

@@ -1,6 +1,7 @@
 /* `forage doctor`: what works here and what does not, for people and as JSON. */
 #include "doctor/doctor.h"
 
+#include "browser/browser.h"
 #include "call/parts.h"
 #include "call/pool.h"
 #include "call/side.h"
@@ -10,7 +11,6 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "page/browser/browser.h"
 
 #include <stdio.h>
 #include <string.h>

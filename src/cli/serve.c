@@ -1,4 +1,5 @@
 /* `forage mcp` and `forage serve`: opening a door. */
+#include "browser/browser.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/event.h"
@@ -10,7 +11,6 @@
 #include "jobs/jobs.h"
 #include "memory/memory.h"
 #include "ops/meter.h"
-#include "page/browser/browser.h"
 #include "research/research.h"
 
 #include <unistd.h>

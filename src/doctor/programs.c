@@ -1,5 +1,6 @@
 /* Checks of programs: forage itself (its settings, the library that it fetches with, certificates),
  * and those that it starts (the browser, pdftotext, the research worker and what that needs). */
+#include "browser/browser.h"
 #include "call/parts.h"
 #include "config/config.h"
 #include "core/limits.h"
@@ -7,7 +8,6 @@
 #include "net/ares_api.h"
 #include "net/curl_api.h"
 #include "net/surroundings.h"
-#include "page/browser/browser.h"
 #include "proc/proc.h"
 #include "research/own/own.h"
 #include "research/steps.h"

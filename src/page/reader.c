@@ -1,6 +1,7 @@
 /* The order of things: check, loader, plain page, browser, note. */
 #include "page/reader.h"
 
+#include "browser/browser.h"
 #include "call/errors.h"
 #include "call/line.h"
 #include "call/parts.h"
@@ -8,7 +9,6 @@
 #include "core/limits.h"
 #include "core/processor.h"
 #include "net/fetch.h"
-#include "page/browser/browser.h"
 #include "page/html/extract.h"
 #include "page/html/sniff.h"
 #include "page/kept.h"

@@ -1,9 +1,9 @@
 /* The messages of the browser: how they are cut, to whom they go, and what a page that leaves, or a
  * browser that does, leaves behind. */
-#include "page/browser/protocol.h"
+#include "browser/protocol.h"
 
+#include "browser/frames.h"
 #include "core/limits.h"
-#include "page/browser/frames.h"
 #include "unit.h"
 
 #include <fcntl.h>

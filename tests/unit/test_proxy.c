@@ -1,11 +1,11 @@
 /* The browser's filtering proxy: what it understands, what it hands on, and what it never connects
  * to, seen from the target's side. */
+#include "browser/proxy.h"
 #include "core/limits.h"
 #include "core/status.h"
 #include "fake_names.h"
 #include "http_client.h"
 #include "loopback.h"
-#include "page/browser/proxy.h"
 #include "text/base64.h"
 #include "unit.h"
 

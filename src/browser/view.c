@@ -1,5 +1,5 @@
 /* Speaking with one page: commands and their answers, and expressions in its worlds. */
-#include "page/browser/view.h"
+#include "browser/view.h"
 
 #include "core/clock.h"
 #include "core/limits.h"

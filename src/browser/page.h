@@ -1,11 +1,11 @@
 /* One page in the browser: a context of its own, the page loaded and left to its scripts until it
  * rests, its document read, the context thrown away. */
-#ifndef FORAGE_PAGE_BROWSER_PAGE_H
-#define FORAGE_PAGE_BROWSER_PAGE_H
+#ifndef FORAGE_BROWSER_PAGE_H
+#define FORAGE_BROWSER_PAGE_H
 
-#include "page/browser/browser.h"
-#include "page/browser/protocol.h"
-#include "page/browser/proxy.h"
+#include "browser/browser.h"
+#include "browser/protocol.h"
+#include "browser/proxy.h"
 
 /* What a page needs of the browser. The access to the proxy is a copy: a browser that dies takes
  * its proxy with it, while the page's thread still looks at it. */

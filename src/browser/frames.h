@@ -1,8 +1,8 @@
 /* The messages of a browser that cannot be given a pipe: frames of a WebSocket (RFC 6455) at the
  * port that it has chosen. The request for one, what the browser's bytes hold, and frames of ours.
  * Pure. */
-#ifndef FORAGE_PAGE_BROWSER_FRAMES_H
-#define FORAGE_PAGE_BROWSER_FRAMES_H
+#ifndef FORAGE_BROWSER_FRAMES_H
+#define FORAGE_BROWSER_FRAMES_H
 
 #include "core/buf.h"
 #include "text/slice.h"

@@ -1,6 +1,6 @@
 /* The heads that pass the filtering proxy: what the browser asks for, and how a request and its
  * answer are handed on. */
-#include "page/browser/proxy.h"
+#include "browser/proxy.h"
 
 #include "core/limits.h"
 #include "core/status.h"

@@ -1,6 +1,6 @@
 /* Starting the browser: which one there is, the folder that it keeps its things in, and how it is
  * run. */
-#include "page/browser/launch.h"
+#include "browser/launch.h"
 
 #include "config/config.h"
 #include "core/files.h"

@@ -1,10 +1,10 @@
 /* A page in the browser, as the thread that shows it sees it. For the files of this folder that
  * open it, follow what becomes of it, and wait until it rests. */
-#ifndef FORAGE_PAGE_BROWSER_VIEW_H
-#define FORAGE_PAGE_BROWSER_VIEW_H
+#ifndef FORAGE_BROWSER_VIEW_H
+#define FORAGE_BROWSER_VIEW_H
 
+#include "browser/page.h"
 #include "core/id.h"
-#include "page/browser/page.h"
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * its session.
  *
  * Everything but the owner's part may be used by any thread; a channel belongs to one. */
-#ifndef FORAGE_PAGE_BROWSER_PROTOCOL_H
-#define FORAGE_PAGE_BROWSER_PROTOCOL_H
+#ifndef FORAGE_BROWSER_PROTOCOL_H
+#define FORAGE_BROWSER_PROTOCOL_H
 
 #include "call/call.h"
 #include "text/json.h"
@@ -16,7 +16,7 @@
 
 struct protocol;
 struct channel;
-struct frames_address; /* page/browser/frames.h */
+struct frames_address; /* browser/frames.h */
 
 /* ---- for the owner ---- */
 

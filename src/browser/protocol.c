@@ -1,10 +1,10 @@
 /* The messages between us and the browser: cutting what it writes at each NUL or frame, finding the
  * channel that an answer or an event is for, and queueing commands until its pipe takes them. */
-#include "page/browser/protocol.h"
+#include "browser/protocol.h"
 
+#include "browser/frames.h"
 #include "core/event.h"
 #include "core/limits.h"
-#include "page/browser/frames.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
  * The page is scrolled to its end. If that has added text, this is repeated until it adds none or
  * there is enough. If a list has replaced its rows by others, it is gone through from its
  * beginning, in steps of less than a screen, and its rows are gathered (reading.js). */
+#include "browser/view.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/browser/view.h"
 
 #define LEAST_GROWTH 8 /* letters */
 

@@ -2,8 +2,8 @@
  * running for the next page, one context for each page, ended when idle, started again after a
  * crash. It reaches the network only through a filtering proxy of our own with the address policy
  * of guard/policy.h. */
-#ifndef FORAGE_PAGE_BROWSER_BROWSER_H
-#define FORAGE_PAGE_BROWSER_BROWSER_H
+#ifndef FORAGE_BROWSER_BROWSER_H
+#define FORAGE_BROWSER_BROWSER_H
 
 #include "call/call.h"
 #include "call/line.h"

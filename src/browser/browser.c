@@ -4,8 +4,11 @@
  * The thread starts with the first page that wants a tab and leaves with Chromium: after
  * FORAGE_BROWSER_IDLE_SECONDS without a page, when Chromium dies, or at the end of the program. A
  * call that is cancelled leaves the line, and nobody else notices. */
-#include "page/browser/browser.h"
+#include "browser/browser.h"
 
+#include "browser/frames.h"
+#include "browser/launch.h"
+#include "browser/page.h"
 #include "call/line.h"
 #include "call/parts.h"
 #include "config/config.h"
@@ -14,9 +17,6 @@
 #include "core/limits.h"
 #include "core/log.h"
 #include "guard/policy.h"
-#include "page/browser/frames.h"
-#include "page/browser/launch.h"
-#include "page/browser/page.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Cuts what a browser sends over a WebSocket, and wraps what it is sent. */
-#include "page/browser/frames.h"
+#include "browser/frames.h"
 
 #include "core/status.h"
 

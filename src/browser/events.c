@@ -1,8 +1,8 @@
 /* What the browser tells of a page, as it happens: requests, documents, dialogs and questions. */
+#include "browser/view.h"
 #include "core/clock.h"
 #include "core/hash.h"
 #include "core/limits.h"
-#include "page/browser/view.h"
 #include "text/url.h"
 
 #include <string.h>

@@ -8,9 +8,9 @@
  * timers that go off again and again, and requests that differ in numbers only. A clock changes the
  * text but hardly its length. What takes too long is not waited for, and the page says so; a page
  * that is empty so far gets all the time that the call has. */
+#include "browser/view.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/browser/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Starting the browser: which program, in what folder, and as confined as the system allows. */
-#ifndef FORAGE_PAGE_BROWSER_LAUNCH_H
-#define FORAGE_PAGE_BROWSER_LAUNCH_H
+#ifndef FORAGE_BROWSER_LAUNCH_H
+#define FORAGE_BROWSER_LAUNCH_H
 
 #include "proc/proc_child.h"
 #include "proc/scratch.h"

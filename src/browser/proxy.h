@@ -7,8 +7,8 @@
  * Chromium can be given for a proxy without a prompt; it asks over its pipe when a page is about to
  * be loaded (Fetch.authRequired) and remembers the answer for the page's context. So the secret
  * stands on no command line and in no file. */
-#ifndef FORAGE_PAGE_BROWSER_PROXY_H
-#define FORAGE_PAGE_BROWSER_PROXY_H
+#ifndef FORAGE_BROWSER_PROXY_H
+#define FORAGE_BROWSER_PROXY_H
 
 #include "core/buf.h"
 #include "core/id.h"

@@ -2,7 +2,7 @@
  * browser's request to its end. For each tunnel the proxy looks the name up, checks every address,
  * connects to the first one that answers, and from then on carries bytes both ways. A tunnel is a
  * state machine that never waits: the thread polls for all of them. */
-#include "page/browser/proxy.h"
+#include "browser/proxy.h"
 
 #include "core/clock.h"
 #include "core/event.h"

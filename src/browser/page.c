@@ -1,11 +1,11 @@
 /* One page in the browser: opened, loaded, left to its scripts until it rests (rest.c), and read.
  */
-#include "page/browser/page.h"
+#include "browser/page.h"
 
+#include "browser/view.h"
 #include "core/clock.h"
 #include "core/limits.h"
 #include "embedded.h"
-#include "page/browser/view.h"
 
 #include <stdio.h>
 #include <string.h>
