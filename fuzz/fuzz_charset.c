@@ -4,7 +4,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "fuzz.h"
-#include "page/html/charset.h"
+#include "html/charset.h"
 #include "text/text.h"
 
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "fuzz.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "text/text.h"
 
 #include <stdint.h>

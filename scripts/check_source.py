@@ -79,8 +79,9 @@ MAY_INCLUDE = {
     "experiment": [*REACH, "config", "guard", "index", "ops", "registry"],
     "mcp": [*GROUND, "call", "config", "guard", "registry"],
     "browser": [*ENGINE],
-    "page": [*ENGINE, "index", "meaning", "browser"],
-    "websearch": [*ENGINE, "index", "page"],
+    "html": [*GROUND],
+    "page": [*ENGINE, "index", "meaning", "browser", "html"],
+    "websearch": [*ENGINE, "index", "page", "html"],
     "model": [*GROUND, "call", "config", "guard", "net"],
     "evidence": [*GROUND, "config", "index", "world"],
     "research": [*ENGINE, "index", "model", "page", "websearch", "evidence"],
@@ -94,7 +95,7 @@ MAY_INCLUDE = {
     "doctor": [*ENGINE, "answer", "doors", "meaning", "memory", "model", "page", "research", "setup", "websearch", "browser"],
     "cli": [
         *ENGINE, "app", "doctor", "doors", "experiment", "jobs", "mcp", "memory", "ops", "page", "registry", "research", "setup", "tools",
-        "websearch", "evidence", "browser"],
+        "websearch", "evidence", "browser", "html"],
     "": ["cli"],
 }
 

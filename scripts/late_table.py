@@ -5,7 +5,7 @@
 
 The table has 2,231 pointers to short texts on 115 pages, and the loader would write each of them in every process,
 whether it reads HTML or not. OUT.o is the object of ARCHIVE (liblexbor_static.a) that has the table, without the
-relocations of its whole pages; OUT.h is what page/html/entities.c fills these pages with before the first page of HTML.
+relocations of its whole pages; OUT.h is what html/entities.c fills these pages with before the first page of HTML.
 An object that is not as this script knows it, of another compiler for example, is taken as it is, and OUT.h has nothing
 to fill in; so it is without an archive.
 """

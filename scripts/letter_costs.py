@@ -10,7 +10,7 @@ and from the messages of the packages of a Debian 12 with a desktop's libraries.
 With --held-out a tenth of the texts is not counted and goes to FOLDER/LANGUAGE.txt, to measure with.
 
 A cost is the number of bits that a letter takes after another one, or a character of Chinese, Japanese or Korean
-by itself: -log2 of how often it occurs. The detector (src/page/html/detect.c) adds up what a text costs in each
+by itself: -log2 of how often it occurs. The detector (src/html/detect.c) adds up what a text costs in each
 language and encoding; the cheapest is what it is. Files of the tests are not read.
 """
 
@@ -207,7 +207,7 @@ def character_rows(texts):
 
 
 HEAD = """\
-# What letters cost, for telling undeclared encodings apart (page/html/detect.c): the number of bits that a letter takes after
+# What letters cost, for telling undeclared encodings apart (html/detect.c): the number of bits that a letter takes after
 # another one in a language. scripts/letter_costs.py made this file by counting in the translations that Debian packages carry;
 # make it anew rather than changing it. A language has its name with the encodings that it is found in, its name with its letters
 # (for languages with other letters than Latin ones, "a" stands for all Latin letters), then a row for what is no letter and one

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns data/page-model.txt, which scripts/train-chooser writes, into C: the trees of page/html/choose/model.h.
+"""Turns data/page-model.txt, which scripts/train-chooser writes, into C: the trees of html/choose/model.h.
 
     model.py MODEL.txt OUT.c
 
@@ -55,7 +55,7 @@ def main():
     rows = "".join(row(path, *tree) for tree in trees)
     with open(out, "w", encoding="ascii") as file:
         file.write(
-            '/* Made by scripts/model.py. */\n#include "page/html/choose/model.h"\n\n'
+            '/* Made by scripts/model.py. */\n#include "html/choose/model.h"\n\n'
             f"static const struct model_tree TREES[] = {{\n{rows}}};\n\n"
             f"const struct model page_model = {{TREES, {len(trees)}, {start}}};\n"
         )

@@ -7,16 +7,16 @@ A file is UTF-8 text. A line whose first character is `#` is a comment; each fil
 the words are for. A line in brackets begins a table, each later line is a row of it, and an indented line goes
 on where the one above it ended. What is in the brackets is the name of the table, then how its rows read:
 
-    [page_hints HINT from page/html/choose/hints.h]   value of a word: HINT_NAVIGATION, of that header
+    [page_hints HINT from html/choose/hints.h]   value of a word: HINT_NAVIGATION, of that header
     navigation: nav navbar menu
                 submenu
     related: related taboola                          a word under two classes gets both values, by OR
     advert: ads taboola
 
-    [path_kinds POINTS() from page/html/choose/choose.h]   the value is POINTS(ARTICLE, 3)
+    [path_kinds POINTS() from html/choose/choose.h]   the value is POINTS(ARTICLE, 3)
     article 3: blog post
 
-    [meta_names META ordered from page/html/metadata.h]  the value is WORD_RANK(META_TITLE, 1), then 2, ...
+    [meta_names META ordered from html/metadata.h]  the value is WORD_RANK(META_TITLE, 1), then 2, ...
     title: og:title twitter:title
 
     [code_languages names]           the text of a word: "python"; a row of `=:` holds words that name themselves

@@ -30,6 +30,7 @@ ROOMS = {
     "experiment": "experiments experiment_statistics",
     "guard": "callers sessions limits books pacing ssrf origins",
     "jobs": "jobs tasks follow_ups own_research research usage",
+    "html": "faithful_markdown omitted get_content page_words encodings generators reviews quality",
     "index": "memory memory_building memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning memory_vectors",
     "meaning": "model doctor memory_meaning",
     "mcp": "protocol_stdio protocol_http skills apps profile forms cancel",

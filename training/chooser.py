@@ -41,7 +41,7 @@ WEIGHTS = {"scrapinghub": 3, "wcxb-dev": 1, "trafilatura": 1, "zh": 3, "mozilla"
 LETTERS_POWER = 0.25  # a unit counts as its letters to this power
 MOST_UNITS = 160  # of a page that are learned from
 HEADER = """# Which units of a page are content: boosted trees that scripts/train-chooser has learned. scripts/model.py tells how they
-# read, src/page/html/choose/features.h what they ask for. Nothing here is written by hand.
+# read, src/html/choose/features.h what they ask for. Nothing here is written by hand.
 """
 
 

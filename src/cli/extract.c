@@ -2,7 +2,7 @@
  *
  * With --batch each line of standard input is PAGE_PATH <tab> URL <tab> OUT_PATH; the Markdown goes
  * to OUT_PATH, and the answer is PAGE_PATH <tab> MICROSECONDS of processor time. */
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "core/arena.h"

@@ -4,8 +4,8 @@
 #define FORAGE_PAGE_CONTENT_H
 
 #include "call/call.h"
+#include "html/document.h"
 #include "page/focus.h"
-#include "page/html/document.h"
 #include "page/paging.h"
 #include "page/reader.h"
 #include "text/json.h"

@@ -4,7 +4,7 @@
 #ifndef FORAGE_PAGE_KEPT_H
 #define FORAGE_PAGE_KEPT_H
 
-#include "page/html/document.h"
+#include "html/document.h"
 #include "page/source/cache.h"
 
 struct kept;

@@ -6,7 +6,7 @@
 
 #include "call/call.h"
 #include "call/line.h"
-#include "page/html/document.h"
+#include "html/document.h"
 
 /* The turns at the extractor of one program. */
 struct reader;

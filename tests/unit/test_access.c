@@ -3,7 +3,7 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "unit.h"
 
 #include <stdio.h>

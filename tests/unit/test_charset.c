@@ -2,7 +2,7 @@
  * of bytes that mean nothing. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/charset.h"
+#include "html/charset.h"
 #include "text/text.h"
 #include "unit.h"
 

@@ -1,16 +1,16 @@
 /* Choosing: the kind of a page is decided right, its content is kept, and what surrounds it is
  * dropped. Each case is a small page of its own making. */
-#include "page/html/choose/hints.h"
+#include "html/choose/hints.h"
 
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/embedded.h"
-#include "page/html/hidden.h"
-#include "page/html/metadata.h"
-#include "page/html/page.h"
-#include "page/html/parse.h"
+#include "html/embedded.h"
+#include "html/hidden.h"
+#include "html/metadata.h"
+#include "html/page.h"
+#include "html/parse.h"
 #include "tables.h"
 #include "unit.h"
 

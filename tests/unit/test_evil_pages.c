@@ -4,7 +4,7 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "text/text.h"
 #include "unit.h"
 

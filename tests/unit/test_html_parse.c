@@ -3,9 +3,9 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/choose/stats.h"
-#include "page/html/dom.h"
-#include "page/html/parse.h"
+#include "html/choose/stats.h"
+#include "html/dom.h"
+#include "html/parse.h"
 #include "unit.h"
 
 #include <stdio.h>

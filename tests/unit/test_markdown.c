@@ -3,11 +3,11 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/extract.h"
-#include "page/html/hidden.h"
-#include "page/html/metadata.h"
-#include "page/html/page.h"
-#include "page/html/parse.h"
+#include "html/extract.h"
+#include "html/hidden.h"
+#include "html/metadata.h"
+#include "html/page.h"
+#include "html/parse.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * without the name of the site. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "unit.h"
 
 #include <stdio.h>

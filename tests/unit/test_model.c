@@ -1,15 +1,15 @@
 /* The model: what it is told of a page is true, its table is whole, its trees are read as they are
  * meant, and it has the last word on a page of the usual kind. */
-#include "page/html/choose/model.h"
+#include "html/choose/model.h"
 
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/embedded.h"
-#include "page/html/extract.h"
-#include "page/html/hidden.h"
-#include "page/html/page.h"
-#include "page/html/parse.h"
+#include "html/embedded.h"
+#include "html/extract.h"
+#include "html/hidden.h"
+#include "html/page.h"
+#include "html/parse.h"
 
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* Where each text of a page goes: into the Markdown, or into one kind of what is left out. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 #include "unit.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What a body is, by its header and by its first bytes. */
 #include "unit.h"
 
-#include "page/html/sniff.h"
+#include "html/sniff.h"
 
 #include <stdlib.h>
 #include <string.h>

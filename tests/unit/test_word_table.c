@@ -2,7 +2,7 @@
 #include "tables.h"
 #include "unit.h"
 
-#include "page/html/choose/hints.h"
+#include "html/choose/hints.h"
 
 #include <string.h>
 

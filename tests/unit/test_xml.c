@@ -1,6 +1,6 @@
 /* The XML reader: a table of texts and the events that they give. */
 #include "core/status.h"
-#include "page/html/xml.h"
+#include "html/xml.h"
 
 #include "unit.h"
 

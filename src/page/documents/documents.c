@@ -2,8 +2,8 @@
 #include "page/documents/documents.h"
 
 #include "core/limits.h"
+#include "html/compose.h"
 #include "page/documents/formats.h"
-#include "page/html/compose.h"
 
 #define LONGEST_TYPE 128
 

@@ -6,7 +6,7 @@
 
 #include "core/arena.h"
 #include "core/status.h"
-#include "page/html/document.h"
+#include "html/document.h"
 
 /* OK with the document; ERR_NOTFOUND for what is none of these, with `*why` naming what an archive
  * is; ERR_FAILED with `*why` saying what is wrong; ERR_NOMEM. */

@@ -1,9 +1,9 @@
 /* EPUB: the chapters of a book in the order of its spine, each through the reader's own writer of
  * HTML. The table of contents, which repeats the headings, is not part of the text. */
 #include "core/limits.h"
+#include "html/compose.h"
+#include "html/extract.h"
 #include "page/documents/formats.h"
-#include "page/html/compose.h"
-#include "page/html/extract.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "page/documents/markup.h"
 
 #include "core/limits.h"
-#include "page/html/extract.h"
+#include "html/extract.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "page/documents/package.h"
 
 #include "core/limits.h"
-#include "page/html/charset.h"
+#include "html/charset.h"
 #include "text/text.h"
 
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #ifndef FORAGE_PAGE_DOCUMENTS_PACKAGE_H
 #define FORAGE_PAGE_DOCUMENTS_PACKAGE_H
 
+#include "html/document.h"
+#include "html/xml.h"
 #include "page/documents/zip.h"
-#include "page/html/document.h"
-#include "page/html/xml.h"
 
 struct package {
     struct arena *arena; /* of the reading, not of the call */

@@ -2,8 +2,8 @@
  * the same order as pdftotext tells of words, but of their places only roughly: a run is divided
  * into words by its blanks, and a word of pdftotext takes what the run of the same place says. */
 #include "core/limits.h"
+#include "html/xml.h"
 #include "page/documents/pdf.h"
-#include "page/html/xml.h"
 #include "text/text.h"
 
 #include <math.h>

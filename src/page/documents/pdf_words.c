@@ -1,8 +1,8 @@
 /* The words of a PDF with their boxes, from pdftotext. They come in the order they were drawn in
  * (-raw), which says more about reading order than any other order could. */
 #include "core/limits.h"
+#include "html/xml.h"
 #include "page/documents/pdf_lines.h"
-#include "page/html/xml.h"
 #include "text/text.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Lines of a PDF as blocks: which of them make one paragraph, which are items of a list and how
  * deep, which are code; words that were parted at a line's end are put together. */
 #include "core/limits.h"
+#include "html/compose.h"
 #include "page/documents/markup.h"
 #include "page/documents/pdf_lines.h"
-#include "page/html/compose.h"
 #include "text/text.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * is one, else the PDF. A paper whose text cannot be read is still a paper with an abstract. */
 #include "core/limits.h"
 #include "guard/pacer.h"
-#include "page/html/extract.h"
-#include "page/html/xml.h"
+#include "html/extract.h"
+#include "html/xml.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "tables.h"

@@ -4,9 +4,9 @@
 #define FORAGE_PAGE_LOADERS_BODIES_H
 
 #include "core/limits.h"
-#include "page/html/charset.h"
-#include "page/html/compose.h"
-#include "page/html/sniff.h"
+#include "html/charset.h"
+#include "html/compose.h"
+#include "html/sniff.h"
 #include "page/loaders/loaders.h"
 
 /* ---- PDF ---- */

@@ -1,6 +1,6 @@
 /* Discourse: a topic of any forum that runs it, by the JSON behind its pages. */
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/thread.h"
 

@@ -1,6 +1,6 @@
 /* RSS and Atom: one table of elements for both, since they mean the same. */
-#include "page/html/charset.h"
-#include "page/html/xml.h"
+#include "html/charset.h"
+#include "html/xml.h"
 #include "page/loaders/bodies.h"
 #include "text/text.h"
 

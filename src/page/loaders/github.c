@@ -3,7 +3,7 @@
  * server for files. A token is used where there is one and needed only where GitHub needs it. */
 #include "config/config.h"
 #include "core/limits.h"
-#include "page/html/charset.h"
+#include "html/charset.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "tables.h"

@@ -1,7 +1,7 @@
 /* Hacker News: a story or a comment and everything below it, which the search of the site (Algolia)
  * gives with one request. */
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/thread.h"
 

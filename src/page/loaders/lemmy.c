@@ -1,6 +1,6 @@
 /* Lemmy: a post of any of its servers with the comments on it (version 3 of its interface). */
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/thread.h"
 

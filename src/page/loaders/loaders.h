@@ -5,7 +5,7 @@
 #define FORAGE_PAGE_LOADERS_LOADERS_H
 
 #include "call/line.h"
-#include "page/html/document.h"
+#include "html/document.h"
 #include "page/source/source.h"
 #include "text/url.h"
 

@@ -1,7 +1,7 @@
 /* Mastodon: a post of any server that speaks its interface (version 1), with what it answers and
  * what was answered to it. */
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/thread.h"
 

@@ -1,6 +1,6 @@
 /* Texts that need no extractor: which form a name or a media type gives them (plain, code, JSON,
  * Markdown), and how each is written. */
-#include "page/html/charset.h"
+#include "html/charset.h"
 #include "page/loaders/bodies.h"
 #include "tables.h"
 

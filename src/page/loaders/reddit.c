@@ -3,7 +3,7 @@
 #include "call/parts.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "page/loaders/thread.h"

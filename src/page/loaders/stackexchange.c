@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 #include "page/loaders/sites.h"
 #include "tables.h"
 

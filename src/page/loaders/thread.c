@@ -2,7 +2,7 @@
 #include "page/loaders/thread.h"
 
 #include "core/limits.h"
-#include "page/html/compose.h"
+#include "html/compose.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/status.h"
-#include "page/html/document.h"
+#include "html/document.h"
 
 #include <stdbool.h>
 #include <stddef.h>

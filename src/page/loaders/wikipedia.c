@@ -1,9 +1,9 @@
 /* Wikipedia, in any language: the article as MediaWiki's own interface renders it, without the
  * furniture around it. Its errors come with HTTP 200; a server that lags asks us to come back. */
 #include "core/limits.h"
-#include "page/html/compose.h"
-#include "page/html/dom.h"
-#include "page/html/parse.h"
+#include "html/compose.h"
+#include "html/dom.h"
+#include "html/parse.h"
 #include "page/loaders/sites.h"
 #include "tables.h"
 

@@ -2,8 +2,8 @@
  * The page holds a description of the video for its player, as JSON; the tracks of words that a
  * player of telephones is offered are those that programs get. Any of it may be refused. */
 #include "core/limits.h"
-#include "page/html/compose.h"
-#include "page/html/xml.h"
+#include "html/compose.h"
+#include "html/xml.h"
 #include "page/loaders/sites.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
  *
  * What cannot be read as results, or as "no results", is a page that stands before them. */
 #include "core/status.h"
-#include "page/html/dom.h"
-#include "page/html/parse.h"
+#include "html/dom.h"
+#include "html/parse.h"
 #include "tables.h"
 #include "text/url.h"
 #include "websearch/open/sources.h"
