@@ -4,8 +4,8 @@
  * why there is none. */
 #include "core/buf.h"
 #include "core/limits.h"
+#include "documents/documents.h"
 #include "fuzz.h"
-#include "page/documents/documents.h"
 #include "page/loaders/bodies.h"
 #include "text/text.h"
 

@@ -2,8 +2,8 @@
  * where it stands, how large it is and how it looks. Whatever comes: the Markdown is valid UTF-8,
  * and has every letter of the words that are no running heads. */
 #include "core/limits.h"
+#include "documents/pdf.h"
 #include "fuzz.h"
-#include "page/documents/pdf.h"
 #include "text/text.h"
 
 #include <stdint.h>

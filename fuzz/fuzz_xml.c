@@ -3,9 +3,9 @@
  * valid UTF-8 when the input is. */
 #include "core/limits.h"
 #include "core/status.h"
+#include "documents/pdf.h"
 #include "fuzz.h"
 #include "html/xml.h"
-#include "page/documents/pdf.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 #include "text/text.h"

@@ -1,9 +1,9 @@
 /* Fuzzes the reader of ZIP archives. Whatever comes: names stay within the input and are sorted,
  * what is unpacked has the size that was announced, and all of it stays below its ceiling. */
 #include "core/limits.h"
+#include "documents/documents.h"
+#include "documents/zip.h"
 #include "fuzz.h"
-#include "page/documents/documents.h"
-#include "page/documents/zip.h"
 
 #include <stdint.h>
 #include <stdio.h>

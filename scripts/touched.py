@@ -26,6 +26,7 @@ ROOMS = {
     "doctor": "doctor health",
     "doors": "rest every_route origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
     "connections bodies exports unread proxy",
+    "documents": "documents pdf hostile_documents confined",
     "evidence": "own_research research",
     "experiment": "experiments experiment_statistics",
     "guard": "callers sessions limits books pacing ssrf origins",

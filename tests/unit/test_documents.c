@@ -1,8 +1,8 @@
 /* Documents: a table of numbers and how a spreadsheet shows them, and every format with an
  * allocator that fails at each of its steps. */
 #include "core/limits.h"
-#include "page/documents/documents.h"
-#include "page/documents/number_format.h"
+#include "documents/documents.h"
+#include "documents/number_format.h"
 
 #include "failing_allocations.h"
 #include "packed_parts.h"

@@ -1,7 +1,7 @@
 /* PDF as Markdown: words with their places in, Markdown out. */
 #include "core/buf.h"
 #include "core/limits.h"
-#include "page/documents/pdf.h"
+#include "documents/pdf.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/limits.h"
 #include "core/processor.h"
-#include "page/documents/documents.h"
+#include "documents/documents.h"
 #include "page/loaders/bodies.h"
 #include "page/loaders/sites.h"
 

@@ -3,7 +3,7 @@
  * (proc/confine.h): it has no file of anybody's, no network and no rights, next to no environment,
  * and ceilings on memory, processor time and output. Documents take turns, as pages of HTML do, so
  * that what all of these children take together has a ceiling too. */
-#include "page/documents/pdf.h"
+#include "documents/pdf.h"
 #include "call/line.h"
 #include "call/parts.h"
 #include "core/log.h"

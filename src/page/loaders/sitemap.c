@@ -1,8 +1,8 @@
 /* Sitemaps and indexes of sitemaps as a list of addresses with their dates; drawings (SVG) as the
  * words that are in them. */
 #include "core/limits.h"
+#include "documents/markup.h"
 #include "html/xml.h"
-#include "page/documents/markup.h"
 #include "page/loaders/bodies.h"
 
 #include <string.h>
