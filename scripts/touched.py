@@ -48,6 +48,7 @@ ROOMS = {
     "registry": "tool_list rest openapi protocol_stdio forms log_lines",
     "research": "children research research_settings research_failures research_end own_research",
     "setup": "setup links offer client_pages old_data",
+    "source": "page_cache get_content ssrf",
     "text": "get_content page_parts cli",
     "tools": "tool_list profile tool_choice openapi rest protocol_stdio cli",
     "websearch": "web_search open_search web_search_parameters web_search_pages search_fakes pacing sources_code sources_news "

@@ -31,9 +31,9 @@
 #include "ops/status.h"
 #include "page/loaders/loaders.h"
 #include "page/reader.h"
-#include "page/source/source.h"
 #include "proc/proc.h"
 #include "research/research.h"
+#include "source/source.h"
 #include "tools/tools.h"
 #include "websearch/websearch.h"
 

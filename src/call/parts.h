@@ -20,7 +20,7 @@ struct parts {
     struct net *net;             /* net/lanes.h: idle connections */
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
     struct pacer *pacer;         /* guard/pacer.h: turns at sources that set a pace */
-    struct source *source;       /* page/source/source.h: cached pages, lines of hosts */
+    struct source *source;       /* source/source.h: cached pages, lines of hosts */
     struct reader *reader;       /* page/reader.h: turns at the extractor */
     struct browser *browser;     /* browser/browser.h */
     struct loaders *loaders;     /* page/loaders/loaders.h: when services may be asked again */

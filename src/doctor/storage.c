@@ -9,7 +9,7 @@
 #include "doctor/check.h"
 #include "meaning/model.h"
 #include "memory/memory.h"
-#include "page/source/source.h"
+#include "source/source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * Names are resolved by forage itself. Where a request carries a policy, it is asked about every
  * address before anything is connected to, the connection is pinned to what was checked, and it is
  * asked once more about the address that really is connected to, also on connections that are used
- * again. Redirects are answers like any other: page/source/redirects.h follows them.
+ * again. Redirects are answers like any other: source/redirects.h follows them.
  *
  * The usual proxy variables hold (http_proxy, https_proxy, all_proxy, no_proxy). Where there is a
  * policy the target is still resolved and checked first, and the proxy is asked for a tunnel to an

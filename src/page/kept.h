@@ -5,7 +5,7 @@
 #define FORAGE_PAGE_KEPT_H
 
 #include "html/document.h"
-#include "page/source/cache.h"
+#include "source/cache.h"
 
 struct kept;
 

@@ -14,7 +14,7 @@
 #include "page/kept.h"
 #include "page/loaders/loaders.h"
 #include "page/paging.h"
-#include "page/source/source.h"
+#include "source/source.h"
 #include "text/http_status.h"
 #include "text/text.h"
 #include "text/url.h"

@@ -5,7 +5,7 @@
 #include "core/hash.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/source/cache.h"
+#include "source/cache.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -114,7 +114,7 @@ static void looks_names_up_by_itself(void **state)
     }
 }
 
-/* A redirect is an answer like any other; page/source/redirects.h follows them. */
+/* A redirect is an answer like any other; source/redirects.h follows them. */
 static void follows_no_redirects(void **state)
 {
     struct fetch_response response = get(*state, (struct fetch_request){0}, "/loop");

@@ -2,7 +2,7 @@
 #include "fetch_fixture.h"
 #include "unit.h"
 
-#include "page/source/redirects.h"
+#include "source/redirects.h"
 
 #define ELSEWHERE "a.at-127-0-0-66.test"
 

@@ -6,7 +6,7 @@
 
 #include "call/line.h"
 #include "html/document.h"
-#include "page/source/source.h"
+#include "source/source.h"
 #include "text/url.h"
 
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 #ifndef FORAGE_PAGE_LOADERS_SERVICE_H
 #define FORAGE_PAGE_LOADERS_SERVICE_H
 
-#include "page/source/source.h"
+#include "source/source.h"
 #include "text/json.h"
 #include "text/slice.h"
 #include "text/url.h"

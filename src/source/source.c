@@ -1,6 +1,6 @@
 /* What is sent with a request, which answers may be cached, and when a cached one is good enough.
  */
-#include "page/source/source.h"
+#include "source/source.h"
 
 #include "call/parts.h"
 #include "config/config.h"
@@ -8,8 +8,8 @@
 #include "core/log.h"
 #include "core/redact.h"
 #include "core/trouble.h"
-#include "page/source/cache.h"
-#include "page/source/redirects.h"
+#include "source/cache.h"
+#include "source/redirects.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -13,7 +13,7 @@
  *
  * Files of the first version are still read: in them one checksum (core/hash.h) is over lines and
  * body. */
-#include "page/source/cache.h"
+#include "source/cache.h"
 
 #include "core/buf.h"
 #include "core/checksum.h"

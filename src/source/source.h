@@ -2,11 +2,11 @@
  * policy, a browser-like request, at most six transfers at once per host and port over all calls,
  * conditional requests and a bounded cache on disk. Loaders and the reader get their bytes only
  * here. */
-#ifndef FORAGE_PAGE_SOURCE_SOURCE_H
-#define FORAGE_PAGE_SOURCE_SOURCE_H
+#ifndef FORAGE_SOURCE_SOURCE_H
+#define FORAGE_SOURCE_SOURCE_H
 
 #include "net/fetch.h"
-#include "page/source/cache.h"
+#include "source/cache.h"
 
 /* The cache and the lines of hosts of one program. */
 struct source;

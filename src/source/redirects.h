@@ -1,8 +1,8 @@
 /* A request with its redirects, hop by hop, so that every host on the way is held to the same
  * limits: the address policy, the number of transfers at once, and what a request may carry to a
  * stranger. Cookies that a hop sets are there for the next one and forgotten afterwards. */
-#ifndef FORAGE_PAGE_SOURCE_REDIRECTS_H
-#define FORAGE_PAGE_SOURCE_REDIRECTS_H
+#ifndef FORAGE_SOURCE_REDIRECTS_H
+#define FORAGE_SOURCE_REDIRECTS_H
 
 #include "call/line.h"
 #include "net/fetch.h"

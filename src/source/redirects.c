@@ -1,5 +1,5 @@
 /* Following redirects: the one place in the program that does. */
-#include "page/source/redirects.h"
+#include "source/redirects.h"
 
 #include "call/parts.h"
 #include "core/clock.h"

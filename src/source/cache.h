@@ -5,8 +5,8 @@
  *
  * A file's time of modification is when its answer was last known to be true; its time of access,
  * which is set explicitly, when it was last used. */
-#ifndef FORAGE_PAGE_SOURCE_CACHE_H
-#define FORAGE_PAGE_SOURCE_CACHE_H
+#ifndef FORAGE_SOURCE_CACHE_H
+#define FORAGE_SOURCE_CACHE_H
 
 #include "net/fetch.h"
 
