@@ -6,7 +6,7 @@
 #include "core/limits.h"
 #include "documents/documents.h"
 #include "fuzz.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 #include "text/text.h"
 
 #include "../tests/unit/packed_parts.h"

@@ -4,8 +4,8 @@
 #include "core/limits.h"
 #include "core/status.h"
 #include "fuzz.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 #include "text/text.h"
 
 #include <stdint.h>

@@ -6,8 +6,8 @@
 #include "documents/pdf.h"
 #include "fuzz.h"
 #include "html/xml.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 #include "text/text.h"
 
 #include <stdint.h>

@@ -34,6 +34,7 @@ ROOMS = {
     "html": "faithful_markdown omitted get_content page_words encodings generators reviews quality",
     "index": "memory memory_building memory_scripts memory_shares memory_parity memory_notes memory_model memory_index_files memory_damage memory_meaning memory_vectors",
     "meaning": "model doctor memory_meaning",
+    "loaders": "loaders threads youtube get_content",
     "mcp": "protocol_stdio protocol_http skills apps profile forms cancel",
     "memory": "memory memory_overview memory_building memory_meaning openapi memory_shares data_folder memory_doors memory_care memory_versions memory_parity memory_scripts "
     "memory_callers "

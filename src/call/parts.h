@@ -23,7 +23,7 @@ struct parts {
     struct source *source;       /* source/source.h: cached pages, lines of hosts */
     struct reader *reader;       /* page/reader.h: turns at the extractor */
     struct browser *browser;     /* browser/browser.h */
-    struct loaders *loaders;     /* page/loaders/loaders.h: when services may be asked again */
+    struct loaders *loaders;     /* loaders/loaders.h: when services may be asked again */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */
     struct research *research;   /* research/research.h: who runs, who waits */
     struct models *models;       /* model/model.h: which of them rest, what was learned */

@@ -1,7 +1,7 @@
 /* Feeds: each format as a list, dates, and what is no feed. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 
 #include "unit.h"
 

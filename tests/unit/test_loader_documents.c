@@ -2,8 +2,8 @@
  * Code keeps every character. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 
 #include "unit.h"
 

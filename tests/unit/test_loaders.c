@@ -1,8 +1,8 @@
 /* Which URLs belong to which loader: a table, and what each loader understands of its own. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* Markup that open sources answer with: texts with elements in them, and feeds of such texts. */
 #include "core/status.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 #include "text/text.h"
 #include "websearch/open/sources.h"
 

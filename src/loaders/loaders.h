@@ -1,8 +1,8 @@
 /* Loaders: sources that have something better than their HTML page. Which URLs belong to whom is a
  * table (loaders.c), most specific first, tested row by row. A loader that fails is not the end:
  * the page itself is read before giving up. */
-#ifndef FORAGE_PAGE_LOADERS_LOADERS_H
-#define FORAGE_PAGE_LOADERS_LOADERS_H
+#ifndef FORAGE_LOADERS_LOADERS_H
+#define FORAGE_LOADERS_LOADERS_H
 
 #include "call/line.h"
 #include "html/document.h"

@@ -4,8 +4,8 @@
 #include "guard/pacer.h"
 #include "html/extract.h"
 #include "html/xml.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 #include "tables.h"
 
 /* ---- whose URL it is ---- */

@@ -1,7 +1,7 @@
 /* RSS and Atom: one table of elements for both, since they mean the same. */
 #include "html/charset.h"
 #include "html/xml.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 #include "text/text.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * what was answered to it. */
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/sites.h"
-#include "page/loaders/thread.h"
+#include "loaders/sites.h"
+#include "loaders/thread.h"
 
 /* ---- whose URL it is ---- */
 

@@ -1,6 +1,6 @@
 /* Jupyter notebooks: the texts as they are, code in fences with its language, and of what the code
  * gave the parts that are text. Versions 3 and 4 of the format. */
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 
 #include <string.h>
 

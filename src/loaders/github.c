@@ -4,8 +4,8 @@
 #include "config/config.h"
 #include "core/limits.h"
 #include "html/charset.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 #include "tables.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "core/limits.h"
 #include "html/compose.h"
 #include "html/xml.h"
-#include "page/loaders/sites.h"
+#include "loaders/sites.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* The table of loaders: whose a URL is by its host and path, and whose a body is by what it is. */
-#include "page/loaders/loaders.h"
+#include "loaders/loaders.h"
 
 #include "core/limits.h"
 #include "core/processor.h"
 #include "documents/documents.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What the loaders of sites share: taking a URL apart, and asking a service for JSON. */
-#include "page/loaders/service.h"
+#include "loaders/service.h"
 
 #include "config/config.h"
 #include "core/limits.h"

@@ -1,8 +1,8 @@
 /* Discourse: a topic of any forum that runs it, by the JSON behind its pages. */
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/sites.h"
-#include "page/loaders/thread.h"
+#include "loaders/sites.h"
+#include "loaders/thread.h"
 
 #define LIKE 2 /* among actions_summary */
 

@@ -1,7 +1,7 @@
 /* A conversation as Markdown: what was said, who answered whom, as a list whose items nest. Loaders
  * of forums put its posts in, in the order in which they should be read. */
-#ifndef FORAGE_PAGE_LOADERS_THREAD_H
-#define FORAGE_PAGE_LOADERS_THREAD_H
+#ifndef FORAGE_LOADERS_THREAD_H
+#define FORAGE_LOADERS_THREAD_H
 
 #include "core/arena.h"
 #include "core/buf.h"

@@ -7,8 +7,8 @@
 #include "call/line.h"
 #include "call/parts.h"
 #include "core/log.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/service.h"
+#include "loaders/bodies.h"
+#include "loaders/service.h"
 #include "proc/proc.h"
 
 #include <stdlib.h>

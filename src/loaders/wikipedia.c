@@ -4,7 +4,7 @@
 #include "html/compose.h"
 #include "html/dom.h"
 #include "html/parse.h"
-#include "page/loaders/sites.h"
+#include "loaders/sites.h"
 #include "tables.h"
 
 #include <stdio.h>

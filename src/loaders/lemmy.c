@@ -1,8 +1,8 @@
 /* Lemmy: a post of any of its servers with the comments on it (version 3 of its interface). */
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/sites.h"
-#include "page/loaders/thread.h"
+#include "loaders/sites.h"
+#include "loaders/thread.h"
 
 #include <stdlib.h>
 

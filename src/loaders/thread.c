@@ -1,5 +1,5 @@
 /* Puts the posts of a conversation into the order of who answers whom, and writes them. */
-#include "page/loaders/thread.h"
+#include "loaders/thread.h"
 
 #include "core/limits.h"
 #include "html/compose.h"

@@ -1,8 +1,8 @@
 /* GitHub: threads, releases and repositories as Markdown. What people wrote there is Markdown
  * already; it is set below our headings and otherwise left alone. */
 #include "core/limits.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
 #include "text/base64.h"
 
 #include <stdlib.h>

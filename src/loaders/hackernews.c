@@ -2,8 +2,8 @@
  * gives with one request. */
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/sites.h"
-#include "page/loaders/thread.h"
+#include "loaders/sites.h"
+#include "loaders/thread.h"
 
 #define DEEPEST (LIMIT_JSON_DEPTH / 2) /* a comment takes two levels of JSON */
 

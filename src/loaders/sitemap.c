@@ -3,7 +3,7 @@
 #include "core/limits.h"
 #include "documents/markup.h"
 #include "html/xml.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 
 #include <string.h>
 

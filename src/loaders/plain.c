@@ -1,7 +1,7 @@
 /* Texts that need no extractor: which form a name or a media type gives them (plain, code, JSON,
  * Markdown), and how each is written. */
 #include "html/charset.h"
-#include "page/loaders/bodies.h"
+#include "loaders/bodies.h"
 #include "tables.h"
 
 #include <string.h>

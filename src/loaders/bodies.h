@@ -1,13 +1,13 @@
 /* Bodies that are read by what they are, wherever they came from: PDFs, plain texts, feeds and
  * others that are written in XML or JSON. */
-#ifndef FORAGE_PAGE_LOADERS_BODIES_H
-#define FORAGE_PAGE_LOADERS_BODIES_H
+#ifndef FORAGE_LOADERS_BODIES_H
+#define FORAGE_LOADERS_BODIES_H
 
 #include "core/limits.h"
 #include "html/charset.h"
 #include "html/compose.h"
 #include "html/sniff.h"
-#include "page/loaders/loaders.h"
+#include "loaders/loaders.h"
 
 /* ---- PDF ---- */
 

@@ -7,7 +7,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/sites.h"
+#include "loaders/sites.h"
 #include "tables.h"
 
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "html/compose.h"
-#include "page/loaders/bodies.h"
-#include "page/loaders/sites.h"
-#include "page/loaders/thread.h"
+#include "loaders/bodies.h"
+#include "loaders/sites.h"
+#include "loaders/thread.h"
 
 #include <stdlib.h>
 

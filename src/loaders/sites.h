@@ -1,11 +1,11 @@
 /* The sites that have something better than their HTML pages. For each: what a URL names there
  * (NAME_find, pure), how the loader asks the site's service (NAME_load, of the table in loaders.c),
  * and how an answer is written as Markdown (pure, for the tests). */
-#ifndef FORAGE_PAGE_LOADERS_SITES_H
-#define FORAGE_PAGE_LOADERS_SITES_H
+#ifndef FORAGE_LOADERS_SITES_H
+#define FORAGE_LOADERS_SITES_H
 
-#include "page/loaders/loaders.h"
-#include "page/loaders/service.h"
+#include "loaders/loaders.h"
+#include "loaders/service.h"
 
 /* ---- StackExchange: questions and answers ---- */
 

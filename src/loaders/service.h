@@ -1,8 +1,8 @@
 /* What the loaders of sites share: taking a URL apart to see whose it is, and asking a site's
  * service: its address (which the operator may set), its answers as JSON, and words for what went
  * wrong. */
-#ifndef FORAGE_PAGE_LOADERS_SERVICE_H
-#define FORAGE_PAGE_LOADERS_SERVICE_H
+#ifndef FORAGE_LOADERS_SERVICE_H
+#define FORAGE_LOADERS_SERVICE_H
 
 #include "source/source.h"
 #include "text/json.h"
