@@ -2,7 +2,7 @@
  * something that is no blank, and their positions are true. */
 #include "core/limits.h"
 #include "fuzz.h"
-#include "page/pieces.h"
+#include "reader/pieces.h"
 #include "text/text.h"
 
 #include <stdio.h>

@@ -42,10 +42,8 @@ ROOMS = {
     "model": "models books model_faults model_fakes doctor",
     "net": "names way_out log_lines hostile_answers descriptors get_content ssrf trust",
     "ops": "usage books overview limits pacing clocks data_folder bad_disks kept_answers old_data records_postgres crash",
-    "page": "faithful_markdown documents pdf hostile_documents omitted get_content page_words encodings generators reviews page_parts focus several_pages quality "
-    "page_cache "
-    "loaders threads youtube confined browser rendering ssrf",
     "proc": "children confined research loaders shutdown",
+    "reader": "get_content page_parts focus several_pages page_words page_cache",
     "registry": "tool_list rest openapi protocol_stdio forms log_lines",
     "research": "children research research_settings research_failures research_end own_research",
     "setup": "setup links offer client_pages old_data",

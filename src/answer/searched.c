@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/limits.h"
-#include "page/focus.h"
+#include "reader/focus.h"
 #include "research/follow.h"
 #include "research/own/pages.h"
 #include "text/text.h"

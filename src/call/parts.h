@@ -21,7 +21,7 @@ struct parts {
     struct policy *policy;       /* guard/policy.h: which addresses may be reached */
     struct pacer *pacer;         /* guard/pacer.h: turns at sources that set a pace */
     struct source *source;       /* source/source.h: cached pages, lines of hosts */
-    struct reader *reader;       /* page/reader.h: turns at the extractor */
+    struct reader *reader;       /* reader/reader.h: turns at the extractor */
     struct browser *browser;     /* browser/browser.h */
     struct loaders *loaders;     /* loaders/loaders.h: when services may be asked again */
     struct websearch *websearch; /* websearch/websearch.h: which providers rest */

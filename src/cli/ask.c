@@ -4,7 +4,7 @@
 #include "cli/run.h"
 #include "core/limits.h"
 #include "core/redact.h"
-#include "page/content.h"
+#include "reader/content.h"
 #include "text/text.h"
 
 #include <errno.h>

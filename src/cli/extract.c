@@ -8,7 +8,7 @@
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/content.h"
+#include "reader/content.h"
 #include "text/json.h"
 
 #include <errno.h>

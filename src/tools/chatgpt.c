@@ -13,7 +13,7 @@
 #include "embedded.h"
 #include "memory/fields.h"
 #include "ops/status.h"
-#include "page/content.h"
+#include "reader/content.h"
 #include "text/text.h"
 #include "tools/tools.h"
 #include "websearch/websearch.h"

@@ -12,7 +12,7 @@
 #include "embedded.h"
 #include "jobs/jobs.h"
 #include "ops/status.h"
-#include "page/several.h"
+#include "reader/several.h"
 #include "research/own/own.h"
 #include "research/research.h"
 #include "text/text.h"

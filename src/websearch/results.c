@@ -3,7 +3,7 @@
 
 #include "config/budget.h"
 #include "core/status.h"
-#include "page/content.h"
+#include "reader/content.h"
 #include "text/text.h"
 
 #include <string.h>

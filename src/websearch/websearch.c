@@ -5,7 +5,7 @@
 #include "call/parts.h"
 #include "call/side.h"
 #include "core/clock.h"
-#include "page/focus.h"
+#include "reader/focus.h"
 #include "websearch/order.h"
 #include "websearch/plan.h"
 #include "websearch/results.h"

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "core/limits.h"
-#include "page/focus_internal.h"
+#include "reader/focus_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "arena_fixture.h"
-#include "page/kept.h"
+#include "reader/kept.h"
 
 #include <pthread.h>
 #include <stdio.h>

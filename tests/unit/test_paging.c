@@ -6,7 +6,7 @@
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/paging.h"
+#include "reader/paging.h"
 #include "text/text.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "core/arena.h"
 #include "core/limits.h"
-#include "page/pieces.h"
+#include "reader/pieces.h"
 #include "text/text.h"
 
 #include <string.h>

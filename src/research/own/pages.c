@@ -5,7 +5,7 @@
 #include "call/side.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/content.h"
+#include "reader/content.h"
 #include "text/text.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "call/journal.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "page/focus.h"
+#include "reader/focus.h"
 #include "research/own/pages.h"
 
 #include <string.h>

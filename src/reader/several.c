@@ -1,5 +1,5 @@
 /* Reads several pages side by side, and shares the room of one result among them. */
-#include "page/several.h"
+#include "reader/several.h"
 
 #include "call/errors.h"
 #include "call/side.h"

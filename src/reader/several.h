@@ -1,9 +1,9 @@
 /* Several pages in one call: read side by side, each on a thread and with a call of its own, and
  * cut so that all together fit one budget. What goes wrong with one is told in its own result. */
-#ifndef FORAGE_PAGE_SEVERAL_H
-#define FORAGE_PAGE_SEVERAL_H
+#ifndef FORAGE_READER_SEVERAL_H
+#define FORAGE_READER_SEVERAL_H
 
-#include "page/content.h"
+#include "reader/content.h"
 
 /* Reads what `wish` says of each URL; its `url` is not looked at, and `max_chars` and `budget` are
  * for all of them together. `object` is what get_content answers with, in `doc`. OK; ERR_FAILED

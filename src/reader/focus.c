@@ -1,5 +1,5 @@
 /* Ranks the pieces of a page, and writes those that are chosen (choice.c). */
-#include "page/focus.h"
+#include "reader/focus.h"
 
 #include "call/parts.h"
 #include "core/buf.h"
@@ -8,7 +8,7 @@
 #include "index/fuse.h"
 #include "index/index.h"
 #include "meaning/meaning.h"
-#include "page/focus_internal.h"
+#include "reader/focus_internal.h"
 #include "text/text.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Blocks are found by their lines; those of prose are cut into sentences. */
-#include "page/pieces.h"
+#include "reader/pieces.h"
 
 #include "core/limits.h"
 #include "text/sentences.h"

@@ -9,8 +9,8 @@
  * and `after`, apart from the text itself.
  *
  * Pure. The text must be valid UTF-8; results live in the arena and point into the text. */
-#ifndef FORAGE_PAGE_PAGING_H
-#define FORAGE_PAGE_PAGING_H
+#ifndef FORAGE_READER_PAGING_H
+#define FORAGE_READER_PAGING_H
 
 #include "core/arena.h"
 #include "core/status.h"

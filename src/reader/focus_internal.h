@@ -1,13 +1,13 @@
 /* What the ranking of a page's pieces (focus.c), what headings say of them (headings.c) and the
  * choice among them (choice.c) share. */
-#ifndef FORAGE_PAGE_FOCUS_INTERNAL_H
-#define FORAGE_PAGE_FOCUS_INTERNAL_H
+#ifndef FORAGE_READER_FOCUS_INTERNAL_H
+#define FORAGE_READER_FOCUS_INTERNAL_H
 
 #include "core/arena.h"
 #include "index/index.h"
 #include "index/words.h"
-#include "page/paging.h"
-#include "page/pieces.h"
+#include "reader/paging.h"
+#include "reader/pieces.h"
 
 #define NO_PIECE SIZE_MAX
 

@@ -3,11 +3,11 @@
  * around them; everything but headings and blanks is in one of them.
  *
  * Pure. The text must be valid UTF-8; results live in the arena and point into the text. */
-#ifndef FORAGE_PAGE_PIECES_H
-#define FORAGE_PAGE_PIECES_H
+#ifndef FORAGE_READER_PIECES_H
+#define FORAGE_READER_PIECES_H
 
 #include "core/status.h"
-#include "page/lines.h"
+#include "reader/lines.h"
 
 #include <stdint.h>
 

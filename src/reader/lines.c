@@ -1,5 +1,5 @@
 /* What a line of Markdown is, from itself and from what is open before it. */
-#include "page/lines.h"
+#include "reader/lines.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Reading a page, choosing a part of it, and telling about both. */
-#include "page/content.h"
+#include "reader/content.h"
 
 #include "call/errors.h"
 #include "config/budget.h"

@@ -4,7 +4,7 @@
  * sections, since an answer often stands in two places that only a name joins; short pieces add
  * more for their length. */
 #include "core/buf.h"
-#include "page/focus_internal.h"
+#include "reader/focus_internal.h"
 #include "text/text.h"
 
 #include <math.h>

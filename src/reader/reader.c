@@ -1,5 +1,5 @@
 /* The order of things: check, loader, plain page, browser, note. */
-#include "page/reader.h"
+#include "reader/reader.h"
 
 #include "browser/browser.h"
 #include "call/errors.h"
@@ -12,8 +12,8 @@
 #include "html/sniff.h"
 #include "loaders/loaders.h"
 #include "net/fetch.h"
-#include "page/kept.h"
-#include "page/paging.h"
+#include "reader/kept.h"
+#include "reader/paging.h"
 #include "source/source.h"
 #include "text/http_status.h"
 #include "text/text.h"

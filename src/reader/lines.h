@@ -1,7 +1,7 @@
 /* A walk over the lines of Markdown, with as much understanding as cutting needs: what is code,
  * what is a table, where a block begins. */
-#ifndef FORAGE_PAGE_LINES_H
-#define FORAGE_PAGE_LINES_H
+#ifndef FORAGE_READER_LINES_H
+#define FORAGE_READER_LINES_H
 
 #include "core/arena.h"
 #include "text/slice.h"

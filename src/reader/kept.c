@@ -1,5 +1,5 @@
 /* The last documents: a short list, the one that was used last first. */
-#include "page/kept.h"
+#include "reader/kept.h"
 
 #include "core/limits.h"
 

@@ -2,7 +2,7 @@
  * asks for, and which sections a piece names. */
 #include "core/hash.h"
 #include "index/words.h"
-#include "page/focus_internal.h"
+#include "reader/focus_internal.h"
 #include "text/text.h"
 
 #include <stdlib.h>

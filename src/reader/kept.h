@@ -1,8 +1,8 @@
 /* The documents that were made of the last answers of the cache, so that a page in parts is parsed
  * once. A document is found by the mark of its answer: whoever finds it has seen that the cache
  * still has that very answer, and may read it. Safe to use from many threads. */
-#ifndef FORAGE_PAGE_KEPT_H
-#define FORAGE_PAGE_KEPT_H
+#ifndef FORAGE_READER_KEPT_H
+#define FORAGE_READER_KEPT_H
 
 #include "html/document.h"
 #include "source/cache.h"

@@ -1,8 +1,8 @@
 /* The reader: any public URL as Markdown. The order of things: the URL is checked; a loader that
  * claims it is asked; else, or when it fails, the page is fetched plainly and read by what it is; a
  * page that is an empty shell is rendered. What cannot be read becomes a note, not an error. */
-#ifndef FORAGE_PAGE_READER_H
-#define FORAGE_PAGE_READER_H
+#ifndef FORAGE_READER_READER_H
+#define FORAGE_READER_READER_H
 
 #include "call/call.h"
 #include "call/line.h"

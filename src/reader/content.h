@@ -1,13 +1,13 @@
 /* A page as a caller gets it: read, cut to what was asked for and to what fits, and described in
  * one JSON object. */
-#ifndef FORAGE_PAGE_CONTENT_H
-#define FORAGE_PAGE_CONTENT_H
+#ifndef FORAGE_READER_CONTENT_H
+#define FORAGE_READER_CONTENT_H
 
 #include "call/call.h"
 #include "html/document.h"
-#include "page/focus.h"
-#include "page/paging.h"
-#include "page/reader.h"
+#include "reader/focus.h"
+#include "reader/paging.h"
+#include "reader/reader.h"
 #include "text/json.h"
 
 #define CONTENT_UNTRUSTED                                                                          \

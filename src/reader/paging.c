@@ -1,10 +1,10 @@
 /* Cutting Markdown into parts, and finding its sections. */
-#include "page/paging.h"
+#include "reader/paging.h"
 
 #include "core/buf.h"
 #include "core/limits.h"
 #include "core/status.h"
-#include "page/lines.h"
+#include "reader/lines.h"
 #include "text/slice.h"
 #include "text/text.h"
 

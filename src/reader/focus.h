@@ -7,8 +7,8 @@
  * memories are: one ranking for everything that is searched, by words and, of the best by those, by
  * meaning where the model is on this machine (to an endpoint no page is sent). They are shown as
  * far as they fit, with what stands around them; those that follow each other are one passage. */
-#ifndef FORAGE_PAGE_FOCUS_H
-#define FORAGE_PAGE_FOCUS_H
+#ifndef FORAGE_READER_FOCUS_H
+#define FORAGE_READER_FOCUS_H
 
 #include "call/call.h"
 #include "core/limits.h"
