@@ -10,7 +10,6 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "doors/doors.h"
 #include "ops/meter.h"
 #include "ops/metrics.h"
 #include "ops/status.h"

@@ -215,4 +215,8 @@ void serve_events(const struct visit *visit);        /* events.c */
 void serve_state(const struct visit *visit);         /* events.c */
 void serve_setup(const struct visit *visit);         /* setup.c */
 
+/* MCP at /mcp, REST at /api/v1, /health and /metrics, on FORAGE_HOST and FORAGE_PORT. Serves until
+ * it is told to stop: `signals` is a descriptor of core/event.h. An exit code for the program. */
+int door_http(struct app *app, int signals);
+
 #endif

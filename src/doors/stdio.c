@@ -11,7 +11,7 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "doors/doors.h"
+#include "doors/stdio.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,8 @@
 #include "cli/cli.h"
 #include "core/event.h"
 #include "core/log.h"
-#include "doors/doors.h"
+#include "doors/http.h"
+#include "doors/stdio.h"
 #include "fixture.h"
 #include "proc/proc.h"
 
