@@ -1,8 +1,8 @@
 /* Fuzzes the reading of requests. The input is what a client sends: a head, and a chunked body
  * after it. Whatever it is: slices lie within the bytes, and it makes no difference in which pieces
  * they come. */
-#include "doors/http_parse.h"
 #include "fuzz.h"
+#include "server/http_parse.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * it, and what can be read is text. */
 #include "core/limits.h"
 #include "core/status.h"
-#include "doors/query.h"
 #include "fuzz.h"
 #include "guard/sessions.h"
+#include "rest/query.h"
 #include "text/packed.h"
 #include "text/text.h"
 

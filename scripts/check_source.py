@@ -94,11 +94,12 @@ MAY_INCLUDE = {
     "setup": [*GROUND, "config"],
     "tools": [*ENGINE, "answer", "jobs", "memory", "ops", "registry", "research", "websearch", "reader"],
     "app": [*ENGINE, "answer", "experiment", "jobs", "mcp", "meaning", "memory", "model", "ops", "registry", "research", "tools", "websearch", "browser", "source", "loaders", "reader"],
-    "doors": [*REACH, "app", "config", "experiment", "guard", "jobs", "mcp", "memory", "ops", "registry", "setup"],
-    "doctor": [*ENGINE, "answer", "doors", "meaning", "memory", "model", "research", "setup", "websearch", "browser", "source"],
+    "rest": [*GROUND, "app", "call", "config", "experiment", "guard", "jobs", "memory", "ops", "server", "setup"],
+    "server": [*GROUND, "app", "call", "config"],
+    "doctor": [*ENGINE, "answer", "meaning", "memory", "model", "research", "setup", "websearch", "browser", "source", "rest", "server"],
     "cli": [
-        *ENGINE, "app", "doctor", "doors", "experiment", "jobs", "mcp", "memory", "ops", "registry", "research", "setup", "tools",
-        "websearch", "evidence", "browser", "html", "reader"],
+        *ENGINE, "app", "doctor", "experiment", "jobs", "mcp", "memory", "ops", "registry", "research", "setup", "tools",
+        "websearch", "evidence", "browser", "html", "reader", "rest", "server"],
     "": ["cli"],
 }
 

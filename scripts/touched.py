@@ -24,8 +24,7 @@ ROOMS = {
     "core": "log log_lines clocks protocol_stdio rest secrets surroundings",
     "db": "data_folder bad_disks stuck old_data usage storage postgres hostile_postgres records_postgres pooler memory_failover",
     "doctor": "doctor health",
-    "doors": "rest every_route origins sessions dashboard overview openapi protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections "
-    "connections bodies exports unread proxy",
+    "server": "protocol_http protocol_stdio hostile_http hostile_stdio hostile_connections connections bodies exports unread proxy",
     "documents": "documents pdf hostile_documents confined",
     "evidence": "own_research research",
     "experiment": "experiments experiment_statistics",
@@ -46,6 +45,7 @@ ROOMS = {
     "reader": "get_content page_parts focus several_pages page_words page_cache",
     "registry": "tool_list rest openapi protocol_stdio forms log_lines",
     "research": "children research research_settings research_failures research_end own_research",
+    "rest": "rest every_route origins sessions dashboard overview openapi",
     "setup": "setup links offer client_pages old_data",
     "source": "page_cache get_content ssrf",
     "text": "get_content page_parts cli",

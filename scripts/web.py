@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns the files of web/ into the C table of doors/files.h, so that the program carries its page with it.
+"""Turns the files of web/ into the C table of rest/files.h, so that the program carries its page with it.
 
     web.py OUT.c FILE...
 
@@ -50,7 +50,7 @@ def entry(number, path):
 
 def generate(paths):
     entries = [entry(number, path) for number, path in enumerate(sorted(paths))]
-    parts = ['/* Made by scripts/web.py. */\n#include "doors/files.h"\n', *(data for data, _ in entries)]
+    parts = ['/* Made by scripts/web.py. */\n#include "rest/files.h"\n', *(data for data, _ in entries)]
     parts += ["const struct web_file WEB_FILES[] = {", *(row for _, row in entries), "};\n"]
     parts += [f"const size_t WEB_FILE_COUNT = {len(entries)};\n"]
     return "\n".join(parts)

@@ -7,12 +7,12 @@
 #include "core/log.h"
 #include "core/spare.h"
 #include "doctor/doctor.h"
-#include "doors/http.h"
-#include "doors/stdio.h"
 #include "jobs/jobs.h"
 #include "memory/memory.h"
 #include "ops/meter.h"
 #include "research/research.h"
+#include "rest/http.h"
+#include "server/stdio.h"
 
 #include <unistd.h>
 

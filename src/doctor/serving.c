@@ -3,9 +3,9 @@
 #include "core/limits.h"
 #include "doctor/check.h"
 #include "doctor/server.h"
-#include "doors/http.h"
-#include "doors/sockets.h"
 #include "guard/callers.h"
+#include "rest/http.h"
+#include "server/sockets.h"
 #include "setup/survey.h"
 #include "text/json.h"
 

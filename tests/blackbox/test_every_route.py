@@ -9,7 +9,7 @@ from http_client import Connection, exchange, request
 from programs import Server, wait_until
 from test_shares import stock
 
-SOURCE = os.path.join(os.path.dirname(__file__), "../../src/doors/http.c")
+SOURCE = os.path.join(os.path.dirname(__file__), "../../src/rest/http.c")
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
 WITH_BODY = ("POST", "PUT", "PATCH")
 EVENTS = "/api/v1/events"

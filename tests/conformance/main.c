@@ -5,10 +5,10 @@
 #include "cli/cli.h"
 #include "core/event.h"
 #include "core/log.h"
-#include "doors/http.h"
-#include "doors/stdio.h"
 #include "fixture.h"
 #include "proc/proc.h"
+#include "rest/http.h"
+#include "server/stdio.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #define FORAGE_TESTS_SERVER_FIXTURE_H
 
 #include "core/status.h"
-#include "doors/server.h"
 #include "http_client.h"
+#include "server/server.h"
 
 #include <pthread.h>
 #include <stdio.h>

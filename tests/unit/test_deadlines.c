@@ -1,6 +1,6 @@
 /* The heap of deadlines, compared with a plain search after each of many random changes. */
 #include "core/status.h"
-#include "doors/deadlines.h"
+#include "server/deadlines.h"
 
 #include "unit.h"
 

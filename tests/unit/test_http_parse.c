@@ -2,7 +2,7 @@
  * place. */
 #include "core/buf.h"
 #include "core/status.h"
-#include "doors/http_parse.h"
+#include "server/http_parse.h"
 
 #include "unit.h"
 

@@ -2,8 +2,8 @@
  * Meant for the sanitizers; what it asserts itself is that every exchange ends exactly once,
  * answered or left. */
 #include "core/status.h"
-#include "doors/server.h"
 #include "http_client.h"
+#include "server/server.h"
 #include "unit.h"
 
 #include <pthread.h>
