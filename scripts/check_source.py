@@ -58,7 +58,7 @@ NOT_BANNED = {
     ("tests/unit/test_shelf.c", "fork"),
 }
 
-# Which rooms (folders of src/) a room may include, besides itself: the arrows of docs/architecture.md.
+# Which rooms (folders of src/) a room may include, besides itself: the arrows of the architecture.
 GROUND = ["core", "text"]
 REACH = [*GROUND, "call", "db", "net", "proc"]  # what touches the world outside, and waits for it in a call
 ENGINE = [*REACH, "config", "guard", "world"]
@@ -310,6 +310,39 @@ def check_named(source):
                 yield number, f"there is no {hop[2]}() in {hop[1]}"
 
 
+def check_readmes(source):
+    """Each room has a README.md: it names every .c file of the room, no file that is not there, and what the room may include."""
+    match = re.fullmatch(r"src/(\w+)/(.+)", source.path)
+    room, path = match.groups() if match else ("", "")
+    if path.endswith(".c"):
+        readme = os.path.join(ROOT, "src", room, "README.md")
+        if not os.path.isfile(readme):
+            yield 1, f"src/{room}/ has no README.md that names it"
+        elif f"`{path}`" not in Source(f"src/{room}/README.md").text:
+            yield 1, f"src/{room}/README.md does not name {path}"
+    elif path == "README.md":
+        yield from check_names_of_readme(source, room)
+        may = re.search(r"\*\*May include\*\*: (.*?)\.$", source.text, re.M | re.S)
+        if not may or set(re.findall(r"`(\w+)`", may[1])) != set(MAY_INCLUDE.get(room, [])):
+            yield 1, f"it should say **May include**: {', '.join(MAY_INCLUDE.get(room, []))}"
+    elif source.path == "docs/architecture.md":
+        for name in filter(None, MAY_INCLUDE):
+            if f"(../src/{name}/README.md)" not in source.text:
+                yield 1, f"it has no link to src/{name}/README.md"
+
+
+def check_names_of_readme(source, room):
+    """The files that it names are there, seen from the room, from src/ or from the top; so is where its links lead."""
+    for number, line in enumerate(source.lines, 1):
+        for name in re.findall(r"`([\w./-]+\.(?:[ch]|js|json|md|py|txt))`", line):
+            folders = (f"src/{room}", "src", "")
+            if "NAME" not in name and not any(os.path.isfile(os.path.join(ROOT, folder, name)) for folder in folders):
+                yield number, f"there is no {name}"
+        for link in re.findall(r"\]\(([^)#:]+)", line):
+            if not os.path.exists(os.path.join(ROOT, "src", room, link)):
+                yield number, f"{link} leads nowhere"
+
+
 RULES = {
     "banned": check_banned,
     "layout": check_layout,
@@ -320,6 +353,7 @@ RULES = {
     "unwanted": check_unwanted,
     "listed": check_listed,
     "rooms": check_rooms,
+    "readmes": check_readmes,
 }
 
 # Asked for by name, as scripts/lint does.
