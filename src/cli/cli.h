@@ -29,7 +29,6 @@ int command_call(const struct arguments *arguments);
 int command_tools(const struct arguments *arguments);
 int command_config(const struct arguments *arguments);
 int command_experiment(const struct arguments *arguments);
-int command_experiment_replay(const struct arguments *arguments);
 int command_extract(const struct arguments *arguments);
 int command_research(const struct arguments *arguments);
 int command_memory(const struct arguments *arguments);

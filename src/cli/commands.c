@@ -68,18 +68,6 @@ static const struct command EXPERIMENT_PARTS[] = {
         .summary = "say whether the file of an experiment is right, and what it tries",
         .about = "Exit code 2 where it is not.",
     },
-    {
-        .name = "replay",
-        .words = "FILE QUERIES",
-        .summary = "run every arm over a file of queries, one a line, and compare them",
-        .about = "The file need not be among FORAGE_EXPERIMENTS, and nothing is stored among the "
-                 "trials of those that are. The order is shuffled, always in the same way. Limits "
-                 "and costs are those of any call. Ctrl-C prints what there is.",
-        .run = command_experiment_replay,
-        .options =
-            OPTIONS(TEXT("--tool", "TOOL", "which of the experiment's tools (default: its first)")),
-        .examples = {"forage experiment replay more-results.json queries.txt"},
-    },
     END,
 };
 
@@ -408,7 +396,7 @@ static const struct command COMMANDS[] = {
     {
         .name = "experiment",
         .words = "COMMAND",
-        .summary = "parameters and settings that are tried out, and what came of it",
+        .summary = "parameters that are tried out, and what came of it",
         .about = "FORAGE_EXPERIMENTS names the files of those that run.",
         .group = COMMANDS_KEEP,
         .run = command_experiment,

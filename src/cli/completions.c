@@ -139,10 +139,13 @@ static const struct {
     const char *name;
     void (*offer)(struct line *line);
 } KINDS[] = {
-    {"FILE", offer_files},     {"FOLDER", offer_folders},
-    {"TOOL", offer_tools},     {"CLIENT", offer_clients},
-    {"COMMAND", offer_topics}, {"key=value|key:=json", offer_parameters},
-    {"QUERIES", offer_files},  {"EXPERIMENT", offer_experiments},
+    {"FILE", offer_files},
+    {"FOLDER", offer_folders},
+    {"TOOL", offer_tools},
+    {"CLIENT", offer_clients},
+    {"COMMAND", offer_topics},
+    {"key=value|key:=json", offer_parameters},
+    {"EXPERIMENT", offer_experiments},
 };
 
 static void offer_kind(struct line *line, const char *name, size_t length)

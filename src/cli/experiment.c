@@ -1,12 +1,12 @@
 /* `forage experiment`: what is tried out here, and what came of it. */
-#include "cli/experiment.h"
-
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "core/event.h"
 #include "core/limits.h"
+#include "experiment/describe.h"
+#include "experiment/experiment.h"
 #include "ops/records.h"
 #include "text/text.h"
 #include "websearch/websearch.h"
@@ -75,13 +75,8 @@ static void put_head(struct buf *out, yyjson_mut_val *result)
     }
     buf_printf(out, "; %s decides, %s is better; ", text_of(result, "metric"),
                text_of(result, "better"));
-    if (member(result, "status")) {
-        buf_printf(out, "%lld %ss of each arm; %s\n\n", (long long)number_of(result, "sample"),
-                   text_of(result, "unit"), text_of(result, "status"));
-    } else {
-        buf_printf(out, "%lld of %lld queries\n\n", (long long)number_of(result, "done"),
-                   (long long)number_of(result, "queries"));
-    }
+    buf_printf(out, "%lld %ss of each arm; %s\n\n", (long long)number_of(result, "sample"),
+               text_of(result, "unit"), text_of(result, "status"));
 }
 
 /* "B against A: 0.81 times, from 0.7 to 0.94 (95 %)". */
@@ -110,7 +105,7 @@ static void put_pairs(struct buf *out, yyjson_mut_val *difference,
     }
 }
 
-int print_experiment(struct arena *arena, yyjson_mut_val *result)
+static int print_experiment(struct arena *arena, yyjson_mut_val *result)
 {
     static const struct table_column COLUMNS[] = {
         {"metric", COLUMN_LEFT}, {"arm", COLUMN_LEFT},
@@ -232,25 +227,15 @@ static int show_results(struct app *app, struct call *call, void *context)
 
 /* ---- checking a file ---- */
 
-int read_experiment(struct app *app, struct arena *arena, const char *path,
-                    struct experiment *experiment)
-{
-    char problem[LIMIT_ERROR_CHARS] = "out of memory";
-    int status = experiment_read(arena, app->registry, search_check, path, experiment, problem,
-                                 sizeof problem);
-    if (status != OK) {
-        fprintf(stderr, "forage: %s\n", problem);
-    }
-    return status == OK ? EXIT_OK : EXIT_USAGE;
-}
-
 static int check_file(struct app *app, struct call *call, void *context)
 {
     const struct arguments *given = context;
     struct experiment experiment;
-    int code = read_experiment(app, call_arena(call), given->words[0], &experiment);
-    if (code != EXIT_OK) {
-        return code;
+    char problem[LIMIT_ERROR_CHARS] = "out of memory";
+    if (experiment_read(call_arena(call), app->registry, search_check, given->words[0], &experiment,
+                        problem, sizeof problem) != OK) {
+        fprintf(stderr, "forage: %s\n", problem);
+        return EXIT_USAGE;
     }
     if (option_given(given, "--json")) {
         yyjson_mut_doc *doc = json_new(call_arena(call));
@@ -274,7 +259,8 @@ static int check_file(struct app *app, struct call *call, void *context)
 
 /* ---- the command ---- */
 
-int run_bare(run_body body, void *context)
+/* Checks it in a program with which nothing is tried. An exit code. */
+static int check_bare(struct arguments *given)
 {
     int signals = signals_open(); /* before there are threads, which inherit what is blocked */
     struct app *app = open_app_without_experiments();
@@ -283,7 +269,7 @@ int run_bare(run_body body, void *context)
         return EXIT_USAGE;
     }
     struct call_options options = run_options(NULL);
-    return run_call(app, signals, &options, body, context);
+    return run_call(app, signals, &options, check_file, given);
 }
 
 int command_experiment(const struct arguments *arguments)
@@ -296,6 +282,6 @@ int command_experiment(const struct arguments *arguments)
     }
     log_quietly();
     return strcmp(arguments_command(arguments)->name, "check") == 0
-               ? run_bare(check_file, &given)
+               ? check_bare(&given)
                : run_in_app(&options, show_results, &given);
 }

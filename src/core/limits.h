@@ -166,8 +166,6 @@
 #define LIMIT_EXPERIMENT_SAMPLE      10000  /* units of one arm */
 #define LIMIT_EXPERIMENT_RECENT      4096   /* units whose last query is remembered, */
 #define TIME_EXPERIMENT_RECENT_MS    300000 /* for so long */
-#define LIMIT_REPLAY_QUERIES         10000
-#define LIMIT_REPLAY_BYTES           MIB(16) /* of a file of queries */
 
 /* Pages */
 #define LIMIT_PAGE_INPUT_BYTES   MIB(64)  /* of HTML that is looked at */

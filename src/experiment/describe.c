@@ -147,9 +147,11 @@ static const char *explain(struct arena *arena, const struct experiment *experim
     return buf_to_arena(&words, arena);
 }
 
-void experiment_add_findings(yyjson_mut_doc *doc, struct arena *arena,
-                             const struct experiment *experiment, const struct findings *findings,
-                             const char *open, yyjson_mut_val *result)
+/* Adds to what experiment_describe() made: the arms' numbers, difference, and the verdict, which
+ * `open`, unless it is NULL, keeps from being decided and says why. */
+static void add_findings(yyjson_mut_doc *doc, struct arena *arena,
+                         const struct experiment *experiment, const struct findings *findings,
+                         const char *open, yyjson_mut_val *result)
 {
     bool decided = !open && findings->best < findings->arm_count;
     size_t index, most;
@@ -204,9 +206,8 @@ int experiment_result(yyjson_mut_doc *doc, struct arena *arena, const struct exp
         *result = experiment_describe(doc, experiment);
         yyjson_mut_obj_add_str(doc, *result, "status", full ? "full" : over ? "over" : "running");
         yyjson_mut_obj_add_sint(doc, *result, "passed_over", others);
-        experiment_add_findings(doc, arena, experiment, &findings,
-                                full ? NULL : describe_progress(arena, experiment, &findings, over),
-                                *result);
+        add_findings(doc, arena, experiment, &findings,
+                     full ? NULL : describe_progress(arena, experiment, &findings, over), *result);
     }
     gather_free(gather);
     return status == OK && arena_failed(arena) ? ERR_NOMEM : status;

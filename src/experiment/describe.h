@@ -3,8 +3,8 @@
 #ifndef FORAGE_EXPERIMENT_DESCRIBE_H
 #define FORAGE_EXPERIMENT_DESCRIBE_H
 
-#include "experiment/experiment.h"
-#include "experiment/findings.h"
+#include "db/db.h"
+#include "experiment/file.h"
 
 /* What an experiment is: name, tool, unit, share, metric, better, sample and arms, without
  * results. In the arena of the document, which shares texts with the experiment. */
@@ -13,10 +13,4 @@ yyjson_mut_val *experiment_describe(yyjson_mut_doc *doc, const struct experiment
 MUST_CHECK int experiment_result(yyjson_mut_doc *doc, struct arena *arena,
                                  const struct experiment *experiment, struct db *db,
                                  yyjson_mut_val **result);
-/* Adds findings to what experiment_describe() made: the arms' numbers, difference, and the verdict,
- * which `open`, unless it is NULL, keeps from being decided and says why. */
-void experiment_add_findings(yyjson_mut_doc *doc, struct arena *arena,
-                             const struct experiment *experiment, const struct findings *findings,
-                             const char *open, yyjson_mut_val *result);
-
 #endif

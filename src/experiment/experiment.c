@@ -121,8 +121,10 @@ static int reformulates(struct experiments *experiments, const struct assigned *
                : TRIAL_UNKNOWN;
 }
 
-yyjson_val *experiment_arguments(struct arena *arena, const struct experiment_arm *arm,
-                                 yyjson_val *given)
+/* The arguments that a call has in an arm: those of the caller, and of the arm what the caller left
+ * out; in the arena. NULL without memory. */
+static yyjson_val *arguments_in(struct arena *arena, const struct experiment_arm *arm,
+                                yyjson_val *given)
 {
     size_t index, most;
     yyjson_val *key, *value;
@@ -155,7 +157,7 @@ static int begin(void *context, struct call *call, const struct entry *entry,
     const char *tried = write_tried(call_arena(call), experiment, &assigned,
                                     reformulates(experiments, &assigned, *arguments));
     if (arm->arguments && (!*arguments || yyjson_is_obj(*arguments))) {
-        *arguments = experiment_arguments(call_arena(call), arm, *arguments);
+        *arguments = arguments_in(call_arena(call), arm, *arguments);
         if (!*arguments) {
             return ERR_NOMEM;
         }
@@ -171,11 +173,6 @@ static int resume(void *context, struct call *call, const char *text)
 }
 
 /* ---- after it ---- */
-
-int64_t experiment_cost(const struct call *call, const struct outcome *outcome)
-{
-    return outcome->nano_usd >= 0 ? outcome->nano_usd : call_used(call).nano_usd;
-}
 
 /* An answer that was stored is that of an earlier call, which was the trial. */
 static void end(void *context, struct call *call, const struct entry *entry,
@@ -193,7 +190,7 @@ static void end(void *context, struct call *call, const struct entry *entry,
         .unit = tried.unit,
         .tool = entry->name,
         .at_ms = clock_wall_ms(),
-        .nano_usd = experiment_cost(call, outcome),
+        .nano_usd = outcome->nano_usd >= 0 ? outcome->nano_usd : call_used(call).nano_usd,
         .reformulates = tried.reformulates,
     };
     measure_outcome(call, outcome, &trial);

@@ -29,11 +29,4 @@ struct experiments *experiments_free(struct experiments *experiments);
 /* By name; NULL beyond the last. NULL for `experiments` are none. */
 const struct experiment *experiments_at(const struct experiments *experiments, size_t index);
 
-/* The arguments that a call has in an arm: those of the caller, and of the arm what the caller left
- * out; in the arena. NULL without memory. */
-yyjson_val *experiment_arguments(struct arena *arena, const struct experiment_arm *arm,
-                                 yyjson_val *given);
-/* What a call cost, in billionths of a dollar. */
-int64_t experiment_cost(const struct call *call, const struct outcome *outcome);
-
 #endif
