@@ -10,7 +10,7 @@ of that line, so a running program need not check.
 import re
 import sys
 
-FLAGS = ("secret", "unsent", "shared", "percall")
+FLAGS = ("secret", "unsent", "shared")
 # Of interest to packaging/listing.py alone: the program has no need of it.
 ASIDE = ("offered",)
 GROUP = re.compile(r"\[([a-z]+)\] ([^:]+): (.+)\Z")
@@ -94,7 +94,7 @@ def read_head(line, group):
     """The variable that a line begins: its name, kind, flags and default."""
     match = HEAD.match(line)
     if not match or match[2] not in KINDS:
-        raise Problem("expected NAME kind [secret] [unsent] [shared] [percall] [offered] [= default]; a kind is one of " + ", ".join(KINDS))
+        raise Problem("expected NAME kind [secret] [unsent] [shared] [offered] [= default]; a kind is one of " + ", ".join(KINDS))
     words = match[3].split()
     try:
         fields = KINDS[match[2]](words)
@@ -142,8 +142,6 @@ def check(variable, names):
         raise Problem(f"{variable['name']} has neither a default nor an example")
     if variable["also"] and variable["secret"]:
         raise Problem(f"{variable['name']} is secret: its value would have to be hidden under two names")
-    if variable["percall"] and (variable["secret"] or not variable["name"].startswith("FORAGE_")):
-        raise Problem(f"{variable['name']} cannot be percall: files of experiments hold no secrets, and settings of forage alone")
     for name in filter(None, (variable["name"], variable["also"])):
         if not NAME.match(name) or name in names:
             raise Problem(f"{name} is declared twice, or is no name")

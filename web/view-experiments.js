@@ -85,7 +85,7 @@ function whole(one) {
         ["Version", h("code", null, foreign(one.version, 64))],
         ["Of other versions", one.passed_over ? `${count(one.passed_over)} trials, not counted` : null],
       ]),
-      one.arms.map((arm) => disclosure(["Arm ", foreign(arm.arm, 64)], () => codeBlock(JSON.stringify({ arguments: arm.arguments, settings: arm.settings }, null, 2))))),
+      one.arms.map((arm) => disclosure(["Arm ", foreign(arm.arm, 64)], () => codeBlock(JSON.stringify({ arguments: arm.arguments }, null, 2))))),
   ];
 }
 

@@ -169,12 +169,10 @@ static int make_experiments(struct app *app, char *problem, size_t size)
     if (!count) {
         return OK;
     }
-    app->parts.experiments =
-        experiments_new(&(struct experiments_options){.places = places,
-                                                      .registry = app->registry,
-                                                      .meter = app->meter,
-                                                      .check = search_check},
-                        reason, sizeof reason);
+    app->parts.experiments = experiments_new(
+        &(struct experiments_options){
+            .places = places, .registry = app->registry, .meter = app->meter},
+        reason, sizeof reason);
     if (!app->parts.experiments) {
         snprintf(problem, size, "FORAGE_EXPERIMENTS: %s", reason);
         return ERR_INVALID;

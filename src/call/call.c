@@ -43,7 +43,6 @@ struct call {
     struct journal *journal; /* or NULL */
     const char *session;     /* or NULL, as the next two */
     const char *tried;
-    const struct overlay *overlay;
     /* What the client was told last, and when; only for the thread that works on the call. */
     char *said; /* MOST_SAID bytes in the arena; NULL before the first words */
     int64_t said_ms;
@@ -216,15 +215,9 @@ const char *call_tried(const struct call *call)
     return call->tried;
 }
 
-const struct overlay *call_overlay(const struct call *call)
-{
-    return call->overlay;
-}
-
-int call_try(struct call *call, const char *tried, const struct overlay *overlay)
+int call_try(struct call *call, const char *tried)
 {
     call->tried = tried ? arena_strdup(call->arena, tried) : NULL;
-    call->overlay = overlay;
     return tried && !call->tried ? ERR_NOMEM : OK;
 }
 

@@ -20,7 +20,6 @@
 
 struct call;
 struct journal; /* call/journal.h */
-struct overlay; /* core/overlay.h */
 struct parts;   /* call/parts.h */
 
 /* Who asks. guard/callers.h tells callers from each other; there is one of each. */
@@ -99,11 +98,8 @@ bool call_is_on_command_line(const struct call *call);
 const char *call_session(const struct call *call);
 /* What is tried with it (registry/trying.h), in words between blanks; NULL: nothing. */
 const char *call_tried(const struct call *call);
-/* The settings that hold for it in place of the program's, on every thread that works on it; NULL:
- * none. */
-const struct overlay *call_overlay(const struct call *call);
 /* Tries something with it, before it is worked on; `tried` is copied. OK or ERR_NOMEM. */
-MUST_CHECK int call_try(struct call *call, const char *tried, const struct overlay *overlay);
+MUST_CHECK int call_try(struct call *call, const char *tried);
 /* What it did in earlier runs; NULL: it is not kept. */
 struct journal *call_journal(const struct call *call);
 void call_set_journal(struct call *call, struct journal *journal);

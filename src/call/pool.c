@@ -16,7 +16,6 @@
 #include "core/event.h"
 #include "core/heap.h"
 #include "core/limits.h"
-#include "core/overlay.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -160,9 +159,7 @@ static void do_job(struct worker *worker)
     pthread_mutex_unlock(&pool->lock);
     int64_t began_us = pool->shared ? clock_now_us() : 0;
     this_worker = worker;
-    const struct overlay *before = overlay_put(call_overlay(worker->call));
     worker->job(worker->context);
-    overlay_put(before);
     this_worker = NULL;
     heap_rest();
     pthread_mutex_lock(&pool->lock);

@@ -150,8 +150,7 @@ static int start_piece(struct side *side, struct piece *piece)
     struct pool *pool = call_parts(side->parent)->side_threads;
     piece->keep = piece->keep ? piece->keep : arena_new(side->keep_bytes);
     struct call *call = pool && piece->keep ? call_new(&options) : NULL;
-    if (!call || call_try(call, NULL, call_overlay(side->parent)) != OK) {
-        call_free(call);
+    if (!call) {
         return ERR_NOMEM;
     }
     piece->call = call;

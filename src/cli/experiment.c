@@ -1,4 +1,5 @@
 /* `forage experiment`: what is tried out here, and what came of it. */
+#include "experiment/experiment.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 #include "cli/table.h"
@@ -6,10 +7,8 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "experiment/describe.h"
-#include "experiment/experiment.h"
 #include "ops/records.h"
 #include "text/text.h"
-#include "websearch/websearch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -232,8 +231,8 @@ static int check_file(struct app *app, struct call *call, void *context)
     const struct arguments *given = context;
     struct experiment experiment;
     char problem[LIMIT_ERROR_CHARS] = "out of memory";
-    if (experiment_read(call_arena(call), app->registry, search_check, given->words[0], &experiment,
-                        problem, sizeof problem) != OK) {
+    if (experiment_read(call_arena(call), app->registry, given->words[0], &experiment, problem,
+                        sizeof problem) != OK) {
         fprintf(stderr, "forage: %s\n", problem);
         return EXIT_USAGE;
     }

@@ -7,7 +7,6 @@
 #include "config/variables.h"
 #include "core/arena.h"
 #include "core/limits.h"
-#include "core/overlay.h"
 #include "core/redact.h"
 #include "core/status.h"
 #include "text/text.h"
@@ -566,30 +565,6 @@ static const struct setting *require(const char *text)
     return name->setting;
 }
 
-/* A setting of some calls. */
-struct overlaid {
-    const struct variable *variable;
-    struct config_value value;
-};
-
-struct overlay {
-    struct arena *arena;
-    struct overlaid *items;
-    size_t count, capacity;
-};
-
-/* What the call that this thread works on has in place of a setting; NULL: nothing. */
-static const struct config_value *find_overlaid(const struct setting *setting)
-{
-    const struct overlay *overlay = overlay_here();
-    for (size_t i = 0; overlay && i < overlay->count; i++) {
-        if (overlay->items[i].variable == setting->variable) {
-            return &overlay->items[i].value;
-        }
-    }
-    return NULL;
-}
-
 static const struct config_value *require_kind(const char *name, unsigned kinds)
 {
     const struct setting *setting = require(name);
@@ -598,8 +573,7 @@ static const struct config_value *require_kind(const char *name, unsigned kinds)
     if (!fits) {
         abort();
     }
-    const struct config_value *overlaid = find_overlaid(setting);
-    return overlaid ? overlaid : &setting->value;
+    return &setting->value;
 }
 
 const char *config_text(const char *name)
@@ -661,66 +635,7 @@ bool config_passed_over(const char *name)
 
 bool config_is_set(const char *name)
 {
-    const struct setting *setting = require(name);
-    return setting->origin != FROM_DEFAULT || find_overlaid(setting);
-}
-
-/* ---- settings of some calls ---- */
-
-struct overlay *config_overlay_new(struct arena *arena)
-{
-    struct overlay *overlay = arena_zalloc(arena, sizeof *overlay);
-    if (overlay) {
-        overlay->arena = arena;
-    }
-    return overlay;
-}
-
-/* "FORAGE_WORKERS cannot differ between calls; these can: ...". */
-static int refuse_overlaid(const char *name, const struct name *known, char *problem, size_t size)
-{
-    struct text_out out;
-    const char *separator = "";
-    text_start(&out, problem, size);
-    text_put_quoted(&out, name, strlen(name), SHOWN_CHARS);
-    text_put(&out, known ? " cannot differ between calls; these can: "
-                         : " is no variable of forage; calls can differ in these: ");
-    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        if (VARIABLES[i].percall) {
-            text_putf(&out, "%s%s", separator, VARIABLES[i].name);
-            separator = ", ";
-        }
-    }
-    return ERR_INVALID;
-}
-
-int config_overlay_add(struct overlay *overlay, const char *name, const char *text, char *problem,
-                       size_t size)
-{
-    const struct name *known = find(current, name, strlen(name));
-    if (!known || known->also || !known->setting->variable->percall) {
-        return refuse_overlaid(name, known, problem, size);
-    }
-    const struct variable *variable = known->setting->variable;
-    struct overlaid *items = arena_grow(overlay->arena, overlay->items, overlay->count,
-                                        &overlay->capacity, sizeof *items);
-    if (!items) {
-        return ERR_NOMEM;
-    }
-    overlay->items = items;
-    struct overlaid *item = &items[overlay->count];
-    *item = (struct overlaid){.variable = variable};
-    int status = is_empty(text)
-                     ? ERR_INVALID
-                     : value_parse(variable, text, current->home, overlay->arena, &item->value);
-    if (status == ERR_INVALID) {
-        struct setting wrong = {.variable = variable, .name = known, .raw = text};
-        struct text_out out;
-        text_start(&out, problem, size);
-        put_wrong_value(&out, &wrong);
-    }
-    overlay->count += status == OK;
-    return status;
+    return require(name)->origin != FROM_DEFAULT;
 }
 
 size_t config_warning_count(void)

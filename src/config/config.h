@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 struct arena;
-struct overlay; /* core/overlay.h */
 
 /* Of the permissions of a file with secrets. */
 #define CONFIG_OTHERS_MAY_READ 0044
@@ -51,16 +50,6 @@ int64_t config_bytes(const char *name);
  * them. */
 const char *const *config_list(const char *name, size_t *count);
 
-/* ---- settings of some calls ---- */
-
-/* Settings that hold in place of those in force, on threads that core/overlay.h gives them to. It
- * lives in the arena; NULL without memory. */
-struct overlay *config_overlay_new(struct arena *arena);
-/* Adds a setting, by its first name. OK; ERR_NOMEM; ERR_INVALID with what is wrong in `problem`:
- * there is no such variable, calls may not differ in it, or the value does not fit. */
-MUST_CHECK int config_overlay_add(struct overlay *overlay, const char *name, const char *text,
-                                  char *problem, size_t size);
-
 /* "default", "environment", "command line", or the file and line: "/etc/forage.env:7". */
 const char *config_origin(const char *name);
 /* The name under which it was set, which may be its second one; NULL: it was not set. */
@@ -69,7 +58,7 @@ const char *config_name_used(const char *name);
 const char *config_name_told(const char *name);
 /* Whether the same source set it under its second name too, which does not count. */
 bool config_passed_over(const char *name);
-/* Whether it was set to something, whatever its default; here, or for the call of this thread. */
+/* Whether it was set to something, whatever its default. */
 bool config_is_set(const char *name);
 
 #endif

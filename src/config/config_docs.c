@@ -112,9 +112,6 @@ static void put_row(struct buf *out, const struct variable *variable)
     if (variable->secret) {
         buf_puts(out, " Secret.");
     }
-    if (variable->percall) {
-        buf_puts(out, " [An experiment](experiments.md) may set it.");
-    }
     if (variable->also) {
         buf_printf(out, " Also `%s`.", variable->also);
     }

@@ -46,11 +46,10 @@ struct variable {
     const char *also; /* a second name, from a server that forage stands in for; or NULL */
     enum variable_group group;
     enum variable_kind kind;
-    bool secret;  /* never shown; for a list, each item or what follows its first colon */
-    bool unsent;  /* of a secret: nobody outside is ever told it */
-    bool shared;  /* other programs use the name too (`also`, where there is one): a value that does
-                     not fit is ignored, with a warning */
-    bool percall; /* each call reads it anew, so that calls may differ in it (config.h) */
+    bool secret; /* never shown; for a list, each item or what follows its first colon */
+    bool unsent; /* of a secret: nobody outside is ever told it */
+    bool shared; /* other programs use the name too (`also`, where there is one): a value that does
+                    not fit is ignored, with a warning */
     int64_t unit_ms; /* what a plain number counts, for durations */
     int64_t least, most;
     const char *const *words; /* of a choice; NULL ends them */

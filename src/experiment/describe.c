@@ -17,9 +17,6 @@ static void add_arm(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct expe
     if (arm->arguments) {
         yyjson_mut_obj_add_val(doc, item, "arguments", json_share(doc, arm->arguments));
     }
-    if (arm->settings) {
-        yyjson_mut_obj_add_val(doc, item, "settings", json_share(doc, arm->settings));
-    }
 }
 
 yyjson_mut_val *experiment_describe(yyjson_mut_doc *doc, const struct experiment *experiment)

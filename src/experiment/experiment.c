@@ -41,13 +41,12 @@ static const char *write_tried(struct arena *arena, const struct experiment *exp
                         reformulates);
 }
 
-/* The arm, where the experiment still runs as it did; NULL: it does not. */
-static const struct experiment_arm *read_tried(const struct experiments *experiments,
-                                               const char *text, struct tried *tried)
+/* False where the experiment does not run any more as it did. */
+static bool read_tried(const struct experiments *experiments, const char *text, struct tried *tried)
 {
     if (sscanf(text, "%64[^/]/%32s %16s %64s %d", tried->name, tried->arm, tried->version,
                tried->unit, &tried->reformulates) != 5) {
-        return NULL;
+        return false;
     }
     for (size_t i = 0; i < experiments->count; i++) {
         const struct experiment *experiment = &experiments->items[i];
@@ -55,11 +54,11 @@ static const struct experiment_arm *read_tried(const struct experiments *experim
                     strcmp(experiment->version, tried->version) == 0;
         for (size_t arm = 0; same && arm < experiment->arm_count; arm++) {
             if (strcmp(experiment->arms[arm].name, tried->arm) == 0) {
-                return &experiment->arms[arm];
+                return true;
             }
         }
     }
-    return NULL;
+    return false;
 }
 
 /* ---- before a call ---- */
@@ -162,14 +161,7 @@ static int begin(void *context, struct call *call, const struct entry *entry,
             return ERR_NOMEM;
         }
     }
-    return tried ? call_try(call, tried, arm->overlay) : ERR_NOMEM;
-}
-
-static int resume(void *context, struct call *call, const char *text)
-{
-    struct tried tried;
-    const struct experiment_arm *arm = read_tried(context, text, &tried);
-    return arm ? call_try(call, text, arm->overlay) : OK;
+    return tried ? call_try(call, tried) : ERR_NOMEM;
 }
 
 /* ---- after it ---- */
@@ -216,7 +208,7 @@ static int add_file(struct loading *loading, const char *path)
         return ERR_INVALID;
     }
     struct experiment *made = &experiments->items[experiments->count];
-    int status = experiment_read(experiments->arena, options->registry, options->check, path, made,
+    int status = experiment_read(experiments->arena, options->registry, path, made,
                                  loading->problem, loading->size);
     for (size_t i = 0; status == OK && i < experiments->count; i++) {
         if (strcmp(experiments->items[i].name, made->name) == 0) {
@@ -292,7 +284,7 @@ struct experiments *experiments_new(const struct experiments_options *options, c
     if (!experiments->recent || !experiments->arena || load(&loading) != OK) {
         return experiments_free(experiments);
     }
-    options->registry->trying = (struct trying){experiments, begin, resume, end};
+    options->registry->trying = (struct trying){experiments, begin, end};
     return experiments;
 }
 

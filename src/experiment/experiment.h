@@ -1,4 +1,4 @@
-/* Experiments: calls of a tool are given one of several sets of parameters or settings, by what
+/* Experiments: calls of a tool are given one of several sets of parameters, by what
  * their session or caller is, and what comes of them is recorded and compared. The part knows the
  * experiments that run here; files are read by file.h, results made by describe.h.
  *
@@ -16,7 +16,6 @@ struct experiments_options {
     const char *const *places; /* files, and folders with files; a NULL ends them */
     struct registry *registry;
     const struct meter *meter;
-    experiment_check check; /* of the settings of an arm */
 };
 
 /* Reads all files; it tries something with the registry's calls from now on. Everything in the

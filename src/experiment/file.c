@@ -1,7 +1,6 @@
 /* Reads and checks the file of an experiment, member by member. */
 #include "experiment/file.h"
 
-#include "config/config.h"
 #include "core/clock.h"
 #include "core/files.h"
 #include "core/sha256.h"
@@ -24,7 +23,6 @@ const char *const UNIT_NAMES[UNITS] = {"session", "caller"};
 struct reading {
     struct arena *arena;
     const struct registry *registry;
-    experiment_check check;
     const char *path;
     struct experiment *to;
     char *problem;
@@ -291,54 +289,26 @@ static int read_arguments(struct reading *reading, const char *member, yyjson_va
     return status;
 }
 
-/* A value as a variable of the environment would have it; NULL where it is neither text, number nor
- * boolean. */
-static const char *setting_text(const struct reading *reading, yyjson_val *value)
+/* Arms of older versions could hold settings. */
+static int refuse_settings(struct reading *reading, const char *member)
 {
-    return yyjson_is_str(value)                            ? yyjson_get_str(value)
-           : yyjson_is_num(value) || yyjson_is_bool(value) ? json_text_of(reading->arena, value)
-                                                           : NULL;
-}
-
-/* The settings together must be such as the program would start with. */
-static int check_settings(struct reading *reading, const char *member,
-                          const struct overlay *overlay)
-{
-    char words[LIMIT_ERROR_CHARS] = "";
-    const struct overlay *before = overlay_put(overlay);
-    int status = reading->check ? reading->check(words, sizeof words) : OK;
-    overlay_put(before);
-    return status == OK ? OK : wrong(reading, member, "%s", words);
-}
-
-static int read_settings(struct reading *reading, const char *member, yyjson_val *object,
-                         const struct overlay **made)
-{
-    char words[LIMIT_ERROR_CHARS];
-    size_t index, most;
-    yyjson_val *key, *value;
-    *made = NULL;
-    if (object && !yyjson_is_obj(object)) {
-        return wrong_value(reading, member, "an object of variables", object);
-    }
-    struct overlay *overlay = object ? config_overlay_new(reading->arena) : NULL;
-    yyjson_obj_foreach(object, index, most, key, value)
-    {
-        const char *name = yyjson_get_str(key);
-        const char *text = setting_text(reading, value);
-        if (!text) {
-            return wrong_value(reading, join(reading, member, name),
-                               "a text, a number, true or false", value);
-        }
-        int status =
-            overlay ? config_overlay_add(overlay, name, text, words, sizeof words) : ERR_NOMEM;
-        if (status != OK) {
-            return status == ERR_INVALID ? wrong(reading, join(reading, member, name), "%s", words)
-                                         : status;
+    struct buf words;
+    buf_init(&words, LIMIT_ERROR_CHARS);
+    for (size_t i = 0; i < reading->to->tool_count; i++) {
+        const struct entry *entry = registry_tool(reading->registry, reading->to->tools[i]);
+        const char *separator = ": ";
+        yyjson_val *key;
+        yyjson_obj_iter each =
+            yyjson_obj_iter_with(yyjson_obj_get(entry->input_schema, "properties"));
+        buf_printf(&words, "; arguments of %s", entry->name);
+        while ((key = yyjson_obj_iter_next(&each)) != NULL) {
+            buf_printf(&words, "%s%s", separator, yyjson_get_str(key));
+            separator = ", ";
         }
     }
-    *made = overlay;
-    return overlay ? check_settings(reading, member, overlay) : OK;
+    const char *parameters = buf_to_arena(&words, reading->arena);
+    return wrong(reading, member, "an arm tries arguments of a call, and no settings%s",
+                 parameters ? parameters : "");
 }
 
 /* Nothing but these members. */
@@ -368,12 +338,11 @@ static int check_members(struct reading *reading, const char *member, yyjson_val
 
 static int read_arm(struct reading *reading, const char *name, yyjson_val *value)
 {
-    static const char *const MEMBERS[] = {"arguments", "settings", NULL};
-    struct experiment_arm *arm = &reading->to->arms[reading->to->arm_count++];
+    static const char *const MEMBERS[] = {"arguments", NULL};
     const char *member = join(reading, "arms", name);
-    *arm = (struct experiment_arm){.name = name,
-                                   .arguments = yyjson_obj_get(value, "arguments"),
-                                   .settings = yyjson_obj_get(value, "settings")};
+    yyjson_val *arguments = yyjson_obj_get(value, "arguments");
+    reading->to->arms[reading->to->arm_count++] =
+        (struct experiment_arm){.name = name, .arguments = arguments};
     if (!is_name(name, LIMIT_EXPERIMENT_ARM_CHARS)) {
         return wrong(reading, "arms", "\"%.64s\" must be 1 to 32 letters, digits and dashes", name);
     }
@@ -382,14 +351,13 @@ static int read_arm(struct reading *reading, const char *name, yyjson_val *value
                      "\"undecided\" is what an experiment says that has no winner");
     }
     if (!yyjson_is_obj(value)) {
-        return wrong_value(reading, member, "an object with arguments, settings or neither", value);
+        return wrong_value(reading, member, "an object with arguments, or an empty one", value);
+    }
+    if (yyjson_obj_get(value, "settings")) {
+        return refuse_settings(reading, join(reading, member, "settings"));
     }
     int status = check_members(reading, member, value, MEMBERS);
-    if (status == OK) {
-        status = read_arguments(reading, join(reading, member, "arguments"), arm->arguments);
-    }
-    return status == OK ? read_settings(reading, join(reading, member, "settings"), arm->settings,
-                                        &arm->overlay)
+    return status == OK ? read_arguments(reading, join(reading, member, "arguments"), arguments)
                         : status;
 }
 
@@ -444,8 +412,7 @@ static int name_version(struct reading *reading)
         buf_printf(&text, "%s\n", to->arms[i].name);
         json_write_immutable(&text, reading->arena, to->arms[i].arguments);
         buf_putc(&text, '\n');
-        json_write_immutable(&text, reading->arena, to->arms[i].settings);
-        buf_putc(&text, '\n');
+        buf_putc(&text, '\n'); /* here were settings, once: the same arms keep their version */
     }
     int status = arena_failed(reading->arena) ? ERR_NOMEM : buf_error(&text);
     sha256_init(&sha);
@@ -487,10 +454,10 @@ static size_t line_of(const struct buf *text, size_t offset)
     return line;
 }
 
-int experiment_read(struct arena *arena, const struct registry *registry, experiment_check check,
-                    const char *path, struct experiment *experiment, char *problem, size_t size)
+int experiment_read(struct arena *arena, const struct registry *registry, const char *path,
+                    struct experiment *experiment, char *problem, size_t size)
 {
-    struct reading reading = {arena, registry, check, path, experiment, problem, size};
+    struct reading reading = {arena, registry, path, experiment, problem, size};
     struct json_problem where = {0};
     struct buf text;
     *experiment = (struct experiment){0};

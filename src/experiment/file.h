@@ -1,12 +1,11 @@
 /* The file of an experiment: JSON, one experiment each. Reading checks all of it, so that a running
- * program need not: members, the tools and their parameters, the settings that calls may differ in.
+ * program need not: members, the tools and their parameters.
  * docs/experiments.md explains the members. */
 #ifndef FORAGE_EXPERIMENT_FILE_H
 #define FORAGE_EXPERIMENT_FILE_H
 
 #include "core/id.h"
 #include "core/limits.h"
-#include "core/overlay.h"
 #include "experiment/metrics.h"
 #include "registry/registry.h"
 
@@ -17,9 +16,7 @@ extern const char *const UNIT_NAMES[UNITS];
 
 struct experiment_arm {
     const char *name;
-    yyjson_val *arguments;         /* an object, or NULL */
-    yyjson_val *settings;          /* an object, or NULL */
-    const struct overlay *overlay; /* made of the settings; NULL without */
+    yyjson_val *arguments; /* an object, or NULL */
 };
 
 struct experiment {
@@ -42,13 +39,10 @@ struct experiment {
 
 #define EXPERIMENT_LEAST_SAMPLE 10 /* of fewer, nothing can be said that would hold */
 
-/* What else is wrong with the settings of this thread; as search_check(). */
-typedef int (*experiment_check)(char *problem, size_t size);
-
 /* Reads a file; what it says lives in the arena. OK; ERR_NOMEM; ERR_INVALID with the file, the line
- * or the member, what is wrong and what is allowed in `problem`. `check` may be NULL. */
+ * or the member, what is wrong and what is allowed in `problem`. */
 MUST_CHECK int experiment_read(struct arena *arena, const struct registry *registry,
-                               experiment_check check, const char *path,
-                               struct experiment *experiment, char *problem, size_t size);
+                               const char *path, struct experiment *experiment, char *problem,
+                               size_t size);
 
 #endif

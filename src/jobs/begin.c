@@ -161,8 +161,7 @@ int job_start(struct jobs *jobs, struct call *call, const struct entry *entry,
     const char *follows = json_string(arguments, "follow_up_of");
     job->follows = follows ? strdup(follows) : NULL;
     job->call = job_call_new(job, call_request_id(call), call_is_for_operator(call), NULL, 0);
-    if (!job->call || (follows && !job->follows) ||
-        call_try(job->call, call_tried(call), call_overlay(call)) != OK) {
+    if (!job->call || (follows && !job->follows) || call_try(job->call, call_tried(call)) != OK) {
         job_free(job);
         return ERR_NOMEM;
     }
@@ -193,13 +192,6 @@ static const struct caller *caller_of(const struct jobs *jobs, const char *name)
 {
     return strcmp(name, caller_local()->name) == 0 ? caller_local()
                                                    : callers_named(jobs->options.callers, name);
-}
-
-/* What was tried with it is tried on. */
-static int resume_trying(const struct job *job, const char *tried)
-{
-    const struct trying *trying = &job->jobs->options.registry->trying;
-    return tried && trying->resume ? trying->resume(trying->context, job->call, tried) : OK;
 }
 
 static int load_past(struct db *db, struct job *job, const char *request_id)
@@ -235,7 +227,7 @@ static struct job *job_of_row(struct jobs *jobs, struct db *db, const struct job
     job->state = row->state ? strdup(row->state) : NULL;
     job->follows = row->follows ? strdup(row->follows) : NULL;
     job->kept = true;
-    if (load_past(db, job, NULL) != OK || resume_trying(job, row->tried) != OK) {
+    if (load_past(db, job, NULL) != OK || call_try(job->call, row->tried) != OK) {
         job_free(job);
         return NULL;
     }

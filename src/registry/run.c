@@ -6,7 +6,6 @@
 #include "core/id.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "core/overlay.h"
 #include "guard/callers.h"
 #include "registry/registry.h"
 #include "registry/schema.h"
@@ -126,7 +125,6 @@ static int check_and_run(struct run *run)
     const struct trying *trying = &run->registry->trying;
     int status =
         trying->begin ? trying->begin(trying->context, run->call, run->entry, &run->arguments) : OK;
-    overlay_put(call_overlay(run->call));
     status = status == OK ? prepare(run) : status;
     if (status != OK) {
         return status;
@@ -306,7 +304,6 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
                  yyjson_val *arguments, struct reply *reply)
 {
     int64_t began = clock_now_us();
-    const struct overlay *before = overlay_here();
     struct run run = {registry, entry, call, arguments, reply, false, false, false};
     *reply = (struct reply){0};
     atomic_fetch_add(&entry->counts->running, 1);
@@ -332,6 +329,5 @@ int registry_run(struct registry *registry, const struct entry *entry, struct ca
     int64_t took_us = clock_now_us() - began;
     count(entry, failed, took_us);
     log_call(&run, status, failed, took_us);
-    overlay_put(before);
     return status;
 }

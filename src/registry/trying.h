@@ -1,5 +1,5 @@
-/* What is tried with calls: an experiment gives some of them other parameters or settings, and
- * looks at what came of it. The registry and jobs know this much of it; experiment/ does it.
+/* What is tried with calls: an experiment gives some of them other parameters, and looks at what
+ * came of it. The registry and jobs know this much of it; experiment/ does it.
  *
  * What is tried with a call is a text (call_tried()) whose first word names experiment and arm for
  * people, and whose second one tells this version of both from others; the rest is for whoever
@@ -20,14 +20,11 @@ struct outcome;
 struct trying {
     void *context;
     /* Before the arguments of a call are checked: decides whether something is tried with it. Then
-     * call_try() was done, and `arguments` (which may be NULL) are others where it is parameters
-     * that are tried. OK or ERR_NOMEM. */
+     * call_try() was done, and `arguments` (which may be NULL) may be others. OK or ERR_NOMEM. */
     int (*begin)(void *context, struct call *call, const struct entry *entry,
                  yyjson_val **arguments);
-    /* Tries the same with a call that goes on in another process; nothing where nobody knows it
-     * any more. OK or ERR_NOMEM. */
-    int (*resume)(void *context, struct call *call, const char *tried);
-    /* After a call with which something was tried. Does not wait. */
+    /* After a call with which something was tried, maybe by another process, and maybe something
+     * that nobody knows any more. Does not wait. */
     void (*end)(void *context, struct call *call, const struct entry *entry,
                 const struct outcome *outcome);
 };

@@ -170,14 +170,14 @@ def test_after_its_last_day_nothing_is_tried(world, tmp_path):
 # ---- arms really differ ----
 
 
-def test_settings_of_an_arm_reach_the_model(world, tmp_path):
-    """The model of each arm is asked for by its name, and no answer of one is given to the other."""
+def test_arguments_of_an_arm_reach_the_model(world, tmp_path):
+    """The model is told the country of each arm, and no answer of one is given to the other."""
     content = experiment(
         tool="search_web",
         metric="cost",
-        arms={"small": {"settings": {"FORAGE_ANSWER_MODEL": "gpt-5-nano"}}, "large": {"settings": {"FORAGE_ANSWER_MODEL": "gpt-5-mini"}}},
+        arms={"here": {"arguments": {"region": "FR"}}, "there": {"arguments": {"region": "DE"}}},
     )
-    names = {"small": "gpt-5-nano", "large": "gpt-5-mini"}
+    countries = {"here": "France", "there": "Germany"}
     with Responses() as fake:
         settings = settings_of(
             world, tmp_path, content, OPENAI_BASE_URL=fake.base_url, OPENAI_API_KEY=KEY, FORAGE_LIMITS="search_web=0/10m",
@@ -187,7 +187,8 @@ def test_settings_of_an_arm_reach_the_model(world, tmp_path):
                 asked = len(fake.requests)
                 result = call(server, session, "search_web", query=f"Does it rain in {session}?")
                 assert result["success"], result
-                assert json.loads(fake.requests[asked].body)["model"] == names[arm_of_session(content, session)]
+                told = [country for country in countries.values() if country.encode() in fake.requests[asked].body]
+                assert told == [countries[arm_of_session(content, session)]]
             # The same question in all sessions: one request for each arm, and the rest is kept.
             asked = len(fake.requests)
             for session in SESSIONS[:12]:
@@ -198,25 +199,9 @@ def test_settings_of_an_arm_reach_the_model(world, tmp_path):
     assert all(row["nano_usd"] > 0 and row["nothing_found"] == 0 for row in rows)
 
 
-def test_settings_of_an_arm_reach_threads_beside(world, tmp_path):
-    """How many providers are asked side by side, and the weights of ranking."""
-    world.find(8)
-    content = experiment(
-        arms={"one": {"settings": {"FORAGE_SEARCH_MERGE": 1}}, "two": {"settings": {"FORAGE_SEARCH_MERGE": 2, "FORAGE_SEARCH_WORDS_WEIGHT": 0}}}
-    )
-    folder = write(tmp_path / "experiments", content)
-    settings = world.settings("serper", "tavily", FORAGE_EXPERIMENTS=folder, FORAGE_DATA_DIR=tmp_path / "data")
-    with Server(**settings) as server:
-        for session in SESSIONS[:8]:
-            result = call(server, session, explain=True)
-            two = arm_of_session(content, session) == "two"
-            assert set(result["provider"].split(", ")) == ({"serper", "tavily"} if two else {"serper"})
-            if two:
-                assert all(item["explain"]["words"] == 0 for item in result["results"])
-
-
 def test_answers_that_are_kept_stay_with_their_arm(world, tmp_path):
-    content = experiment(arms={"A": {"settings": {"FORAGE_SEARCH_ORDER": "none"}}, "B": {"settings": {"FORAGE_SEARCH_ORDER": "votes"}}})
+    """Of the same call too, though B asks for what is the default."""
+    content = experiment(arms={"A": {}, "B": {"arguments": {"num_results": 3}}})
     settings = settings_of(world, tmp_path, content, FORAGE_SEARCH_CACHE_TTL="10m")
     with Server(**settings) as server:
         kept = [call(server, session).get("cached", False) for session in SESSIONS]
@@ -320,16 +305,16 @@ def scene():
 
 
 def test_a_job_keeps_its_arm_when_its_server_is_killed(scene, tmp_path):
-    """Its model before and after is that of its arm, and it is one trial."""
-    models = {"A": "arm-a", "B": "arm-b"}
+    """What it asks for before and after is that of its arm, and it is one trial."""
+    depths = {"A": "concise", "B": "detailed"}
     content = experiment(
-        "which-model", tool=["deep_search", "search"], metric="verified",
-        arms={arm: {"settings": {"FORAGE_RESEARCH_MODEL": f"vllm:{name}"}} for arm, name in models.items()},
+        "how-deep", tool="deep_search", metric="verified",
+        arms={arm: {"arguments": {"depth": depth}} for arm, depth in depths.items()},
     )  # fmt: skip
     folder = write(tmp_path / "experiments", content)
     settings = scene.settings(FORAGE_EXPERIMENTS=folder, FORAGE_DATA_DIR=tmp_path / "data")
     headers = {"MCP-Protocol-Version": "2025-11-25"}
-    for session in (next(s for s in SESSIONS if arm_of_session(content, s) == arm) for arm in models):
+    for session in (next(s for s in SESSIONS if arm_of_session(content, s) == arm) for arm in depths):
         player = Hangs(scene.world.questions, 3)
         scene.play(player)
         message = tool_call("deep_search", {"topic": scene.question(), "background": True})
@@ -344,9 +329,11 @@ def test_a_job_keeps_its_arm_when_its_server_is_killed(scene, tmp_path):
         with Server(**{**settings, **as_server(2)}) as server:
             done = finished(server.port, job)
             assert done["status"] == "done" and done["runs"] == 2, done
-            server.wait_log(rf"job=.* status=done .* experiment=which-model/{arm_of_session(content, session)}$")
-        asked = {json.loads(asked.body)["model"] for asked in scene.models.requests}
-        assert asked == {models[arm_of_session(content, session)]} and len(scene.owners()) == 2
+            server.wait_log(rf"job=.* status=done .* experiment=how-deep/{arm_of_session(content, session)}$")
+        depth = depths[arm_of_session(content, session)]
+        asked = [asked.body for asked in scene.models.requests]
+        told = {name for name in depths.values() if any(f"Depth: {name}.".encode() in body for body in asked)}
+        assert told == {depth} == {done["result"]["metadata"]["depth"]} and len(scene.owners()) == 2
         row = trials(tmp_path / "data")[-1]
         assert row["arm"] == arm_of_session(content, session) and row["tool"] == "deep_search" and row["failed"] == 0
         cited = done["result"]["citations"]
@@ -415,11 +402,8 @@ WRONG = [
     ({"arms": {"A": {}, "B": {"argument": {}}}}, 'arms.B: there is no member "argument"; is arguments meant?'),
     ({"arms": {"A": {}, "B": {"arguments": {"num_result": 5}}}}, "arms.B.arguments.num_result: web_search has no parameter of this name; num_results is meant?"),
     ({"arms": {"A": {}, "B": {"arguments": {"num_results": 50}}}}, "arms.B.arguments.num_results: web_search does not take it: num_results must be an integer from 1 to 20, but 50 came"),
-    ({"arms": {"A": {}, "B": {"settings": {"FORAGE_WORKERS": 3}}}}, 'arms.B.settings.FORAGE_WORKERS: "FORAGE_WORKERS" cannot differ between calls; these can: '),
-    ({"arms": {"A": {}, "B": {"settings": {"SERPER_API_KEY": "x"}}}}, 'arms.B.settings.SERPER_API_KEY: "SERPER_API_KEY" cannot differ between calls'),
-    ({"arms": {"A": {}, "B": {"settings": {"FORAGE_SEARCH_MERGE": "many"}}}}, 'arms.B.settings.FORAGE_SEARCH_MERGE: FORAGE_SEARCH_MERGE must be an integer from 0 to 8, but "many" came'),
-    ({"arms": {"A": {}, "B": {"settings": {"FORAGE_SEARCH_ORDER": "vote"}}}}, 'arms.B.settings: FORAGE_SEARCH_ORDER: there is no rule "vote"; did you mean votes?'),
-    ({"arms": {"A": {}, "B": {"settings": {"FORAGE_SEARCH_MERGE": [1]}}}}, "arms.B.settings.FORAGE_SEARCH_MERGE: must be a text, a number, true or false"),
+    ({"arms": {"A": {}, "B": {"arguments": {}, "settings": {"FORAGE_SEARCH_MERGE": 2}}}}, "arms.B.settings: an arm tries arguments of a call, and no settings; arguments of web_search: query, queries, num_results, "),
+    ({"tool": ["search", "search_web"], "arms": {"A": {"settings": {}}, "B": {}}}, "arms.A.settings: an arm tries arguments of a call, and no settings; arguments of search: query, background, follow_up_of; arguments of search_web: query, maxResults, "),
 ]  # fmt: skip
 
 

@@ -362,7 +362,7 @@ def test_every_answer_is_as_described(client):
 
 def test_experiments_are_as_described(world, tmp_path):  # noqa: F811
     world.find(2)
-    about = experiment(about="Words.", until="2031-12-31", arms={"A": {"settings": {"FORAGE_SEARCH_MERGE": 1}}, "B": {"arguments": {"num_results": 1}}})
+    about = experiment(about="Words.", until="2031-12-31", arms={"A": {}, "B": {"arguments": {"num_results": 1}}})
     settings = world.settings("serper", FORAGE_EXPERIMENTS=write(tmp_path / "files", about), FORAGE_DATA_DIR=tmp_path / "data")
     with Server(**settings) as server:
         client = Client(server)

@@ -4,7 +4,6 @@
 #include "config/config.h"
 #include "core/files.h"
 #include "core/limits.h"
-#include "core/overlay.h"
 #include "loopback.h"
 #include "unit.h"
 
@@ -223,7 +222,7 @@ static void write_experiment(const char *folder, char *setting, size_t size)
     assert_non_null(file);
     fputs("{\"name\": \"brief\", \"tool\": \"memory_add\", \"unit\": \"caller\", \"share\": 1,"
           " \"metric\": \"latency\", \"sample\": 10,"
-          " \"arms\": {\"A\": {}, \"B\": {\"settings\": {\"FORAGE_SEARCH_MERGE\": 2}}}}",
+          " \"arms\": {\"A\": {}, \"B\": {\"arguments\": {\"tags\": [\"brief\"]}}}}",
           file);
     assert_int_equal(fclose(file), 0);
 }
@@ -245,7 +244,6 @@ static void test_experiments_are_made_where_they_are_set(void **state)
     assert_non_null(program.app->parts.experiments);
     assert_non_null(program.app->registry->trying.begin);
     add_memory(&program);
-    assert_null(overlay_here()); /* what held for the call holds no more */
     end(&program);
     assert_true(remove_folder(program.folder, 10));
 }

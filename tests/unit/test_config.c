@@ -4,7 +4,6 @@
 #include "config/config_docs.h"
 #include "config/variables.h"
 #include "config_fixture.h"
-#include "core/overlay.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -758,84 +757,6 @@ static void ends_on_mistakes(void **state)
     assert_int_equal(aborted, COUNT(MISTAKES));
 }
 
-/* ---- settings of some calls ---- */
-
-static void *looks_elsewhere(void *context)
-{
-    bool *as_set = context;
-    *as_set = config_int("FORAGE_SEARCH_MERGE") == 2 && !config_is_set("FORAGE_MODEL");
-    return NULL;
-}
-
-static void add_setting(struct overlay *overlay, const char *name, const char *text)
-{
-    char problem[256] = "";
-    if (config_overlay_add(overlay, name, text, problem, sizeof problem) != OK) {
-        fail_msg("%s", problem);
-    }
-}
-
-static void lets_calls_differ(void **state)
-{
-    struct arena *arena = *state;
-    char home[] = "HOME=/home-of-a-test", merge[] = "FORAGE_SEARCH_MERGE=2";
-    char *environment[] = {home, merge, NULL};
-    struct buf problem;
-    pthread_t thread;
-    bool as_set = false;
-    assert_int_equal(load(arena, environment, &problem), OK);
-    buf_done(&problem);
-    struct overlay *overlay = config_overlay_new(arena);
-    add_setting(overlay, "FORAGE_SEARCH_MERGE", "4");
-    add_setting(overlay, "FORAGE_MODEL", "ollama:qwen3:8b");
-    add_setting(overlay, "FORAGE_SEARCH_ORDER", "votes, copies");
-    add_setting(overlay, "FORAGE_MODEL_TIMEOUT", "90");
-    add_setting(overlay, "FORAGE_PROMPTS_DIR", "~/prompts");
-    assert_int_equal(config_int("FORAGE_SEARCH_MERGE"), 2);
-    assert_null(overlay_put(overlay));
-    size_t count;
-    assert_int_equal(config_int("FORAGE_SEARCH_MERGE"), 4);
-    assert_string_equal(config_text("FORAGE_MODEL"), "ollama:qwen3:8b");
-    assert_true(config_is_set("FORAGE_MODEL"));
-    assert_string_equal(config_list("FORAGE_SEARCH_ORDER", &count)[1], "copies");
-    assert_int_equal(count, 2);
-    assert_int_equal(config_duration_ms("FORAGE_MODEL_TIMEOUT"), 90000);
-    assert_string_equal(config_text("FORAGE_PROMPTS_DIR"), "/home-of-a-test/prompts");
-    assert_int_equal(config_int("FORAGE_WORKERS"), 128); /* all others are as they were */
-    assert_int_equal(pthread_create(&thread, NULL, looks_elsewhere, &as_set), 0);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(as_set);
-    assert_ptr_equal(overlay_put(NULL), overlay);
-    assert_int_equal(config_int("FORAGE_SEARCH_MERGE"), 2);
-    assert_false(config_is_set("FORAGE_MODEL"));
-}
-
-static void refuses_what_calls_cannot_differ_in(void **state)
-{
-    static const struct {
-        const char *name, *text, *words;
-    } CASES[] = {
-        {"FORAGE_WORKERS", "3", "\"FORAGE_WORKERS\" cannot differ between calls; these can: "},
-        {"OPENAI_API_KEY", "x", "\"OPENAI_API_KEY\" cannot differ between calls"},
-        {"FORAGE_MODLE", "x", "\"FORAGE_MODLE\" is no variable of forage"},
-        {"GEMINI_SYSTEM_PROMPT", "x", "\"GEMINI_SYSTEM_PROMPT\" cannot differ"}, /* a second name */
-        {"FORAGE_SEARCH_MERGE", "9", "FORAGE_SEARCH_MERGE must be an integer from 0 to 8, but"},
-        {"FORAGE_RESEARCH_WORKER", "me", "FORAGE_RESEARCH_WORKER must be "},
-        {"FORAGE_MODEL", " ", "FORAGE_MODEL must be "},
-    };
-    load_one(*state, NULL);
-    for (size_t i = 0; i < COUNT(CASES); i++) {
-        char problem[256] = "";
-        struct overlay *overlay = config_overlay_new(*state);
-        assert_int_equal(
-            config_overlay_add(overlay, CASES[i].name, CASES[i].text, problem, sizeof problem),
-            ERR_INVALID);
-        if (strncmp(problem, CASES[i].words, strlen(CASES[i].words)) != 0) {
-            fail_msg("%s: %s", CASES[i].name, problem);
-        }
-    }
-}
-
 UNIT_TEST(config)
 {
     const struct CMUnitTest tests[] = {
@@ -861,8 +782,6 @@ UNIT_TEST(config)
         cmocka_unit_test_setup(passes_over_references, begin),
         cmocka_unit_test_setup(passes_over_placeholders, begin),
         cmocka_unit_test_setup(warns_of_readable_secrets, begin),
-        cmocka_unit_test_setup(lets_calls_differ, begin),
-        cmocka_unit_test_setup(refuses_what_calls_cannot_differ_in, begin),
         cmocka_unit_test_setup(ends_on_mistakes, begin),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -7,7 +7,6 @@
 #include "call/side.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "core/overlay.h"
 #include "core/status.h"
 
 #include <pthread.h>
@@ -36,14 +35,6 @@ static void work(struct call *call, void *item, struct arena *keep)
     piece->text = arena_printf(keep, "slept %d", (int)piece->sleep_ms);
     running--;
     ended++;
-}
-
-/* What a piece of a call with settings of its own found on its thread. */
-static void look_at_settings(struct call *call, void *item, struct arena *keep)
-{
-    (void)keep;
-    const struct overlay **found = item;
-    *found = overlay_here() == call_overlay(call) ? overlay_here() : NULL;
 }
 
 static struct parts parts;
@@ -106,31 +97,6 @@ static void all_of_them_end(void **state)
     assert_string_equal(pieces[2].text, "slept 10");
     side_free(side);
     call_free(call);
-}
-
-/* Settings of a call hold on every thread that works on it, and on no other. */
-static void settings_of_a_call_reach_its_pieces(void **state)
-{
-    (void)state;
-    static const char SETTINGS; /* nobody looks into them */
-    const struct overlay *settings = (const struct overlay *)&SETTINGS;
-    const struct overlay *found[3] = {NULL};
-    for (int with = 1; with >= 0; with--) {
-        struct call *call = new_call(0);
-        assert_int_equal(call_try(call, NULL, with ? settings : NULL), OK);
-        struct side *side = side_new(call, look_at_settings, COUNT(found), 2, KIB(16));
-        for (size_t i = 0; i < COUNT(found); i++) {
-            found[i] = with ? NULL : settings;
-            side_set(side, i, &found[i]);
-        }
-        assert_int_equal(side_run(side, 0, NULL, NULL), OK);
-        for (size_t i = 0; i < COUNT(found); i++) {
-            assert_ptr_equal(found[i], with ? settings : NULL);
-        }
-        side_free(side);
-        call_free(call);
-    }
-    assert_null(overlay_here());
 }
 
 static void no_more_than_wanted_run_at_once(void **state)
@@ -263,7 +229,6 @@ UNIT_TEST(side)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_them_end),
-        cmocka_unit_test(settings_of_a_call_reach_its_pieces),
         cmocka_unit_test(no_more_than_wanted_run_at_once),
         cmocka_unit_test(at_the_deadline_the_rest_is_left_behind),
         cmocka_unit_test(a_report_limits_the_rest),
