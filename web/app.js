@@ -5,7 +5,7 @@ import { events, onSignedOut, openSession, signIn, signOut, get } from "./api.js
 import { ago, foreign, h, put, replace, svg } from "./dom.js";
 import { button, confirm, field, problem, select, skeleton, toast } from "./widgets.js";
 
-/* What can be opened. `operator`: only for whoever runs the server. `of`: how the choice of a caller is used: "records" takes one or
+/* What can be opened. `operator`: only for whoever runs the server. `has`: only where the session says that there are such things. `of`: how the choice of a caller is used: "records" takes one or
    everybody, "caller" one, absent none. The icon is a path of 24 by 24. */
 const VIEWS = [
   { name: "overview", title: "Overview", of: "records", icon: "M4 20V10m5 10V4m5 16v-7m5 7V8" },
@@ -13,7 +13,7 @@ const VIEWS = [
   { name: "memories", title: "Memories", of: "caller", icon: "M6 3h12v18l-6-4-6 4z" },
   { name: "research", title: "Research", of: "caller", icon: "M6 3h9l4 4v14H6zM14 3v5h5M9 12h7M9 16h7" },
   { name: "try", title: "Try", of: "caller", icon: "M7 4l13 8-13 8z" },
-  { name: "experiments", title: "Experiments", operator: true, icon: "M9 3h6m-5 0v6l-5.5 9.5A1.7 1.7 0 0 0 6 21h12a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9" },
+  { name: "experiments", title: "Experiments", has: "experiments", icon: "M9 3h6m-5 0v6l-5.5 9.5A1.7 1.7 0 0 0 6 21h12a1.7 1.7 0 0 0 1.5-2.5L14 9V3M7.5 15h9" },
   { name: "setup", title: "Setup", operator: true, icon: "M4 7h9m4 0h3M4 17h3m4 0h9M15 9.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Zm-6 10a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z" },
 ];
 
@@ -78,7 +78,7 @@ function icon(path) {
 }
 
 function offered() {
-  return VIEWS.filter((view) => !view.operator || app.session.operator);
+  return VIEWS.filter((view) => (!view.operator || app.session.operator) && (!view.has || app.session[view.has]));
 }
 
 function drawNavigation(current) {

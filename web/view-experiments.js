@@ -96,13 +96,6 @@ function meterOf(arm, one) {
   return made;
 }
 
-function nothing() {
-  return card("Nothing is tried out", { className: "hint" },
-    h("p", null, "An experiment gives some callers or sessions other parameters and tells whether that is better. It is a file in the folder of experiments:"),
-    codeBlock(JSON.stringify({ name: "more-results", tool: "web_search", unit: "session", metric: "reformulation", sample: 200, arms: { three: {}, five: { arguments: { num_results: 5 } } } }, null, 2)),
-    h("p", { class: "small muted" }, "FORAGE_EXPERIMENTS names the folder; “forage experiment --help” tells the rest."));
-}
-
 export async function show(main, context) {
   const [name] = context.params.path;
   const place = h("div", { class: "view" });
@@ -112,7 +105,6 @@ export async function show(main, context) {
       return [h("p", { class: "back" }, h("a", { href: "#/experiments" }, "← All experiments")), h("h2", { class: "title" }, foreign(one.name, 80)), one.about ? h("p", { class: "muted" }, foreign(one.about, 1000)) : null, whole(one)];
     }
     const { experiments } = await get("/api/v1/experiments");
-    if (!experiments.length) return nothing();
     return h("div", { class: "columns" }, experiments.map((one) =>
       card(h("a", { href: `#/experiments/${encodeURIComponent(one.name)}` }, foreign(one.name, 80)), { tools: badge(one.status, STATES[one.status]) },
         one.about ? h("p", null, foreign(one.about, 300)) : null,

@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "core/clock.h"
 #include "core/limits.h"
+#include "experiment/experiment.h"
 #include "rest/files.h"
 #include "rest/http.h"
 #include "text/text.h"
@@ -126,6 +127,9 @@ static yyjson_mut_val *describe(const struct visit *visit, yyjson_mut_doc *doc,
         page_token_make(visit->door->sessions, caller, token);
         yyjson_mut_obj_add_str(doc, body, "caller", caller->name);
         yyjson_mut_obj_add_bool(doc, body, "operator", caller->is_operator);
+        /* What is tried on callers is not theirs to know. */
+        bool has_experiments = caller->is_operator && experiments_at(app->parts.experiments, 0);
+        yyjson_mut_obj_add_bool(doc, body, "experiments", has_experiments);
         yyjson_mut_obj_add_bool(doc, body, "history", config_bool("FORAGE_HISTORY"));
         yyjson_mut_obj_add_strcpy(doc, body, "page_token", token);
     }

@@ -279,6 +279,7 @@ def test_where_the_history_is_off_it_says_how_to_switch_it_on(page):
 
 def test_an_experiment_has_numbers_and_a_verdict(page, servers):
     one = page("typical", "experiments")
+    assert "Experiments" in one.text("nav.views")
     one.click("five-results", "a")
     one.wait_text("three is better")
     told = ask(servers("typical"), "GET", "/api/v1/experiments/five-results")
@@ -287,6 +288,12 @@ def test_an_experiment_has_numbers_and_a_verdict(page, servers):
     assert f"{round(three['estimate'])} ms" in one.text() and f"{round(three['low'])} ms to {round(three['high'])} ms" in one.text()
     one.click("reformulation", "button")
     assert "%" in one.text(".intervals[aria-label^='Asked again']")
+
+
+def test_without_experiments_there_is_no_page_of_them(page):
+    """Nobody is led to it, nor finds it by its address."""
+    one = page("empty", "experiments")
+    assert "This page does not exist" in one.text() and "Experiments" not in one.text("nav.views")
 
 
 def test_setup_shows_and_changes_nothing(page, servers):

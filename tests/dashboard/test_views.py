@@ -33,8 +33,8 @@ VIEWS = {
 }
 # Those that not every world has something for, or something else.
 SAME = {"overview-month": ("typical",), "setup": ("typical",), "clients": ("typical",), "tokens": ("empty",), "settings": ("typical",)}
-FULL = {name: ("typical", "huge") for name in ("memory", "memory-search", "report")}
-ONLY = {**FULL, "try": ("typical",), "search": ("typical", "huge"), "experiment": ("typical", "huge"), **SAME}
+FULL = {name: ("typical", "huge") for name in ("memory", "memory-search", "report", "experiments", "experiment")}
+ONLY = {**FULL, "try": ("typical",), "search": ("typical", "huge"), **SAME}
 
 
 CASES = [(world, name) for name in VIEWS for world in ONLY.get(name, WORLDS)]
