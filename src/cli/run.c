@@ -8,8 +8,8 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/redact.h"
+#include "guard/admission.h"
 #include "guard/callers.h"
-#include "guard/gate.h"
 #include "jobs/jobs.h"
 #include "proc/successor.h"
 #include "text/text.h"
@@ -125,10 +125,10 @@ int run_call(struct app *app, int signals, const struct call_options *options, r
 {
     int code = EXIT_FAILED;
     struct call_options ours = *options;
-    char day[GATE_DAY_SIZE];
+    char day[ADMISSION_DAY_SIZE];
     ours.parts = app ? &app->parts : options->parts;
     if (app && app->parts.experiments) { /* the commands of one day are one conversation */
-        gate_day(clock_wall_ms(), day);
+        admission_day(clock_wall_ms(), day);
         ours.session = day;
     }
     struct call *call = call_new(&ours);

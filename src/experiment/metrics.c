@@ -1,7 +1,7 @@
 /* The table of metrics, and reading them off a trial. */
 #include "experiment/metrics.h"
 
-#include "guard/gate.h"
+#include "guard/admission.h"
 
 #include <math.h>
 #include <string.h>

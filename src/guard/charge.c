@@ -52,7 +52,7 @@ static void warn_once(struct call *call, const char *whose, int64_t spent, int64
     call_log(call, "warning", "%s spent $%.4f of the day's budget of $%.2f", whose, dollars, most);
 }
 
-static void warn(const struct gate_rules *rules, struct call *call, int64_t cost,
+static void warn(const struct admission_rules *rules, struct call *call, int64_t cost,
                  const struct spending *spent)
 {
     const struct caller *caller = call_caller(call);
@@ -66,7 +66,7 @@ static void warn(const struct gate_rules *rules, struct call *call, int64_t cost
 
 static bool has_budget(const struct charges *charges)
 {
-    return charges && gate_has_budget(charges->rules);
+    return charges && admission_has_budget(charges->rules);
 }
 
 /* ---- the books ---- */
@@ -100,8 +100,8 @@ int charge_open(struct call *call, const struct call_usage *most, struct charge 
     enter(charge, &charge->entry.amount, has_budget(charges) ? &spent : NULL);
     if (has_budget(charges) && cost > 0) {
         struct spending before = {spent.caller_nano - cost, spent.total_nano - cost};
-        status =
-            gate_check_budget(charges->rules, call, CODE_BUDGET, call_booked_tool(call), &before);
+        status = admission_check_budget(charges->rules, call, CODE_BUDGET, call_booked_tool(call),
+                                        &before);
         status = status == OK ? OK : ERR_BUSY;
     }
     status = status == OK ? call_check(call) : status;
@@ -134,7 +134,8 @@ void charge_settle(struct charge *charge, const struct call_usage *used)
 int charge_check(struct call *call)
 {
     const struct charges *charges = call_parts(call)->charges;
-    return has_budget(charges) ? gate_afford(charges->rules, call, call_booked_tool(call)) : OK;
+    return has_budget(charges) ? admission_afford(charges->rules, call, call_booked_tool(call))
+                               : OK;
 }
 
 /* ---- sending ---- */

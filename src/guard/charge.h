@@ -6,7 +6,7 @@
 #define FORAGE_GUARD_CHARGE_H
 
 #include "call/call.h"
-#include "guard/gate.h"
+#include "guard/admission.h"
 #include "guard/prices.h"
 #include "net/fetch.h"
 
@@ -24,7 +24,7 @@ struct charge_entry {
 /* What charges need of a program; in its parts. */
 struct charges {
     struct prices *prices;
-    const struct gate_rules *rules;
+    const struct admission_rules *rules;
     void *context;
     /* Adds an entry for the call's caller, tool and job; `spent` (NULL: nobody wants to know) is
      * what has been spent today, this entry included, as far as anybody knows. */

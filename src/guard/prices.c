@@ -3,7 +3,7 @@
 
 #include "core/limits.h"
 #include "embedded.h"
-#include "guard/gate.h"
+#include "guard/admission.h"
 #include "text/json.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
 
 struct describing {
     struct db *db;
-    const struct gate_rules *rules;
+    const struct admission_rules *rules;
     const char *caller; /* "" for all of them */
     int64_t now_ms;
     yyjson_mut_doc *doc;
@@ -91,7 +91,7 @@ static void add_budget(const struct describing *to, yyjson_mut_val *budgets, boo
     add_stamp(to, budget, "resets_at", to->now_ms - to->now_ms % DAY_MS + DAY_MS);
 }
 
-int allowances_describe(const struct gate_rules *rules, const struct registry *registry,
+int allowances_describe(const struct admission_rules *rules, const struct registry *registry,
                         struct db *db, const char *caller, yyjson_mut_doc *doc,
                         yyjson_mut_val *body)
 {

@@ -341,14 +341,14 @@ static void wrote(void *context, struct db *db, struct writer_job *jobs, int sta
 /* What was spent today as far as this process knows it without the database. */
 static void count_unsaved(const struct keeper *keeper, struct job *job)
 {
-    char today[GATE_DAY_SIZE];
-    char day[GATE_DAY_SIZE];
-    gate_day(clock_wall_ms(), today);
+    char today[ADMISSION_DAY_SIZE];
+    char day[ADMISSION_DAY_SIZE];
+    admission_day(clock_wall_ms(), today);
     int64_t own = job->record.charge ? job->record.nano_usd : 0;
     job->spent = (struct spending){own, own};
     for (const struct writer_job *late = writer_late(keeper->writer); late; late = late->next) {
         const struct job *other = (const struct job *)late;
-        gate_day(other->record.at_ms, day);
+        admission_day(other->record.at_ms, day);
         if (other->record.charge && strcmp(day, today) == 0) {
             bool mine = strcmp(other->caller, job->caller) == 0;
             job->spent.total_nano += other->record.nano_usd;

@@ -28,7 +28,7 @@ struct meter {
     struct prices *prices;
     struct charges charges;
     struct answers *answers;
-    struct gate_rules rules;
+    struct admission_rules rules;
     bool history;
     bool notes_all;          /* calls of tools that ask nobody outside, too */
     meter_settings settings; /* may be NULL */
@@ -51,9 +51,9 @@ static const char *caller_name(const struct call *call)
 static int admit(void *context, struct call *call, const struct entry *entry, unsigned more)
 {
     const struct meter *meter = context;
-    struct gate_tool tool = {
+    struct admission_tool tool = {
         .name = entry->name, .quick = entry->quick, .paid = entry->paid, .more = more};
-    return gate_admit(&meter->rules, call, &tool);
+    return admission_check(&meter->rules, call, &tool);
 }
 
 /* Whether the answers of a caller are stored in the database too: where what was asked is, what was
@@ -295,7 +295,7 @@ static int64_t read_budget(const char *variable)
     return good ? (int64_t)llround(dollars * (double)NANO_PER_USD) : -1;
 }
 
-static int read_budgets(struct gate_rules *rules, char *problem, size_t size)
+static int read_budgets(struct admission_rules *rules, char *problem, size_t size)
 {
     static const char *const VARIABLES_OF[] = {"FORAGE_DAILY_BUDGET_USD",
                                                "FORAGE_DAILY_BUDGET_TOTAL_USD"};
@@ -393,7 +393,7 @@ uint64_t meter_unnoted(const struct meter *meter)
     return keeper_unnoted(meter->keeper);
 }
 
-const struct gate_rules *meter_rules(const struct meter *meter)
+const struct admission_rules *meter_rules(const struct meter *meter)
 {
     return &meter->rules;
 }

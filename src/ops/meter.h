@@ -48,7 +48,7 @@ void meter_record(const struct meter *meter, struct call *call, const struct rec
 /* How many calls could not be recorded for those who look, since the program started. */
 uint64_t meter_unnoted(const struct meter *meter);
 /* What callers may do and spend. */
-const struct gate_rules *meter_rules(const struct meter *meter);
+const struct admission_rules *meter_rules(const struct meter *meter);
 /* Writes a trial of a call, for which nobody waits. */
 void meter_try(const struct meter *meter, struct call *call, const struct trial *trial);
 

@@ -3,7 +3,7 @@
 
 #include "core/clock.h"
 #include "core/limits.h"
-#include "guard/gate.h"
+#include "guard/admission.h"
 #include "ops/tallies.h"
 
 #include <stdlib.h>

@@ -306,9 +306,9 @@ int records_look(struct db *db, struct limit_claim *claim, int64_t now_ms,
 
 int records_spent(struct db *db, const char *caller, int64_t now_ms, struct spending *spent)
 {
-    char day[GATE_DAY_SIZE];
+    char day[ADMISSION_DAY_SIZE];
     int64_t numbers[2];
-    gate_day(now_ms, day);
+    admission_day(now_ms, day);
     int found = db_numbers(
         db_ask(db,
                "SELECT CAST(coalesce(sum(CASE WHEN caller = ?2 THEN nano_usd END), 0) AS BIGINT), "
@@ -321,9 +321,9 @@ int records_spent(struct db *db, const char *caller, int64_t now_ms, struct spen
 
 static int add_usage(struct db *db, const struct record *record)
 {
-    char day[GATE_DAY_SIZE];
+    char day[ADMISSION_DAY_SIZE];
     const struct record amount = record->charge ? *record : (struct record){0};
-    gate_day(record->at_ms, day);
+    admission_day(record->at_ms, day);
     return db_do(
         db,
         "INSERT INTO {usage} AS sums VALUES (?1, ?2, ?3, ?10, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT "
@@ -414,8 +414,8 @@ int records_add(struct db *db, const struct record *record)
 
 int records_tidy(struct db *db, int64_t now_ms)
 {
-    char day[GATE_DAY_SIZE];
-    gate_day(now_ms - LIMIT_USAGE_DAYS * DAY_MS, day);
+    char day[ADMISSION_DAY_SIZE];
+    admission_day(now_ms - LIMIT_USAGE_DAYS * DAY_MS, day);
     const struct {
         const char *sql;
         struct db_value beyond;

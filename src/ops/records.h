@@ -8,7 +8,7 @@
 #include "config/places.h"
 #include "core/sha256.h"
 #include "db/db.h"
-#include "guard/gate.h"
+#include "guard/admission.h"
 
 /* One call, as it is recorded. */
 struct record {

@@ -61,8 +61,8 @@ static void add_usage_row(void *context, const struct record_sums *row)
 int report_usage(struct db *db, const char *caller, int64_t days, yyjson_mut_doc *doc,
                  yyjson_mut_val **result)
 {
-    char from[GATE_DAY_SIZE];
-    gate_day(clock_wall_ms() - (days - 1) * DAY_MS, from);
+    char from[ADMISSION_DAY_SIZE];
+    admission_day(clock_wall_ms() - (days - 1) * DAY_MS, from);
     struct usage_report report = {.doc = doc, .rows = yyjson_mut_arr(doc)};
     int status = records_usage(db, caller, from, add_usage_row, &report);
     if (status != OK) {

@@ -83,12 +83,12 @@ const char *session_of(const struct http_door *door, const struct exchange *exch
                        const char *label, char session[SESSION_NAME_SIZE])
 {
     char address[ADDRESS_SIZE];
-    char day[GATE_DAY_SIZE];
+    char day[ADMISSION_DAY_SIZE];
     if (!door->app->parts.experiments || label) {
         return door->app->parts.experiments ? label : NULL;
     }
     client_address(door, exchange, address);
-    gate_day(clock_wall_ms(), day);
+    admission_day(clock_wall_ms(), day);
     snprintf(session, SESSION_NAME_SIZE, "%s %s", address, day);
     return session;
 }

@@ -5,7 +5,7 @@
 
 #include "app/app.h"
 #include "core/buf.h"
-#include "guard/gate.h"
+#include "guard/admission.h"
 #include "guard/ranges.h"
 #include "guard/sessions.h"
 #include "ops/overview.h"
@@ -132,7 +132,7 @@ void client_address(const struct http_door *door, const struct exchange *exchang
                     char address[ADDRESS_SIZE]);
 /* What tells one conversation of a client from another: the label that it gives it, or else, in
  * `session`, its address and the day. NULL where nobody wants to know. */
-#define SESSION_NAME_SIZE (ADDRESS_SIZE + GATE_DAY_SIZE)
+#define SESSION_NAME_SIZE (ADDRESS_SIZE + ADMISSION_DAY_SIZE)
 const char *session_of(const struct http_door *door, const struct exchange *exchange,
                        const char *label, char session[SESSION_NAME_SIZE]);
 /* The name and port by which the client knows this server. */

@@ -6,8 +6,8 @@
 #include "core/limits.h"
 #include "core/redact.h"
 #include "core/status.h"
+#include "guard/admission.h"
 #include "guard/callers.h"
-#include "guard/gate.h"
 #include "guard/limiter.h"
 
 #include <pthread.h>
@@ -376,7 +376,7 @@ static void the_gate_decides(void **state)
     (void)state;
     static const struct {
         const char *what;
-        struct gate_tool tool;
+        struct admission_tool tool;
         struct told told;
         int status;
         int asked;         /* how often the shared counts were */
@@ -429,14 +429,14 @@ static void the_gate_decides(void **state)
         struct told told = CASES[i].told;
         struct limiter *limiter = limiter_new();
         struct limit_rules *limits = limit_rules_new(NULL, NULL, problem, sizeof problem);
-        struct gate_rules rules = {.limiter = limiter,
-                                   .limits = limits,
-                                   .shared = {&told, take_as_told},
-                                   .budget_nano = NANO_PER_USD,
-                                   .total_budget_nano = 3 * NANO_PER_USD};
+        struct admission_rules rules = {.limiter = limiter,
+                                        .limits = limits,
+                                        .shared = {&told, take_as_told},
+                                        .budget_nano = NANO_PER_USD,
+                                        .total_budget_nano = 3 * NANO_PER_USD};
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
         print_message("%s\n", CASES[i].what);
-        assert_int_equal(gate_admit(&rules, call, &CASES[i].tool), CASES[i].status);
+        assert_int_equal(admission_check(&rules, call, &CASES[i].tool), CASES[i].status);
         assert_int_equal(told.asked, CASES[i].asked);
         if (CASES[i].words) {
             assert_string_equal(call_error(call)->code, CODE_RATE_LIMIT);
@@ -457,12 +457,13 @@ static void without_the_store_this_process_counts(void **state)
     struct told told = {.status = ERR_IO};
     struct limiter *limiter = limiter_new();
     struct limit_rules *limits = limit_rules_new(NULL, NULL, problem, sizeof problem);
-    struct gate_rules rules = {
+    struct admission_rules rules = {
         .limiter = limiter, .limits = limits, .shared = {&told, take_as_told}};
     int passed = 0;
     for (int i = 0; i < 30; i++) {
         struct call *call = call_new(&(struct call_options){.caller = caller_local()});
-        passed += gate_admit(&rules, call, &(struct gate_tool){"search_web", false, true, 0}) == OK;
+        passed += admission_check(&rules, call,
+                                  &(struct admission_tool){"search_web", false, true, 0}) == OK;
         call_free(call);
     }
     assert_int_equal(passed, 20);
@@ -473,10 +474,10 @@ static void without_the_store_this_process_counts(void **state)
 static void days_are_those_of_utc(void **state)
 {
     (void)state;
-    char day[GATE_DAY_SIZE];
-    gate_day(INT64_C(1794700799999), day);
+    char day[ADMISSION_DAY_SIZE];
+    admission_day(INT64_C(1794700799999), day);
     assert_string_equal(day, "2026-11-14");
-    gate_day(INT64_C(1794700800000), day);
+    admission_day(INT64_C(1794700800000), day);
     assert_string_equal(day, "2026-11-15");
 }
 

@@ -2,7 +2,7 @@
  * stays open. */
 #include "research/own/work.h"
 
-#include "guard/gate.h"
+#include "guard/admission.h"
 
 /* Time in seconds, money in dollars, everything else as it is counted. */
 static void add_amount(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,

@@ -1,5 +1,5 @@
 /* The gate in front of every tool. */
-#include "guard/gate.h"
+#include "guard/admission.h"
 
 #include "call/call.h"
 #include "call/errors.h"
@@ -17,12 +17,12 @@
 
 /* ---- days ---- */
 
-void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE])
+void admission_day(int64_t now_ms, char day[ADMISSION_DAY_SIZE])
 {
     struct tm parts = {0};
     time_t seconds = (time_t)(now_ms / 1000);
     gmtime_r(&seconds, &parts);
-    strftime(day, GATE_DAY_SIZE, "%Y-%m-%d", &parts);
+    strftime(day, ADMISSION_DAY_SIZE, "%Y-%m-%d", &parts);
 }
 
 /* ---- refusals ---- */
@@ -108,7 +108,7 @@ static const char *caller_name(const struct call *call)
     return caller ? caller->name : "";
 }
 
-static struct limit_claim claim_minute(const struct gate_rules *rules, const struct call *call,
+static struct limit_claim claim_minute(const struct admission_rules *rules, const struct call *call,
                                        const char *where)
 {
     struct limit_claim claim = {.calls = (unsigned)rules->calls_per_minute, .window_ms = MINUTE_MS};
@@ -117,8 +117,8 @@ static struct limit_claim claim_minute(const struct gate_rules *rules, const str
 }
 
 /* Of all tools, quick ones too, in this process. */
-static int check_minute(const struct gate_rules *rules, struct call *call,
-                        const struct gate_tool *tool)
+static int check_minute(const struct admission_rules *rules, struct call *call,
+                        const struct admission_tool *tool)
 {
     struct limit_claim claim = claim_minute(rules, call, "");
     claim.more = tool->more;
@@ -126,13 +126,13 @@ static int check_minute(const struct gate_rules *rules, struct call *call,
     return status == ERR_LIMIT ? refuse_claims(call, tool->name, &claim, 1) : status;
 }
 
-bool gate_has_budget(const struct gate_rules *rules)
+bool admission_has_budget(const struct admission_rules *rules)
 {
     return rules->budget_nano > 0 || rules->total_budget_nano > 0;
 }
 
-int gate_check_budget(const struct gate_rules *rules, struct call *call, const char *code,
-                      const char *what, const struct spending *spent)
+int admission_check_budget(const struct admission_rules *rules, struct call *call, const char *code,
+                           const char *what, const struct spending *spent)
 {
     const struct budget budgets[] = {
         {rules->budget_nano, spent->caller_nano, "FORAGE_DAILY_BUDGET_USD"},
@@ -146,8 +146,9 @@ int gate_check_budget(const struct gate_rules *rules, struct call *call, const c
     return OK;
 }
 
-static int take(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool,
-                struct limit_claim *claims, size_t count, struct spending *spent)
+static int take(const struct admission_rules *rules, struct call *call,
+                const struct admission_tool *tool, struct limit_claim *claims, size_t count,
+                struct spending *spent)
 {
     int status = ERR_IO;
     if (!tool->quick && rules->shared.take) {
@@ -159,13 +160,13 @@ static int take(const struct gate_rules *rules, struct call *call, const struct 
 }
 
 /* Whether the calls of a minute are counted over all processes too. */
-static bool shares_minute(const struct gate_rules *rules, const struct gate_tool *tool)
+static bool shares_minute(const struct admission_rules *rules, const struct admission_tool *tool)
 {
     return rules->calls_per_minute > 0 && !tool->quick && rules->shared.take;
 }
 
-static int check_counts(const struct gate_rules *rules, struct call *call,
-                        const struct gate_tool *tool, bool budgeted)
+static int check_counts(const struct admission_rules *rules, struct call *call,
+                        const struct admission_tool *tool, bool budgeted)
 {
     struct limit_claim claims[LIMIT_WINDOW_CLAIMS];
     struct spending spent = {0};
@@ -181,21 +182,22 @@ static int check_counts(const struct gate_rules *rules, struct call *call,
         return refuse_claims(call, tool->name, claims, count);
     }
     return status == OK && budgeted
-               ? gate_check_budget(rules, call, CODE_RATE_LIMIT, tool->name, &spent)
+               ? admission_check_budget(rules, call, CODE_RATE_LIMIT, tool->name, &spent)
                : status;
 }
 
-int gate_afford(const struct gate_rules *rules, struct call *call, const char *what)
+int admission_afford(const struct admission_rules *rules, struct call *call, const char *what)
 {
     struct spending spent = {0};
-    int status = take(rules, call, &(struct gate_tool){.name = what}, NULL, 0, &spent);
-    return status == OK ? gate_check_budget(rules, call, CODE_BUDGET, what, &spent) : status;
+    int status = take(rules, call, &(struct admission_tool){.name = what}, NULL, 0, &spent);
+    return status == OK ? admission_check_budget(rules, call, CODE_BUDGET, what, &spent) : status;
 }
 
-int gate_admit(const struct gate_rules *rules, struct call *call, const struct gate_tool *tool)
+int admission_check(const struct admission_rules *rules, struct call *call,
+                    const struct admission_tool *tool)
 {
     int status = rules->calls_per_minute > 0 ? check_minute(rules, call, tool) : OK;
-    bool budgeted = tool->paid && gate_has_budget(rules);
+    bool budgeted = tool->paid && admission_has_budget(rules);
     /* Most calls have nothing to claim, and pay nothing for those that have. */
     if (status != OK ||
         !(budgeted || shares_minute(rules, tool) || limit_rules_hold(rules->limits, tool->name))) {

@@ -1,7 +1,7 @@
 /* The gate in front of every tool: what a caller may do, how often, and for how much money. It
  * decides and words the refusal; ops/ stores the counts that processes share. */
-#ifndef FORAGE_GUARD_GATE_H
-#define FORAGE_GUARD_GATE_H
+#ifndef FORAGE_GUARD_ADMISSION_H
+#define FORAGE_GUARD_ADMISSION_H
 
 #include "guard/limiter.h"
 
@@ -29,7 +29,7 @@ struct shared_counts {
                 struct spending *spent);
 };
 
-struct gate_rules {
+struct admission_rules {
     struct limiter *limiter; /* of this process */
     const struct limit_rules *limits;
     struct shared_counts shared;
@@ -39,7 +39,7 @@ struct gate_rules {
 };
 
 /* What the gate has to know of a tool. */
-struct gate_tool {
+struct admission_tool {
     const char *name;
     bool quick;    /* never waits: its limits are counted in this process alone */
     bool paid;     /* the budget holds for it */
@@ -48,19 +48,21 @@ struct gate_tool {
 
 /* OK, ERR_FAILED with RATE_LIMIT and when to come back, or a status of the call. Where the shared
  * counts cannot be had, this process counts by itself. */
-MUST_CHECK int gate_admit(const struct gate_rules *rules, struct call *call,
-                          const struct gate_tool *tool);
+MUST_CHECK int admission_check(const struct admission_rules *rules, struct call *call,
+                               const struct admission_tool *tool);
 
-bool gate_has_budget(const struct gate_rules *rules);
+bool admission_has_budget(const struct admission_rules *rules);
 /* OK while of both budgets something is left; else ERR_FAILED with that code, and when to come
  * back. `what` is what was asked for. */
-MUST_CHECK int gate_check_budget(const struct gate_rules *rules, struct call *call,
-                                 const char *code, const char *what, const struct spending *spent);
+MUST_CHECK int admission_check_budget(const struct admission_rules *rules, struct call *call,
+                                      const char *code, const char *what,
+                                      const struct spending *spent);
 /* The same with CODE_BUDGET, of what was spent by now; or a status of the call. */
-MUST_CHECK int gate_afford(const struct gate_rules *rules, struct call *call, const char *what);
+MUST_CHECK int admission_afford(const struct admission_rules *rules, struct call *call,
+                                const char *what);
 
 /* The day in which milliseconds since 1970 lie, as "2026-11-15" (UTC). */
-#define GATE_DAY_SIZE 11
-void gate_day(int64_t now_ms, char day[GATE_DAY_SIZE]);
+#define ADMISSION_DAY_SIZE 11
+void admission_day(int64_t now_ms, char day[ADMISSION_DAY_SIZE]);
 
 #endif
