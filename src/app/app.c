@@ -28,7 +28,7 @@
 #include "model/model.h"
 #include "net/lanes.h"
 #include "net/resolve.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 #include "ops/status.h"
 #include "proc/proc.h"
 #include "reader/reader.h"
@@ -171,7 +171,7 @@ static int make_experiments(struct app *app, char *problem, size_t size)
     }
     app->parts.experiments = experiments_new(
         &(struct experiments_options){
-            .places = places, .registry = app->registry, .meter = app->meter},
+            .places = places, .registry = app->registry, .ledger = app->ledger},
         reason, sizeof reason);
     if (!app->parts.experiments) {
         snprintf(problem, size, "FORAGE_EXPERIMENTS: %s", reason);
@@ -214,9 +214,9 @@ static int make_tools(struct app *app, const struct app_options *options, char *
     if (status != OK) {
         return status;
     }
-    meter_attach(app->meter, app->registry, answer_settings);
+    ledger_attach(app->ledger, app->registry, answer_settings);
     app->parts.jobs = jobs_new(&(struct jobs_options){.registry = app->registry,
-                                                      .meter = app->meter,
+                                                      .ledger = app->ledger,
                                                       .callers = app->callers,
                                                       .parts = &app->parts});
     if (!app->parts.jobs) {
@@ -243,7 +243,7 @@ static int make_protocol(struct app *app, const struct app_options *options)
         .registry = app->registry,
         .started_ms = clock_now_ms(),
         .pool = app->pool,
-        .meter = app->meter,
+        .ledger = app->ledger,
         .stocks = app->parts.stocks,
         .turns = app->parts.turns,
         .add = add_meaning,
@@ -267,13 +267,13 @@ static int build(struct app *app, const struct app_options *options, char *probl
     if (status != OK) {
         return status;
     }
-    app->meter = meter_new(app->parts.places, problem, size);
-    if (!app->meter) {
+    app->ledger = ledger_new(app->parts.places, problem, size);
+    if (!app->ledger) {
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
-    app->parts.charges = meter_charges(app->meter);
-    struct pace_store turns = meter_turns(app->meter);
+    app->parts.charges = ledger_charges(app->ledger);
+    struct pace_store turns = ledger_turns(app->ledger);
     app->parts.pacer = pacer_new(&turns);
     app->pool = make_workers(&app->parts, (size_t)config_int("FORAGE_WORKERS"));
     app->registry = registry_new();
@@ -311,7 +311,7 @@ struct app *app_free(struct app *app)
         proxies_free(app->proxies);
         memories_free(parts->memories);
         meaning_free(parts->meaning);
-        meter_free(app->meter); /* vectors of memories were charged until now */
+        ledger_free(app->ledger); /* vectors of memories were charged until now */
         research_free(parts->research);
         websearch_free(parts->websearch);
         browser_free(parts->browser);
@@ -418,7 +418,7 @@ void app_finish_calls(struct app *app, bool clients_left, const atomic_bool *unh
     browser_stop(app->parts.browser);
     proc_shutdown(TIME_SHUTDOWN_GRACE_MS);
     leave_what_runs(app, pool_running(app->pool) == 0 && jobs_running(app->parts.jobs) == 0 &&
-                             meter_stop(app->meter, TIME_SHUTDOWN_GRACE_MS));
+                             ledger_stop(app->ledger, TIME_SHUTDOWN_GRACE_MS));
 }
 
 void app_end_calls(struct app *app)

@@ -21,7 +21,7 @@ struct app {
     struct pool *pool;
     struct callers *callers;
     struct proxies *proxies; /* whose word about a client is taken */
-    struct meter *meter;
+    struct ledger *ledger;
     struct program_status status;
     /* What `forage doctor` sees, as JSON; whoever opens the doors sets it. NULL: nobody knows, or
      * the call was ended. */

@@ -9,7 +9,7 @@
 #include "doctor/doctor.h"
 #include "jobs/jobs.h"
 #include "memory/memory.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 #include "research/research.h"
 #include "rest/http.h"
 #include "server/stdio.h"
@@ -51,7 +51,7 @@ static int run_door(int (*door)(struct app *app, int signals))
         code = EXIT_FAILED;
     }
     if (code == EXIT_OK) {
-        meter_note_all(app->meter); /* before the first call can come */
+        ledger_note_all(app->ledger); /* before the first call can come */
         code = door(app, signals);
     }
     app_end(app, code);

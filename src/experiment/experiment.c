@@ -17,7 +17,7 @@
 
 struct experiments {
     struct arena *arena; /* of what the files say */
-    const struct meter *meter;
+    const struct ledger *ledger;
     struct recent *recent;
     struct experiment items[LIMIT_EXPERIMENTS];
     size_t count;
@@ -186,7 +186,7 @@ static void end(void *context, struct call *call, const struct entry *entry,
         .reformulates = tried.reformulates,
     };
     measure_outcome(call, outcome, &trial);
-    meter_try(experiments->meter, call, &trial);
+    ledger_try(experiments->ledger, call, &trial);
 }
 
 /* ---- reading the files ---- */
@@ -278,7 +278,7 @@ struct experiments *experiments_new(const struct experiments_options *options, c
     if (!experiments) {
         return NULL;
     }
-    experiments->meter = options->meter;
+    experiments->ledger = options->ledger;
     experiments->recent = recent_new();
     experiments->arena = arena_new(LIMIT_EXPERIMENT_ARENA_BYTES);
     if (!experiments->recent || !experiments->arena || load(&loading) != OK) {

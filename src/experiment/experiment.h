@@ -8,14 +8,14 @@
 #define FORAGE_EXPERIMENT_EXPERIMENT_H
 
 #include "experiment/file.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 
 struct experiments;
 
 struct experiments_options {
     const char *const *places; /* files, and folders with files; a NULL ends them */
     struct registry *registry;
-    const struct meter *meter;
+    const struct ledger *ledger;
 };
 
 /* Reads all files; it tries something with the registry's calls from now on. Everything in the

@@ -11,7 +11,7 @@
 
 #include "core/id.h"
 #include "guard/callers.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 #include "registry/kept.h"
 #include "registry/registry.h"
 
@@ -19,7 +19,7 @@ struct jobs;
 
 struct jobs_options {
     struct registry *registry;
-    struct meter *meter;
+    struct ledger *ledger;
     const struct callers *callers;
     const struct parts *parts; /* for its calls */
 };

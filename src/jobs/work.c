@@ -383,7 +383,7 @@ static void finish(struct job *job, struct reply *reply, enum job_status status)
         json_parse(call_arena(job->call), job->arguments, strlen(job->arguments), NULL);
     outcome.arguments = yyjson_doc_get_root(arguments);
     add_id(job, reply);
-    meter_make_record(jobs->options.meter, job->call, job->entry, &outcome, &record);
+    ledger_make_record(jobs->options.ledger, job->call, job->entry, &outcome, &record);
     count_more(job);
     record.input_tokens = job->input_tokens; /* of all its runs */
     record.output_tokens = job->output_tokens;
@@ -395,7 +395,7 @@ static void finish(struct job *job, struct reply *reply, enum job_status status)
     struct job_row row = {.id = job->id, .status = status, .result = result, .state = state};
     int stored = job->kept ? store_end(job, &row, &record) : OK;
     if (!job->kept) {
-        meter_record(jobs->options.meter, job->call, &record);
+        ledger_record(jobs->options.ledger, job->call, &record);
     }
     if (stored != ERR_NOTFOUND) {
         end_trying(job, &outcome);

@@ -2,7 +2,7 @@
 #ifndef FORAGE_OPS_ALLOWANCES_H
 #define FORAGE_OPS_ALLOWANCES_H
 
-#include "ops/meter.h"
+#include "ops/ledger.h"
 
 /* Adds "limits": [{tool, calls, window_s, left, resets_at?, for_all}] and "budgets": [{for_all,
  * usd, spent_usd, resets_at}] to `body`. `caller` NULL: only what holds for all of them together. A

@@ -6,7 +6,7 @@
 #include "core/stock.h"
 #include "core/trouble.h"
 #include "guard/breaker.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 
 /* Where the parts of the program show themselves. */
 struct list {
@@ -115,7 +115,7 @@ yyjson_mut_val *state_describe(const struct program_status *status, struct upstr
     state_add_troubles(doc, body);
     status_add_waits(status, doc, body);
     yyjson_mut_obj_add_uint(doc, body, "unrecorded",
-                            status->meter ? meter_unnoted(status->meter) : 0);
+                            status->ledger ? ledger_unnoted(status->ledger) : 0);
     return body;
 }
 

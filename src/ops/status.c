@@ -6,7 +6,7 @@
 #include "config/budget.h"
 #include "core/clock.h"
 #include "core/limits.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 
 #include <string.h>
 
@@ -64,7 +64,7 @@ static size_t find_waits(const struct program_status *status,
 {
     int64_t since_ms;
     struct waits found = {.items = waits, .now_ms = clock_now_ms()};
-    const char *what = status->meter ? meter_waits_since(status->meter, &since_ms) : NULL;
+    const char *what = status->ledger ? ledger_waits_since(status->ledger, &since_ms) : NULL;
     if (what) {
         add_wait(&found, what, since_ms, 0);
     }

@@ -11,7 +11,7 @@ struct program_status {
     const struct registry *registry;
     int64_t started_ms; /* by the monotonic clock */
     struct pool *pool;  /* where calls run; NULL: none do */
-    const struct meter *meter;
+    const struct ledger *ledger;
     struct stocks *stocks; /* core/stock.h: what callers share; NULL: unknown */
     struct turns *turns;   /* call/line.h: where they wait for their turn; NULL: unknown */
     /* Adds what a part has to tell that this room does not know; NULL: nothing. */

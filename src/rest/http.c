@@ -10,7 +10,7 @@
 #include "core/event.h"
 #include "core/limits.h"
 #include "core/log.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 #include "ops/metrics.h"
 #include "ops/status.h"
 

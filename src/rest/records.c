@@ -6,7 +6,7 @@
 #include "core/clock.h"
 #include "core/limits.h"
 #include "ops/allowances.h"
-#include "ops/meter.h"
+#include "ops/ledger.h"
 #include "ops/overview.h"
 #include "ops/reports.h"
 #include "rest/http.h"
@@ -53,7 +53,7 @@ int records_overview(const struct http_door *door, struct db *db, struct arena *
     int64_t bytes = 0;
     int status = overview_make(db, arena, wish, doc, body);
     if (status == OK) {
-        status = allowances_describe(meter_rules(door->app->meter), door->app->registry, db,
+        status = allowances_describe(ledger_rules(door->app->ledger), door->app->registry, db,
                                      wish->caller, doc, *body);
     }
     if (status == OK) {
@@ -141,7 +141,7 @@ static int wipe_history(struct asking *asking, yyjson_mut_val **body)
 {
     int64_t wiped = 0;
     const char *caller = call_caller(asking->call)->name;
-    meter_forget(asking->rest->door->app->meter, caller);
+    ledger_forget(asking->rest->door->app->ledger, caller);
     int status = records_wipe(asking->db, caller, &wiped);
     *body = yyjson_mut_obj(asking->doc);
     yyjson_mut_obj_add_sint(asking->doc, *body, "wiped", wiped);

@@ -1,12 +1,12 @@
-/* The meter: what stands around every tool that the registry runs. It asks the gate before a call,
+/* The ledger: what stands around every tool that the registry runs. It asks the gate before a call,
  * gives a cached answer where there is one, and records the call afterwards. What the call spends
  * is in its books before (guard/charge.h).
  *
  * A call of a tool that is not quick is recorded before its answer goes out: when a client has the
  * answer, its usage (and history, where that is on) is on the disk. Quick tools are counted in
  * /metrics only: they cost nothing outside, and a disk would be most of what they cost here. */
-#ifndef FORAGE_OPS_METER_H
-#define FORAGE_OPS_METER_H
+#ifndef FORAGE_OPS_LEDGER_H
+#define FORAGE_OPS_LEDGER_H
 
 #include "config/places.h"
 #include "guard/charge.h"
@@ -17,46 +17,46 @@
 
 #include <stddef.h>
 
-struct meter;
+struct ledger;
 
 /* From the configuration. NULL with the reason in `problem`. Nothing is opened yet. */
-struct meter *meter_new(const struct places *places, char *problem, size_t size);
+struct ledger *ledger_new(const struct places *places, char *problem, size_t size);
 /* Writes what is left to be written. No call may run any more. */
-struct meter *meter_free(struct meter *meter);
-/* The same within `time_ms`, before meter_free(). False where the records are stuck: then the meter
- * must stay. */
-MUST_CHECK bool meter_stop(struct meter *meter, int64_t time_ms);
+struct ledger *ledger_free(struct ledger *ledger);
+/* The same within `time_ms`, before ledger_free(). False where the records are stuck: then the
+ * ledger must stay. */
+MUST_CHECK bool ledger_stop(struct ledger *ledger, int64_t time_ms);
 /* For a program that serves: calls of tools that ask nobody outside are recorded too, for those who
  * look; nobody waits for it. */
-void meter_note_all(struct meter *meter);
+void ledger_note_all(struct ledger *ledger);
 /* Forgets the answers of a caller, who wiped what it asked. */
-void meter_forget(struct meter *meter, const char *caller);
+void ledger_forget(struct ledger *ledger, const char *caller);
 /* Appends what besides the arguments decides the answers that are cached. */
-typedef void (*meter_settings)(struct buf *out);
+typedef void (*ledger_settings)(struct buf *out);
 
 /* Stands around the registry's tools from now on (`settings` may be NULL); says in the log which
  * limits name no tool. */
-void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings);
+void ledger_attach(struct ledger *ledger, struct registry *registry, ledger_settings settings);
 /* ---- for calls that are kept (jobs/), which write their records themselves ---- */
 
 /* The record of a call that ended. */
-void meter_make_record(const struct meter *meter, struct call *call, const struct entry *entry,
-                       const struct outcome *outcome, struct record *record);
+void ledger_make_record(const struct ledger *ledger, struct call *call, const struct entry *entry,
+                        const struct outcome *outcome, struct record *record);
 /* Writes a record that nobody else writes. */
-void meter_record(const struct meter *meter, struct call *call, const struct record *record);
+void ledger_record(const struct ledger *ledger, struct call *call, const struct record *record);
 
 /* How many calls could not be recorded for those who look, since the program started. */
-uint64_t meter_unnoted(const struct meter *meter);
+uint64_t ledger_unnoted(const struct ledger *ledger);
 /* What callers may do and spend. */
-const struct admission_rules *meter_rules(const struct meter *meter);
+const struct admission_rules *ledger_rules(const struct ledger *ledger);
 /* Writes a trial of a call, for which nobody waits. */
-void meter_try(const struct meter *meter, struct call *call, const struct trial *trial);
+void ledger_try(const struct ledger *ledger, struct call *call, const struct trial *trial);
 
-/* The books of what costs money, as long as the meter is there. */
-const struct charges *meter_charges(const struct meter *meter);
-/* Where turns at sources are stored, as long as the meter is there. */
-struct pace_store meter_turns(struct meter *meter);
+/* The books of what costs money, as long as the ledger is there. */
+const struct charges *ledger_charges(const struct ledger *ledger);
+/* Where turns at sources are stored, as long as the ledger is there. */
+struct pace_store ledger_turns(struct ledger *ledger);
 /* What the records wait for and since when, as of keeper_waits_since(). */
-const char *meter_waits_since(const struct meter *meter, int64_t *since_ms);
+const char *ledger_waits_since(const struct ledger *ledger, int64_t *since_ms);
 
 #endif

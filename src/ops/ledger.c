@@ -1,5 +1,5 @@
-/* The meter around every tool. */
-#include "ops/meter.h"
+/* Limits, cached answers and records around every tool. */
+#include "ops/ledger.h"
 
 #include "call/errors.h"
 #include "config/config.h"
@@ -21,7 +21,7 @@
 
 #define MOST_BUDGET_USD 1e6
 
-struct meter {
+struct ledger {
     struct limiter *limiter;
     struct limit_rules *limits;
     struct keeper *keeper;
@@ -30,8 +30,8 @@ struct meter {
     struct answers *answers;
     struct admission_rules rules;
     bool history;
-    bool notes_all;          /* calls of tools that ask nobody outside, too */
-    meter_settings settings; /* may be NULL */
+    bool notes_all;           /* calls of tools that ask nobody outside, too */
+    ledger_settings settings; /* may be NULL */
 };
 
 /* An answer to be stored, and the name of its question. */
@@ -50,22 +50,22 @@ static const char *caller_name(const struct call *call)
 
 static int admit(void *context, struct call *call, const struct entry *entry, unsigned more)
 {
-    const struct meter *meter = context;
+    const struct ledger *ledger = context;
     struct admission_tool tool = {
         .name = entry->name, .quick = entry->quick, .paid = entry->paid, .more = more};
-    return admission_check(&meter->rules, call, &tool);
+    return admission_check(&ledger->rules, call, &tool);
 }
 
 /* Whether the answers of a caller are stored in the database too: where what was asked is, what was
  * paid for, and for the command line and its like, each run of which is a process of its own. */
-static bool stores_answers(const struct meter *meter, const struct call *call,
+static bool stores_answers(const struct ledger *ledger, const struct call *call,
                            const struct entry *entry)
 {
-    return meter->history && entry->paid && call_caller(call) == caller_local();
+    return ledger->history && entry->paid && call_caller(call) == caller_local();
 }
 
 /* The name of a question: what is asked, of which tool, and the settings that decide the answer. */
-static bool name_question(const struct meter *meter, unsigned char key[SHA256_SIZE],
+static bool name_question(const struct ledger *ledger, unsigned char key[SHA256_SIZE],
                           struct call *call, const struct entry *entry, yyjson_val *arguments)
 {
     struct buf tool;
@@ -73,8 +73,8 @@ static bool name_question(const struct meter *meter, unsigned char key[SHA256_SI
     /* What fits into a large result depends on how it goes out. */
     buf_printf(&tool, "%s\n%s", entry->name,
                entry->large && call_takes_text(call) ? "as text\n" : "");
-    if (meter->settings) {
-        meter->settings(&tool);
+    if (ledger->settings) {
+        ledger->settings(&tool);
     }
     const char *tried = call_tried(call);
     if (tried) { /* another arm has other answers, whatever it differs in */
@@ -96,16 +96,16 @@ static bool says_so(const struct entry *entry)
 static bool recall(void *context, struct call *call, const struct entry *entry,
                    yyjson_val *arguments, struct reply *reply)
 {
-    const struct meter *meter = context;
+    const struct ledger *ledger = context;
     unsigned char key[SHA256_SIZE];
     struct arena *arena = call_arena(call);
     size_t length = 0;
-    if (call_asks_anew(call) || !name_question(meter, key, call, entry, arguments)) {
+    if (call_asks_anew(call) || !name_question(ledger, key, call, entry, arguments)) {
         return false;
     }
-    const char *json = answers_find(meter->answers, key, arena, &length);
-    if (!json && stores_answers(meter, call, entry) &&
-        keeper_find_answer(meter->keeper, call, key, &json, &reply->kept_at_ms) == OK) {
+    const char *json = answers_find(ledger->answers, key, arena, &length);
+    if (!json && stores_answers(ledger, call, entry) &&
+        keeper_find_answer(ledger->keeper, call, key, &json, &reply->kept_at_ms) == OK) {
         length = strlen(json);
     }
     yyjson_doc *doc = json ? json_parse(arena, json, length, NULL) : NULL;
@@ -130,7 +130,7 @@ static const char *without_secrets(struct arena *arena, const char *json)
 }
 
 /* Keeps an answer in memory; what is to be stored of it. */
-static struct kept keep_answer(const struct meter *meter, struct call *call,
+static struct kept keep_answer(const struct ledger *ledger, struct call *call,
                                const struct entry *entry, const struct outcome *outcome)
 {
     struct kept kept = {0};
@@ -138,12 +138,13 @@ static struct kept keep_answer(const struct meter *meter, struct call *call,
     size_t length = 0;
     bool worth = entry->keep_ms > 0 && !outcome->failed && !outcome->recalled &&
                  outcome->reply->structured && !outcome->reply->content && call_may_keep(call);
-    if (worth && name_question(meter, kept.key, call, entry, outcome->arguments)) {
+    if (worth && name_question(ledger, kept.key, call, entry, outcome->arguments)) {
         const char *json = json_text(arena, outcome->reply->structured, &length);
         if (json) {
-            answers_keep(meter->answers, caller_name(call), kept.key, json, length, entry->keep_ms);
+            answers_keep(ledger->answers, caller_name(call), kept.key, json, length,
+                         entry->keep_ms);
         }
-        if (json && stores_answers(meter, call, entry) && length <= LIMIT_KEPT_ANSWER_BYTES) {
+        if (json && stores_answers(ledger, call, entry) && length <= LIMIT_KEPT_ANSWER_BYTES) {
             kept.json = without_secrets(arena, json);
         }
     }
@@ -214,19 +215,19 @@ static void pack_result(struct call *call, const struct reply *reply, struct rec
     buf_done(&text);
 }
 
-void meter_make_record(const struct meter *meter, struct call *call, const struct entry *entry,
-                       const struct outcome *outcome, struct record *record)
+void ledger_make_record(const struct ledger *ledger, struct call *call, const struct entry *entry,
+                        const struct outcome *outcome, struct record *record)
 {
     *record = begin_record(call, entry, outcome);
-    if (meter->history) {
+    if (ledger->history) {
         record->arguments = describe_arguments(call, outcome->arguments);
         pack_result(call, outcome->reply, record);
     }
 }
 
-void meter_record(const struct meter *meter, struct call *call, const struct record *record)
+void ledger_record(const struct ledger *ledger, struct call *call, const struct record *record)
 {
-    int status = keeper_record(meter->keeper, call, record, NULL);
+    int status = keeper_record(ledger->keeper, call, record, NULL);
     if (status != OK && !call_cancelled(call)) {
         /* The answer was paid for and goes out all the same; the keeper tries again. */
         log_debug(call_request_id(call), "its usage is not on the disk yet: %s",
@@ -238,7 +239,7 @@ void meter_record(const struct meter *meter, struct call *call, const struct rec
 static void enter(void *context, struct call *call, const struct charge_entry *entry,
                   struct spending *spent)
 {
-    const struct meter *meter = context;
+    const struct ledger *ledger = context;
     const struct caller *caller = call_caller(call);
     const struct record record = {
         .caller = caller ? caller->name : "forage",
@@ -252,30 +253,30 @@ static void enter(void *context, struct call *call, const struct charge_entry *e
         .nano_usd = entry->amount.nano_usd,
         .unpriced = entry->amount.unpriced,
     };
-    if (keeper_record(meter->keeper, call, &record, spent) != OK) {
+    if (keeper_record(ledger->keeper, call, &record, spent) != OK) {
         /* it is written once the database works again; what others spend is not known until then */
     }
 }
 
-void meter_try(const struct meter *meter, struct call *call, const struct trial *trial)
+void ledger_try(const struct ledger *ledger, struct call *call, const struct trial *trial)
 {
-    keeper_try(meter->keeper, call, trial);
+    keeper_try(ledger->keeper, call, trial);
 }
 
 static void settle(void *context, struct call *call, const struct entry *entry,
                    const struct outcome *outcome)
 {
-    const struct meter *meter = context;
-    struct kept kept = keep_answer(meter, call, entry, outcome);
+    const struct ledger *ledger = context;
+    struct kept kept = keep_answer(ledger, call, entry, outcome);
     struct record record;
-    if (!entry->quick && !entry->outside && meter->notes_all) {
+    if (!entry->quick && !entry->outside && ledger->notes_all) {
         record = begin_record(call, entry, outcome);
-        keeper_note(meter->keeper, &record);
+        keeper_note(ledger->keeper, &record);
     } else if (!entry->quick && entry->outside) {
-        meter_make_record(meter, call, entry, outcome, &record);
+        ledger_make_record(ledger, call, entry, outcome, &record);
         record.answer = kept.json;
         memcpy(record.answer_key, kept.key, sizeof record.answer_key);
-        meter_record(meter, call, &record);
+        ledger_record(ledger, call, &record);
     }
 }
 
@@ -311,104 +312,104 @@ static int read_budgets(struct admission_rules *rules, char *problem, size_t siz
     return OK;
 }
 
-static int build(struct meter *meter, const struct places *places, char *problem, size_t size)
+static int build(struct ledger *ledger, const struct places *places, char *problem, size_t size)
 {
     int64_t time_to_live_ms = config_duration_ms("FORAGE_ANSWER_CACHE_TTL");
-    meter->limits = limit_rules_new(config_list("FORAGE_LIMITS", NULL),
-                                    config_list("FORAGE_LIMITS_TOTAL", NULL), problem, size);
-    if (!meter->limits || read_budgets(&meter->rules, problem, size) != OK) {
+    ledger->limits = limit_rules_new(config_list("FORAGE_LIMITS", NULL),
+                                     config_list("FORAGE_LIMITS_TOTAL", NULL), problem, size);
+    if (!ledger->limits || read_budgets(&ledger->rules, problem, size) != OK) {
         return ERR_INVALID;
     }
-    meter->prices = prices_new(config_text("FORAGE_PRICES"), problem, size);
-    if (!meter->prices) {
+    ledger->prices = prices_new(config_text("FORAGE_PRICES"), problem, size);
+    if (!ledger->prices) {
         return ERR_INVALID;
     }
     snprintf(problem, size, "out of memory");
-    meter->history = config_bool("FORAGE_HISTORY");
-    meter->limiter = limiter_new();
-    meter->keeper = keeper_new(records_open, places, meter->history ? time_to_live_ms : 0);
-    meter->answers = answers_new();
-    meter->charges = (struct charges){meter->prices, &meter->rules, meter, enter};
-    meter->rules.limiter = meter->limiter;
-    meter->rules.limits = meter->limits;
-    meter->rules.shared = (struct shared_counts){meter->keeper, keeper_take};
-    meter->rules.calls_per_minute = config_int("FORAGE_CALLS_PER_MINUTE");
-    return meter->limiter && meter->keeper && meter->answers ? OK : ERR_NOMEM;
+    ledger->history = config_bool("FORAGE_HISTORY");
+    ledger->limiter = limiter_new();
+    ledger->keeper = keeper_new(records_open, places, ledger->history ? time_to_live_ms : 0);
+    ledger->answers = answers_new();
+    ledger->charges = (struct charges){ledger->prices, &ledger->rules, ledger, enter};
+    ledger->rules.limiter = ledger->limiter;
+    ledger->rules.limits = ledger->limits;
+    ledger->rules.shared = (struct shared_counts){ledger->keeper, keeper_take};
+    ledger->rules.calls_per_minute = config_int("FORAGE_CALLS_PER_MINUTE");
+    return ledger->limiter && ledger->keeper && ledger->answers ? OK : ERR_NOMEM;
 }
 
-struct meter *meter_new(const struct places *places, char *problem, size_t size)
+struct ledger *ledger_new(const struct places *places, char *problem, size_t size)
 {
-    struct meter *meter = calloc(1, sizeof *meter);
-    if (!meter) {
+    struct ledger *ledger = calloc(1, sizeof *ledger);
+    if (!ledger) {
         snprintf(problem, size, "out of memory");
         return NULL;
     }
-    return build(meter, places, problem, size) == OK ? meter : meter_free(meter);
+    return build(ledger, places, problem, size) == OK ? ledger : ledger_free(ledger);
 }
 
-struct meter *meter_free(struct meter *meter)
+struct ledger *ledger_free(struct ledger *ledger)
 {
-    if (meter) {
-        keeper_free(meter->keeper);
-        answers_free(meter->answers);
-        prices_free(meter->prices);
-        limiter_free(meter->limiter);
-        limit_rules_free(meter->limits);
-        free(meter);
+    if (ledger) {
+        keeper_free(ledger->keeper);
+        answers_free(ledger->answers);
+        prices_free(ledger->prices);
+        limiter_free(ledger->limiter);
+        limit_rules_free(ledger->limits);
+        free(ledger);
     }
     return NULL;
 }
 
-bool meter_stop(struct meter *meter, int64_t time_ms)
+bool ledger_stop(struct ledger *ledger, int64_t time_ms)
 {
-    return keeper_stop(meter->keeper, time_ms);
+    return keeper_stop(ledger->keeper, time_ms);
 }
 
-void meter_note_all(struct meter *meter)
+void ledger_note_all(struct ledger *ledger)
 {
-    meter->notes_all = true;
+    ledger->notes_all = true;
 }
 
-void meter_forget(struct meter *meter, const char *caller)
+void ledger_forget(struct ledger *ledger, const char *caller)
 {
-    answers_forget(meter->answers, caller);
+    answers_forget(ledger->answers, caller);
 }
 
-void meter_attach(struct meter *meter, struct registry *registry, meter_settings settings)
+void ledger_attach(struct ledger *ledger, struct registry *registry, ledger_settings settings)
 {
-    meter->settings = settings;
+    ledger->settings = settings;
     const char *tool;
-    for (size_t i = 0; (tool = limit_rules_tool(meter->limits, i)) != NULL; i++) {
+    for (size_t i = 0; (tool = limit_rules_tool(ledger->limits, i)) != NULL; i++) {
         bool chosen = config_is_set("FORAGE_LIMITS") || config_is_set("FORAGE_LIMITS_TOTAL");
         if (chosen && strcmp(tool, "*") != 0 && !registry_tool(registry, tool) &&
             strncmp(DEFAULT_LIMITS, tool, strlen(tool)) != 0) {
             log_warn(NULL, "FORAGE_LIMITS: there is no tool \"%s\" here", tool);
         }
     }
-    registry->gate = (struct gate){meter, admit, recall, settle};
+    registry->gate = (struct gate){ledger, admit, recall, settle};
 }
 
-uint64_t meter_unnoted(const struct meter *meter)
+uint64_t ledger_unnoted(const struct ledger *ledger)
 {
-    return keeper_unnoted(meter->keeper);
+    return keeper_unnoted(ledger->keeper);
 }
 
-const struct admission_rules *meter_rules(const struct meter *meter)
+const struct admission_rules *ledger_rules(const struct ledger *ledger)
 {
-    return &meter->rules;
+    return &ledger->rules;
 }
 
-const struct charges *meter_charges(const struct meter *meter)
+const struct charges *ledger_charges(const struct ledger *ledger)
 {
-    return &meter->charges;
+    return &ledger->charges;
 }
 
-struct pace_store meter_turns(struct meter *meter)
+struct pace_store ledger_turns(struct ledger *ledger)
 {
-    return (struct pace_store){meter->keeper, keeper_take_turn, keeper_end_turn};
+    return (struct pace_store){ledger->keeper, keeper_take_turn, keeper_end_turn};
 }
 
-const char *meter_waits_since(const struct meter *meter, int64_t *since_ms)
+const char *ledger_waits_since(const struct ledger *ledger, int64_t *since_ms)
 {
-    return keeper_waits_since(meter->keeper, since_ms);
+    return keeper_waits_since(ledger->keeper, since_ms);
 }
