@@ -8,9 +8,9 @@
 #include "core/redact.h"
 #include "core/sha256.h"
 #include "jobs/jobs.h"
+#include "ops/activity.h"
 #include "ops/overview.h"
 #include "ops/records.h"
-#include "ops/state.h"
 #include "rest/http.h"
 #include "rest/query.h"
 
@@ -93,7 +93,8 @@ static void send_state(struct rest_call *rest, struct watch *watch, struct call 
     struct arena *arena = call_arena(call);
     yyjson_mut_doc *doc = json_new(arena);
     bool all = call_caller(call)->is_operator;
-    yyjson_mut_val *body = doc && all ? state_describe(parts->status, parts->upstreams, doc) : NULL;
+    yyjson_mut_val *body =
+        doc && all ? activity_describe(parts->status, parts->upstreams, doc) : NULL;
     if (body) {
         send_news(rest, watch, STATE, arena, body);
     }
@@ -114,7 +115,7 @@ static void look(struct rest_call *rest)
                                                         .parts = call_parts(rest->call),
                                                         .timeout_ms = TIME_LOOK_MS});
     int64_t now = clock_now_ms();
-    uint64_t calls = state_calls(call_parts(rest->call)->status);
+    uint64_t calls = activity_calls(call_parts(rest->call)->status);
     if (call) {
         send_state(rest, watch, call);
     }
@@ -215,6 +216,6 @@ void serve_state(const struct visit *visit)
     if (rest && rest_check_operator(rest, "what the program does")) {
         const struct parts *parts = call_parts(rest->call);
         yyjson_mut_doc *doc = json_new(call_arena(rest->call));
-        rest_answer(rest, doc ? state_describe(parts->status, parts->upstreams, doc) : NULL);
+        rest_answer(rest, doc ? activity_describe(parts->status, parts->upstreams, doc) : NULL);
     }
 }

@@ -2,7 +2,7 @@
  * has the reasons and the stocks, for whoever may call. */
 #include "call/errors.h"
 #include "core/trouble.h"
-#include "ops/state.h"
+#include "ops/activity.h"
 #include "rest/http.h"
 #include "text/json.h"
 
@@ -19,8 +19,8 @@ static yyjson_mut_val *describe(yyjson_mut_doc *doc, const struct program_status
     yyjson_mut_obj_add_real(doc, body, "uptime_s", status_uptime_s(status));
     status_add_waits(status, doc, body);
     if (full) {
-        state_add_troubles(doc, body);
-        state_add_stocks(status, doc, body);
+        activity_add_troubles(doc, body);
+        activity_add_stocks(status, doc, body);
         if (status->add) {
             status->add(status->part, doc, body);
         }

@@ -1,5 +1,5 @@
 /* What runs, waits, rests and does not work. */
-#include "ops/state.h"
+#include "ops/activity.h"
 
 #include "call/line.h"
 #include "core/clock.h"
@@ -22,7 +22,7 @@ static void add_stamp(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *k
     }
 }
 
-void state_add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body)
+void activity_add_troubles(yyjson_mut_doc *doc, yyjson_mut_val *body)
 {
     struct trouble troubles[TROUBLES];
     size_t count = troubles_copy(troubles);
@@ -47,8 +47,8 @@ static void add_stock(void *context, const struct stock_rule *rule, size_t used,
     yyjson_mut_obj_add_uint(to->doc, stock, "refused", refused);
 }
 
-void state_add_stocks(const struct program_status *status, yyjson_mut_doc *doc,
-                      yyjson_mut_val *body)
+void activity_add_stocks(const struct program_status *status, yyjson_mut_doc *doc,
+                         yyjson_mut_val *body)
 {
     struct list list = {doc, yyjson_mut_obj_add_arr(doc, body, "stocks")};
     stocks_look(status->stocks, add_stock, &list);
@@ -100,8 +100,8 @@ static void add_running(const struct program_status *status, yyjson_mut_doc *doc
     }
 }
 
-yyjson_mut_val *state_describe(const struct program_status *status, struct upstreams *upstreams,
-                               yyjson_mut_doc *doc)
+yyjson_mut_val *activity_describe(const struct program_status *status, struct upstreams *upstreams,
+                                  yyjson_mut_doc *doc)
 {
     yyjson_mut_val *body = yyjson_mut_obj(doc);
     add_running(status, doc, body);
@@ -111,15 +111,15 @@ yyjson_mut_val *state_describe(const struct program_status *status, struct upstr
     if (upstreams) {
         upstreams_look(upstreams, add_upstream, &asked);
     }
-    state_add_stocks(status, doc, body);
-    state_add_troubles(doc, body);
+    activity_add_stocks(status, doc, body);
+    activity_add_troubles(doc, body);
     status_add_waits(status, doc, body);
     yyjson_mut_obj_add_uint(doc, body, "unrecorded",
                             status->ledger ? ledger_unnoted(status->ledger) : 0);
     return body;
 }
 
-uint64_t state_calls(const struct program_status *status)
+uint64_t activity_calls(const struct program_status *status)
 {
     const struct registry *registry = status->registry;
     uint64_t calls = 0;
