@@ -181,7 +181,7 @@ struct memory_page {
 int memory_list(struct call *call, const struct memory_space *space,
                 const struct memory_filter *filter, size_t limit, size_t offset,
                 struct memory_page *page);
-/* ---- what there is, in numbers (overview.c) ---- */
+/* ---- what there is, in numbers (namespace_overview.c) ---- */
 
 struct memory_tag {
     const char *name;

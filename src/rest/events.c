@@ -9,7 +9,7 @@
 #include "core/sha256.h"
 #include "jobs/jobs.h"
 #include "ops/activity.h"
-#include "ops/overview.h"
+#include "ops/call_overview.h"
 #include "ops/records.h"
 #include "rest/http.h"
 #include "rest/query.h"

@@ -8,7 +8,7 @@
 #include "guard/admission.h"
 #include "guard/ranges.h"
 #include "guard/sessions.h"
-#include "ops/overview.h"
+#include "ops/call_overview.h"
 #include "server/server.h"
 
 #include <stdatomic.h>

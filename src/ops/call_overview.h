@@ -1,7 +1,7 @@
 /* What calls came to over the last hour, day or month, as JSON: a row for each step of time, and
  * sums by tool, provider and caller. Made of the sums of ops/tallies.h. */
-#ifndef FORAGE_OPS_OVERVIEW_H
-#define FORAGE_OPS_OVERVIEW_H
+#ifndef FORAGE_OPS_CALL_OVERVIEW_H
+#define FORAGE_OPS_CALL_OVERVIEW_H
 
 #include "core/arena.h"
 #include "db/db.h"

@@ -1,5 +1,5 @@
 /* Adds the sums of tallies up, step by step and by every name. */
-#include "ops/overview.h"
+#include "ops/call_overview.h"
 
 #include "core/clock.h"
 #include "core/limits.h"
