@@ -283,7 +283,7 @@ void tasks_list(struct mcp_work *work);
 void tasks_cancel(struct mcp_work *work);
 void tasks_update(struct mcp_work *work);
 
-/* ---- ask.c: questions to the client ---- */
+/* ---- client_questions.c: questions to the client ---- */
 
 extern const struct call_hooks WORK_HOOKS; /* the context is the work */
 /* Takes inputResponses and requestState from the params. OK, or ERR_INVALID after answering. */
