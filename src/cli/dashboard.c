@@ -1,7 +1,7 @@
 /* `forage dashboard`: opens the page of the server that runs, or says what to do where none does.
  */
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "config/config.h"
 #include "core/event.h"
 #include "core/limits.h"

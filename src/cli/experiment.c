@@ -1,9 +1,9 @@
 /* `forage experiment`: what is tried out here, and what came of it. */
 #include "experiment/experiment.h"
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/event.h"
 #include "core/limits.h"
 #include "experiment/describe.h"

@@ -4,7 +4,7 @@
  * to OUT_PATH, and the answer is PAGE_PATH <tab> MICROSECONDS of processor time. */
 #include "html/extract.h"
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "core/arena.h"
 #include "core/limits.h"
 #include "core/status.h"

@@ -2,7 +2,7 @@
  * and supervisors, which look at the exit code. */
 #include "call/parts.h"
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "config/config.h"
 #include "core/event.h"
 #include "core/limits.h"

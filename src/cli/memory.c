@@ -2,8 +2,8 @@
  * does is done by the tool, as any client would call it; here words become its arguments, and its
  * result becomes text. Words of memories go to a terminal without what could move its cursor. */
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/limits.h"
 #include "text/columns.h"
 

@@ -1,8 +1,8 @@
 /* `forage memory check`, `history` and `restore`: what is wrong in the store, of all callers, for
  * the operator; and the earlier versions of a memory. */
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/limits.h"
 #include "memory/fields.h"
 #include "memory/memory.h"

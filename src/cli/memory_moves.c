@@ -1,8 +1,8 @@
 /* `forage memory import`, `export`, `backup` and `namespaces`: they work on the whole store, on the
  * memories of all callers, with a bar that shows how far they are. */
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/files.h"
 #include "core/limits.h"
 #include "guard/callers.h"

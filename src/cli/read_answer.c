@@ -1,7 +1,7 @@
 /* `forage read` and `forage answer`: each runs a tool and prints its result for people. The result
  * goes to standard output, everything else to standard error. */
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "core/limits.h"
 #include "core/redact.h"
 #include "reader/content.h"

@@ -1,8 +1,8 @@
 /* `forage usage` and `forage history`: what was used and asked, for people and for scripts. */
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "config/config.h"
 #include "core/limits.h"
 #include "guard/callers.h"

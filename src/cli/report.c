@@ -4,7 +4,7 @@
 #include "cli/report.h"
 
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "core/files.h"
 #include "core/limits.h"
 #include "core/redact.h"

@@ -1,7 +1,7 @@
 /* `forage mcp` and `forage serve`: opening a door. */
 #include "browser/browser.h"
 #include "cli/cli.h"
-#include "cli/run.h"
+#include "cli/tool_command.h"
 #include "core/event.h"
 #include "core/heap.h"
 #include "core/log.h"

@@ -1,9 +1,9 @@
 /* `forage tools`: the list, and one tool: for people, its definition, and the page of documentation
  * that comes from it. */
 #include "cli/cli.h"
-#include "cli/run.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/limits.h"
 
 #include <stdio.h>

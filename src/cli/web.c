@@ -1,8 +1,8 @@
 /* `forage web QUERY`: search results and their pages, for people. */
 #include "cli/cli.h"
 #include "cli/offer.h"
-#include "cli/run.h"
 #include "cli/terminal.h"
+#include "cli/tool_command.h"
 #include "core/limits.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The registry: what is registered, what is selected, and how to find it. Running is in run.c. */
+/* The registry: what is registered, what is selected, and how to find it. Running is in
+ * execute.c. */
 #include "registry/registry.h"
 
 #include "config/config.h"

@@ -1,7 +1,7 @@
 /* Research by a sub-agent: a worker program searches, reads and writes; forage starts it, watches
  * what it does, takes the report out of what it says, and tells every way to fail apart.
  *
- * The order of things is in research.c; one run of a worker in run.c. */
+ * The order of things is in research.c; one run of a worker in worker_run.c. */
 #ifndef FORAGE_RESEARCH_RESEARCH_H
 #define FORAGE_RESEARCH_RESEARCH_H
 

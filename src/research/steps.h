@@ -55,7 +55,7 @@ MUST_CHECK int prompt_fill(struct buf *out, const char *template,
 const char *prompt_template(struct arena *arena, const char *folder, const char *name,
                             const char *built_in);
 
-/* ---- one run of a worker, from its start to its end (run.c) ---- */
+/* ---- one run of a worker, from its start to its end (worker_run.c) ---- */
 
 /* How a run came to its end. */
 struct run_end {

@@ -1,6 +1,6 @@
 /* Runs calls for people: the watch over signals, the way from options to the parameters of a tool,
  * and `forage call TOOL key=value...`, which takes the parameters as they are. */
-#include "cli/run.h"
+#include "cli/tool_command.h"
 
 #include "cli/cli.h"
 #include "cli/terminal.h"

@@ -1,8 +1,8 @@
 /* Running one call for a person and waiting for it: Ctrl-C cancels the call, and progress is shown
  * where it can be seen. Most such commands run a tool as any client would, so limits, cost and
  * history hold here too; a struct tool_command says what is particular about one. */
-#ifndef FORAGE_CLI_RUN_H
-#define FORAGE_CLI_RUN_H
+#ifndef FORAGE_CLI_TOOL_COMMAND_H
+#define FORAGE_CLI_TOOL_COMMAND_H
 
 #include "app/app.h"
 #include "call/call.h"
