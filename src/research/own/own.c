@@ -9,8 +9,8 @@
 #include "core/limits.h"
 #include "embedded.h"
 #include "guard/charge.h"
+#include "research/own/briefing.h"
 #include "research/own/outside.h"
-#include "research/own/state.h"
 #include "research/own/work.h"
 #include "research/steps.h"
 #include "text/text.h"
@@ -148,7 +148,7 @@ static int ask_turn(struct own *own, bool last, struct model_reply *reply)
             .must_use = !own->plain,
             .max_tokens = TURN_TOKENS,
         };
-        const char *state = state_write(own, last);
+        const char *state = briefing_write(own, last);
         request.messages =
             state ? talk_messages(arena, &own->talk, state, &request.message_count) : NULL;
         if (!request.messages) {

@@ -7,7 +7,7 @@
 #include "config/budget.h"
 #include "config/config.h"
 #include "core/limits.h"
-#include "research/own/state.h"
+#include "research/own/briefing.h"
 #include "research/steps.h"
 #include "text/text.h"
 
@@ -71,12 +71,12 @@ static const char *writing_task(const struct own *own, size_t most)
 {
     struct buf out;
     buf_init(&out, MIB(3));
-    state_put_question(own, &out);
+    briefing_put_question(own, &out);
     buf_puts(&out, "\nThe notes:\n");
     if (put_notes(own, &out, 1, most, false) <= own->notes) {
         buf_puts(&out, "Further notes do not fit here.\n");
     }
-    state_put_conflicts(own, &out);
+    briefing_put_conflicts(own, &out);
     put_open(own, &out);
     buf_puts(&out, "\nWrite the report now.\n");
     const char *text = buf_error(&out) ? NULL : arena_strdup(call_arena(own->call), out.data);

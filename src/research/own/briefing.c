@@ -1,6 +1,6 @@
 /* Writes what a model has to know at each turn, in the same words for the same state: no time of
  * day, no order of arrival. */
-#include "research/own/state.h"
+#include "research/own/briefing.h"
 
 #include "core/clock.h"
 #include "core/limits.h"
@@ -12,7 +12,7 @@
 #define SOURCES_ROOM 4000u /* the same of sources */
 #define WARNED_TURNS 3     /* before the last one */
 
-void state_put_question(const struct own *own, struct buf *out)
+void briefing_put_question(const struct own *own, struct buf *out)
 {
     char stamp[CLOCK_STAMP_SIZE];
     clock_stamp(stamp);
@@ -138,7 +138,7 @@ static void put_left(const struct own *own, bool last, struct buf *out)
     }
 }
 
-void state_put_conflicts(const struct own *own, struct buf *out)
+void briefing_put_conflicts(const struct own *own, struct buf *out)
 {
     size_t count;
     const struct evidence_conflict *conflicts = evidence_conflicts(own->evidence, &count);
@@ -154,11 +154,11 @@ void state_put_conflicts(const struct own *own, struct buf *out)
     }
 }
 
-const char *state_write(struct own *own, bool last)
+const char *briefing_write(struct own *own, bool last)
 {
     struct buf out;
     buf_init(&out, MIB(2));
-    state_put_question(own, &out);
+    briefing_put_question(own, &out);
     put_plan(own, &out);
     put_notes(own, &out);
     put_sources(own, &out);
