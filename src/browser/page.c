@@ -1,5 +1,5 @@
-/* One page in the browser: opened, loaded, left to its scripts until it rests (rest.c), and read.
- */
+/* One page in the browser: opened, loaded, left to its scripts until it is complete
+ * (page_complete.c), and read. */
 #include "browser/page.h"
 
 #include "browser/view.h"

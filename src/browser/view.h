@@ -87,7 +87,8 @@ bool view_name(char out[VIEW_NAME_SIZE], const char *text);
 int view_see(struct view *view, struct message *message);
 
 /* Waits until the page rests: its text stays as it is, nothing is on its way, and nothing that its
- * start has set is to come. What was not waited for is said in the page's `unfinished` (rest.c). */
+ * start has set is to come. What was not waited for is said in the page's `unfinished`
+ * (page_complete.c). */
 MUST_CHECK int view_rest(struct view *view);
 /* Scrolls a page that rests, for what that adds; what was left is said in `unfinished` too. */
 MUST_CHECK int view_scroll(struct view *view);
